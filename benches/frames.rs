@@ -55,8 +55,8 @@ impl<M: PollMode> Receive for Ours<M> {
     }
 }
 
-/// Loads and stores by hand, for frames of one stride. It posts no buffers. With the duties of a safe queue, it checks
-/// each frame. The frame's strides must be the next ones. Its bytes must fit.
+/// Loads and stores by hand, for frames of one stride. It posts no buffers. `DUTIES` are those
+/// of a safe queue: the strides of each frame must be the next ones, and its bytes must fit.
 struct Floor<const COMPRESSED: bool, const DUTIES: bool> {
     rig: Rig,
     /// Completions taken.

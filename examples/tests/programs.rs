@@ -14,6 +14,7 @@
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
@@ -237,11 +238,14 @@ fn multicast() {
         return;
     }
     let mut receiver = Server(start("239.7.9.1:6001"));
-    let mut said = BufReader::new(receiver.0.stdout.take().expect("a pipe")).lines().map(|line| line.expect("text"));
-    assert_eq!(said.next().as_deref(), Some("1 rules"));
+    let lines = BufReader::new(receiver.0.stdout.take().expect("a pipe")).lines();
+    let (send, said) = mpsc::channel();
+    thread::spawn(move || lines.map_while(Result::ok).try_for_each(|line| send.send(line)));
+    let next = || said.recv_timeout(Duration::from_secs(30)).expect("a line, and soon");
+    assert_eq!(next(), "1 rules");
     run(env!("CARGO_BIN_EXE_market_data"), "--interface lo --publish -n 3 -A 239.7.9.1:6001 -B 239.7.9.2:6002");
-    for line in said.take(3) {
-        assert_eq!(line, "line 1: a frame of 98 bytes, 28 of them payload");
+    for _ in 0..3 {
+        assert_eq!(next(), "line 1: a frame of 98 bytes, 28 of them payload");
     }
 }
 

@@ -139,7 +139,7 @@ fn a_ring_that_cannot_be_is_refused_before_anything_happens() {
     let mut other = fresh(&device, 8);
     let buf = other.parts().buf;
     for count in [0, 3, 1 << 24] {
-        // SAFETY: refused; what is there of the ring is the test's.
+        // SAFETY: a number of CQEs that is refused before the ring is used.
         let refused = unsafe { queue.carry_over(buf, count) };
         assert_eq!(refused, Err(ResizeError::Ring(CqError::CqeCount(count))));
     }

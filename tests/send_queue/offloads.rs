@@ -230,7 +230,7 @@ fn frames_of_a_session_share_the_options() {
     assert_written(&rig, &wqe);
 }
 
-/// The options are part of what is prepared; a shot brings other headers.
+/// A template contains the options. A shot brings other headers.
 #[test]
 fn a_template_has_the_options() {
     let rig = rig();

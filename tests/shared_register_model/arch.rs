@@ -56,39 +56,14 @@ pub(crate) unsafe fn mmio_write64(half: *mut u64, word: u64) {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wide;
 
-pub(crate) mod copy {
-    use super::Wide;
-
-    pub(crate) trait BlockCopy: Copy + std::fmt::Debug + Send + Sync + 'static {
-        /// # Safety
-        /// As for [`mmio_write64`](super::mmio_write64), as below.
-        unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]);
-        /// # Safety
-        /// As above.
-        unsafe fn copy_wide(self, dst: *mut u64, block: [Wide; 4]);
-        /// # Safety
-        /// As above.
-        unsafe fn copy_wqebb(self, dst: *mut u64, wqebb: *const u64);
-    }
-
-    /// One store in the model, of the first word.
-    #[derive(Clone, Copy, Debug, Default)]
-    pub(crate) struct Block;
-    pub(crate) type DefaultCopy = Block;
-    pub(crate) type DefaultSharedCopy = Block;
-
-    impl BlockCopy for Block {
-        unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]) {
-            // SAFETY: the caller's.
-            unsafe { super::mmio_write64(dst, words[0]) }
-        }
-
-        unsafe fn copy_wide(self, _: *mut u64, _: [Wide; 4]) {
-            unreachable!("the model copies words");
-        }
-
-        unsafe fn copy_wqebb(self, _: *mut u64, _: *const u64) {
-            unreachable!("the model copies words");
-        }
+impl Wide {
+    fn first_word(self) -> u64 {
+        unreachable!("the model copies words");
     }
 }
+
+#[path = "../ring_model/arch/copy.rs"]
+#[expect(dead_code, reason = "this model copies words alone")]
+mod block;
+
+pub(crate) mod copy;

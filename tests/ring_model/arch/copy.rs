@@ -1,4 +1,4 @@
-//! Copies to a register: one store in the model.
+//! Copies to a register: one store in the model. `tests/shared_register_model` has this file, too.
 
 use super::{Wide, mmio_write64};
 
@@ -35,6 +35,6 @@ impl BlockCopy for Block {
     }
 
     unsafe fn copy_wqebb(self, _: *mut u64, _: *const u64) {
-        unreachable!("the model's requests have a size by type");
+        unreachable!("no request of the models is copied from the ring");
     }
 }

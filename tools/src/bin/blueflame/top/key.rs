@@ -2,7 +2,7 @@
 
 use ratatui::crossterm::event::{Event, KeyCode, KeyEventKind, KeyModifiers};
 
-/// What a key asks for.
+/// The meaning of a key.
 pub(super) enum Key {
     /// To leave.
     Leave,
