@@ -15,6 +15,7 @@
 //! | `vfio` | PCI functions for programs that drive them, `/dev/vfio` |
 //! | `netlink` | the answers of the kernel's `NETLINK_RDMA` |
 //! | `rdma_cm` | the connection manager, `/dev/infiniband/rdma_cm` |
+//! | `umad` | management datagrams, `/dev/infiniband/umadN` |
 //! | [`commands`] | the commands of a device file |
 //! | `context` | an open device file: its objects, its UAR pages |
 //! | `device` | the software device with its thread, network, events and memory |
@@ -60,6 +61,7 @@ mod process;
 mod rdma_cm;
 pub mod sink;
 mod strict;
+mod umad;
 #[cfg(target_arch = "x86_64")]
 mod vfio;
 #[cfg(not(target_arch = "x86_64"))]

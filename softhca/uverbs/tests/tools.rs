@@ -20,6 +20,7 @@ mod rdma_core;
 mod signals;
 mod strict;
 mod sysfs;
+mod umad;
 mod vfio;
 
 use pair::{Device, launch_on, long, pair};

@@ -13,6 +13,7 @@ mod mishaps;
 mod port;
 mod queues;
 mod resources;
+mod subnet;
 mod wire;
 mod words;
 
@@ -24,9 +25,13 @@ pub use environment::BadSetting;
 pub use generation::Generation;
 pub use local_address::{Gid, LocalAddress, MAX_LOCAL_ADDRESSES, gid_of};
 pub use mishaps::{Mishaps, cable_file};
-pub use port::{DEFAULT_PKEY, GidType, Link, MAX_PORTS, mac, node_guid, plain_port, port_capabilities, port_guid};
+pub use port::{
+    DEFAULT_PKEY, GidType, INFINIBAND_GIDS, Link, MAX_PORTS, SUBNET_PREFIX, mac, node_guid, plain_port,
+    port_capabilities, port_guid,
+};
 pub use queues::queues_folder;
 pub use resources::{RESOURCES, Resource, resources_file, resources_folder, resources_owner};
+pub use subnet::{SWITCH_DESCRIPTION, SWITCH_GUID, SWITCH_LID, node_description, sm_lid, umad_index, umad_port};
 pub use wire::{BadWire, WireKind};
 pub use words::{InlineHeaders, Memlock};
 
@@ -38,6 +43,12 @@ use std::path::PathBuf;
 #[must_use]
 pub fn device_number(device: u32) -> (u32, u32) {
     (231, 192 + device)
+}
+
+/// Those of `/dev/infiniband/umadN` (`IB_UMAD_MAJOR`, `IB_UMAD_MINOR_BASE`).
+#[must_use]
+pub fn umad_number(index: u32) -> (u32, u32) {
+    (231, index)
 }
 
 /// Those of the connection manager: of a "misc" device, for which Linux chooses the minor number.

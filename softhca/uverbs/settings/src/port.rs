@@ -10,6 +10,12 @@ pub const MAX_PORTS: u32 = 2;
 /// P_Key of the default partition, full member.
 pub const DEFAULT_PKEY: u16 = 0xffff;
 
+/// The prefix of InfiniBand ports' GIDs: that of a subnet which nobody has configured.
+pub const SUBNET_PREFIX: u64 = 0xfe80_0000_0000_0000;
+
+/// Entries of an InfiniBand port's GID table, most of them empty: what mlx5 reports.
+pub const INFINIBAND_GIDS: u32 = 8;
+
 /// Link layer of all ports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]

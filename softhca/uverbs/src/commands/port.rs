@@ -14,7 +14,7 @@ use zerocopy::{FromZeros, IntoBytes};
 /// Entries of a GID table, most of them empty: what mlx5 reports.
 fn gid_table_len(link: Link) -> u32 {
     match link {
-        Link::Infiniband => 8,
+        Link::Infiniband => settings::INFINIBAND_GIDS,
         Link::Ethernet => 255,
     }
 }
@@ -55,7 +55,7 @@ fn state(hca: &Hca, port: u32) -> Result<QueryPortResp, Errno> {
         gid_tbl_len: gid_table_len(link),
         pkey_tbl_len: 1,
         lid: settings::lid(&hca.settings, hca.index, port),
-        sm_lid: if infiniband { 1 } else { 0 },
+        sm_lid: settings::sm_lid(link),
         // IB_PORT_ACTIVE, IB_PORT_DOWN.
         state: if up { 4 } else { 1 },
         // 4096 bytes (enum ib_mtu).

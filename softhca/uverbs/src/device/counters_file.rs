@@ -1,6 +1,7 @@
-//! A device's share of the counters that the launcher shows in sysfs. All processes add to one file.
+//! A device's share of the counters that the launcher shows in sysfs. All processes add to one file. Performance
+//! management reads and sets the numbers themselves.
 
-use softhca::device::{Device, HW_COUNTERS};
+use softhca::device::{Device, HW_COUNTERS, hw_counter_names};
 use softhca_settings::{Settings, all_counters, counters_file, first_counter};
 use std::fs::File;
 use std::io;
@@ -9,6 +10,59 @@ use std::time::Duration;
 
 /// A busy device publishes its counters so often. An idle one has published them.
 const INTERVAL: Duration = Duration::from_millis(10);
+
+/// The mapped file; `None` if there is no tree.
+fn open(settings: &Settings) -> io::Result<Option<memmap2::MmapRaw>> {
+    let Some(sysfs) = &settings.sysfs else { return Ok(None) };
+    match File::options().read(true).write(true).open(counters_file(sysfs)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        file => memmap2::MmapOptions::new().len(all_counters(settings) * size_of::<u64>()).map_raw(&file?).map(Some),
+    }
+}
+
+/// The number at `place` of the file.
+fn number(file: &memmap2::MmapRaw, place: usize) -> Option<&AtomicU64> {
+    if place >= file.len() / size_of::<u64>() {
+        return None;
+    }
+    // SAFETY: it is in the mapped file, which lives as long as the result. Pages are aligned, and processes access the
+    // numbers only by atomics of this size.
+    Some(unsafe { AtomicU64::from_ptr(file.as_mut_ptr().cast::<u64>().add(place)) })
+}
+
+/// The counters of a port in sysfs' directory `counters`: the counts of all programs.
+pub(crate) struct PortCounts {
+    file: Option<memmap2::MmapRaw>,
+    first: usize,
+}
+
+impl PortCounts {
+    /// Those of port `port` of device `device`; zeros if the launcher shows none.
+    pub(crate) fn open(settings: &Settings, device: u32, port: u32) -> Self {
+        let file = open(settings).unwrap_or_else(|error| {
+            log::warn!("the counters of mlx5_{device} cannot be read: {error}");
+            None
+        });
+        Self { file, first: first_counter(settings, device, port) }
+    }
+
+    fn number(&self, name: &str) -> Option<&AtomicU64> {
+        let index = hw_counter_names().iter().position(|row| *row == ("counters", name))?;
+        number(self.file.as_ref()?, self.first + index)
+    }
+
+    /// The counter of this name; 0 if there is none.
+    pub(crate) fn get(&self, name: &str) -> u64 {
+        self.number(name).map_or(0, |number| number.load(Ordering::Relaxed))
+    }
+
+    /// From now on, the counter counts from `value`.
+    pub(crate) fn set(&self, name: &str, value: u64) {
+        if let Some(number) = self.number(name) {
+            number.store(value, Ordering::Relaxed);
+        }
+    }
+}
 
 /// The mapped file, and the counts that are in it already.
 pub(super) struct CountersFile {
@@ -23,11 +77,7 @@ pub(super) struct CountersFile {
 impl CountersFile {
     /// The file of the launcher's tree, for device `index`; `None` if there is no tree.
     pub(super) fn open(settings: &Settings, index: u32) -> io::Result<Option<Self>> {
-        let Some(sysfs) = &settings.sysfs else { return Ok(None) };
-        let file = match File::options().read(true).write(true).open(counters_file(sysfs)) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            file => memmap2::MmapOptions::new().len(all_counters(settings) * size_of::<u64>()).map_raw(&file?)?,
-        };
+        let Some(file) = open(settings)? else { return Ok(None) };
         let port = |port| (first_counter(settings, index, port), [0; HW_COUNTERS]);
         let ports = (1..=settings.ports).map(port).collect();
         Ok(Some(Self { file, ports, is_behind: true, published: Duration::ZERO }))
@@ -45,10 +95,9 @@ impl CountersFile {
                 let more = count.wrapping_sub(*added);
                 // A reset device counts from 0 again; a driver's tools see the sum go on.
                 if more != 0 && count >= *added {
-                    // SAFETY: the file has a number for each counter of each port of each device, and is a page or more
-                    // of memory; it is only accessed by atomics of this size.
-                    let number = unsafe { AtomicU64::from_ptr(self.file.as_mut_ptr().cast::<u64>().add(place)) };
-                    number.fetch_add(more, Ordering::Relaxed);
+                    if let Some(number) = number(&self.file, place) {
+                        number.fetch_add(more, Ordering::Relaxed);
+                    }
                 }
                 *added = count;
             }

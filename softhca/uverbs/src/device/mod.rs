@@ -39,6 +39,7 @@ mod xrc_domains;
 mod xrc_open;
 
 pub(crate) use clock::{Clock, ClockPages};
+pub(crate) use counters_file::PortCounts;
 pub(crate) use dma::Window;
 pub(crate) use events::{EventPipe, Source};
 pub(crate) use firmware::command_errno;

@@ -5,7 +5,7 @@ use crate::context::{Context, device_file, mapping};
 use crate::device::Hca;
 use crate::process::{Errno, fds, real};
 use crate::rdma_cm::EventFile;
-use crate::{abi, commands, strict, vfio};
+use crate::{abi, commands, strict, umad, vfio};
 use libc::{c_int, c_uint, c_ulong, c_void, off_t, size_t};
 
 /// Major and minor number of the device of ours that `fd` is open for, a file with this status.
@@ -15,6 +15,9 @@ use libc::{c_int, c_uint, c_ulong, c_void, off_t, size_t};
 unsafe fn number_behind(fd: c_int, status: *const c_void) -> Option<(u32, u32)> {
     if fds::get_as::<EventFile>(fd).is_some() {
         return Some(softhca_settings::MANAGER_NUMBER);
+    }
+    if let Some(index) = umad::index_of(fd) {
+        return Some(softhca_settings::umad_number(index));
     }
     // SAFETY: passed on to the caller.
     let context = if unsafe { may_be_ours(status) } { device_file::find(fd) } else { None };
@@ -85,8 +88,11 @@ pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, arg: *mut c_void) ->
             real::ioctl(fd, request, arg)
         },
         Some(_) => answer(Err(Errno::ENOTTY)),
-        // SAFETY: arguments are passed on from the caller.
-        None => unsafe { real::ioctl(fd, request, arg) },
+        None => match umad::find(fd).filter(|_| umad::is_request(request)) {
+            Some(file) => answer_of(|| file.ioctl(request, arg as u64).map(|()| 0)),
+            // SAFETY: arguments are passed on from the caller.
+            None => unsafe { real::ioctl(fd, request, arg) },
+        },
     }
 }
 

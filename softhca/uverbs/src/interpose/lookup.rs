@@ -5,6 +5,7 @@ use super::paths;
 use crate::context::device_file;
 use crate::process::real;
 use crate::rdma_cm;
+use crate::umad;
 use crate::vfio;
 use libc::{c_char, c_int, c_uint, c_void, mode_t, size_t, ssize_t};
 
@@ -20,6 +21,10 @@ unsafe fn open_with(path: *const c_char, flags: c_int, otherwise: impl FnOnce(*c
     // SAFETY: passed on to the caller.
     if let Some(path) = unsafe { paths::vfio(path) } {
         return answer(vfio::open(path, flags));
+    }
+    // SAFETY: passed on to the caller.
+    if let Some(index) = unsafe { paths::umad(path) } {
+        return answer(umad::open(index, flags));
     }
     // SAFETY: passed on to the caller.
     match unsafe { paths::device(path) } {
@@ -69,6 +74,10 @@ unsafe fn number_at(path: *const c_char) -> Option<(u32, u32)> {
     // SAFETY: passed on to the caller.
     if let Some(path) = unsafe { paths::vfio(path) } {
         return Some(path.number());
+    }
+    // SAFETY: passed on to the caller.
+    if let Some(index) = unsafe { paths::umad(path) } {
+        return Some(softhca_settings::umad_number(index));
     }
     // SAFETY: passed on to the caller.
     unsafe { paths::device(path) }.map(softhca_settings::device_number)

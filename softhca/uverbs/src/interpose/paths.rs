@@ -3,6 +3,7 @@
 use crate::context::device_file;
 use crate::launch::settings;
 use crate::rdma_cm;
+use crate::umad;
 use crate::vfio;
 use libc::c_char;
 use std::ffi::{CStr, CString};
@@ -47,6 +48,18 @@ pub(super) unsafe fn device(path: *const c_char) -> Option<u32> {
     device_file::index(path.to_bytes())
 }
 
+/// The file of management datagrams that `path` names: `/dev/infiniband/umadN`.
+///
+/// # Safety
+/// `path` is null or a string that ends with a zero byte.
+pub(super) unsafe fn umad(path: *const c_char) -> Option<u32> {
+    if path.is_null() {
+        return None;
+    }
+    // SAFETY: passed on to the caller.
+    umad::index(unsafe { CStr::from_ptr(path) }.to_bytes())
+}
+
 /// Whether `path` names the connection manager's file.
 ///
 /// # Safety
@@ -62,7 +75,7 @@ pub(super) unsafe fn is_manager(path: *const c_char) -> bool {
 /// `path` is null or a string that ends with a zero byte.
 pub(super) unsafe fn redirected<T>(path: *const c_char, ask: impl FnOnce(*const c_char) -> T) -> T {
     // SAFETY: passed on to the caller.
-    if unsafe { device(path).is_some() || is_manager(path) || vfio(path).is_some() } {
+    if unsafe { device(path).is_some() || umad(path).is_some() || is_manager(path) || vfio(path).is_some() } {
         return ask(STAND_IN.as_ptr());
     }
     // SAFETY: passed on to the caller.

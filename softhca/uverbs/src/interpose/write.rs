@@ -1,4 +1,4 @@
-//! `write`, by which a program talks to `/dev/infiniband/rdma_cm`, or sends on a socket.
+//! `write`, by which a program talks to `/dev/infiniband/rdma_cm`, sends management datagrams, or sends on a socket.
 //!
 //! It can be cancelled (`pthread_cancel`), and unwinds the stack then: it is `C-unwind`, and nothing on the stack has
 //! to be dropped when libc is called.
@@ -7,9 +7,10 @@ use super::sockets::sent;
 use crate::netlink;
 use crate::process::{fds, real};
 use crate::rdma_cm::{self, Step};
+use crate::umad;
 use libc::{c_int, c_void, size_t, ssize_t};
 
-/// Runs a command of the communication manager, answers a request by netlink, or writes.
+/// Runs a command of the communication manager, answers a request by netlink, sends a management datagram, or writes.
 ///
 /// # Safety
 /// As for libc's function.
@@ -21,6 +22,9 @@ pub unsafe extern "C-unwind" fn write(fd: c_int, data: *const c_void, len: size_
     }
     if netlink::is_socket(fd) {
         return sent(netlink::answer(fd, &[(data as u64, len)]));
+    }
+    if let Some(file) = umad::find(fd) {
+        return sent(file.write(data as u64, len));
     }
     let mut step = rdma_cm::command(fd, data as u64, len);
     loop {

@@ -84,7 +84,7 @@ fn describe_port(answer: Answer, settings: &Settings, device: u32, port: u32) ->
         answer = answer
             .put_u64(attr::SUBNET_PREFIX, prefix)
             .put_u32(attr::LID, settings::lid(settings, device, port).into())
-            .put_u32(attr::SM_LID, 1)
+            .put_u32(attr::SM_LID, settings::sm_lid(settings.link).into())
             .put_u8(attr::LMC, 0);
     }
     answer = answer.put_u8(attr::PORT_STATE, state).put_u8(attr::PORT_PHYS_STATE, physical);

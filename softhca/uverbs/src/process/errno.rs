@@ -22,6 +22,7 @@ impl Errno {
     pub(crate) const EPERM: Self = Self(libc::EPERM);
     pub(crate) const ENOSYS: Self = Self(libc::ENOSYS);
     pub(crate) const ENOTTY: Self = Self(libc::ENOTTY);
+    pub(crate) const ENXIO: Self = Self(libc::ENXIO);
     pub(crate) const EOPNOTSUPP: Self = Self(libc::EOPNOTSUPP);
     pub(crate) const EPROTONOSUPPORT: Self = Self(libc::EPROTONOSUPPORT);
     /// The device has carried a command out and refused it: its output says why.

@@ -23,7 +23,7 @@ fn trimmed(output: &str) -> String {
 #[test]
 fn rdma_shows_devices_links_and_resources() {
     let views = "rdma dev; rdma link show; rdma link show mlx5_0/1; rdma resource show; rdma system show";
-    let link = "link mlx5_0/1 subnet_prefix fe80:0000:0000:0000 lid 1 sm_lid 1 lmc 0 state ACTIVE \
+    let link = "link mlx5_0/1 subnet_prefix fe80:0000:0000:0000 lid 1 sm_lid 1000 lmc 0 state ACTIVE \
                 physical_state LINK_UP\n";
     for namespace in ["--namespace", "--namespace=never"] {
         let expected = [

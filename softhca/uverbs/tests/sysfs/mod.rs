@@ -14,9 +14,10 @@ const NAMESPACE: &str = "--namespace=always";
 const NO_NAMESPACE: &str = "--namespace=never";
 
 /// Directories, and an entry that each has.
-const LISTED: [(&str, &str); 8] = [
+const LISTED: [(&str, &str); 9] = [
     ("/sys/class/infiniband", "mlx5_0"),
     ("/sys/class/infiniband_verbs", "uverbs0"),
+    ("/sys/class/infiniband_mad", "umad0"),
     ("/sys/class/infiniband/mlx5_0/ports", "1"),
     ("/sys/class/infiniband/mlx5_0/ports/1/hw_counters", "out_of_buffer"),
     ("/sys/class/infiniband/mlx5_0/ports/1/counters", "port_xmit_data"),
@@ -231,7 +232,7 @@ fn tools_of_others_describe_the_device() {
                     "Physical state: LinkUp",
                     "Rate: 100",
                     "Base lid: 1",
-                    "SM lid: 1",
+                    "SM lid: 1000",
                     "Capability mask: 0x2651e848",
                     "Port GUID: 0x02005f0300000001",
                     "Link layer: InfiniBand",

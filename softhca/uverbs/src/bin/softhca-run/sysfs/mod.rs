@@ -17,7 +17,7 @@ pub(super) use port::{link_is_down, write_link};
 pub(crate) fn write(settings: &Settings, root: &Path) -> io::Result<()> {
     let class = root.join("class");
     put(&class.join("infiniband_verbs"), "abi_version", "6")?;
-    // IB_USER_MAD_ABI_VERSION. There are no MAD files, but libibumad wants to know before it lists devices.
+    // IB_USER_MAD_ABI_VERSION.
     put(&class.join("infiniband_mad"), "abi_version", "5")?;
     let (major, minor) = settings::MANAGER_NUMBER;
     put(&class.join("misc/rdma_cm"), "dev", &format!("{major}:{minor}"))?;
@@ -31,7 +31,13 @@ pub(crate) fn write(settings: &Settings, root: &Path) -> io::Result<()> {
         pci::write_driven(settings, device, root, &at)?;
         write_verbs(device, &at.join("infiniband_verbs").join(format!("uverbs{device}")))?;
         write_device(settings, device, &at.join("infiniband").join(format!("mlx5_{device}")))?;
-        for (of, entry) in [("infiniband", format!("mlx5_{device}")), ("infiniband_verbs", format!("uverbs{device}"))] {
+        let files = (1..=settings.ports).map(|port| (port, settings::umad_index(settings, device, port)));
+        for (port, index) in files.clone() {
+            write_umad(device, port, index, &at.join("infiniband_mad").join(format!("umad{index}")))?;
+        }
+        let files = files.map(|(_, index)| ("infiniband_mad", format!("umad{index}")));
+        let entries = [("infiniband", format!("mlx5_{device}")), ("infiniband_verbs", format!("uverbs{device}"))];
+        for (of, entry) in entries.into_iter().chain(files) {
             let link = class.join(of);
             fs::create_dir_all(&link)?;
             symlink(Path::new("../../devices").join(&function).join(of).join(&entry), link.join(&entry))?;
@@ -57,15 +63,26 @@ fn write_vfio(settings: &Settings, device: u32, root: &Path) -> io::Result<()> {
     pci::link_to_bus(root, &name)
 }
 
-/// Writes the tree of a device file.
+/// Writes the tree of a device file for verbs.
 fn write_verbs(device: u32, at: &Path) -> io::Result<()> {
-    let (major, minor) = settings::device_number(device);
+    put(at, "abi_version", "1")?;
+    write_file(device, settings::device_number(device), "infiniband_verbs", at)
+}
+
+/// Writes the tree of a port's device file for management datagrams.
+fn write_umad(device: u32, port: u32, index: u32, at: &Path) -> io::Result<()> {
+    put(at, "port", &port.to_string())?;
+    write_file(device, settings::umad_number(index), "infiniband_mad", at)
+}
+
+/// Writes the tree of a device file of class `class`.
+fn write_file(device: u32, (major, minor): (u32, u32), class: &str, at: &Path) -> io::Result<()> {
+    let name = at.file_name().unwrap_or_default().to_string_lossy();
     put(at, "dev", &format!("{major}:{minor}"))?;
     put(at, "ibdev", &format!("mlx5_{device}"))?;
-    put(at, "abi_version", "1")?;
-    put(at, "uevent", &format!("MAJOR={major}\nMINOR={minor}\nDEVNAME=infiniband/uverbs{device}"))?;
+    put(at, "uevent", &format!("MAJOR={major}\nMINOR={minor}\nDEVNAME=infiniband/{name}"))?;
     symlink(Path::new("../../../").join(pci_function(device)), at.join("device"))?;
-    symlink("../../../../../class/infiniband_verbs", at.join("subsystem"))
+    symlink(Path::new("../../../../../class").join(class), at.join("subsystem"))
 }
 
 /// Writes the tree of a device.
@@ -79,7 +96,7 @@ fn write_device(settings: &Settings, device: u32, at: &Path) -> io::Result<()> {
     put(at, "board_id", settings.generation.board_id())?;
     put(at, "hca_type", &format!("MT{}", settings.generation.device_id()))?;
     put(at, "hw_rev", "0")?;
-    put(at, "node_desc", &format!("mlx5_{device} (software)"))?;
+    put(at, "node_desc", &settings::node_description(device))?;
     put(at, "uevent", &format!("NAME=mlx5_{device}"))?;
     symlink(Path::new("../../../").join(pci_function(device)), at.join("device"))?;
     symlink("../../../../../class/infiniband", at.join("subsystem"))?;

@@ -20,7 +20,7 @@ pub(super) fn write(settings: &Settings, device: u32, port: u32, at: &Path) -> i
     put(at, "rate", "100 Gb/sec (4X EDR)")?;
     put(at, "lid", &format!("{:#x}", settings::lid(settings, device, port)))?;
     put(at, "lid_mask_count", "0")?;
-    put(at, "sm_lid", if infiniband { "0x1" } else { "0x0" })?;
+    put(at, "sm_lid", &format!("{:#x}", settings::sm_lid(settings.link)))?;
     put(at, "sm_sl", "0")?;
     put(at, "cap_mask", &format!("{:#010x}", settings::port_capabilities(settings.link)))?;
     put(&at.join("pkeys"), "0", &format!("{:#06x}", settings::DEFAULT_PKEY))?;

@@ -1,0 +1,66 @@
+//! The thread that tells a program of requests without answers. A file has it while such requests wait.
+
+use super::file::UmadFile;
+use crate::process::{Errno, lock};
+use softhca::runner::spawn;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::time::Instant;
+
+/// The thread of a file.
+#[derive(Default)]
+pub(super) struct Timer {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    runs: bool,
+    /// A deadline has come nearer, or has gone.
+    is_new: bool,
+}
+
+impl Timer {
+    /// Has the thread of `file` look for deadlines. It starts if it does not run.
+    pub(super) fn look(&self, file: &Arc<UmadFile>) -> Result<(), Errno> {
+        let mut state = lock(&self.state);
+        state.is_new = true;
+        if !state.runs {
+            let file = file.clone();
+            spawn("softhca-umad", move || file.timer().run(&file))
+                .map_err(|error| Errno(error.raw_os_error().unwrap_or(libc::EAGAIN)))?;
+            state.runs = true;
+        }
+        drop(state);
+        self.changed.notify_one();
+        Ok(())
+    }
+
+    /// Has the thread end, since nothing waits any more.
+    pub(super) fn end(&self) {
+        lock(&self.state).is_new = true;
+        self.changed.notify_one();
+    }
+
+    fn run(&self, file: &UmadFile) {
+        loop {
+            lock(&self.state).is_new = false;
+            let next = file.expire(Instant::now());
+            let mut state = lock(&self.state);
+            let Some(next) = next else {
+                if state.is_new {
+                    continue;
+                }
+                state.runs = false;
+                return;
+            };
+            while !state.is_new {
+                let left = next.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    break;
+                }
+                state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            }
+        }
+    }
+}
