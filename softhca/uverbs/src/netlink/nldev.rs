@@ -110,19 +110,27 @@ fn count_resources(answer: Answer, settings: &Settings, device: u32) -> Vec<u8> 
     handle(answer, device).put_nested(attr::RES_SUMMARY, summary).end()
 }
 
-/// A device's file in `/dev/infiniband`. Others are not described: librdmacm looks for its own in sysfs then, and its
-/// programs get the error of a file that cannot be opened.
+/// A file of a device or of a port in `/dev/infiniband`. Others are not described: librdmacm looks for its own in sysfs
+/// then, and its programs get the error of a file that cannot be opened.
 fn describe_file(request: &Request<'_>, answer: Answer, settings: &Settings) -> Result<Vec<u8>, Errno> {
-    if request.text(attr::CHARDEV_TYPE)?.ok_or(Errno::EINVAL)? != b"uverbs" {
-        return Err(Errno::EOPNOTSUPP);
-    }
-    let device = one_device(request, settings)?;
+    /// `MLX5_IB_UVERBS_ABI_VERSION`, `IB_USER_MAD_ABI_VERSION`.
+    const ABIS: [u64; 2] = [1, 5];
+    let (answer, number, abi, name) = match request.text(attr::CHARDEV_TYPE)?.ok_or(Errno::EINVAL)? {
+        b"uverbs" => {
+            let device = one_device(request, settings)?;
+            let answer = answer.put_u32(attr::UVERBS_DRIVER_ID, DRIVER_MLX5);
+            (answer, settings::device_number(device), ABIS[0], format!("uverbs{device}"))
+        }
+        b"umad" => {
+            let index = settings::umad_index(settings, one_device(request, settings)?, one_port(request, settings)?);
+            (answer, settings::umad_number(index), ABIS[1], format!("umad{index}"))
+        }
+        _ => return Err(Errno::EOPNOTSUPP),
+    };
     Ok(answer
-        .put_u32(attr::UVERBS_DRIVER_ID, DRIVER_MLX5)
-        .put_u64(attr::CHARDEV, encoded(settings::device_number(device)))
-        // `MLX5_IB_UVERBS_ABI_VERSION`.
-        .put_u64(attr::CHARDEV_ABI, 1)
-        .put_text(attr::CHARDEV_NAME, &format!("uverbs{device}"))
+        .put_u64(attr::CHARDEV, encoded(number))
+        .put_u64(attr::CHARDEV_ABI, abi)
+        .put_text(attr::CHARDEV_NAME, &name)
         .end())
 }
 

@@ -227,6 +227,8 @@ impl UmadFile {
         if header.timeout_ms == 0 || mad.is_response() {
             return Ok(());
         }
+        // The manager gives a message up whose first segment nobody acknowledges.
+        let answer = answer.filter(|(_, bytes)| bytes.len() <= MAD_BYTES || agent.has_rmpp());
         if let Some((answered, bytes)) = answer {
             let length = (header_bytes(&state) + bytes.len()) as u32;
             let header = Header { length, ..answered };

@@ -21,13 +21,14 @@ pub(super) mod class {
 pub(super) mod method {
     pub(in super::super) const GET: u8 = 0x01;
     pub(in super::super) const SET: u8 = 0x02;
+    pub(in super::super) const GET_TABLE: u8 = 0x12;
     /// A requester no longer wants a trap repeated. It counts as an answer.
     pub(in super::super) const TRAP_REPRESS: u8 = 0x07;
     /// The bit of answers.
     pub(in super::super) const RESPONSE: u8 = 0x80;
 }
 
-/// The reasons of refusals (IBTA vol. 1, table 116).
+/// The reasons of refusals (IBTA vol. 1, tables 116 and 188).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     /// No such class, or another version of it.
@@ -36,6 +37,12 @@ pub(super) enum Status {
     Unsupported = 3 << 2,
     /// A value in the attribute or in its modifier is invalid.
     BadValue = 7 << 2,
+    /// Of subnet administration: the question has components that the manager does not compare.
+    InvalidRequest = 2 << 8,
+    /// Of subnet administration: no record fits.
+    NoRecords = 3 << 8,
+    /// Of subnet administration: several records fit, and one is wanted.
+    TooManyRecords = 4 << 8,
 }
 
 /// Its bytes.

@@ -3,8 +3,8 @@
 //!
 //! ```text
 //!  program -- libibumad --write--> `interpose` -- [file] -- [route] -- [sma]: nodes, ports, tables
-//!                 ^                                  |         |------ [pma]: counters
-//!                 '------read------------------------'      [subnet]
+//!                 ^                                  |        |------- [pma]: counters
+//!                 '------read------------------------'        '------- [sa]: tables of the manager
 //! ```
 //!
 //! The ports of all devices of the launcher answer, in whatever process the question is asked: their facts are those
@@ -19,6 +19,7 @@ mod file;
 mod mad;
 mod pma;
 mod route;
+mod sa;
 mod sma;
 mod subnet;
 mod timer;

@@ -4,7 +4,7 @@
 use super::abi::Header;
 use super::mad::{Mad, Status, class};
 use super::subnet::{Place, Port, Subnet};
-use super::{pma, sma};
+use super::{pma, sa, sma};
 use crate::process::Errno;
 use softhca_settings::{self as settings, Link};
 
@@ -59,6 +59,9 @@ fn check_address(subnet: Subnet<'_>, port: Port, header: &Header) -> Result<(), 
 
 /// The answer of the node at `place`; `None` if it has none.
 fn answer(subnet: Subnet<'_>, place: Place, request: Mad) -> Option<Vec<u8>> {
+    if request.class() == class::ADMINISTRATION {
+        return sa::answer(subnet, place, request);
+    }
     let answered = match request.class() {
         class::SUBNET => sma::answer(subnet, place, request),
         class::DIRECTED => sma::answer(subnet, place, request).map(|mut answer| {
@@ -199,7 +202,7 @@ mod tests {
                     *random.choice(&[1, 0x81, 3, 4, 9]).unwrap(),
                     1 + u8::from(round % 4 == 0),
                 ]);
-                mad[3] = random.u8(1..4);
+                mad[3] = *random.choice(&[1, 2, 3, 0x12]).unwrap();
                 mad[16..20].copy_from_slice(&[0, random.u8(0..0x40), 0, 0]);
                 mad[20..24].copy_from_slice(&random.u32(0..9).to_be_bytes());
                 mad[6..8].copy_from_slice(&[0, random.u8(0..70)]);

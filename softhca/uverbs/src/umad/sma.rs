@@ -6,16 +6,16 @@ use super::subnet::{Place, Port, Subnet};
 use softhca_settings::{self as settings, DEFAULT_PKEY};
 
 /// Attributes.
-mod attribute {
-    pub(super) const NODE_DESCRIPTION: u16 = 0x10;
-    pub(super) const NODE_INFO: u16 = 0x11;
-    pub(super) const SWITCH_INFO: u16 = 0x12;
-    pub(super) const GUID_INFO: u16 = 0x14;
-    pub(super) const PORT_INFO: u16 = 0x15;
-    pub(super) const PKEY_TABLE: u16 = 0x16;
-    pub(super) const SL_TO_VL: u16 = 0x17;
-    pub(super) const FORWARDING: u16 = 0x19;
-    pub(super) const SM_INFO: u16 = 0x20;
+pub(super) mod attribute {
+    pub(in super::super) const NODE_DESCRIPTION: u16 = 0x10;
+    pub(in super::super) const NODE_INFO: u16 = 0x11;
+    pub(in super::super) const SWITCH_INFO: u16 = 0x12;
+    pub(in super::super) const GUID_INFO: u16 = 0x14;
+    pub(in super::super) const PORT_INFO: u16 = 0x15;
+    pub(in super::super) const PKEY_TABLE: u16 = 0x16;
+    pub(in super::super) const SL_TO_VL: u16 = 0x17;
+    pub(in super::super) const FORWARDING: u16 = 0x19;
+    pub(in super::super) const SM_INFO: u16 = 0x20;
 }
 
 /// Where an attribute is in the datagram, and its bytes.
