@@ -1,7 +1,7 @@
 //! Files of the sysfs tree that change while programs run. Counters of ports are text that follows the devices' own
 //! file of counters; the state of links follows pulled cables.
 
-use super::sysfs::{link_is_down, write_link};
+use super::sysfs::{link_is_down, put, write_link};
 use softhca::device::{HW_COUNTERS, hw_counter_names};
 use softhca_settings::{Settings, all_counters, counters_file};
 use std::fs;
@@ -34,8 +34,7 @@ impl Counters {
                 links.push((device, number, port.clone(), true));
                 for (directory, name) in hw_counter_names() {
                     let directory = port.join(directory);
-                    fs::create_dir_all(&directory)?;
-                    fs::write(directory.join(name), "0\n")?;
+                    put(&directory, name, "0")?;
                     texts.push(directory.join(name));
                 }
             }

@@ -9,9 +9,10 @@ use std::fs;
 use std::io;
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use text::{put, quads};
+use text::quads;
 
 pub(super) use port::{link_is_down, write_link};
+pub(super) use text::put;
 
 /// Writes the tree to `root`, which is to be in `SYSFS_PATH`, or to lie over `/sys`.
 pub(crate) fn write(settings: &Settings, root: &Path) -> io::Result<()> {

@@ -10,8 +10,14 @@ pub(super) fn quads(bytes: &[u8]) -> String {
     groups.join(":")
 }
 
-/// Writes the file `name` with a line, `value`, and makes its directory.
-pub(super) fn put(directory: &Path, name: &str, value: &str) -> io::Result<()> {
-    fs::create_dir_all(directory)?;
-    fs::write(directory.join(name), format!("{value}\n"))
+/// Writes the file `name` with a line, `value`, and makes its directory if it is not there.
+pub(crate) fn put(directory: &Path, name: &str, value: &str) -> io::Result<()> {
+    let (file, line) = (directory.join(name), format!("{value}\n"));
+    match fs::write(&file, &line) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            fs::create_dir_all(directory)?;
+            fs::write(&file, &line)
+        }
+        written => written,
+    }
 }
