@@ -11,7 +11,7 @@ use super::subnet::{Port, Subnet};
 use super::timer::Timer;
 use crate::device::Taken;
 use crate::process::fds::{OpenFile, Own};
-use crate::process::{Errno, forked, lock, real, user};
+use crate::process::{Errno, lock, real, user};
 use softhca::gsi::MAD_BYTES;
 use softhca_settings::Settings;
 use std::collections::VecDeque;
@@ -56,8 +56,6 @@ struct State {
 pub(crate) struct UmadFile {
     port: Port,
     settings: Arc<Settings>,
-    /// The process that opened it.
-    process: u32,
     _own: Own,
     /// The eventfd, by a descriptor of ours.
     counter: OwnedFd,
@@ -83,7 +81,6 @@ impl UmadFile {
         let file = Self {
             port,
             settings,
-            process: std::process::id(),
             _own: Own::new(&counter),
             counter,
             state: Mutex::default(),
@@ -117,7 +114,6 @@ impl UmadFile {
 
     /// Answers a request of `ioctl` (`ib_umad_ioctl`).
     pub(crate) fn ioctl(&self, number: u64, argument: u64) -> Result<(), Errno> {
-        forked::refuse_copies(self.process)?;
         match number {
             request::REGISTER_AGENT => self.register(argument),
             request::REGISTER_AGENT2 => self.register2(argument),
@@ -196,7 +192,6 @@ impl UmadFile {
 
     /// Sends the datagram of `len` bytes at `address`, with its header before it (`ib_umad_write`).
     pub(crate) fn write(self: &Arc<Self>, address: u64, len: usize) -> Result<usize, Errno> {
-        forked::refuse_copies(self.process)?;
         let header_bytes = header_bytes(&lock(&self.state));
         let mad_bytes = len.checked_sub(header_bytes).filter(|bytes| *bytes >= LEAST_BYTES).ok_or(Errno::EINVAL)?;
         let header: Header = user::read_prefix(address, header_bytes)?;
@@ -263,7 +258,6 @@ impl UmadFile {
 
     /// Whether a read of `len` bytes can begin.
     pub(crate) fn may_read(&self, len: usize) -> Result<(), Errno> {
-        forked::refuse_copies(self.process)?;
         if len < header_bytes(&lock(&self.state)) { Err(Errno::EINVAL) } else { Ok(()) }
     }
 

@@ -15,7 +15,8 @@ pub(super) struct Timer {
 
 #[derive(Default)]
 struct State {
-    runs: bool,
+    /// The process that it runs in; 0 = none. The child of a fork has a copy of the file, but not the thread.
+    process: u32,
     /// A deadline has come nearer, or has gone.
     is_new: bool,
 }
@@ -25,11 +26,12 @@ impl Timer {
     pub(super) fn look(&self, file: &Arc<UmadFile>) -> Result<(), Errno> {
         let mut state = lock(&self.state);
         state.is_new = true;
-        if !state.runs {
+        let process = std::process::id();
+        if state.process != process {
             let file = file.clone();
             spawn("softhca-umad", move || file.timer().run(&file))
                 .map_err(|error| Errno(error.raw_os_error().unwrap_or(libc::EAGAIN)))?;
-            state.runs = true;
+            state.process = process;
         }
         drop(state);
         self.changed.notify_one();
@@ -51,7 +53,7 @@ impl Timer {
                 if state.is_new {
                     continue;
                 }
-                state.runs = false;
+                state.process = 0;
                 return;
             };
             while !state.is_new {

@@ -284,6 +284,15 @@ if not ethernet:
     os.write(old, data[:56] + data[64:])
     assert len(os.read(old, 312)) == 312
 os.close(old)
+# The child of a fork has the file, as a daemon has those of its parent.
+while select.select([fd], [], [], 0.05)[0]: os.read(fd, 500)
+child = os.fork()
+if child == 0:
+    if not ethernet:
+        ask((0, 256, ANSWERED, 0), 0)
+        ask((LOST, 24, 1, 0), 0, timeout=10, lid=77)
+    os._exit(0)
+assert os.waitpid(child, 0)[1] == 0
 os.close(fd)
 fails(errno.EBADF, os.write, fd, umad(0))
 "#;
