@@ -60,7 +60,7 @@ pub(crate) struct UmadFile {
     /// The eventfd, by a descriptor of ours.
     counter: OwnedFd,
     state: Mutex<State>,
-    timer: Timer,
+    timer: Arc<Timer>,
 }
 
 /// The result of a call, as a descriptor.
@@ -78,24 +78,14 @@ impl UmadFile {
         let program = owned(unsafe { libc::eventfd(0, libc::EFD_SEMAPHORE | close_on_exec | non_blocking) })?;
         // SAFETY: plain call.
         let counter = owned(unsafe { libc::fcntl(program.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 0) })?;
-        let file = Self {
-            port,
-            settings,
-            _own: Own::new(&counter),
-            counter,
-            state: Mutex::default(),
-            timer: Timer::default(),
-        };
+        let file =
+            Self { port, settings, _own: Own::new(&counter), counter, state: Mutex::default(), timer: Arc::default() };
         Ok((Arc::new(file), program))
     }
 
     /// Its port.
     pub(super) fn port(&self) -> Port {
         self.port
-    }
-
-    pub(super) fn timer(&self) -> &Timer {
-        &self.timer
     }
 
     /// One more is there to read. The counter cannot be full: it has 64 bits.
@@ -240,11 +230,12 @@ impl UmadFile {
         let deadline = now.checked_add(patience).unwrap_or(now + Duration::from_secs(u32::MAX.into()));
         state.waiting.push(Waiting { deadline, header, mad });
         drop(state);
-        self.timer.look(self)
+        let file = self.clone();
+        self.timer.look(move |now| file.expire(now))
     }
 
     /// Tells the program of the requests whose time is over at `now`; gives the time of the next.
-    pub(super) fn expire(&self, now: Instant) -> Option<Instant> {
+    fn expire(&self, now: Instant) -> Option<Instant> {
         let mut state = lock(&self.state);
         let (over, waiting): (Vec<_>, Vec<_>) = state.waiting.drain(..).partition(|waiting| waiting.deadline <= now);
         state.waiting = waiting;

@@ -1,6 +1,5 @@
 //! The thread that tells a program of requests without answers. A file has it while such requests wait.
 
-use super::file::UmadFile;
 use crate::process::{Errno, lock};
 use softhca::runner::spawn;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -22,14 +21,18 @@ struct State {
 }
 
 impl Timer {
-    /// Has the thread of `file` look for deadlines. It starts if it does not run.
-    pub(super) fn look(&self, file: &Arc<UmadFile>) -> Result<(), Errno> {
+    /// Has the thread look for deadlines. It starts if it does not run. `expire` ends the requests that are over at a
+    /// time, and gives the next deadline.
+    pub(super) fn look(
+        self: &Arc<Self>,
+        expire: impl Fn(Instant) -> Option<Instant> + Send + 'static,
+    ) -> Result<(), Errno> {
         let mut state = lock(&self.state);
         state.is_new = true;
         let process = std::process::id();
         if state.process != process {
-            let file = file.clone();
-            spawn("softhca-umad", move || file.timer().run(&file))
+            let timer = self.clone();
+            spawn("softhca-umad", move || timer.run(&expire))
                 .map_err(|error| Errno(error.raw_os_error().unwrap_or(libc::EAGAIN)))?;
             state.process = process;
         }
@@ -44,10 +47,10 @@ impl Timer {
         self.changed.notify_one();
     }
 
-    fn run(&self, file: &UmadFile) {
+    fn run(&self, expire: &dyn Fn(Instant) -> Option<Instant>) {
         loop {
             lock(&self.state).is_new = false;
-            let next = file.expire(Instant::now());
+            let next = expire(Instant::now());
             let mut state = lock(&self.state);
             let Some(next) = next else {
                 if state.is_new {
