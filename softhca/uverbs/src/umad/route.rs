@@ -184,6 +184,30 @@ mod tests {
         assert_eq!(send(subnet, FROM, 0, &by_device, &partial), Ok(None));
     }
 
+    /// The port itself answers, and says that it is down.
+    #[test]
+    fn a_port_without_a_cable_is_alone() {
+        let fabric = tempfile::tempdir().unwrap();
+        let mut settings = test_settings("infiniband");
+        settings.fabric = fabric.path().into();
+        std::fs::write(settings::cable_file(fabric.path(), 0, 2), "").unwrap();
+        let subnet = Subnet { settings: &settings };
+        let mut own = along(&[]);
+        own.put(16, &[0, 0x15]);
+        let (_, answer) = send(subnet, FROM, 0, &header(), &own).unwrap().unwrap();
+        assert_eq!((answer[64 + 32] & 0xf, answer[64 + 33] >> 4), (1, 2), "down, polling");
+        assert_eq!(send(subnet, FROM, 0, &header(), &along(&[2])), Ok(None));
+        let mut by_lid = along(&[]);
+        by_lid.put(1, &[class::SUBNET]);
+        for lid in [1_u16, 2, 1000] {
+            assert_eq!(
+                send(subnet, FROM, 0, &Header { lid: lid.to_be_bytes(), ..header() }, &by_lid),
+                Ok(None),
+                "{lid}"
+            );
+        }
+    }
+
     /// Random bytes have an answer, get lost, or are refused.
     #[test]
     fn any_bytes_are_survived() {
