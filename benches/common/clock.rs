@@ -5,6 +5,16 @@
 //! system's monotonic clock.
 use std::time::{Duration, Instant};
 
+/// Waits until everything before has been executed, on x86-64.
+#[inline(always)]
+pub(crate) fn settle() {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the instruction is part of x86-64.
+    unsafe {
+        std::arch::x86_64::_mm_lfence();
+    }
+}
+
 /// Ticks now, before the timed code.
 #[inline(always)]
 fn begin() -> u64 {

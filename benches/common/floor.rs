@@ -193,7 +193,7 @@ impl FloorSq {
 
     /// The index as the control segment has it.
     #[inline(always)]
-    fn index(&self) -> Wide {
+    pub(crate) fn index(&self) -> Wide {
         Wide::new([join(((self.pi & 0xffff) << 8).to_be(), 0), 0])
     }
 

@@ -14,6 +14,8 @@ const UNIT_WORDS: usize = 2;
 const HEAD_UNITS: usize = 2;
 /// Units of an inline frame, behind its length.
 const INLINE_UNITS: usize = (4 + FRAME_BYTES) / 16;
+/// Units of a WQE of one inline frame.
+pub(crate) const FRAME_UNITS: usize = HEAD_UNITS + INLINE_UNITS;
 /// Units of a large send.
 pub(crate) const LARGE_UNITS: usize = HEAD_UNITS + (HEADER_BYTES - 2).div_ceil(16) + 1;
 
@@ -86,6 +88,47 @@ impl FloorSq {
         }
         self.pi = self.pi.wrapping_add(2);
         head[0][0]
+    }
+
+    /// The same WQE in CPU registers.
+    #[inline(always)]
+    pub(crate) fn inline_frame(&self, frame: &[u8; FRAME_BYTES]) -> [Wide; FRAME_UNITS] {
+        let [control, ethernet] = self.head(SEND, FRAME_UNITS);
+        let [a, b, c, d, rest @ ..] = *frame;
+        let first = [join((INLINE | FRAME_BYTES as u32).to_be(), u32::from_ne_bytes([a, b, c, d])), word(&rest, 0)];
+        let unit = |n: usize| [word(&rest, 16 * n - 8), word(&rest, 16 * n)];
+        [control, ethernet, first, unit(1), unit(2), unit(3)].map(Wide::new)
+    }
+
+    /// A signalled WQE of `U` units with a frame in its Ethernet segment, to be patched: all but the index, and without
+    /// checksums by the device.
+    pub(crate) fn prepared_frame<const N: usize, const U: usize>(&self, frame: &[u8; N]) -> [Wide; U] {
+        let qpn_ds = self.qpn_ds & !0xff_u32.to_be() | (U as u32).to_be();
+        let start = u32::from_be_bytes([0, N as u8, frame[0], frame[1]]);
+        let mut wqe = [Wide::new([0; 2]); U];
+        wqe[0] = Wide::new([join(SEND.to_be(), qpn_ds), join(SIGNALED.to_be(), 0)]);
+        wqe[1] = Wide::new([0, join(0, start.to_be())]);
+        for (n, unit) in wqe[HEAD_UNITS..].iter_mut().enumerate() {
+            *unit = after_start(frame, n);
+        }
+        wqe
+    }
+
+    /// Such a WQE of which the control segment was composed before, with another frame.
+    #[inline(always)]
+    pub(crate) fn patched_frame(
+        &self,
+        prepared: &[Wide; FRAME_UNITS],
+        frame: &[u8; FRAME_BYTES],
+    ) -> [Wide; FRAME_UNITS] {
+        let start = u32::from_be_bytes([0, FRAME_BYTES as u8, frame[0], frame[1]]);
+        let mut wqe = [Wide::new([0; 2]); FRAME_UNITS];
+        wqe[0] = prepared[0].or(self.index());
+        wqe[1] = Wide::new([0, join(0, start.to_be())]);
+        for (n, unit) in wqe[HEAD_UNITS..].iter_mut().enumerate() {
+            *unit = after_start(frame, n);
+        }
+        wqe
     }
 
     /// The place of a WQE's `n`th unit, around the ring's end.
@@ -189,4 +232,20 @@ impl FloorSq {
 #[inline(always)]
 fn word(bytes: &[u8], at: usize) -> u64 {
     bytes[at..].first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes))
+}
+
+/// A frame's `n`th 16 bytes behind the two that the Ethernet segment begins with; zeros behind its end.
+#[inline(always)]
+fn after_start<const N: usize>(frame: &[u8; N], n: usize) -> Wide {
+    let at = 2 + 16 * n;
+    if at + 16 <= N {
+        return Wide::new([word(frame, at), word(frame, at + 8)]);
+    }
+    // The frame's last word, moved down to its last bytes: no memory in between.
+    let (last, missing) = (u64::from_le(word(frame, N - 8)), at + 16 - N);
+    if missing < 8 {
+        Wide::new([word(frame, at), (last >> (8 * missing)).to_le()])
+    } else {
+        Wide::new([(last >> (8 * (missing - 8))).to_le(), 0])
+    }
 }

@@ -39,7 +39,7 @@ use blueflame::cq::compressed::{Checksum, ChecksumStride};
 use blueflame::cq::mode::{Compressed, NoOverrun, OncePerCall};
 use blueflame::cq::{CompletionQueue, Side};
 use blueflame::db::{DoorbellFence, ExclusiveRegister, OneFence, SharedRegister};
-use blueflame::packet::{Packet, Udp4};
+use blueflame::packet::{Packet, Tcp4, Udp4};
 use blueflame::queue::owning::{FreeList, Home, PooledBuffer, SlotPool};
 use blueflame::queue::striding::StridingRecvQueue;
 use blueflame::queue::{PostError, RecvError, RecvQueue, RetireError, Retired, SendQueue, Staged, Template};
@@ -78,7 +78,11 @@ pub(crate) type NearTargetShot = Template<To<wqe::operations::Write, NearTarget>
 pub(crate) type XrcShot = Template<To<wqe::operations::Write, Srqn>, InlineLen<8>>;
 /// A datagram in a frame, prepared.
 pub(crate) type Order = Packet<Udp4, 98>;
-/// The frame's request, prepared.
+/// A TCP segment in a frame, with timestamps, prepared.
+pub(crate) type Segment = Packet<Tcp4<12>, 98>;
+/// A frame of 60 bytes, prepared.
+pub(crate) type FrameShot = Template<wqe::operations::Frame<[u8; 60]>, wqe::parts::Empty>;
+/// The request of such a frame, prepared.
 pub(crate) type OrderShot = Template<wqe::operations::Frame<[u8; 98]>, wqe::parts::Empty>;
 /// A request that only needs its doorbell.
 pub(crate) type RcStaged<'q> = Staged<'q, transport::Rc, ExclusiveRegister>;
@@ -228,6 +232,17 @@ hot! {
         unsafe { sq.post_unchecked(&wqe::frame().inline_headers(headers).gather([rest]).signaled(id)) }
     }
 
+    /// An Ethernet frame of 60 bytes, inline.
+    fn post_frame_inline(sq: &mut FrameQueue, frame: &[u8; 60], id: WrId) -> Result<(), PostError> {
+        sq.post(&wqe::frame().l3_checksum().l4_checksum().inline(frame).signaled(id))
+    }
+
+    /// An Ethernet frame from registered memory.
+    fn post_frame_pointer(sq: &mut FrameQueue, frame: Sge, id: WrId) -> Result<(), PostError> {
+        // SAFETY: nobody looks at the memory that the entry names: there is no device.
+        unsafe { sq.post_unchecked(&wqe::frame().l3_checksum().l4_checksum().gather([frame]).signaled(id)) }
+    }
+
     /// A TCP packet that the device cuts up: its headers in the WQE, its payload from registered memory.
     fn post_large(sq: &mut FrameQueue, headers: &[u8; 54], payload: Sge, id: WrId) -> Result<(), PostError> {
         let packet = wqe::frame().inline_headers(headers).l3_checksum().l4_checksum().large(1460);
@@ -348,6 +363,17 @@ hot! {
         }
         batch.ring_doorbell();
         Ok(())
+    }
+
+    /// A prepared request with another frame of 60 bytes.
+    fn fire_frame(sq: &mut FrameQueue, shot: &FrameShot, frame: &[u8; 60]) -> Result<(), PostError> {
+        sq.fire(&shot.frame(frame), &())
+    }
+
+    /// A prepared TCP segment in a frame of 98 bytes: its whole payload changes.
+    fn fire_segment(sq: &mut FrameQueue, shot: &OrderShot, segment: &mut Segment, payload: &[u8; 32]) -> Result<(), PostError> {
+        let _ = segment.set_payload(payload);
+        sq.fire(&shot.frame(segment.as_bytes()), &())
     }
 
     /// A prepared datagram in a frame of 98 bytes: four bytes of its payload change, and the checksums by these.

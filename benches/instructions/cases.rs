@@ -1,5 +1,6 @@
 //! The counted cases: the hot functions, at work.
 use std::hint::black_box;
+use std::net::SocketAddrV4;
 
 use blueflame::cq::compressed::Checksum;
 use blueflame::cq::mode::{Compressed, PollMode};
@@ -247,8 +248,18 @@ fn posts() -> Vec<Case> {
         case!("post tag", 1, || send_queue(exclusive()), post_tag, |sq, n, post| {
             post(sq, message(n).to.addr, TagIndex(n as u16), message(n).from, WrId(n)).expect("space")
         }),
-        case!("post frame", 1, || send_queue::<transport::RawPacket, _>(exclusive()), post_frame, |sq, n, post| {
-            post(sq, &[0x11; 18], message(n).from, WrId(n)).expect("space")
+        case!(
+            "post frame split",
+            1,
+            || send_queue::<transport::RawPacket, _>(exclusive()),
+            post_frame,
+            |sq, n, post| { post(sq, &[0x11; 18], message(n).from, WrId(n)).expect("space") }
+        ),
+        case!("post frame typed", 1 in 2, frames, post_frame_inline, |sq, n, post| {
+            post(sq, black_box(&FRAMES[n as usize % FRAMES.len()]), WrId(n)).expect("space")
+        }),
+        case!("post frame one entry typed", 1, frames, post_frame_pointer, |sq, n, post| {
+            post(sq, message(n).from, WrId(n)).expect("space")
         }),
         case!("post datagram compact", 1, datagrams, post_datagram, |state, n, post| {
             post(&mut state.0, &state.1.peer(n).near, &message(n).data, WrId(n)).expect("space")
@@ -371,12 +382,23 @@ fn templates() -> Vec<Case> {
     fn xrc() -> (SendQueue<transport::XrcInitiator>, hot::XrcShot) {
         prepared(exclusive(), wqe::write(message(0).to).to(Srqn::truncate(0x1234)).inline_len())
     }
+    fn host(last: u8) -> Host<SocketAddrV4> {
+        Host { mac: [2, 0, 0x5e, 0, 0x53, last], socket: SocketAddrV4::new([192, 0, 2, last].into(), 5000) }
+    }
     fn order() -> (hot::FrameQueue, hot::OrderShot, hot::Order) {
-        let host = |mac, socket: &str| Host { mac, socket: socket.parse().expect("an address") };
-        let mut order = hot::Order::new(&host([2; 6], "192.0.2.1:5000"), &host([4; 6], "192.0.2.2:5001"));
+        let mut order = hot::Order::new(&host(1), &host(2));
         order.set_payload(&[0; 48]).expect("room");
         let (sq, template) = prepared(exclusive(), order.request());
         (sq, template, order)
+    }
+    fn frame() -> (hot::FrameQueue, hot::FrameShot) {
+        prepared(exclusive(), wqe::frame().l3_checksum().l4_checksum().inline_headers(FRAMES[0]))
+    }
+    fn segment() -> (hot::FrameQueue, hot::OrderShot, hot::Segment) {
+        let mut segment = hot::Segment::new(&host(1), &host(2));
+        segment.set_payload(&[0; 32]).expect("room");
+        let (sq, template) = prepared(exclusive(), segment.request());
+        (sq, template, segment)
     }
     /// Queues with a request each that only needs its doorbell.
     fn staged() -> Vec<hot::RcStaged<'static>> {
@@ -419,10 +441,17 @@ fn templates() -> Vec<Case> {
         case!("template xrc at", 1, xrc, fire_xrc_at, |state, n, fire| {
             fire(&mut state.0, &state.1, message(n).to, &message(n).data).expect("space")
         }),
-        case!("template frame order", 1, order, fire_order, |state, n, fire| {
+        case!("post frame template", 1 in 2, frame, fire_frame, |state, n, fire| {
+            fire(&mut state.0, &state.1, black_box(&FRAMES[n as usize % FRAMES.len()])).expect("space")
+        }),
+        case!("order delegated", 1 in 2, segment, fire_segment, |state, n, fire| {
+            let payload = FRAMES[n as usize % FRAMES.len()].first_chunk().expect("32 bytes");
+            fire(&mut state.0, &state.1, &mut state.2, black_box(payload)).expect("space")
+        }),
+        case!("order template", 1 in 2, order, fire_order, |state, n, fire| {
             fire(&mut state.0, &state.1, &mut state.2, n as u32).expect("space")
         }),
-        case!("template frame warm", 1, order, warm_order, |state, _n, warm| warm(&state.0, &state.1)),
+        case!("order warm", 1, order, warm_order, |state, _n, warm| warm(&state.0, &state.1)),
         case!("post stage", 1, || send_queue(exclusive()), stage, |sq, n, stage| {
             drop(black_box(stage(sq, message(n).to, &message(n).data, WrId(n)).expect("space")));
         }),

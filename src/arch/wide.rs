@@ -4,7 +4,7 @@ use core::ptr::NonNull;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod sixteen {
     use core::arch::x86_64::{
-        __m128i, _mm_cvtsi128_si64, _mm_or_si128, _mm_set_epi64x, _mm_slli_si128, _mm_unpackhi_epi64,
+        __m128i, _mm_and_si128, _mm_cvtsi128_si64, _mm_or_si128, _mm_set_epi64x, _mm_slli_si128, _mm_unpackhi_epi64,
     };
 
     pub(super) type Sixteen = __m128i;
@@ -19,6 +19,12 @@ mod sixteen {
     pub(super) fn or(a: Sixteen, b: Sixteen) -> Sixteen {
         // SAFETY: the module is compiled only where every CPU of the target has SSE2.
         unsafe { _mm_or_si128(a, b) }
+    }
+
+    #[inline(always)]
+    pub(super) fn and(a: Sixteen, b: Sixteen) -> Sixteen {
+        // SAFETY: the module is compiled only where every CPU of the target has SSE2.
+        unsafe { _mm_and_si128(a, b) }
     }
 
     #[inline(always)]
@@ -44,8 +50,8 @@ mod sixteen {
 #[cfg(all(target_arch = "aarch64", target_feature = "neon"))]
 mod sixteen {
     use core::arch::aarch64::{
-        uint64x2_t, vcombine_u64, vcreate_u64, vdupq_n_u8, vextq_u8, vgetq_lane_u64, vorrq_u64, vreinterpretq_u8_u64,
-        vreinterpretq_u64_u8,
+        uint64x2_t, vandq_u64, vcombine_u64, vcreate_u64, vdupq_n_u8, vextq_u8, vgetq_lane_u64, vorrq_u64,
+        vreinterpretq_u8_u64, vreinterpretq_u64_u8,
     };
 
     pub(super) type Sixteen = uint64x2_t;
@@ -60,6 +66,12 @@ mod sixteen {
     pub(super) fn or(a: Sixteen, b: Sixteen) -> Sixteen {
         // SAFETY: as above.
         unsafe { vorrq_u64(a, b) }
+    }
+
+    #[inline(always)]
+    pub(super) fn and(a: Sixteen, b: Sixteen) -> Sixteen {
+        // SAFETY: as above.
+        unsafe { vandq_u64(a, b) }
     }
 
     #[inline(always)]
@@ -97,6 +109,11 @@ mod sixteen {
     #[inline(always)]
     pub(super) fn or([a, b]: Sixteen, [c, d]: Sixteen) -> Sixteen {
         [a | c, b | d]
+    }
+
+    #[inline(always)]
+    pub(super) fn and([a, b]: Sixteen, [c, d]: Sixteen) -> Sixteen {
+        [a & c, b & d]
     }
 
     #[inline(always)]
@@ -141,6 +158,29 @@ impl Wide {
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self(sixteen::or(self.0, other.0))
+    }
+
+    /// The bits set in both.
+    #[inline(always)]
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self(sixteen::and(self.0, other.0))
+    }
+
+    /// Sixteen bytes.
+    #[inline(always)]
+    #[must_use]
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        // SAFETY: as many bytes, of which any are a value.
+        unsafe { core::mem::transmute(bytes) }
+    }
+
+    /// The bytes.
+    #[inline(always)]
+    #[must_use]
+    pub fn to_bytes(self) -> [u8; 16] {
+        // SAFETY: as many bytes, all of them initialised.
+        unsafe { core::mem::transmute(self) }
     }
 
     /// The bytes moved to addresses four higher. The last four are lost; the first four become zero.
@@ -246,10 +286,14 @@ mod tests {
             place.0
         };
         assert_eq!(stored(wide), bytes);
+        assert_eq!(wide.to_bytes(), bytes);
+        assert_eq!(stored(Wide::from_bytes(bytes)), bytes);
         let mut up = [0; 16];
         up[4..].copy_from_slice(&bytes[..12]);
         assert_eq!(stored(wide.four_bytes_up()), up);
         let or: [u8; 16] = core::array::from_fn(|i| up[i] | bytes[i]);
         assert_eq!(stored(wide.or(wide.four_bytes_up())), or);
+        let and: [u8; 16] = core::array::from_fn(|i| up[i] & bytes[i]);
+        assert_eq!(stored(wide.and(wide.four_bytes_up())), and);
     }
 }

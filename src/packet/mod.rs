@@ -21,6 +21,7 @@
 
 mod error;
 mod kind;
+mod lanes;
 #[expect(clippy::module_inception, reason = "the concept of this module")]
 mod packet;
 mod parse;

@@ -6,8 +6,9 @@ use core::net::{IpAddr, SocketAddrV4};
 
 use super::error::PacketError;
 use super::kind::{HasSequence, Kind, Socket};
+use super::lanes::Lanes;
 use super::parse::{IPV4, IPV6, TCP, UDP, VLAN};
-use super::sum::Sum;
+use super::sum::{Change, Sum};
 use crate::wqe::operations::Frame;
 use crate::wqe::{self, Request};
 
@@ -57,7 +58,7 @@ impl<S: Socket> Host<S> {
 /// [`request_by_device`](Self::request_by_device): it replaces those in the packet.
 #[derive(Clone, Copy)]
 pub struct Packet<K, const N: usize> {
-    bytes: [u8; N],
+    frame: Lanes<N>,
     /// Bytes of the payload.
     len: usize,
     /// The sum of IPv4's header, without its checksum.
@@ -71,7 +72,7 @@ pub struct Packet<K, const N: usize> {
 
 impl<K, const N: usize> fmt::Debug for Packet<K, N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Packet").field("bytes", &self.bytes).field("payload", &self.len).finish_non_exhaustive()
+        f.debug_struct("Packet").field("bytes", &self.frame.bytes).field("payload", &self.len).finish_non_exhaustive()
     }
 }
 
@@ -94,8 +95,14 @@ impl<K: Kind, const N: usize> Packet<K, N> {
     #[must_use]
     pub fn new(from: &Host<K::Socket>, to: &Host<K::Socket>) -> Self {
         const { assert!(Self::ROOM < N) }
-        let mut packet =
-            Self { bytes: [0; N], len: 0, header: Sum::ZERO, segment: Sum::ZERO, data: Sum::ZERO, kind: PhantomData };
+        let mut packet = Self {
+            frame: Lanes::ZERO,
+            len: 0,
+            header: Sum::ZERO,
+            segment: Sum::ZERO,
+            data: Sum::ZERO,
+            kind: PhantomData,
+        };
         packet.put(0, to.mac);
         packet.put(6, from.mac);
         if K::TAGGED {
@@ -119,7 +126,7 @@ impl<K: Kind, const N: usize> Packet<K, N> {
         if K::PROTOCOL == TCP {
             packet.put(K::TRANSPORT + 12, [((K::TRANSPORT_HEADER / 4) << 4) as u8, 0x18]);
             // No operation (RFC 9293, section 3.2).
-            packet.bytes.iter_mut().take(K::PAYLOAD).skip(K::TRANSPORT + 20).for_each(|option| *option = 1);
+            packet.frame.bytes.iter_mut().take(K::PAYLOAD).skip(K::TRANSPORT + 20).for_each(|option| *option = 1);
         }
         packet.begin();
         packet
@@ -135,9 +142,15 @@ impl<K: Kind, const N: usize> Packet<K, N> {
         if frame.len() < K::PAYLOAD || frame.len() > N {
             return Err(PacketError::Frame { bytes: frame.len(), least: K::PAYLOAD, most: N });
         }
-        let mut packet =
-            Self { bytes: [0; N], len: 0, header: Sum::ZERO, segment: Sum::ZERO, data: Sum::ZERO, kind: PhantomData };
-        packet.bytes.iter_mut().zip(frame).for_each(|(to, from)| *to = *from);
+        let mut packet = Self {
+            frame: Lanes::ZERO,
+            len: 0,
+            header: Sum::ZERO,
+            segment: Sum::ZERO,
+            data: Sum::ZERO,
+            kind: PhantomData,
+        };
+        packet.frame.bytes.iter_mut().zip(frame).for_each(|(to, from)| *to = *from);
         packet.is_of_kind()?;
         let most = frame.len() - K::IP;
         let (field, at, before) = if Self::V6 {
@@ -158,7 +171,7 @@ impl<K: Kind, const N: usize> Packet<K, N> {
             }
         }
         // Padding may have been any bytes.
-        packet.bytes.iter_mut().skip(K::PAYLOAD + packet.len).for_each(|padding| *padding = 0);
+        packet.frame.bytes.iter_mut().skip(K::PAYLOAD + packet.len).for_each(|padding| *padding = 0);
         packet.begin();
         Ok(packet)
     }
@@ -195,13 +208,13 @@ impl<K: Kind, const N: usize> Packet<K, N> {
         self.data = sum(self.payload());
         if !Self::V6 {
             self.put(Self::HEADER_CHECKSUM, [0; 2]);
-            self.header = sum(self.bytes.get(K::IP..K::TRANSPORT).unwrap_or_default());
+            self.header = sum(self.frame.bytes.get(K::IP..K::TRANSPORT).unwrap_or_default());
         }
         self.put(Self::CHECKSUM, [0; 2]);
         // The pseudo header: addresses, protocol, length (RFC 9293, section 3.1; RFC 8200, section 8.1). IP's header
         // ends with the addresses.
         let addresses = 2 * <K::Socket as Socket>::ADDRESS;
-        self.segment = sum(self.bytes.get(K::TRANSPORT - addresses..K::PAYLOAD).unwrap_or_default())
+        self.segment = sum(self.frame.bytes.get(K::TRANSPORT - addresses..K::PAYLOAD).unwrap_or_default())
             .and(Sum::word(K::PROTOCOL.into()))
             .and(Sum::word(self.segment_len()))
             .and(self.data);
@@ -212,14 +225,14 @@ impl<K: Kind, const N: usize> Packet<K, N> {
     /// The frame, `N` bytes, without the frame check sequence.
     #[inline(always)]
     pub const fn as_bytes(&self) -> &[u8; N] {
-        &self.bytes
+        &self.frame.bytes
     }
 
     /// The payload.
     #[inline]
     #[must_use]
     pub fn payload(&self) -> &[u8] {
-        self.bytes.get(K::PAYLOAD..K::PAYLOAD + self.len).unwrap_or_default()
+        self.frame.bytes.get(K::PAYLOAD..K::PAYLOAD + self.len).unwrap_or_default()
     }
 
     /// The request that sends this frame: post it, or make a [template](crate::SendQueue::template) of it, which
@@ -227,7 +240,7 @@ impl<K: Kind, const N: usize> Packet<K, N> {
     /// the WQE's Ethernet segment.
     #[inline]
     pub fn request(&self) -> Request<Frame<[u8; N]>> {
-        wqe::frame().inline_headers(self.bytes)
+        wqe::frame().inline_headers(self.frame.bytes)
     }
 
     /// As [`request`](Self::request); the device computes the checksums.
@@ -244,26 +257,26 @@ impl<K: Kind, const N: usize> Packet<K, N> {
     #[inline]
     pub fn set_payload(&mut self, payload: &[u8]) -> Result<(), PacketError> {
         let (bytes, room) = (payload.len(), Self::ROOM);
-        let Some(place) = self.bytes.get_mut(K::PAYLOAD..K::PAYLOAD + bytes).filter(|_| bytes <= room) else {
+        if bytes > room {
             return Err(PacketError::Payload { bytes, room });
-        };
-        place.copy_from_slice(payload);
+        }
+        self.frame.put(K::PAYLOAD, payload);
         // Bytes of a longer payload would leave as padding.
-        if let Some(padding) = self.bytes.get_mut(K::PAYLOAD + bytes..K::PAYLOAD + self.len) {
+        if let Some(padding) = self.frame.bytes.get_mut(K::PAYLOAD + bytes..K::PAYLOAD + self.len) {
             padding.fill(0);
         }
         let data = Sum::of(payload);
-        let mut segment = self.segment.replaced(self.data, data);
+        let mut segment = self.segment.changed(Change::of_sums(self.data, data));
         if bytes != self.len {
             let (old_ip, old) = (self.ip_len(), self.segment_len());
             self.len = bytes;
             let (new_ip, new) = (self.ip_len(), self.segment_len());
-            segment = segment.replaced(Sum::word(old), Sum::word(new));
+            segment = segment.changed(Change::of_word(old, new));
             // UDP's length is in the pseudo header and in its own.
             if K::PROTOCOL == UDP {
-                segment = segment.replaced(Sum::word(old), Sum::word(new));
+                segment = segment.changed(Change::of_word(old, new));
             }
-            self.header = self.header.replaced(Sum::word(old_ip), Sum::word(new_ip));
+            self.header = self.header.changed(Change::of_word(old_ip, new_ip));
             self.put_lengths();
             self.put_header_checksum();
         }
@@ -284,15 +297,15 @@ impl<K: Kind, const N: usize> Packet<K, N> {
         if bytes > room {
             return Err(beyond);
         }
-        let place = self.bytes.get_mut(K::PAYLOAD..).and_then(|payload| payload.get_mut(at..)?.first_chunk_mut::<M>());
+        let place = self.frame.bytes.get(K::PAYLOAD..).and_then(|payload| payload.get(at..)?.first_chunk::<M>());
         let Some(place) = place else { return Err(beyond) };
-        let (mut old, mut new) = (Sum::of(place), Sum::of(part));
-        *place = *part;
+        let mut change = Change::of(place, part);
         if at % 2 != 0 {
-            (old, new) = (old.one_place_later(), new.one_place_later());
+            change = change.one_place_later();
         }
-        self.data = self.data.replaced(old, new);
-        self.segment = self.segment.replaced(old, new);
+        self.data = self.data.changed(change);
+        self.segment = self.segment.changed(change);
+        self.frame.put(K::PAYLOAD + at, part);
         self.put_checksum();
         Ok(())
     }
@@ -338,7 +351,7 @@ impl<K: Kind, const N: usize> Packet<K, N> {
     #[inline(always)]
     fn put_header_checksum(&mut self) {
         if !Self::V6 {
-            self.put(Self::HEADER_CHECKSUM, self.header.checksum().to_be_bytes());
+            self.put(Self::HEADER_CHECKSUM, self.header.checksum().to_ne_bytes());
         }
     }
 
@@ -349,7 +362,7 @@ impl<K: Kind, const N: usize> Packet<K, N> {
             0 if K::PROTOCOL == UDP => 0xffff,
             checksum => checksum,
         };
-        self.put(Self::CHECKSUM, checksum.to_be_bytes());
+        self.put(Self::CHECKSUM, checksum.to_ne_bytes());
     }
 
     /// Changes bytes of IPv4's header, from an even place on.
@@ -357,7 +370,7 @@ impl<K: Kind, const N: usize> Packet<K, N> {
     fn set_header<const M: usize>(&mut self, at: usize, new: [u8; M]) {
         let old: [u8; M] = self.get(at);
         self.put(at, new);
-        self.header = self.header.replaced(Sum::of(&old), Sum::of(&new));
+        self.header = self.header.changed(Change::of(&old, &new));
         self.put_header_checksum();
     }
 
@@ -366,14 +379,14 @@ impl<K: Kind, const N: usize> Packet<K, N> {
     fn set_transport<const M: usize>(&mut self, at: usize, new: [u8; M]) {
         let old: [u8; M] = self.get(at);
         self.put(at, new);
-        self.segment = self.segment.replaced(Sum::of(&old), Sum::of(&new));
+        self.segment = self.segment.changed(Change::of(&old, &new));
         self.put_checksum();
     }
 
     /// Bytes at a place known by type.
     #[inline(always)]
     fn get<const M: usize>(&self, at: usize) -> [u8; M] {
-        self.bytes.get(at..).and_then(|rest| rest.first_chunk()).copied().unwrap_or([0; M])
+        self.frame.bytes.get(at..).and_then(|rest| rest.first_chunk()).copied().unwrap_or([0; M])
     }
 
     #[inline(always)]
@@ -384,9 +397,7 @@ impl<K: Kind, const N: usize> Packet<K, N> {
     /// Writes bytes to a place known by type.
     #[inline(always)]
     fn put<const M: usize>(&mut self, at: usize, new: [u8; M]) {
-        if let Some(place) = self.bytes.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
-            *place = new;
-        }
+        self.frame.put(at, &new);
     }
 }
 
@@ -441,10 +452,10 @@ impl<K: HasSequence, const N: usize> Packet<K, N> {
     #[inline(always)]
     pub fn set_options(&mut self, options: &K::Options) {
         let (options, at) = (options.as_ref(), K::TRANSPORT + 20);
-        if let Some(place) = self.bytes.get_mut(at..at + options.len()) {
+        if let Some(place) = self.frame.bytes.get_mut(at..at + options.len()) {
             let old = Sum::of(place);
             place.copy_from_slice(options);
-            self.segment = self.segment.replaced(old, Sum::of(options));
+            self.segment = self.segment.changed(Change::of_sums(old, Sum::of(options)));
             self.put_checksum();
         }
     }

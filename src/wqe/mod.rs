@@ -57,7 +57,7 @@ mod signing;
 mod sink;
 mod tags;
 pub mod template;
-mod words;
+pub(crate) mod words;
 
 pub use address::vector::{DcAddress, UdAddress};
 pub use atomics::masked::{masked_compare_swap, masked_fetch_add};

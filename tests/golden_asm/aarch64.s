@@ -2067,6 +2067,122 @@ L3:
     stur w10, [x8, #2]
     ret
 
+hot_fire_frame:
+    ldp w9, w10, [x0, #56]
+    sub w10, w10, w9
+    and w11, w10, #0xffff
+    cmp w11, #1
+    b.ls L2
+    ldp q4, q1, [x1]
+    rev w10, w9
+    movi v0.2d, #0000000000000000
+    ldr x11, [x0, #16]
+    lsr w12, w10, #8
+    ldp d6, d3, [x1, #288]
+    movi v16.2d, #0000000000000000
+    mov x10, v1.d[1]
+    orr x11, x11, x12
+    ldrh w12, [x2]
+    lsl w13, w9, #4
+    ldur d2, [x2, #2]
+    ldur d5, [x2, #10]
+    mov v0.d[0], x11
+    mov v7.16b, v6.16b
+    ldrh w11, [x2, #58]
+    ldur d17, [x2, #26]
+    mov v2.d[1], v5.d[0]
+    ldur d5, [x2, #50]
+    bfi x10, x12, #48, #16
+    ldr w12, [x0, #68]
+    mov v16.s[0], w11
+    mov v7.d[1], v3.d[0]
+    ldur d3, [x2, #18]
+    add w9, w9, #2
+    orr v0.16b, v0.16b, v4.16b
+    fmov d4, x10
+    and x11, x12, x13
+    ldp x14, x10, [x0, #32]
+    mov v3.d[1], v17.d[0]
+    add w13, w13, #16
+    mov v5.d[1], v16.d[0]
+    and w9, w9, #0xffff
+    mov v1.d[1], v4.d[0]
+    ldur d4, [x2, #34]
+    and w12, w13, w12
+    str q7, [x10, x11]
+    ldur d7, [x2, #42]
+    add x11, x14, x11, lsl #2
+    and w12, w12, #0xffff0
+    str w9, [x0, #56]
+    rev w9, w9
+    mov v4.d[1], v7.d[0]
+    stp q2, q3, [x11, #32]
+    stp q0, q1, [x11]
+    add x11, x14, w12, uxtw #2
+    str q6, [x10, w12, uxtw]
+    stp q4, q5, [x11]
+    dmb oshst
+    ldr x10, [x0, #48]
+    str w9, [x10]
+    ldr w9, [x0, #92]
+    cmp w9, #127
+    b.ls L1
+    dsb st
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    movi v2.2d, #0000000000000000
+    movi v3.2d, #0000000000000000
+    mov v0.16b, v4.16b
+    mov v1.16b, v5.16b
+    add x10, x9, #64
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #23
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldr x9, [x0]
+    str d0, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #23
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L2:
+    ldrh w11, [x0, #64]
+    cbz w11, L3
+    ldr w9, [x0, #68]
+    lsr w9, w9, #4
+    add w9, w9, #1
+    and w12, w9, #0xffff
+    cmp w12, #2
+    b.hs L4
+    mov w10, #19
+    b L5
+L3:
+    mov w10, #21
+    b L5
+L4:
+    cmp w11, #1
+    mov w11, #18
+    mov w12, #20
+    csinc w9, w10, wzr, ne
+    csel w10, w12, w11, eq
+L5:
+    strb w10, [x8]
+    mov w10, #2
+    and w9, w9, #0xffff
+    strh w10, [x8, #2]
+    str w9, [x8, #4]
+    strh w10, [x8, #8]
+    ret
+
 hot_fire_one_fence:
     ldp w9, w10, [x0, #56]
     cmp w9, w10
@@ -2135,46 +2251,48 @@ L2:
     ret
 
 hot_fire_order:
-    ldr x9, [x2]
+    ldr x9, [x2, #112]
     cmp x9, #4
     b.lo L1
-    ldur w9, [x2, #50]
-    ldrh w13, [x2, #110]
-    lsr x10, x9, #16
-    add x9, x10, w9, uxth
+    ldr w9, [x2, #56]
     rev w10, w3
-    lsr x12, x10, #16
-    stur w10, [x2, #50]
-    and w11, w9, #0xffff
-    add x9, x11, x9, lsr #16
-    add x11, x12, w10, uxth
-    add w9, w9, w9, lsr #16
-    and w12, w11, #0xffff
-    add x11, x12, x11, lsr #16
-    ldrh w12, [x2, #108]
+    ldrh w11, [x2, #122]
+    movi v0.2d, #0000000000000000
+    ldr q1, [x2, #48]
+    movi v2.2d, #0000000000000000
     mvn w9, w9
-    rev w9, w9
-    add w11, w11, w11, lsr #16
-    lsr w9, w9, #16
-    rev w11, w11
-    add w12, w12, w9
+    add x9, x9, x10
+    mov v1.s[2], wzr
+    add x11, x9, x11
+    ror x12, x11, #32
+    mov v0.d[1], x10
+    mov w10, #65535
+    add x11, x12, x11
+    lsr x11, x11, #32
+    orr v0.16b, v1.16b, v0.16b
+    ror w12, w11, #16
+    add w11, w12, w11
+    ldrh w12, [x2, #124]
+    mov v0.h[3], wzr
     lsr w11, w11, #16
-    add w9, w13, w9
-    add w12, w12, w12, lsr #16
-    add w9, w9, w9, lsr #16
-    add w12, w11, w12, uxth
-    add w9, w11, w9, uxth
-    add w12, w12, w12, lsr #16
-    add w9, w9, w9, lsr #16
-    mvn w11, w12
-    strh w9, [x2, #110]
-    rev w11, w11
-    strh w12, [x2, #108]
-    lsr w10, w11, #16
-    mov w11, #65535
-    bics wzr, w11, w12
-    csinv w9, w10, wzr, ne
-    strh w9, [x2, #48]
+    add x9, x9, x12
+    cmp w11, w10
+    mov w10, #-1
+    ror x12, x9, #32
+    csinv w10, w10, w11, eq
+    strh w11, [x2, #122]
+    lsr w13, w10, #8
+    lsl x10, x10, #48
+    add x9, x12, x9
+    lsr x9, x9, #32
+    orr x10, x10, x13, lsl #56
+    ror w12, w9, #16
+    mov v2.d[0], x10
+    add w9, w12, w9
+    lsr w9, w9, #16
+    orr v0.16b, v2.16b, v0.16b
+    strh w9, [x2, #124]
+    str q0, [x2, #48]
 L1:
     ldp w9, w10, [x0, #56]
     sub w10, w10, w9
@@ -2183,57 +2301,51 @@ L1:
     b.ls L3
     ldp q4, q1, [x1]
     rev w10, w9
+    movi v0.2d, #0000000000000000
     ldr x11, [x0, #16]
     lsr w12, w10, #8
-    movi v0.2d, #0000000000000000
-    ldp d16, d5, [x1, #288]
+    ldp d2, d5, [x2, #16]
     lsl w13, w9, #4
     mov x10, v1.d[1]
+    ldp d16, d6, [x1, #288]
     orr x11, x11, x12
-    ldrh w12, [x2, #8]
-    ldur d3, [x2, #26]
-    ldur d7, [x2, #34]
-    ldur d2, [x2, #10]
-    mov v17.16b, v16.16b
+    ldrh w12, [x2, #14]
+    add w9, w9, #2
     mov v0.d[0], x11
     ldr w11, [x0, #68]
-    ldur d6, [x2, #18]
-    ldur d18, [x2, #50]
-    mov v3.d[1], v7.d[0]
+    mov v2.d[1], v5.d[0]
+    mov v5.16b, v16.16b
+    ldp d3, d7, [x2, #32]
     bfi x10, x12, #48, #16
     and x12, x11, x13
     add w13, w13, #16
-    mov v17.d[1], v5.d[0]
     and w11, w13, w11
-    ldur d7, [x2, #66]
-    fmov d5, x10
-    ldp x13, x10, [x0, #32]
-    orr v0.16b, v0.16b, v4.16b
-    ldur d4, [x2, #42]
-    mov v2.d[1], v6.d[0]
-    ldur d6, [x2, #74]
-    and w11, w11, #0xffff0
-    add w9, w9, #2
-    mov v1.d[1], v5.d[0]
-    ldur d5, [x2, #58]
-    str q17, [x10, x12]
-    mov v4.d[1], v18.d[0]
-    ldur d17, [x2, #82]
-    ldur d18, [x2, #98]
-    mov v5.d[1], v7.d[0]
-    ldur d7, [x2, #90]
-    add x12, x13, x12, lsl #2
-    mov v6.d[1], v17.d[0]
     and w9, w9, #0xffff
-    mov v7.d[1], v18.d[0]
+    mov v5.d[1], v6.d[0]
+    orr v0.16b, v0.16b, v4.16b
+    fmov d4, x10
+    ldp x13, x10, [x0, #32]
+    mov v3.d[1], v7.d[0]
+    and w11, w11, #0xffff0
+    str w9, [x0, #56]
+    rev w9, w9
+    mov v1.d[1], v4.d[0]
+    ldp d4, d6, [x2, #48]
+    str q5, [x10, x12]
+    ldp d5, d7, [x2, #64]
+    add x12, x13, x12, lsl #2
+    mov v4.d[1], v6.d[0]
+    ldp d6, d17, [x2, #80]
+    mov v5.d[1], v7.d[0]
+    ldp d7, d18, [x2, #96]
     stp q0, q1, [x12]
+    mov v6.d[1], v17.d[0]
     stp q2, q3, [x12, #32]
     add x12, x13, w11, uxtw #2
+    mov v7.d[1], v18.d[0]
     str q16, [x10, w11, uxtw]
     stp q4, q5, [x12]
     stp q6, q7, [x12, #32]
-    str w9, [x0, #56]
-    rev w9, w9
     dmb oshst
     ldr x10, [x0, #48]
     str w9, [x10]
@@ -2245,6 +2357,190 @@ L1:
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     mov v0.16b, v4.16b
     mov v1.16b, v5.16b
+    mov v2.16b, v6.16b
+    mov v3.16b, v7.16b
+    add x10, x9, #64
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #23
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L2:
+    dsb st
+    ldr x9, [x0]
+    str d0, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #23
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L3:
+    ldrh w11, [x0, #64]
+    cbz w11, L4
+    ldr w9, [x0, #68]
+    lsr w9, w9, #4
+    add w9, w9, #1
+    and w12, w9, #0xffff
+    cmp w12, #2
+    b.hs L5
+    mov w10, #19
+    b L6
+L4:
+    mov w10, #21
+    b L6
+L5:
+    cmp w11, #1
+    mov w11, #18
+    mov w12, #20
+    csinc w9, w10, wzr, ne
+    csel w10, w12, w11, eq
+L6:
+    strb w10, [x8]
+    mov w10, #2
+    and w9, w9, #0xffff
+    strh w10, [x8, #2]
+    str w9, [x8, #4]
+    strh w10, [x8, #8]
+    ret
+
+hot_fire_segment:
+    ldp q0, q1, [x3]
+    ldrh w12, [x2, #122]
+    uaddl2 v2.2d, v0.4s, v1.4s
+    uaddl v0.2d, v0.2s, v1.2s
+    add v0.2d, v0.2d, v2.2d
+    addp d0, v0.2d
+    fmov x9, d0
+    ldp q0, q1, [x3]
+    ror x10, x9, #32
+    stp q0, q1, [x2, #80]
+    add x9, x10, x9
+    ldrh w10, [x2, #124]
+    lsr x9, x9, #32
+    eor w13, w10, #0xffff
+    ror w11, w9, #16
+    add w10, w11, w9
+    add w9, w13, w12
+    add w11, w9, w10, lsr #16
+    ldr x9, [x2, #112]
+    ror w12, w11, #16
+    cmp x9, #32
+    add w11, w12, w11
+    lsr w11, w11, #16
+    b.eq L1
+    mov w12, #-53
+    ldrh w13, [x2, #120]
+    mov w15, #-33
+    sub w12, w12, w9
+    movi v0.2d, #0000000000000000
+    sub w9, w15, w9
+    rev w12, w12
+    ldp q1, q2, [x2, #16]
+    add w12, w13, w12, lsr #16
+    mov w13, #21504
+    rev w9, w9
+    add w9, w11, w9, lsr #16
+    adrp x11, .LCPI_0
+    add w12, w12, w13
+    mov v1.h[7], wzr
+    mov v2.h[3], wzr
+    ror w13, w12, #16
+    add w9, w9, #4, lsl #12
+    ldr q3, [x11, :lo12:.LCPI_0]
+    mov w11, #32
+    add w12, w13, w12
+    str x11, [x2, #112]
+    lsr w12, w12, #16
+    orr v1.16b, v1.16b, v3.16b
+    mvn w13, w12
+    strh w12, [x2, #120]
+    lsr w14, w13, #8
+    lsl x14, x14, #56
+    orr x13, x14, x13, lsl #48
+    mov v0.d[0], x13
+    ror w13, w9, #16
+    add w9, w13, w9
+    lsr w11, w9, #16
+    orr v0.16b, v0.16b, v2.16b
+    stp q1, q0, [x2, #16]
+L1:
+    movi v1.2d, #0000000000000000
+    ldr q2, [x2, #64]
+    eor w9, w11, #0xffff
+    movi v0.2d, #0000000000000000
+    lsr w13, w10, #16
+    strh w11, [x2, #122]
+    mov v2.h[0], wzr
+    strh w13, [x2, #124]
+    mov v1.s[0], w9
+    ldp w9, w12, [x0, #56]
+    orr v4.16b, v2.16b, v1.16b
+    sub w10, w12, w9
+    and w11, w10, #0xffff
+    cmp w11, #1
+    str q4, [x2, #64]
+    b.ls L3
+    ldp q5, q1, [x1]
+    rev w10, w9
+    lsr w12, w10, #8
+    ldp d16, d3, [x1, #288]
+    ldr x11, [x0, #16]
+    ldrh w13, [x2, #14]
+    mov x10, v1.d[1]
+    ldp d2, d6, [x2, #16]
+    orr x11, x11, x12
+    lsl w12, w9, #4
+    mov v7.16b, v16.16b
+    mov v0.d[0], x11
+    ldr w11, [x0, #68]
+    add w9, w9, #2
+    mov v2.d[1], v6.d[0]
+    and w9, w9, #0xffff
+    bfi x10, x13, #48, #16
+    add w13, w12, #16
+    mov v7.d[1], v3.d[0]
+    and x12, x11, x12
+    and w11, w13, w11
+    str w9, [x0, #56]
+    fmov d17, x10
+    ldp x10, x13, [x0, #32]
+    ldp d3, d6, [x2, #32]
+    orr v0.16b, v0.16b, v5.16b
+    and w11, w11, #0xffff0
+    rev w9, w9
+    str q7, [x13, x12]
+    ldp d5, d7, [x2, #48]
+    mov v1.d[1], v17.d[0]
+    mov v3.d[1], v6.d[0]
+    add x12, x10, x12, lsl #2
+    ldp d6, d17, [x2, #80]
+    add x10, x10, w11, uxtw #2
+    mov v5.d[1], v7.d[0]
+    ldp d7, d18, [x2, #96]
+    str q0, [x12]
+    mov v6.d[1], v17.d[0]
+    stp q1, q2, [x12, #16]
+    mov v7.d[1], v18.d[0]
+    str q3, [x12, #48]
+    str q16, [x13, w11, uxtw]
+    stp q5, q4, [x10]
+    stp q6, q7, [x10, #32]
+    dmb oshst
+    ldr x10, [x0, #48]
+    str w9, [x10]
+    ldr w9, [x0, #92]
+    cmp w9, #127
+    b.ls L2
+    dsb st
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    mov v0.16b, v5.16b
+    mov v1.16b, v4.16b
     mov v2.16b, v6.16b
     mov v3.16b, v7.16b
     add x10, x9, #64
@@ -5101,6 +5397,276 @@ L2:
     bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame<&[u8; 18]>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
     ldp x29, x30, [sp, #64]
     add sp, sp, #80
+    ret
+L3:
+    ldr w9, [x0, #64]
+    mov w10, #18
+    mov w11, #21
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
+hot_post_frame_inline:
+    ldr w9, [x0, #72]
+    cmp w9, #59
+    b.ls L2
+    ldp w9, w10, [x0, #56]
+    sub w10, w10, w9
+    and w11, w10, #0xffff
+    cmp w11, #1
+    b.ls L3
+    ldr s0, [x1, #8]
+    ldr d1, [x1]
+    mov w13, #2
+    movi v6.2d, #0000000000000000
+    dup v2.2d, x13
+    ldr x10, [x0, #16]
+    mov v1.d[1], v0.d[0]
+    rev w11, w9
+    mov x12, #167772160
+    movk x12, #1536, lsl #48
+    mov w13, #134217728
+    ldr w14, [x0, #68]
+    lsl w15, w9, #4
+    lsr w11, w11, #8
+    mov v2.d[0], x2
+    orr x10, x10, x12
+    ldr x12, [x0, #40]
+    dup v0.2d, x13
+    ext v1.16b, v6.16b, v1.16b, #12
+    ldur d3, [x1, #12]
+    ldur d7, [x1, #20]
+    orr x10, x10, x11
+    and w11, w14, w15
+    adrp x13, .LCPI_0
+    ldur d4, [x1, #28]
+    ldur d16, [x1, #36]
+    ldur d5, [x1, #44]
+    ldur d17, [x1, #52]
+    str q2, [x12, w11, uxtw]
+    ldr q2, [x13, :lo12:.LCPI_0]
+    mov v0.d[0], x10
+    ldr x16, [x0, #32]
+    adrp x13, .LCPI_1
+    mov v3.d[1], v7.d[0]
+    orr v2.16b, v1.16b, v2.16b
+    ldr q1, [x13, :lo12:.LCPI_1]
+    add w13, w15, #16
+    add x11, x16, w11, uxtw #2
+    mov v4.d[1], v16.d[0]
+    and w13, w13, #0xffff0
+    mov v5.d[1], v17.d[0]
+    mov v6.d[0], x2
+    and x13, x13, x14
+    stp q0, q1, [x11]
+    add w9, w9, #2
+    stp q2, q3, [x11, #32]
+    add x11, x16, x13, lsl #2
+    and w9, w9, #0xffff
+    str q6, [x12, x13]
+    stp q4, q5, [x11]
+    str w9, [x0, #56]
+    rev w9, w9
+    dmb oshst
+    ldr x11, [x0, #48]
+    str w9, [x11]
+    ldr w9, [x0, #92]
+    cmp w9, #127
+    b.ls L1
+    dsb st
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    movi v2.2d, #0000000000000000
+    movi v3.2d, #0000000000000000
+    mov v0.16b, v4.16b
+    mov v1.16b, v5.16b
+    add x10, x9, #64
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #23
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldr x9, [x0]
+    str x10, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #23
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L2:
+    sub sp, sp, #48
+    stp x29, x30, [sp, #32]
+    add x29, sp, #32
+    stp x0, x1, [sp]
+    mov w9, #2240
+    mov x0, sp
+    str x2, [sp, #16]
+    strh w9, [sp, #24]
+    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<blueflame::transport::InlineNone>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame, blueflame::wqe::payload::Inline<&[u8; 60]>>>::{closure#2}>
+    ldp x29, x30, [sp, #32]
+    add sp, sp, #48
+    ret
+L3:
+    ldrh w11, [x0, #64]
+    cbz w11, L4
+    ldr w9, [x0, #68]
+    lsr w9, w9, #4
+    add w9, w9, #1
+    and w12, w9, #0xffff
+    cmp w12, #2
+    b.hs L5
+    mov w10, #19
+    b L6
+L4:
+    mov w10, #21
+    b L6
+L5:
+    cmp w11, #1
+    mov w11, #18
+    mov w12, #20
+    csinc w9, w10, wzr, ne
+    csel w10, w12, w11, eq
+L6:
+    strb w10, [x8]
+    mov w10, #2
+    and w9, w9, #0xffff
+    strh w10, [x8, #2]
+    str w9, [x8, #4]
+    strh w10, [x8, #8]
+    ret
+
+hot_post_frame_pointer:
+    ldp w10, w11, [x1, #8]
+    ldr x9, [x1]
+    cmp w10, #0
+    b.le L2
+    ldr w12, [x0, #104]
+    cbz w12, L1
+    ldp w12, w13, [x0, #56]
+    cmp w12, w13
+    b.eq L3
+    mov w13, #1
+    orr x10, x11, x10, lsl #32
+    rev w14, w12
+    dup v1.2d, x13
+    ldr x13, [x0, #16]
+    mov x15, #167772160
+    mov w16, #134217728
+    lsl w17, w12, #4
+    ldr w18, [x0, #68]
+    rev x10, x10
+    movk x15, #768, lsl #48
+    dup v0.2d, x16
+    mov v1.d[0], x2
+    ldr x16, [x0, #40]
+    lsr w14, w14, #8
+    fmov d2, x10
+    orr x11, x13, x15
+    and x13, x18, x17
+    orr x11, x11, x14
+    rev x9, x9
+    adrp x10, .LCPI_0
+    str q1, [x16, x13]
+    mov v0.d[0], x11
+    ldr q1, [x10, :lo12:.LCPI_0]
+    ldr x11, [x0, #32]
+    mov v2.d[1], x9
+    add w10, w12, #1
+    and w10, w10, #0xffff
+    movi v3.2d, #0000000000000000
+    add x9, x11, x13, lsl #2
+    stp q0, q1, [x9]
+    str q2, [x9, #32]
+    str w10, [x0, #56]
+    rev w10, w10
+    dmb oshst
+    ldr x9, [x0, #48]
+    str w10, [x9]
+    dsb st
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #23
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    ldr w12, [x0, #76]
+    cbz w12, L2
+    ldp w12, w13, [x0, #56]
+    cmp w12, w13
+    b.eq L3
+    mov w13, #1
+    mov x15, #167772160
+    mov w16, #134217728
+    dup v0.2d, x13
+    ldr x13, [x0, #16]
+    lsl w17, w12, #4
+    ldr w18, [x0, #68]
+    orr x10, x11, x10, lsl #32
+    movk x15, #768, lsl #48
+    dup v1.2d, x16
+    ldr x16, [x0, #40]
+    rev w14, w12
+    mov v0.d[0], x2
+    orr x11, x13, x15
+    and x13, x18, x17
+    rev x10, x10
+    lsr w14, w14, #8
+    rev x9, x9
+    str q0, [x16, x13]
+    fmov d0, x10
+    orr x11, x11, x14
+    mov v1.d[0], x11
+    ldr x14, [x0, #32]
+    adrp x10, .LCPI_0
+    ldr q2, [x10, :lo12:.LCPI_0]
+    add w10, w12, #1
+    mov v0.d[1], x9
+    add x9, x14, x13, lsl #2
+    and w10, w10, #0xffff
+    stp q1, q2, [x9]
+    str q0, [x9, #32]
+    str w10, [x0, #56]
+    rev w10, w10
+    dmb oshst
+    ldr x9, [x0, #48]
+    str w10, [x9]
+    dsb st
+    ldr x9, [x0]
+    str x11, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #23
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L2:
+    sub sp, sp, #64
+    stp x29, x30, [sp, #48]
+    add x29, sp, #48
+    stp x0, x9, [sp, #8]
+    mov w9, #2240
+    add x0, sp, #8
+    stp w10, w11, [sp, #24]
+    str x2, [sp, #32]
+    strh w9, [sp, #40]
+    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<blueflame::transport::InlineNone>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #64
     ret
 L3:
     ldr w9, [x0, #64]

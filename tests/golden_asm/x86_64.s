@@ -1936,28 +1936,28 @@ hot_fire_datagram_full:
     movaps xmm1, xmmword ptr [rdx + 16]
     movaps xmm2, xmmword ptr [rdx + 32]
     movaps xmm3, xmmword ptr [rdx + 48]
-    movdqa xmm5, xmmword ptr [rdx + 288]
-    mov r8, qword ptr [rsi + 32]
-    mov r9, qword ptr [rsi + 40]
     movq xmm4, qword ptr [rcx]
     pslldq xmm4, 4
     por xmm4, xmmword ptr [rdx + 64]
-    mov ecx, edi
-    shl ecx, 4
-    mov edx, dword ptr [rsi + 68]
-    mov r10d, edx
-    and r10d, ecx
-    movdqa xmmword ptr [r9 + r10], xmm5
-    movdqa xmmword ptr [r8 + 4*r10], xmm0
-    movaps xmmword ptr [r8 + 4*r10 + 16], xmm1
-    movaps xmmword ptr [r8 + 4*r10 + 32], xmm2
-    movaps xmmword ptr [r8 + 4*r10 + 48], xmm3
-    add ecx, 16
-    and ecx, edx
-    and ecx, 1048560
+    movdqa xmm5, xmmword ptr [rdx + 288]
+    mov rcx, qword ptr [rsi + 32]
+    mov rdx, qword ptr [rsi + 40]
+    mov r8d, edi
+    shl r8d, 4
+    mov r9d, dword ptr [rsi + 68]
+    mov r10d, r9d
+    and r10d, r8d
+    movdqa xmmword ptr [rdx + r10], xmm5
+    movdqa xmmword ptr [rcx + 4*r10], xmm0
+    movaps xmmword ptr [rcx + 4*r10 + 16], xmm1
+    movaps xmmword ptr [rcx + 4*r10 + 32], xmm2
+    movaps xmmword ptr [rcx + 4*r10 + 48], xmm3
+    add r8d, 16
+    and r8d, r9d
+    and r8d, 1048560
     movq xmm5, xmm5
-    movdqa xmmword ptr [r9 + rcx], xmm5
-    movdqa xmmword ptr [r8 + 4*rcx], xmm4
+    movdqa xmmword ptr [rdx + r8], xmm5
+    movdqa xmmword ptr [rcx + 4*r8], xmm4
     add edi, 2
     movzx ecx, di
     mov dword ptr [rsi + 56], ecx
@@ -2163,6 +2163,114 @@ L4:
     mov rax, rdi
     ret
 
+hot_fire_frame:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 56]
+    mov r8d, dword ptr [rsi + 60]
+    sub r8d, edi
+    cmp r8w, 1
+    jbe L2
+    mov r8d, edi
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 16]
+    movq xmm0, r8
+    por xmm0, xmmword ptr [rdx]
+    movzx r8d, word ptr [rcx]
+    shl r8, 48
+    movabs r9, 281474976710655
+    and r9, qword ptr [rdx + 24]
+    or r9, r8
+    movq xmm2, r9
+    movdqa xmm1, xmmword ptr [rdx + 16]
+    punpcklqdq xmm1, xmm2
+    movdqa xmm6, xmmword ptr [rdx + 288]
+    movups xmm2, xmmword ptr [rcx + 2]
+    movups xmm3, xmmword ptr [rcx + 18]
+    movups xmm4, xmmword ptr [rcx + 34]
+    movzx edx, word ptr [rcx + 58]
+    movq xmm5, qword ptr [rcx + 50]
+    movd xmm7, edx
+    punpcklqdq xmm5, xmm7
+    mov rcx, qword ptr [rsi + 32]
+    mov rdx, qword ptr [rsi + 40]
+    mov r8d, edi
+    shl r8d, 4
+    mov r9d, dword ptr [rsi + 68]
+    mov r10d, r9d
+    and r10d, r8d
+    movdqa xmmword ptr [rdx + r10], xmm6
+    movdqa xmmword ptr [rcx + 4*r10], xmm0
+    movdqa xmmword ptr [rcx + 4*r10 + 16], xmm1
+    movaps xmmword ptr [rcx + 4*r10 + 32], xmm2
+    movaps xmmword ptr [rcx + 4*r10 + 48], xmm3
+    add r8d, 16
+    and r8d, r9d
+    and r8d, 1048560
+    movq xmm6, xmm6
+    movdqa xmmword ptr [rdx + r8], xmm6
+    movaps xmmword ptr [rcx + 4*r8], xmm4
+    movdqa xmmword ptr [rcx + 4*r8 + 16], xmm5
+    add edi, 2
+    movzx ecx, di
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 92], 127
+    jbe L1
+    sfence
+    mov rcx, qword ptr [rsi]
+    movdqa xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
+    movaps xmmword ptr [rcx + 32], xmm2
+    movaps xmmword ptr [rcx + 48], xmm3
+    movaps xmmword ptr [rcx + 64], xmm4
+    movdqa xmmword ptr [rcx + 80], xmm5
+    pxor xmm0, xmm0
+    movdqa xmmword ptr [rcx + 96], xmm0
+    movdqa xmmword ptr [rcx + 112], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 23
+    ret
+L1:
+    sfence
+    mov rcx, qword ptr [rsi]
+    movq qword ptr [rcx], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 23
+    ret
+L2:
+    movzx edi, word ptr [rsi + 64]
+    test di, di
+    je L3
+    mov ecx, dword ptr [rsi + 68]
+    shr ecx, 4
+    inc ecx
+    mov dl, 19
+    cmp cx, 2
+    jb L4
+    cmp di, 1
+    sete dl
+    mov ecx, 1
+    cmovne ecx, r8d
+    add dl, dl
+    add dl, 18
+    jmp L4
+L3:
+    mov dl, 21
+L4:
+    movzx ecx, cx
+    mov byte ptr [rax], dl
+    mov word ptr [rax + 2], 2
+    mov dword ptr [rax + 4], ecx
+    mov word ptr [rax + 8], 2
+    ret
+
 hot_fire_one_fence:
     mov rax, rdi
     mov edi, dword ptr [rsi + 56]
@@ -2227,59 +2335,52 @@ L2:
 
 hot_fire_order:
     mov rax, rdi
-    cmp qword ptr [rcx], 4
+    cmp qword ptr [rcx + 112], 4
     jb L1
     bswap r8d
-    mov edi, dword ptr [rcx + 50]
-    movzx r9d, di
-    shr edi, 16
-    add r9d, edi
-    movzx r10d, r9w
-    shr r9d, 16
-    add r10d, r9d
-    mov edi, r10d
-    shr edi, 16
-    add edi, r10d
-    mov r9d, r8d
-    shr r9d, 16
-    movzx r10d, r8w
-    add r10d, r9d
-    movzx r9d, r10w
-    shr r10d, 16
+    mov edi, dword ptr [rcx + 56]
+    not edi
+    add rdi, r8
+    movzx r9d, word ptr [rcx + 124]
+    add r9, rdi
+    mov r10, r9
+    rol r10, 32
+    add r10, r9
+    shr r10, 32
+    mov r9d, r10d
+    rol r9d, 16
     add r9d, r10d
-    mov r10d, r9d
-    shr r10d, 16
-    add r10d, r9d
-    rol r10w, 8
-    mov dword ptr [rcx + 50], r8d
+    shr r9d, 16
+    mov word ptr [rcx + 124], r9w
+    movzx r9d, word ptr [rcx + 122]
+    add r9, rdi
+    mov rdi, r9
+    rol rdi, 32
+    add rdi, r9
+    shr rdi, 32
+    mov r9d, edi
+    rol r9d, 16
+    add r9d, edi
+    shr r9d, 16
+    mov word ptr [rcx + 122], r9w
+    movq xmm0, r8
+    pslldq xmm0, 8
+    movdqa xmm1, xmmword ptr [rcx + 48]
+    pand xmm1, xmmword ptr [rip + .LCPI_0]
+    por xmm1, xmm0
+    mov edi, r9d
     not edi
-    rol di, 8
-    movd xmm0, dword ptr [rcx + 108]
-    movd xmm1, edi
-    pshuflw xmm1, xmm1, 0
-    paddw xmm1, xmm0
-    movdqa xmm2, xmmword ptr [rip + .LCPI_0]
-    movdqa xmm3, xmm1
-    pxor xmm3, xmm2
-    pxor xmm0, xmm2
-    pcmpgtw xmm0, xmm3
-    psubw xmm1, xmm0
-    movd xmm0, r10d
-    pshuflw xmm0, xmm0, 0
-    paddw xmm0, xmm1
-    pxor xmm1, xmm2
-    pxor xmm2, xmm0
-    pcmpgtw xmm1, xmm2
-    psubw xmm0, xmm1
-    movd dword ptr [rcx + 108], xmm0
-    movd edi, xmm0
+    cmp r9d, 65535
+    cmove edi, r9d
     mov r8d, edi
-    not edi
-    rol di, 8
-    cmp r8w, -1
-    mov r8d, 65535
-    cmovne r8d, edi
-    mov word ptr [rcx + 48], r8w
+    shr r8d, 8
+    shl r8, 56
+    shl rdi, 48
+    or rdi, r8
+    movq xmm0, rdi
+    pand xmm1, xmmword ptr [rip + .LCPI_1]
+    por xmm1, xmm0
+    movdqa xmmword ptr [rcx + 48], xmm1
 L1:
     mov edi, dword ptr [rsi + 56]
     mov r8d, dword ptr [rsi + 60]
@@ -2292,7 +2393,7 @@ L1:
     or r8, qword ptr [rsi + 16]
     movq xmm0, r8
     por xmm0, xmmword ptr [rdx]
-    mov r8d, dword ptr [rcx + 8]
+    movzx r8d, word ptr [rcx + 14]
     shl r8, 48
     movabs r9, 281474976710655
     and r9, qword ptr [rdx + 24]
@@ -2301,33 +2402,33 @@ L1:
     movdqa xmm1, xmmword ptr [rdx + 16]
     punpcklqdq xmm1, xmm2
     movdqa xmm8, xmmword ptr [rdx + 288]
-    movups xmm2, xmmword ptr [rcx + 10]
-    movups xmm3, xmmword ptr [rcx + 26]
-    mov rdx, qword ptr [rsi + 32]
-    mov r8, qword ptr [rsi + 40]
-    movups xmm4, xmmword ptr [rcx + 42]
-    movups xmm5, xmmword ptr [rcx + 58]
-    movups xmm6, xmmword ptr [rcx + 74]
-    movups xmm7, xmmword ptr [rcx + 90]
-    mov ecx, edi
-    shl ecx, 4
+    movaps xmm2, xmmword ptr [rcx + 16]
+    movaps xmm3, xmmword ptr [rcx + 32]
+    movaps xmm4, xmmword ptr [rcx + 48]
+    movaps xmm5, xmmword ptr [rcx + 64]
+    movaps xmm6, xmmword ptr [rcx + 80]
+    movaps xmm7, xmmword ptr [rcx + 96]
+    mov rcx, qword ptr [rsi + 32]
+    mov rdx, qword ptr [rsi + 40]
+    mov r8d, edi
+    shl r8d, 4
     mov r9d, dword ptr [rsi + 68]
     mov r10d, r9d
-    and r10d, ecx
-    movdqa xmmword ptr [r8 + r10], xmm8
-    movdqa xmmword ptr [rdx + 4*r10], xmm0
-    movdqa xmmword ptr [rdx + 4*r10 + 16], xmm1
-    movaps xmmword ptr [rdx + 4*r10 + 32], xmm2
-    movaps xmmword ptr [rdx + 4*r10 + 48], xmm3
-    add ecx, 16
-    and ecx, r9d
-    and ecx, 1048560
+    and r10d, r8d
+    movdqa xmmword ptr [rdx + r10], xmm8
+    movdqa xmmword ptr [rcx + 4*r10], xmm0
+    movdqa xmmword ptr [rcx + 4*r10 + 16], xmm1
+    movaps xmmword ptr [rcx + 4*r10 + 32], xmm2
+    movaps xmmword ptr [rcx + 4*r10 + 48], xmm3
+    add r8d, 16
+    and r8d, r9d
+    and r8d, 1048560
     movq xmm8, xmm8
-    movdqa xmmword ptr [r8 + rcx], xmm8
-    movaps xmmword ptr [rdx + 4*rcx], xmm4
-    movaps xmmword ptr [rdx + 4*rcx + 16], xmm5
-    movaps xmmword ptr [rdx + 4*rcx + 32], xmm6
-    movaps xmmword ptr [rdx + 4*rcx + 48], xmm7
+    movdqa xmmword ptr [rdx + r8], xmm8
+    movaps xmmword ptr [rcx + 4*r8], xmm4
+    movaps xmmword ptr [rcx + 4*r8 + 16], xmm5
+    movaps xmmword ptr [rcx + 4*r8 + 32], xmm6
+    movaps xmmword ptr [rcx + 4*r8 + 48], xmm7
     add edi, 2
     movzx ecx, di
     mov dword ptr [rsi + 56], ecx
@@ -2355,6 +2456,201 @@ L2:
     sfence
     mov rcx, qword ptr [rsi]
     movq qword ptr [rcx], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 23
+    ret
+L3:
+    movzx edi, word ptr [rsi + 64]
+    test di, di
+    je L4
+    mov ecx, dword ptr [rsi + 68]
+    shr ecx, 4
+    inc ecx
+    mov dl, 19
+    cmp cx, 2
+    jb L5
+    cmp di, 1
+    sete dl
+    mov ecx, 1
+    cmovne ecx, r8d
+    add dl, dl
+    add dl, 18
+    jmp L5
+L4:
+    mov dl, 21
+L5:
+    movzx ecx, cx
+    mov byte ptr [rax], dl
+    mov word ptr [rax + 2], 2
+    mov dword ptr [rax + 4], ecx
+    mov word ptr [rax + 8], 2
+    ret
+
+hot_fire_segment:
+    mov rax, rdi
+    movups xmm0, xmmword ptr [r8]
+    movups xmmword ptr [rcx + 80], xmm0
+    movdqu xmm0, xmmword ptr [r8]
+    movdqu xmm1, xmmword ptr [r8 + 16]
+    pxor xmm2, xmm2
+    movdqa xmm3, xmm1
+    punpckldq xmm3, xmm2
+    movdqa xmm4, xmm0
+    punpckldq xmm4, xmm2
+    paddq xmm4, xmm3
+    movups xmm3, xmmword ptr [r8 + 16]
+    punpckhdq xmm1, xmm2
+    punpckhdq xmm0, xmm2
+    paddq xmm0, xmm1
+    paddq xmm0, xmm4
+    pshufd xmm1, xmm0, 238
+    paddq xmm1, xmm0
+    movq rdi, xmm1
+    mov r8, rdi
+    rol r8, 32
+    movups xmmword ptr [rcx + 96], xmm3
+    add r8, rdi
+    shr r8, 32
+    mov edi, r8d
+    rol edi, 16
+    add edi, r8d
+    shr edi, 16
+    movzx r8d, word ptr [rcx + 122]
+    movzx r10d, word ptr [rcx + 124]
+    xor r10d, 65535
+    add r10d, r8d
+    add r10d, edi
+    mov r8d, r10d
+    rol r8d, 16
+    mov r9, qword ptr [rcx + 112]
+    add r8d, r10d
+    shr r8d, 16
+    cmp r9, 32
+    je L1
+    mov qword ptr [rcx + 112], 32
+    mov r10d, -33
+    sub r10d, r9d
+    rol r10w, 8
+    movzx r10d, r10w
+    lea r11d, [r10 + r8]
+    add r8d, r10d
+    add r8d, 16384
+    rol r8d, 16
+    add r8d, r11d
+    add r8d, 16384
+    shr r8d, 16
+    movzx r10d, word ptr [rcx + 120]
+    mov r11d, -53
+    sub r11d, r9d
+    rol r11w, 8
+    movzx r9d, r11w
+    lea r11d, [r9 + r10]
+    add r9d, r10d
+    add r9d, 21504
+    rol r9d, 16
+    add r9d, r11d
+    add r9d, 21504
+    shr r9d, 16
+    mov word ptr [rcx + 120], r9w
+    movaps xmm0, xmmword ptr [rcx + 16]
+    movdqa xmm1, xmmword ptr [rcx + 32]
+    andps xmm0, xmmword ptr [rip + .LCPI_0]
+    orps xmm0, xmmword ptr [rip + .LCPI_1]
+    movaps xmmword ptr [rcx + 16], xmm0
+    not r9d
+    mov r10d, r9d
+    shr r10d, 8
+    shl r10, 56
+    shl r9, 48
+    or r9, r10
+    movq xmm0, r9
+    pand xmm1, xmmword ptr [rip + .LCPI_2]
+    por xmm1, xmm0
+    movdqa xmmword ptr [rcx + 32], xmm1
+L1:
+    mov word ptr [rcx + 122], r8w
+    mov word ptr [rcx + 124], di
+    xor r8d, 65535
+    movd xmm1, r8d
+    movdqa xmm0, xmmword ptr [rcx + 64]
+    pand xmm0, xmmword ptr [rip + .LCPI_3]
+    por xmm0, xmm1
+    movdqa xmmword ptr [rcx + 64], xmm0
+    mov edi, dword ptr [rsi + 56]
+    mov r8d, dword ptr [rsi + 60]
+    sub r8d, edi
+    cmp r8w, 1
+    jbe L3
+    mov r8d, edi
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 16]
+    movq xmm1, r8
+    por xmm1, xmmword ptr [rdx]
+    movzx r8d, word ptr [rcx + 14]
+    shl r8, 48
+    movabs r9, 281474976710655
+    and r9, qword ptr [rdx + 24]
+    or r9, r8
+    movq xmm3, r9
+    movdqa xmm2, xmmword ptr [rdx + 16]
+    punpcklqdq xmm2, xmm3
+    movdqa xmm8, xmmword ptr [rdx + 288]
+    movaps xmm5, xmmword ptr [rcx + 16]
+    movaps xmm6, xmmword ptr [rcx + 32]
+    movaps xmm7, xmmword ptr [rcx + 48]
+    movaps xmm3, xmmword ptr [rcx + 80]
+    movaps xmm4, xmmword ptr [rcx + 96]
+    mov rcx, qword ptr [rsi + 32]
+    mov rdx, qword ptr [rsi + 40]
+    mov r8d, edi
+    shl r8d, 4
+    mov r9d, dword ptr [rsi + 68]
+    mov r10d, r9d
+    and r10d, r8d
+    movdqa xmmword ptr [rdx + r10], xmm8
+    movdqa xmmword ptr [rcx + 4*r10], xmm1
+    movdqa xmmword ptr [rcx + 4*r10 + 16], xmm2
+    movaps xmmword ptr [rcx + 4*r10 + 32], xmm5
+    movaps xmmword ptr [rcx + 4*r10 + 48], xmm6
+    add r8d, 16
+    and r8d, r9d
+    and r8d, 1048560
+    movq xmm8, xmm8
+    movdqa xmmword ptr [rdx + r8], xmm8
+    movaps xmmword ptr [rcx + 4*r8], xmm7
+    movdqa xmmword ptr [rcx + 4*r8 + 16], xmm0
+    movaps xmmword ptr [rcx + 4*r8 + 32], xmm3
+    movaps xmmword ptr [rcx + 4*r8 + 48], xmm4
+    add edi, 2
+    movzx ecx, di
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 92], 127
+    jbe L2
+    sfence
+    mov rcx, qword ptr [rsi]
+    movdqa xmmword ptr [rcx], xmm1
+    movdqa xmmword ptr [rcx + 16], xmm2
+    movaps xmmword ptr [rcx + 32], xmm5
+    movaps xmmword ptr [rcx + 48], xmm6
+    movaps xmmword ptr [rcx + 64], xmm7
+    movdqa xmmword ptr [rcx + 80], xmm0
+    movaps xmmword ptr [rcx + 96], xmm3
+    movaps xmmword ptr [rcx + 112], xmm4
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 23
+    ret
+L2:
+    sfence
+    mov rcx, qword ptr [rsi]
+    movq qword ptr [rcx], xmm1
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
@@ -5178,6 +5474,259 @@ L4:
     add rsp, 56
     pop rbx
     pop r14
+    ret
+
+hot_post_frame_inline:
+    mov rax, rdi
+    cmp dword ptr [rsi + 72], 59
+    jbe L2
+    mov edi, dword ptr [rsi + 56]
+    mov r8d, dword ptr [rsi + 60]
+    sub r8d, edi
+    cmp r8w, 1
+    jbe L3
+    mov r9d, edi
+    bswap r9d
+    shr r9d, 8
+    or r9, qword ptr [rsi + 16]
+    movabs r8, 432345564395339776
+    or r8, r9
+    movq xmm0, r8
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    movdqu xmm1, xmmword ptr [rdx]
+    movups xmm2, xmmword ptr [rdx + 12]
+    movups xmm3, xmmword ptr [rdx + 28]
+    movups xmm4, xmmword ptr [rdx + 44]
+    pslldq xmm1, 4
+    por xmm1, xmmword ptr [rip + .LCPI_1]
+    mov edx, edi
+    shl edx, 4
+    mov r9d, dword ptr [rsi + 68]
+    mov r10d, r9d
+    and r10d, edx
+    mov r11, qword ptr [rsi + 40]
+    movq xmm6, rcx
+    mov ecx, 2
+    movq xmm5, rcx
+    movdqa xmm7, xmm6
+    punpcklqdq xmm7, xmm5
+    movdqa xmmword ptr [r11 + r10], xmm7
+    mov rcx, qword ptr [rsi + 32]
+    movapd xmmword ptr [rcx + 4*r10], xmm0
+    movsd xmm5, qword ptr [rip + .LCPI_3]
+    movaps xmmword ptr [rcx + 4*r10 + 16], xmm5
+    movdqa xmmword ptr [rcx + 4*r10 + 32], xmm1
+    movaps xmmword ptr [rcx + 4*r10 + 48], xmm2
+    add edx, 16
+    and edx, r9d
+    and edx, 1048560
+    movdqa xmmword ptr [r11 + rdx], xmm6
+    movaps xmmword ptr [rcx + 4*rdx], xmm3
+    movaps xmmword ptr [rcx + 4*rdx + 16], xmm4
+    add edi, 2
+    movzx ecx, di
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 92], 127
+    jbe L1
+    sfence
+    mov rcx, qword ptr [rsi]
+    movapd xmmword ptr [rcx], xmm0
+    movaps xmmword ptr [rcx + 16], xmm5
+    movdqa xmmword ptr [rcx + 32], xmm1
+    movaps xmmword ptr [rcx + 48], xmm2
+    movaps xmmword ptr [rcx + 64], xmm3
+    movaps xmmword ptr [rcx + 80], xmm4
+    xorpd xmm0, xmm0
+    movapd xmmword ptr [rcx + 96], xmm0
+    movapd xmmword ptr [rcx + 112], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 23
+    ret
+L1:
+    sfence
+    mov rcx, qword ptr [rsi]
+    mov qword ptr [rcx], r8
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 23
+    ret
+L2:
+    push rbx
+    sub rsp, 32
+    mov qword ptr [rsp], rsi
+    mov qword ptr [rsp + 8], rdx
+    mov qword ptr [rsp + 16], rcx
+    mov word ptr [rsp + 24], 2240
+    mov rsi, rsp
+    mov rbx, rax
+    mov rdi, rax
+    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<blueflame::transport::InlineNone>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame, blueflame::wqe::payload::Inline<&[u8; 60]>>>::{closure#2}>@GOTPCREL]
+    mov rax, rbx
+    add rsp, 32
+    pop rbx
+    ret
+L3:
+    movzx edi, word ptr [rsi + 64]
+    test di, di
+    je L4
+    mov ecx, dword ptr [rsi + 68]
+    shr ecx, 4
+    inc ecx
+    mov dl, 19
+    cmp cx, 2
+    jb L5
+    cmp di, 1
+    sete dl
+    mov ecx, 1
+    cmovne ecx, r8d
+    add dl, dl
+    add dl, 18
+    jmp L5
+L4:
+    mov dl, 21
+L5:
+    movzx ecx, cx
+    mov byte ptr [rax], dl
+    mov word ptr [rax + 2], 2
+    mov dword ptr [rax + 4], ecx
+    mov word ptr [rax + 8], 2
+    ret
+
+hot_post_frame_pointer:
+    mov rax, rdi
+    mov rdi, qword ptr [rdx]
+    movsxd r8, dword ptr [rdx + 8]
+    mov edx, dword ptr [rdx + 12]
+    test r8, r8
+    jle L2
+    cmp dword ptr [rsi + 104], 0
+    je L1
+    mov r9d, dword ptr [rsi + 56]
+    cmp r9d, dword ptr [rsi + 60]
+    je L3
+    mov r10d, r9d
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 16]
+    movabs r11, 216172782281555968
+    or r11, r10
+    movq xmm0, r11
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    shl r8, 32
+    or r8, rdx
+    bswap r8
+    bswap rdi
+    movq xmm1, r8
+    movq xmm2, rdi
+    punpcklqdq xmm1, xmm2
+    mov edx, r9d
+    shl edx, 4
+    and edx, dword ptr [rsi + 68]
+    mov rdi, qword ptr [rsi + 40]
+    movq xmm2, rcx
+    shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdi + rdx], xmm2
+    mov rcx, qword ptr [rsi + 32]
+    movapd xmmword ptr [rcx + 4*rdx], xmm0
+    movsd xmm2, qword ptr [rip + .LCPI_3]
+    movaps xmmword ptr [rcx + 4*rdx + 16], xmm2
+    movdqa xmmword ptr [rcx + 4*rdx + 32], xmm1
+    inc r9d
+    movzx ecx, r9w
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi]
+    movapd xmmword ptr [rcx], xmm0
+    movaps xmmword ptr [rcx + 16], xmm2
+    movdqa xmmword ptr [rcx + 32], xmm1
+    xorpd xmm0, xmm0
+    movapd xmmword ptr [rcx + 48], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 23
+    ret
+L1:
+    cmp dword ptr [rsi + 76], 0
+    je L2
+    mov r9d, dword ptr [rsi + 56]
+    cmp r9d, dword ptr [rsi + 60]
+    je L3
+    mov r11d, r9d
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 16]
+    movabs r10, 216172782281555968
+    or r10, r11
+    movq xmm0, r10
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    shl r8, 32
+    or r8, rdx
+    bswap r8
+    bswap rdi
+    movq xmm1, r8
+    movq xmm2, rdi
+    punpcklqdq xmm1, xmm2
+    mov edx, r9d
+    shl edx, 4
+    and edx, dword ptr [rsi + 68]
+    mov rdi, qword ptr [rsi + 40]
+    movq xmm2, rcx
+    shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdi + rdx], xmm2
+    mov rcx, qword ptr [rsi + 32]
+    movapd xmmword ptr [rcx + 4*rdx], xmm0
+    movsd xmm0, qword ptr [rip + .LCPI_3]
+    movaps xmmword ptr [rcx + 4*rdx + 16], xmm0
+    movdqa xmmword ptr [rcx + 4*rdx + 32], xmm1
+    inc r9d
+    movzx ecx, r9w
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 48]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi]
+    mov qword ptr [rcx], r10
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 23
+    ret
+L2:
+    push rbx
+    sub rsp, 48
+    mov qword ptr [rsp + 8], rsi
+    mov qword ptr [rsp + 16], rdi
+    mov dword ptr [rsp + 24], r8d
+    mov dword ptr [rsp + 28], edx
+    mov qword ptr [rsp + 32], rcx
+    mov word ptr [rsp + 40], 2240
+    lea rsi, [rsp + 8]
+    mov rbx, rax
+    mov rdi, rax
+    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<blueflame::transport::InlineNone>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>@GOTPCREL]
+    mov rax, rbx
+    add rsp, 48
+    pop rbx
+    ret
+L3:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 64], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 18
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
     ret
 
 hot_post_header:

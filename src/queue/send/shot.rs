@@ -331,15 +331,16 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         }
         let control = self.control(pi);
         let control = CtrlSeg::index(control.index) | control.qpn;
-        let mut first = wqebb(shot, data, control, 0);
+        // Two before any is stored: the CPU keeps them, and reads what the shot brings only once.
+        let (mut first, second) = (wqebb(shot, data, control, 0), wqebb(shot, data, control, 1));
+        let later = |n| if n == 1 { second } else { wqebb(shot, data, control, n) };
         if const { T::SIGNS } {
-            let wqe = (1..wqebbs.0)
-                .fold(first.xor(ByteXor::default()), |sum, n| wqebb(shot, data, control, usize::from(n)).xor(sum));
+            let wqe = (1..wqebbs.0).fold(first.xor(ByteXor::default()), |sum, n| later(usize::from(n)).xor(sum));
             first.sign(wqe);
         }
         let mut at = pi;
         for n in 0..wqebbs.0 {
-            let wqebb = if n == 0 { first } else { wqebb(shot, data, control, usize::from(n)) };
+            let wqebb = if n == 0 { first } else { later(usize::from(n)) };
             let stored = (usize::from(ds.0) - usize::from(n) * WQEBB_DS).min(WQEBB_DS);
             let record = if n == 0 { shot.record() } else { WqeRecord { wqebbs: 0, ..shot.record() } };
             // SAFETY: there is room for all of them.
@@ -353,9 +354,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             // SAFETY: published, BlueFlame takes the size, and the caller vouches for the memory the request names.
             // Composed anew from the template, not read back from the ring.
             self.register.ring_doorbell(|half| unsafe {
-                half.copy_wide(usize::from(wqebbs.0), |n| {
-                    if n == 0 { *first.all() } else { *wqebb(shot, data, control, n).all() }
-                })
+                half.copy_wide(usize::from(wqebbs.0), |n| if n == 0 { *first.all() } else { *later(n).all() })
             });
         } else {
             // SAFETY: as above.

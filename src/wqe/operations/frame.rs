@@ -188,6 +188,11 @@ impl<H: InlineHeaders, X: FrameOptions> SupportedOn<RawPacket<InlineTcpUdp>> for
 /// Bytes of inline headers in the first 16 bytes of the Ethernet segment.
 const START: usize = 2;
 
+impl Frame {
+    /// Bytes of inline headers in front of those that a WQE has by 16.
+    pub(crate) const BEFORE_DS: usize = START;
+}
+
 impl<const N: usize, X> Frame<[u8; N], X> {
     /// DS `n` of the operation, from 0, with other inline headers. `prepared` is that DS with the present ones.
     #[inline(always)]

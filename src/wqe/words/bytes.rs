@@ -2,7 +2,7 @@
 
 /// Takes up to 8 bytes off the front, in memory order, with zeros after the last byte.
 #[inline(always)]
-pub(in crate::wqe) fn take8(rest: &mut &[u8]) -> u64 {
+pub(crate) fn take8(rest: &mut &[u8]) -> u64 {
     if let Some((bytes, tail)) = rest.split_first_chunk::<8>() {
         *rest = tail;
         u64::from_ne_bytes(*bytes)

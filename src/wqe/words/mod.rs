@@ -1,4 +1,4 @@
 //! The words of a WQE: big endian fields, and the 16 bytes (DS) that the device counts in.
 pub(super) mod be;
-pub(super) mod bytes;
+pub(crate) mod bytes;
 pub(super) mod ds;

@@ -67,6 +67,7 @@ pub(crate) const MEANINGS: &[(&str, &str)] = &[
     ("P12", "a frame of a striding queue costs little more than its loads"),
     ("P13", "finding the queue pair of a completion costs little, on a completion queue that queue pairs share"),
     ("P14", "frames that share a WQE cost little more than their stores, and much less than frames with a WQE each"),
+    ("P15", "a lone frame costs little more than its stores, and so does an order whose payload changes"),
 ];
 
 /// Where to aim.
@@ -130,6 +131,8 @@ pub(crate) const GOALS: &[Goal] = &[
     goal("P9", "cold post", "template", Within(1.30, "template floor")),
     goal("P9", "cold post", "template", Faster(4.0, "ibv_wr default")),
     goal("P9", "cold post", "template, rehearsed", Within(0.75, "template")),
+    goal("P9", "cold frame", "template", Within(1.30, "floor")),
+    goal("P9", "cold frame", "template", Faster(4.0, "ibv_wr default")),
     // Frames of a striding queue, from this core's cache.
     goal("P12", "receive frames", "plain", Within(1.15, "floor plain")),
     goal("P12", "receive frames", "compressed", Within(1.15, "floor compressed")),
@@ -156,6 +159,14 @@ pub(crate) const GOALS: &[Goal] = &[
     goal("P14", "frames pointer 8", "session", Instructions(25)),
     goal("P14", "frames pointer 32", "session", Instructions(25)),
     goal("P14", "large send", "typed", Within(1.10, "floor")),
+    // A frame with a doorbell of its own.
+    goal("P15", "post frame", "typed", Within(1.10, "floor")),
+    goal("P15", "post frame", "typed", Within(1.10, "floor with wr_id")),
+    goal("P15", "post frame one entry", "typed", Within(1.10, "floor")),
+    goal("P15", "post frame", "template", Within(1.15, "template floor")),
+    // From the signal to the doorbell.
+    goal("P15", "order", "template", Within(1.15, "floor")),
+    goal("P15", "order", "delegated", Within(1.15, "delegated floor")),
     goal("P7", "hot functions", "disassembly", Tested("no call, no panic, no bounds branch: a test of ./run test")),
     // A lone request by an 8-byte doorbell.
     goal("P8", "post doorbell", "typed two fences", Within(1.10, "floor two fences")),

@@ -55,6 +55,16 @@ pub(crate) const SECTIONS: &[Section] = &[
         ]),
     },
     Section {
+        file: "post_frame",
+        title: "Sending one Ethernet frame",
+        unit: "nanoseconds a frame",
+        form: Form::Bars(&[
+            ("post frame", "60 bytes inline"),
+            ("post frame one entry", "from registered memory"),
+            ("order", "an order of 98 bytes, one shot after the other: UDP, and a delegated TCP segment"),
+        ]),
+    },
+    Section {
         file: "send_frames",
         title: "Sending Ethernet frames",
         unit: "nanoseconds a frame",
@@ -82,6 +92,7 @@ pub(crate) const SECTIONS: &[Section] = &[
         unit: "nanoseconds",
         form: Form::Bars(&[
             ("cold post", "8 bytes inline, RDMA WRITE, BlueFlame"),
+            ("cold frame", "a frame of 60 bytes, BlueFlame"),
             ("cold poll", "a completion, three fields read"),
         ]),
     },
