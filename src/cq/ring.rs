@@ -326,3 +326,37 @@ impl Ring {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::source::Source;
+    use super::*;
+
+    /// CQEs of a ring that has memory on both sides. Each block of 64 bytes has its own number.
+    #[test]
+    fn cqes_are_found_across_the_end() {
+        const CQES: usize = 8;
+        #[repr(align(128))]
+        struct Memory([[u32; 16]; 4 * 2 * CQES]);
+        for blocks in [1, 2] {
+            let cqe_bytes = blocks * CQE64_BYTES;
+            let mut memory = Memory(core::array::from_fn(|block| [(block as u32).to_be(); 16]));
+            let start = NonNull::from(&mut memory.0).cast::<u8>();
+            // SAFETY: the second eight CQEs of 32.
+            let buf = unsafe { start.add(CQES * cqe_bytes) };
+            // SAFETY: memory of this test, aligned to 128.
+            let (ring, _) = unsafe { Ring::new(buf, CQES as u32, cqe_bytes, CqCi::truncate(0)) };
+            for at in 0..CQES {
+                let place = ring.place(CqCi::truncate(at as u32));
+                for count in 1..CQES {
+                    let expected = (CQES + (at + count) % CQES) * blocks + blocks - 1;
+                    let found = ring.ahead(place, count as u32).be32(0);
+                    assert_eq!(found, expected as u32, "{count} ahead of {at}, {cqe_bytes} bytes each");
+                    if count == 1 {
+                        assert_eq!(ring.behind(place).be32(0), found, "behind {at}, {cqe_bytes} bytes each");
+                    }
+                }
+            }
+        }
+    }
+}
