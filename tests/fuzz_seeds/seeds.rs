@@ -429,6 +429,12 @@ pub(crate) fn device_fetch() -> Vec<(&'static str, device_fetch::Input)> {
         dynamic.extend([Action::Ring { qp: 0, index: index.into(), ds }, Action::Wait { time: 100 }]);
     }
     let dynamic = input(4, dynamic);
+    // A SEND with a wrong key takes its stream with it. The WQE behind it makes no sense, and fails as well.
+    let mut wrong = rest;
+    wrong[0] = 0xe0;
+    let wrong = Action::Wqe { qp: 0, slot: 0, opcode: 0x0a, ds: 3, flags: 8, rest: wrong };
+    let stream = vec![wrong, Action::Ring { qp: 0, index: 1, ds: 4 }, Action::Wait { time: 100 }];
+    let stream = Input { qps: [2, 2], ..input(4, stream) };
     let to_target = |opcode, payload| Action::Request { qp: 2, opcode, psn: 0x20, flags: 0, headers: [1; 28], payload };
     let dynamic_packets = [0xd8, 0xd8, 0xca, 0xcc, 0xd3, 0xc4, 0xda, 0xd9]
         .map(|opcode| to_target(opcode, u8::from(opcode == 0xca)))
@@ -452,6 +458,7 @@ pub(crate) fn device_fetch() -> Vec<(&'static str, device_fetch::Input)> {
         ("other_pd", input(0, answers(0xc0, 16))),
         ("raw_packet", input(3, one(0x0a, 3))),
         ("dynamic", dynamic),
+        ("failed_stream", stream),
         ("dynamic_packets", input(4, dynamic_packets)),
         ("sink", Input { doorbells: 0xc2, ..input(0, one(0x0a, 3)) }),
         ("records", Input { doorbells: 2, ..input(0, one(0x09, 3)) }),

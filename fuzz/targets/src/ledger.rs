@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use softhca::context::{QpState, ReceiveSource, SrqContext};
+use softhca::context::{DciStreams, QpState, ReceiveSource, SrqContext};
 use softhca::device::Device;
 use softhca::event::{Event, QpEvent};
 use softhca::qp::QpInfo;
@@ -87,7 +87,9 @@ struct Queue {
     fetched: u16,
     /// Sends fetched that no CQE has accounted for, in order.
     outstanding: VecDeque<Posted>,
-    /// A send has completed in error: the rest is flushed, signalled or not.
+    /// Sends that have failed by themselves.
+    failed: u32,
+    /// So many that the rest is flushed, signalled or not.
     broken: bool,
     receives: Receives,
     /// The device has raised a fatal event: it cannot read the receive ring, or cannot report.
@@ -97,7 +99,7 @@ struct Queue {
 impl Queue {
     fn new(qpn: u32) -> Self {
         let (outstanding, receives) = (VecDeque::new(), Receives::default());
-        Self { qpn, fetched: 0, outstanding, broken: false, receives, fatal: false }
+        Self { qpn, fetched: 0, outstanding, failed: 0, broken: false, receives, fatal: false }
     }
 
     /// Notes the WQEs that the device has fetched; gives how many.
@@ -123,8 +125,9 @@ impl Queue {
         count
     }
 
-    /// A CQE of send WQE `index`, with a syndrome if it is an error.
-    fn complete_send(&mut self, index: u16, syndrome: Option<u8>) {
+    /// A CQE of send WQE `index`, with a syndrome if it is an error. Of a DCI with streams, a failure may stop one
+    /// stream, or all.
+    fn complete_send(&mut self, index: u16, syndrome: Option<u8>, streams: Option<DciStreams>) {
         let qpn = self.qpn;
         while let Some(front) = self.outstanding.pop_front() {
             if front.index == index {
@@ -132,7 +135,9 @@ impl Queue {
                 assert!(due, "QP {qpn:#x}: a CQE of WQE {index:#x}, which asked for none");
                 assert!(!(self.broken && front.first_error_only), "QP {qpn:#x}: WQE {index:#x} is not the first error");
                 assert!(!self.broken || syndrome == Some(FLUSHED), "QP {qpn:#x}: WQE {index:#x} is not flushed");
-                self.broken |= syndrome.is_some();
+                self.failed += u32::from(syndrome.is_some_and(|syndrome| syndrome != FLUSHED));
+                let ends = streams.is_none_or(|streams| self.failed >= 1 << streams.log_errored);
+                self.broken |= syndrome.is_some() && ends;
                 return;
             }
             // A WQE without a CQE has succeeded, and it asked for no CQE.
@@ -265,7 +270,7 @@ impl Ledger {
             opcode::REQ | opcode::REQ_ERR => {
                 assert_eq!(cqe.cqn, context.send_cqn, "the CQ of QP {qpn:#x}'s sends");
                 let syndrome = (opcode == opcode::REQ_ERR).then_some(cqe.bytes[offset::SYNDROME]);
-                queue.complete_send(counter, syndrome);
+                queue.complete_send(counter, syndrome, context.streams);
             }
             opcode::RESP_WR_IMM..=opcode::RESP_SEND_INV | opcode::RESP_ERR => {
                 assert_eq!(cqe.cqn, context.recv_cqn, "the CQ of QP {qpn:#x}'s receives");
