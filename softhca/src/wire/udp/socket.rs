@@ -109,17 +109,20 @@ impl Socket {
 
     /// Sends a datagram with a traffic class, which goes beside it.
     fn send_marked(&self, bytes: &[u8], to: IpAddr, traffic_class: u8) -> io::Result<usize> {
-        let (level, kind) = match to {
-            IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_TOS),
-            IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_TCLASS),
+        let (byte, int) = ([traffic_class], i32::from(traffic_class).to_ne_bytes());
+        let (level, kind, value) = match to {
+            // A byte or an int (`net/ipv4/ip_sockglue.c`, `ip_cmsg_send`). A byte has no order, which qemu-user does not
+            // translate.
+            IpAddr::V4(_) => (libc::IPPROTO_IP, libc::IP_TOS, &byte[..]),
+            // An int (`net/ipv6/datagram.c`, `ip6_datagram_send_ctl`).
+            IpAddr::V6(_) => (libc::IPPROTO_IPV6, libc::IPV6_TCLASS, &int[..]),
         };
-        let value = i32::from(traffic_class);
         let (mut name, name_len) = raw_address(self.at(to));
         let mut piece = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
         let mut control = [0_u64; CONTROL_WORDS];
         // SAFETY: a header of zeros is valid. CMSG_SPACE computes a size, which `control` has, aligned for a header.
-        // CMSG_FIRSTHDR is not null, since `msg_controllen` has room for a header. The message is filled in before it
-        // is sent, and everything it names outlives the call.
+        // CMSG_FIRSTHDR is not null, since `msg_controllen` has room for a header, and for the value behind it. The
+        // message is filled in before it is sent, and everything it names outlives the call.
         unsafe {
             let mut message: libc::msghdr = zeroed();
             message.msg_name = (&raw mut name).cast();
@@ -127,12 +130,12 @@ impl Socket {
             message.msg_iov = &mut piece;
             message.msg_iovlen = 1;
             message.msg_control = control.as_mut_ptr().cast();
-            message.msg_controllen = libc::CMSG_SPACE(size_of::<i32>() as u32) as usize;
+            message.msg_controllen = libc::CMSG_SPACE(value.len() as u32) as usize;
             let header = libc::CMSG_FIRSTHDR(&message);
             (*header).cmsg_level = level;
             (*header).cmsg_type = kind;
-            (*header).cmsg_len = libc::CMSG_LEN(size_of::<i32>() as u32) as usize;
-            libc::CMSG_DATA(header).cast::<i32>().write_unaligned(value);
+            (*header).cmsg_len = libc::CMSG_LEN(value.len() as u32) as usize;
+            libc::CMSG_DATA(header).copy_from_nonoverlapping(value.as_ptr(), value.len());
             sent(libc::sendmsg(self.fd.as_raw_fd(), &message, 0))
         }
     }

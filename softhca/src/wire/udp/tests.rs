@@ -78,6 +78,9 @@ fn packets_cross_over_ipv6() {
     };
     for class in [0, 0xb9] {
         wire.send(with_class(frame(ip, ip, 5), class)).unwrap();
+        if cfg!(target_endian = "big") && wire.has_warned {
+            return eprintln!("not run: qemu-user does not translate an int beside a datagram");
+        }
         let found = next(&mut wire);
         assert_eq!((found.packet, found.route.grh.unwrap().traffic_class), (frame(ip, ip, 5).packet, class));
     }
