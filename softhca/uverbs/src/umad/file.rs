@@ -33,7 +33,7 @@ pub(super) struct Packet {
     pub(super) bytes: Vec<u8>,
 }
 
-/// A request that nobody answers.
+/// A request without an answer.
 struct Waiting {
     /// When the program is told.
     deadline: Instant,
