@@ -4,11 +4,12 @@
 //! `mlx5dv_open_device` replace the pointer here. The new function calls the driver's first. Completion queues that a
 //! program reads by itself, or by `ibv_start_poll`, are served by the device's thread alone.
 
-use crate::context::device_file;
+use crate::context::{Context, device_file};
 use crate::device::Polled;
-use crate::process::{Errno, real};
+use crate::process::{Errno, lock, real};
 use libc::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Arc, Mutex, Weak};
 
 /// `ibv_context` of libibverbs' `verbs.h`, as far as it is used here: the ABI of `IBVERBS_1.1`.
 #[repr(C)]
@@ -35,6 +36,8 @@ struct Hooked {
     /// The driver's.
     poll_cq: PollCq,
     device: Polled,
+    /// Its device file, which its end closes.
+    file: Weak<Context>,
 }
 
 /// Contexts that can be hooked at a time; polls of others step no device.
@@ -50,6 +53,9 @@ static HOOKED: [Place; PLACES] =
     [const { Place { context: AtomicPtr::new(std::ptr::null_mut()), hooked: AtomicPtr::new(std::ptr::null_mut()) } };
         PLACES];
 
+/// Held while boxes of [`HOOKED`] come and go. Polls do without it.
+static CHANGES: Mutex<()> = Mutex::new(());
+
 /// Has polls of `context` step its device, if it is one of ours.
 ///
 /// # Safety
@@ -58,15 +64,24 @@ unsafe fn hook(context: *mut IbvContext) {
     // SAFETY: the caller's promise.
     let Some(opened) = (unsafe { context.as_mut() }) else { return };
     let Some(poll_cq) = opened.poll_cq else { return };
-    let Some(device) = device_file::find(opened.cmd_fd).and_then(|file| file.hca.polled()) else { return };
-    // That of a context which was closed past this object, at the same address.
-    drop(taken_out(context));
-    let null = std::ptr::null_mut();
-    let free =
-        |place: &&Place| place.context.compare_exchange(null, context, Ordering::AcqRel, Ordering::Relaxed).is_ok();
-    let Some(place) = HOOKED.iter().find(free) else { return };
-    place.hooked.store(Box::into_raw(Box::new(Hooked { poll_cq, device })), Ordering::Release);
+    let Some(file) = device_file::find(opened.cmd_fd) else { return };
+    let Some(device) = file.hca.polled() else { return };
+    let _changes = lock(&CHANGES);
+    HOOKED.iter().filter(|place| is_closed(place)).for_each(|place| drop(taken_out(place)));
+    // Closed just now past this object, at the same address.
+    drop(place_of(context).and_then(taken_out));
+    let Some(place) = place_of(std::ptr::null_mut()) else { return };
+    let hooked = Hooked { poll_cq, device, file: Arc::downgrade(&file) };
+    place.hooked.store(Box::into_raw(Box::new(hooked)), Ordering::Release);
+    place.context.store(context, Ordering::Release);
     opened.poll_cq = Some(polled);
+}
+
+/// Whether the context of a place was closed past this object. Under [`CHANGES`].
+fn is_closed(place: &Place) -> bool {
+    // SAFETY: null, or a box, which only the holder of the lock frees.
+    let hooked = unsafe { place.hooked.load(Ordering::Acquire).as_ref() };
+    hooked.is_some_and(|hooked| hooked.file.strong_count() == 0)
 }
 
 /// Ends what [`hook`] began. The next context may have the same address.
@@ -76,20 +91,21 @@ unsafe fn hook(context: *mut IbvContext) {
 unsafe fn unhook(context: *mut IbvContext) {
     // SAFETY: the caller's promise.
     let Some(opened) = (unsafe { context.as_mut() }) else { return };
-    if let Some(hooked) = taken_out(context) {
+    let _changes = lock(&CHANGES);
+    if let Some(hooked) = place_of(context).and_then(taken_out) {
         opened.poll_cq = Some(hooked.poll_cq);
     }
 }
 
-/// Frees the place of a context that no thread polls; `None` if it has none.
-fn taken_out(context: *mut IbvContext) -> Option<Box<Hooked>> {
-    let place = place_of(context)?;
-    let hooked = place.hooked.swap(std::ptr::null_mut(), Ordering::AcqRel);
+/// Frees a place, of a context that no thread polls. Under [`CHANGES`].
+fn taken_out(place: &Place) -> Option<Box<Hooked>> {
     place.context.store(std::ptr::null_mut(), Ordering::Release);
+    let hooked = place.hooked.swap(std::ptr::null_mut(), Ordering::AcqRel);
     // SAFETY: null, or made by `hook` and taken out once.
     (!hooked.is_null()).then(|| unsafe { Box::from_raw(hooked) })
 }
 
+/// The place of a context; for null, a free one.
 fn place_of(context: *mut IbvContext) -> Option<&'static Place> {
     HOOKED.iter().find(|place| place.context.load(Ordering::Acquire) == context)
 }
