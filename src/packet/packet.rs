@@ -85,6 +85,8 @@ impl<K: Kind, const N: usize> Packet<K, N> {
         N - K::PAYLOAD
     };
 
+    const BLANK: Self =
+        Self { frame: Lanes::ZERO, len: 0, header: Sum::ZERO, segment: Sum::ZERO, data: Sum::ZERO, kind: PhantomData };
     const V6: bool = <K::Socket as Socket>::V6;
     /// Places of checksums (RFC 791, 3.1; RFC 768; RFC 9293, 3.1).
     const HEADER_CHECKSUM: usize = K::IP + 10;
@@ -95,14 +97,7 @@ impl<K: Kind, const N: usize> Packet<K, N> {
     #[must_use]
     pub fn new(from: &Host<K::Socket>, to: &Host<K::Socket>) -> Self {
         const { assert!(Self::ROOM < N) }
-        let mut packet = Self {
-            frame: Lanes::ZERO,
-            len: 0,
-            header: Sum::ZERO,
-            segment: Sum::ZERO,
-            data: Sum::ZERO,
-            kind: PhantomData,
-        };
+        let mut packet = Self::BLANK;
         packet.put(0, to.mac);
         packet.put(6, from.mac);
         if K::TAGGED {
@@ -142,14 +137,7 @@ impl<K: Kind, const N: usize> Packet<K, N> {
         if frame.len() < K::PAYLOAD || frame.len() > N {
             return Err(PacketError::Frame { bytes: frame.len(), least: K::PAYLOAD, most: N });
         }
-        let mut packet = Self {
-            frame: Lanes::ZERO,
-            len: 0,
-            header: Sum::ZERO,
-            segment: Sum::ZERO,
-            data: Sum::ZERO,
-            kind: PhantomData,
-        };
+        let mut packet = Self::BLANK;
         packet.frame.bytes.iter_mut().zip(frame).for_each(|(to, from)| *to = *from);
         packet.is_of_kind()?;
         let most = frame.len() - K::IP;
