@@ -9,12 +9,12 @@ use std::sync::atomic::AtomicBool;
 use blueflame::arch::Wide;
 use blueflame::db::{DoorbellFence, ExclusiveRegister, FlushMode, OneFence, Register, TwoFences};
 use blueflame::queue::{BlueFlamePolicy, SendQueue, Staged, Template};
-use blueflame::types::{DcKey, Lkey, WrId};
+use blueflame::types::{DcKey, WrId};
 use blueflame::wqe::address::CompactAv;
 use blueflame::wqe::operations::Write;
 use blueflame::wqe::template::{InlineLen, TemplatePayload};
 use blueflame::wqe::{self, DcAddress, Request, SupportedOn, UdAddress};
-use blueflame::{Qpn, Sge, transport};
+use blueflame::{Qpn, transport};
 
 use common::contest::{Bench, Contestant, Group, Player, Poll, Timed, Work};
 use common::floor::{Floor, FloorSq, address, floor, locked};
@@ -22,7 +22,7 @@ use common::libmlx5::{
     INLINE, List, SIGNALED, gather_entry, handle, inline_entry, set_dc_addr, set_entry, set_inline, set_ud_addr, theirs,
 };
 use common::many;
-use common::ours::{Ours, exclusive, ours, remote, shared, tag};
+use common::ours::{Ours, entry, exclusive, ours, remote, shared, tag};
 use common::rig::{ENTRIES, LID, QKEY, Rig, SMALL, Service, Shape, Threads};
 use common::{MESSAGES, Message};
 
@@ -376,10 +376,6 @@ fn one_entry(bench: &mut Bench) {
         .measure(bench);
 }
 
-fn sge(m: &Message) -> Sge {
-    Sge { addr: m.local, length: m.bytes, lkey: Lkey(m.lkey) }
-}
-
 fn gathered<R: Register>(register: impl FnOnce(&Rig) -> R) -> impl Contestant {
     ours(Ours::new(SMALL, register), post_entry)
 }
@@ -388,7 +384,7 @@ fn gathered<R: Register>(register: impl FnOnce(&Rig) -> R) -> impl Contestant {
 fn post_entry<R: Register>(sq: &mut SendQueue<transport::Rc, R>, n: u64) {
     let m = MESSAGES.get(n);
     // SAFETY: a device in sink mode does not look at the entry's memory.
-    unsafe { sq.post_unchecked(&wqe::write(remote(m)).gather([sge(m)]).signaled(tag(n))) }.expect("space");
+    unsafe { sq.post_unchecked(&wqe::write(remote(m)).gather([entry(m)]).signaled(tag(n))) }.expect("space");
 }
 
 fn post_send_entry(threads: Threads) -> impl Contestant {
@@ -406,8 +402,8 @@ fn templates(bench: &mut Bench) {
     Group::new("template entry", Timed::Post, 1, ENTRIES)
         .case("floor two fences", "", entry_floor::<true>())
         .case("floor one fence", "floor two fences", entry_floor::<false>())
-        .case("template two fences", "floor two fences", fire(exclusive, request(), |m| [sge(m)]))
-        .case("template one fence", "floor one fence", fire(one_fence, request(), |m| [sge(m)]))
+        .case("template two fences", "floor two fences", fire(exclusive, request(), |m| [entry(m)]))
+        .case("template one fence", "floor one fence", fire(one_fence, request(), |m| [entry(m)]))
         .measure(bench);
     let request = || wqe::send().inline_len::<8>().signaled(WrId(0));
     Group::new("template send", Timed::Post, 1, ENTRIES)

@@ -6,25 +6,25 @@ mod common;
 
 use std::rc::Rc;
 
+use blueflame::SendQueue;
 use blueflame::arch::Wide;
 use blueflame::db::ExclusiveRegister;
 use blueflame::packet::{Host, Kind, Packet, Tcp4, Udp4};
 use blueflame::queue::Template;
-use blueflame::types::{Lkey, WrId};
+use blueflame::types::WrId;
 use blueflame::verbs::ethernet::Segment;
 use blueflame::wqe;
 use blueflame::wqe::operations;
 use blueflame::wqe::parts::Empty;
-use blueflame::{SendQueue, Sge};
 
+use common::MESSAGES;
 use common::clock::settle;
 use common::contest::{Bench, Contestant, Group, Timed};
 use common::floor::{FloorSq, floor};
 use common::frames::{FRAME_BYTES, frame};
 use common::libmlx5::{begin_frame, set_data, set_entry, theirs};
-use common::ours::{Ours, exclusive, ours, tag};
+use common::ours::{Ours, entry, exclusive, ours, tag};
 use common::rig::{ENTRIES, Frames, Rig, Service, Shape, Threads};
-use common::{MESSAGES, Message};
 
 type Queue = SendQueue<Frames, ExclusiveRegister>;
 
@@ -58,7 +58,7 @@ fn alone(bench: &mut Bench) {
         sq.post(&wqe::frame().l3_checksum().l4_checksum().inline(frame(n)).signaled(tag(n))).expect("space");
     });
     let pointer = ours(queues(POINTER), |sq, n| {
-        let request = wqe::frame().l3_checksum().l4_checksum().gather([entry(n)]);
+        let request = wqe::frame().l3_checksum().l4_checksum().gather([entry(MESSAGES.get(n))]);
         // SAFETY: nobody looks at the memory that the entry names: the device sends nothing.
         unsafe { sq.post_unchecked(&request.signaled(tag(n))) }.expect("space");
     });
@@ -128,13 +128,6 @@ fn cold(bench: &mut Bench) {
 /// This crate's queues.
 fn queues(shape: Shape) -> Ours<ExclusiveRegister, Frames> {
     Ours::of(Rig::new(shape, Threads::Domain), exclusive)
-}
-
-/// The memory of the `n`th message.
-#[inline(always)]
-fn entry(n: u64) -> Sge {
-    let &Message { local, bytes, lkey, .. } = MESSAGES.get(n);
-    Sge { addr: local, length: bytes, lkey: Lkey(lkey) }
 }
 
 fn ibv_wr(threads: Threads) -> impl Contestant {

@@ -4,21 +4,20 @@
 //! inline has at most 15 of them.
 mod common;
 
+use blueflame::SendQueue;
 use blueflame::db::ExclusiveRegister;
-use blueflame::types::Lkey;
 use blueflame::wqe::limits::FrameOffloads;
 use blueflame::wqe::{self, Request, operations};
-use blueflame::{SendQueue, Sge};
 use rdma_sys as sys;
 
+use common::MESSAGES;
 use common::contest::{Bench, Contestant, Group, Player, Timed};
 use common::floor::{Floor, FloorSq};
 use common::floor_cq::FloorCq;
 use common::frames::{FRAME_BYTES, HEADER_BYTES, MSS, frame, headers};
 use common::libmlx5::{Theirs, begin_frame, begin_large, set_data, set_entry};
-use common::ours::{Ours, exclusive, tag};
+use common::ours::{Ours, entry, exclusive, tag};
 use common::rig::{ENTRIES, Frames, Rig, Service, Shape, Threads};
-use common::{MESSAGES, Message};
 
 type Queue = SendQueue<Frames, ExclusiveRegister>;
 
@@ -106,13 +105,13 @@ fn pointers<const N: usize>(bench: &mut Bench, name: &str) {
         let mut batch = sq.batch();
         for n in first..first + N as u64 {
             // SAFETY: nobody looks at the memory that the entry names: the device sends nothing.
-            unsafe { batch.push_unchecked(&head(n).gather([entry(n)])) }.expect("space");
+            unsafe { batch.push_unchecked(&head(n).gather([entry(MESSAGES.get(n))])) }.expect("space");
         }
         batch.ring_doorbell();
     });
     let batch_of = ours::<N, 1>(POINTERS, |sq, first| {
         let mut burst = sq.batch_of(N).expect("space");
-        let request = |n: usize| head(first + n as u64).gather([entry(first + n as u64)]);
+        let request = |n: usize| head(first + n as u64).gather([entry(MESSAGES.get(first + n as u64))]);
         // SAFETY: as above.
         unsafe { burst.fill_unchecked(request) }.expect("the size of the type");
         burst.ring_doorbell();
@@ -126,7 +125,7 @@ fn pointers<const N: usize>(bench: &mut Bench, name: &str) {
         let mut session = batch.session(&head(first)).expect("space");
         for n in first..first + N as u64 {
             // SAFETY: as above.
-            unsafe { session.gather_unchecked(entry(n)) }.expect("room");
+            unsafe { session.gather_unchecked(entry(MESSAGES.get(n))) }.expect("room");
         }
         session.close();
         batch.ring_doorbell();
@@ -153,7 +152,7 @@ fn large(bench: &mut Bench) {
     let typed = ours::<1, 1>(LARGE, |sq, n| {
         let request = wqe::frame().inline_headers(headers(n)).l3_checksum().l4_checksum().large(MSS);
         // SAFETY: as above.
-        unsafe { sq.post_unchecked(&request.gather([entry(n)]).signaled(tag(n))) }.expect("space");
+        unsafe { sq.post_unchecked(&request.gather([entry(MESSAGES.get(n))]).signaled(tag(n))) }.expect("space");
     });
     let data = |ex, n| {
         begin_large(ex, headers(n), MSS);
@@ -171,13 +170,6 @@ fn large(bench: &mut Bench) {
 #[inline(always)]
 fn head(n: u64) -> Request<operations::Frame> {
     wqe::frame().l3_checksum().l4_checksum().signaled(tag(n))
-}
-
-/// The memory of the `n`th message.
-#[inline(always)]
-fn entry(n: u64) -> Sge {
-    let &Message { local, bytes, lkey, .. } = MESSAGES.get(n);
-    Sge { addr: local, length: bytes, lkey: Lkey(lkey) }
 }
 
 #[inline(always)]

@@ -104,14 +104,7 @@ impl FloorSq {
     /// checksums by the device.
     pub(crate) fn prepared_frame<const N: usize, const U: usize>(&self, frame: &[u8; N]) -> [Wide; U] {
         let qpn_ds = self.qpn_ds & !0xff_u32.to_be() | (U as u32).to_be();
-        let start = u32::from_be_bytes([0, N as u8, frame[0], frame[1]]);
-        let mut wqe = [Wide::new([0; 2]); U];
-        wqe[0] = Wide::new([join(SEND.to_be(), qpn_ds), join(SIGNALED.to_be(), 0)]);
-        wqe[1] = Wide::new([0, join(0, start.to_be())]);
-        for (n, unit) in wqe[HEAD_UNITS..].iter_mut().enumerate() {
-            *unit = after_start(frame, n);
-        }
-        wqe
+        in_segment(Wide::new([join(SEND.to_be(), qpn_ds), join(SIGNALED.to_be(), 0)]), frame)
     }
 
     /// Such a WQE of which the control segment was composed before, with another frame.
@@ -121,14 +114,7 @@ impl FloorSq {
         prepared: &[Wide; FRAME_UNITS],
         frame: &[u8; FRAME_BYTES],
     ) -> [Wide; FRAME_UNITS] {
-        let start = u32::from_be_bytes([0, FRAME_BYTES as u8, frame[0], frame[1]]);
-        let mut wqe = [Wide::new([0; 2]); FRAME_UNITS];
-        wqe[0] = prepared[0].or(self.index());
-        wqe[1] = Wide::new([0, join(0, start.to_be())]);
-        for (n, unit) in wqe[HEAD_UNITS..].iter_mut().enumerate() {
-            *unit = after_start(frame, n);
-        }
-        wqe
+        in_segment(prepared[0].or(self.index()), frame)
     }
 
     /// The place of a WQE's `n`th unit, around the ring's end.
@@ -232,6 +218,19 @@ impl FloorSq {
 #[inline(always)]
 fn word(bytes: &[u8], at: usize) -> u64 {
     bytes[at..].first_chunk().map_or(0, |bytes| u64::from_ne_bytes(*bytes))
+}
+
+/// A control segment, and a frame in the Ethernet segment behind it.
+#[inline(always)]
+fn in_segment<const N: usize, const U: usize>(control: Wide, frame: &[u8; N]) -> [Wide; U] {
+    let start = u32::from_be_bytes([0, N as u8, frame[0], frame[1]]);
+    let mut wqe = [Wide::new([0; 2]); U];
+    wqe[0] = control;
+    wqe[1] = Wide::new([0, join(0, start.to_be())]);
+    for (n, unit) in wqe[HEAD_UNITS..].iter_mut().enumerate() {
+        *unit = after_start(frame, n);
+    }
+    wqe
 }
 
 /// A frame's `n`th 16 bytes behind the two that the Ethernet segment begins with; zeros behind its end.

@@ -7,8 +7,8 @@ use blueflame::db::{ExclusiveRegister, Register, SharedRegister};
 use blueflame::queue::SendQueue;
 use blueflame::queue::send::{SqParts, WqeRecord};
 use blueflame::transport::Transport;
-use blueflame::types::{Qpn, Rkey, SqPi, WrId};
-use blueflame::{Remote, transport};
+use blueflame::types::{Lkey, Qpn, Rkey, SqPi, WrId};
+use blueflame::{Remote, Sge, transport};
 
 use super::Message;
 use super::contest::{Player, Poll, Queues, Work};
@@ -135,6 +135,12 @@ impl<R: Register, T: Transport> Queues for Ours<R, T> {
 #[inline(always)]
 pub(crate) fn remote(m: &Message) -> Remote {
     Remote { addr: m.addr, rkey: Rkey(m.rkey) }
+}
+
+/// The memory of a message.
+#[inline(always)]
+pub(crate) fn entry(m: &Message) -> Sge {
+    Sge { addr: m.local, length: m.bytes, lkey: Lkey(m.lkey) }
 }
 
 /// The `wr_id` of the `n`th message.

@@ -382,7 +382,7 @@ hot! {
         sq.fire(&shot.frame(order.as_bytes()), &())
     }
 
-    /// What the next such shot uses, into the cache.
+    /// Brings the lines of the next such shot to the cache.
     fn warm_order(sq: &FrameQueue, shot: &OrderShot) {
         sq.warm(shot);
     }

@@ -440,10 +440,9 @@ impl<K: HasSequence, const N: usize> Packet<K, N> {
     #[inline(always)]
     pub fn set_options(&mut self, options: &K::Options) {
         let (options, at) = (options.as_ref(), K::TRANSPORT + 20);
-        if let Some(place) = self.frame.bytes.get_mut(at..at + options.len()) {
-            let old = Sum::of(place);
-            place.copy_from_slice(options);
-            self.segment = self.segment.changed(Change::of_sums(old, Sum::of(options)));
+        if let Some(old) = self.frame.bytes.get(at..at + options.len()) {
+            self.segment = self.segment.changed(Change::of_sums(Sum::of(old), Sum::of(options)));
+            self.frame.put(at, options);
             self.put_checksum();
         }
     }

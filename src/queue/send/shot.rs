@@ -331,7 +331,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         }
         let control = self.control(pi);
         let control = CtrlSeg::index(control.index) | control.qpn;
-        // Two before any is stored: the CPU keeps them, and reads what the shot brings only once.
+        // Both are composed before one is stored. They stay in CPU registers, so the shot's data is read only once.
         let (mut first, second) = (wqebb(shot, data, control, 0), wqebb(shot, data, control, 1));
         let later = |n| if n == 1 { second } else { wqebb(shot, data, control, n) };
         if const { T::SIGNS } {

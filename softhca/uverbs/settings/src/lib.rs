@@ -31,7 +31,7 @@ pub use port::{
 };
 pub use queues::queues_folder;
 pub use resources::{RESOURCES, Resource, resources_file, resources_folder, resources_owner};
-pub use subnet::{SWITCH_DESCRIPTION, SWITCH_GUID, SWITCH_LID, node_description, sm_lid, umad_index, umad_port};
+pub use subnet::{SWITCH_DESCRIPTION, SWITCH_GUID, SWITCH_LID, node_description, port_at, port_index, sm_lid};
 pub use wire::{BadWire, WireKind};
 pub use words::{InlineHeaders, Memlock};
 

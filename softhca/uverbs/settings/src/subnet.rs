@@ -25,15 +25,16 @@ pub fn node_description(device: u32) -> String {
     format!("mlx5_{device} (software)")
 }
 
-/// The number in `/dev/infiniband/umadN` of a port, from 1.
+/// The place of port `port`, from 1, of `device` among the ports of all devices: the number in `/dev/infiniband/umadN`.
+/// The switch's ports, from 1, have the same order.
 #[must_use]
-pub fn umad_index(settings: &Settings, device: u32, port: u32) -> u32 {
+pub fn port_index(settings: &Settings, device: u32, port: u32) -> u32 {
     device * settings.ports + port - 1
 }
 
-/// The device and the port of `/dev/infiniband/umadN`; `None` if there is no such file.
+/// The device and the port, from 1, at this place; `None` behind the last.
 #[must_use]
-pub fn umad_port(settings: &Settings, index: u32) -> Option<(u32, u32)> {
+pub fn port_at(settings: &Settings, index: u32) -> Option<(u32, u32)> {
     let is_there = index < settings.devices * settings.ports;
     is_there.then(|| (index / settings.ports, index % settings.ports + 1))
 }
@@ -53,8 +54,8 @@ mod tests {
     #[test]
     fn each_port_has_a_file() {
         let settings = crate::tests::settings(Link::Infiniband);
-        let ports: Vec<_> = (0..7).map_while(|index| umad_port(&settings, index)).collect();
+        let ports: Vec<_> = (0..7).map_while(|index| port_at(&settings, index)).collect();
         assert_eq!(ports, [(0, 1), (0, 2), (1, 1), (1, 2), (2, 1), (2, 2)]);
-        assert!(ports.iter().zip(0..).all(|(&(device, port), index)| umad_index(&settings, device, port) == index));
+        assert!(ports.iter().zip(0..).all(|(&(device, port), index)| port_index(&settings, device, port) == index));
     }
 }

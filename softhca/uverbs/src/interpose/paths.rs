@@ -102,7 +102,7 @@ pub(super) unsafe fn name_as_kernel(path: *mut c_char) {
     };
     let kernels = [&KERNELS_TREE[..KERNELS_TREE.len() - 1], rest].concat();
     if kernels.len() <= resolved.len() {
-        // SAFETY: it is no longer than what is there.
+        // SAFETY: the new path is no longer than the old one, in whose place it goes.
         unsafe { path.cast::<u8>().copy_from_nonoverlapping(kernels.as_ptr(), kernels.len()) };
     }
 }

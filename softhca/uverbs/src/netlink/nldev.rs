@@ -122,7 +122,7 @@ fn describe_file(request: &Request<'_>, answer: Answer, settings: &Settings) -> 
             (answer, settings::device_number(device), ABIS[0], format!("uverbs{device}"))
         }
         b"umad" => {
-            let index = settings::umad_index(settings, one_device(request, settings)?, one_port(request, settings)?);
+            let index = settings::port_index(settings, one_device(request, settings)?, one_port(request, settings)?);
             (answer, settings::umad_number(index), ABIS[1], format!("umad{index}"))
         }
         _ => return Err(Errno::EOPNOTSUPP),

@@ -28,7 +28,7 @@ pub(crate) use file::UmadFile;
 
 use crate::launch::settings;
 use crate::process::{Errno, fds};
-use softhca_settings::{umad_index, umad_port};
+use softhca_settings::{port_at, port_index};
 use std::os::fd::{AsRawFd, IntoRawFd, RawFd};
 use std::sync::Arc;
 use subnet::Port;
@@ -37,13 +37,13 @@ use subnet::Port;
 pub(crate) fn index(path: &[u8]) -> Option<u32> {
     let number = path.strip_prefix(b"/dev/infiniband/umad")?;
     let number: u32 = std::str::from_utf8(number).ok()?.parse().ok()?;
-    umad_port(settings()?, number).map(|_| number)
+    port_at(settings()?, number).map(|_| number)
 }
 
 /// Opens file `index` with these flags; gives its descriptor.
 pub(crate) fn open(index: u32, flags: i32) -> Result<RawFd, Errno> {
     let settings = settings().ok_or(Errno::ENOENT)?;
-    let (device, number) = umad_port(settings, index).ok_or(Errno::ENXIO)?;
+    let (device, number) = port_at(settings, index).ok_or(Errno::ENXIO)?;
     let (file, program) = UmadFile::new(Port { device, number }, settings.clone(), flags)?;
     fds::insert(program.as_raw_fd(), file)?;
     Ok(program.into_raw_fd())
@@ -62,7 +62,7 @@ pub(crate) fn is_request(request: u64) -> bool {
 /// The number of the file that `fd` is open for.
 pub(crate) fn index_of(fd: RawFd) -> Option<u32> {
     let Port { device, number } = find(fd)?.port();
-    settings().map(|settings| umad_index(settings, device, number))
+    settings().map(|settings| port_index(settings, device, number))
 }
 
 /// Three devices of two ports, on no network.

@@ -48,13 +48,13 @@ impl<'a> Subnet<'a> {
 
     /// The switch's port at the other end of the cable of `port`.
     pub(super) fn switch_port(self, port: Port) -> u32 {
-        port.device * self.settings.ports + port.number
+        settings::port_index(self.settings, port.device, port.number) + 1
     }
 
     /// The port at the other end of the cable of the switch's port `number`, from 1.
     pub(super) fn behind(self, number: u32) -> Option<Port> {
-        let index = number.checked_sub(1).filter(|index| *index < self.switch_ports())?;
-        Some(Port { device: index / self.settings.ports, number: index % self.settings.ports + 1 })
+        let (device, number) = settings::port_at(self.settings, number.checked_sub(1)?)?;
+        Some(Port { device, number })
     }
 
     /// Whether the cable of a port is plugged in.

@@ -164,7 +164,7 @@ pub(crate) const GOALS: &[Goal] = &[
     goal("P15", "post frame", "typed", Within(1.10, "floor with wr_id")),
     goal("P15", "post frame one entry", "typed", Within(1.10, "floor")),
     goal("P15", "post frame", "template", Within(1.15, "template floor")),
-    // From the signal to the doorbell.
+    // An order: the time begins with the signal, and ends with the doorbell.
     goal("P15", "order", "template", Within(1.15, "floor")),
     goal("P15", "order", "delegated", Within(1.15, "delegated floor")),
     goal("P7", "hot functions", "disassembly", Tested("no call, no panic, no bounds branch: a test of ./run test")),

@@ -32,7 +32,7 @@ pub(crate) fn write(settings: &Settings, root: &Path) -> io::Result<()> {
         pci::write_driven(settings, device, root, &at)?;
         write_verbs(device, &at.join("infiniband_verbs").join(format!("uverbs{device}")))?;
         write_device(settings, device, &at.join("infiniband").join(format!("mlx5_{device}")))?;
-        let files = (1..=settings.ports).map(|port| (port, settings::umad_index(settings, device, port)));
+        let files = (1..=settings.ports).map(|port| (port, settings::port_index(settings, device, port)));
         for (port, index) in files.clone() {
             write_umad(device, port, index, &at.join("infiniband_mad").join(format!("umad{index}")))?;
         }
