@@ -54,20 +54,20 @@ fn mappings_are_found_by_address() {
 55d0a000-55d0b000 rw-p 00000000 00:00 0                          [heap]
 Size:                  4 kB
 VmFlags: rd wr mr mw me ac sd
-7f0000001000-7f0000002000 -w-s 00204000 00:05 1052               /dev/infiniband/uverbs0
+7f001000-7f002000 -w-s 00204000 00:05 1052               /dev/infiniband/uverbs0
 Size:                  4 kB
 VmFlags: wr sh mr mw me ms pf io de dd
-7f0000002000-7f0000003000 rw-s 00000000 00:01 77                 /memfd:mlx5 UAR (deleted)
+7f002000-7f003000 rw-s 00000000 00:01 77                 /memfd:mlx5 UAR (deleted)
 Size:                  4 kB
 VmFlags: rd wr sh mr mw me ms sd
-7f0000003000-7f0000004000 -w-s 00204000 00:05 1052               /dev/infiniband/uverbs1
+7f003000-7f004000 -w-s 00204000 00:05 1052               /dev/infiniband/uverbs1
 Size:                  4 kB
 ";
     let found = |address| Mapping::find(smaps, address).map(|mapping| (mapping.file, mapping.device));
-    assert_eq!(found(0x7f00_0000_1800), Some(("/dev/infiniband/uverbs0".into(), true)));
-    assert_eq!(found(0x7f00_0000_2fff), Some(("/memfd:mlx5 UAR (deleted)".into(), false)));
-    assert_eq!(found(0x7f00_0000_3000), Some(("/dev/infiniband/uverbs1".into(), true)), "by its name, without flags");
+    assert_eq!(found(0x7f00_1800), Some(("/dev/infiniband/uverbs0".into(), true)));
+    assert_eq!(found(0x7f00_2fff), Some(("/memfd:mlx5 UAR (deleted)".into(), false)));
+    assert_eq!(found(0x7f00_3000), Some(("/dev/infiniband/uverbs1".into(), true)), "by its name, without flags");
     assert_eq!(found(0x55d0_a000), Some(("[heap]".into(), false)));
-    assert_eq!(found(0x7f00_0000_4000), None);
+    assert_eq!(found(0x7f00_4000), None);
     assert!(!Mapping::of((&raw const smaps).addr()).expect("a local variable is mapped").device);
 }
