@@ -37,7 +37,8 @@ routines! {
     /// never a default. rdma-core uses it for mlx5 where Linux announces it, since release 63 (`util/mmio.h`, commit
     /// 24361103d).
     ///
-    /// No machine with this instruction has run this crate; only its encoding is checked (`tests/arch_asm.rs`).
+    /// No machine with this instruction has run this crate. `tests/arch_asm.rs` checks its encoding; in a unit test, a
+    /// signal handler executes it as the Arm ARM says.
     St64b, instructions::copy_st64b, st64b_wide;
 }
 
@@ -76,3 +77,6 @@ unsafe fn st64b_wide(dst: *mut u64, block: [Wide; 4]) {
     // SAFETY: the caller's promise.
     unsafe { instructions::copy_st64b(dst, &[a, b, c, d, e, f, g, h]) }
 }
+
+#[cfg(test)]
+mod tests;
