@@ -18,6 +18,7 @@ use softhca::event::Event;
 use softhca::faults::Faults;
 use softhca::notify::Notify;
 use softhca::runner::Runner;
+use softhca::script::Script;
 use softhca::wire::Address;
 use softhca::wire::in_process::Fabric;
 
@@ -295,6 +296,13 @@ impl Device {
     /// [`Error::Device`].
     pub fn set_port_up(&self, port: u8, up: bool) -> Result<(), Error> {
         Ok(self.hca().set_port_up(port, up)?)
+    }
+
+    /// Gives the device a [script](softhca::script): failing requests, late events, flapping ports, receivers that are
+    /// not ready, a stalled or failed device. Its times count from the device's next step. Bad networks of a script have
+    /// no effect here: [`DeviceOptions::faults`] has them.
+    pub fn set_script(&self, script: Script) {
+        self.hca().set_script(script);
     }
 
     /// Raw parts of a new completion queue, for tests that look at its bytes. They are valid as long as the device

@@ -4,6 +4,7 @@
 //! Traffic without libibverbs belongs here: delivery, order, failures and losses. Bytes in memory belong in
 //! `tests/send_queue`, `tests/receive` and `tests/completion`.
 
+mod calamities;
 mod complaints;
 mod copies;
 mod datagrams;

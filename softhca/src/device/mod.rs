@@ -369,13 +369,21 @@ impl Device {
         self.resources.sends_completed
     }
 
-    /// When the next timer of a QP, a CQ or the wire runs out, on the clock that [`Self::step`] is given.
+    /// When the next timer of a QP, a CQ, the wire or the script runs out, on the clock that [`Self::step`] is given.
+    /// Timers of QPs and CQs wait while the device is stalled. A failed device has the script's timers alone.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Duration> {
+        let script = self.resources.script.next_deadline();
+        if self.failed {
+            return script;
+        }
+        let outside = script.into_iter().chain(self.wire.next_deadline());
+        if self.resources.script.is_stalled() {
+            return outside.min();
+        }
         let qps = self.qps.busy().filter_map(|qp| qp.deadline());
         let qps = qps.chain(self.busy_dcts.iter().filter_map(|number| self.dcts.get(number)?.deadline()));
-        let objects = qps.chain(self.resources.cqs.busy().filter_map(|cq| cq.deadline()));
-        objects.chain(self.wire.next_deadline()).chain(self.resources.script.next_deadline()).min()
+        qps.chain(self.resources.cqs.busy().filter_map(|cq| cq.deadline())).chain(outside).min()
     }
 
     /// Whether packets wait for a later step: the wire delays some, or its receivers have no room.

@@ -5,6 +5,7 @@ use super::device::EmbeddedDevice;
 use crate::context::QpAttr;
 use crate::device::Device;
 use crate::error::Error;
+use crate::script::Script;
 
 impl EmbeddedDevice {
     /// The core device, to read its configuration, its objects and its timers.
@@ -59,6 +60,11 @@ impl EmbeddedDevice {
     /// As [`Device::set_port_up`].
     pub fn set_port_up(&mut self, port: u8, up: bool) -> Result<(), Error> {
         self.device.set_port_up(port, up)
+    }
+
+    /// [`Device::set_script`], except for its bad networks: they are of the wire, which the device was made with.
+    pub fn set_script(&mut self, script: Script) {
+        self.device.set_script(script);
     }
 
     /// [`Device::destroy_qp`]. The memory that its parts point to stays until the device is dropped, but the device no

@@ -37,7 +37,7 @@ pub(crate) struct Running {
     happened: Vec<Happening>,
     /// A receiver has been found not ready in the window that it is now.
     told_not_ready: Option<Duration>,
-    /// The device does nothing.
+    /// The device does nothing, and that was noted.
     stalled: bool,
     /// The time of the device's clock at which the script began: that of its first step.
     zero: Option<Duration>,
@@ -70,19 +70,25 @@ impl Running {
     pub(crate) fn next_act(&mut self, now: Duration) -> Option<Act> {
         let now = now.saturating_sub(*self.zero.get_or_insert(now));
         self.now = self.now.max(now);
-        self.acts.last().filter(|(at, ..)| *at <= now)?;
+        if self.acts.last().is_none_or(|(at, ..)| *at > now) {
+            self.note_stall();
+            return None;
+        }
         let (_, act, what) = self.acts.pop()?;
         self.note(what);
         Some(act)
     }
 
-    /// Whether the device does nothing at the time of the last [`Self::next_act`].
-    pub(crate) fn is_stalled(&mut self) -> bool {
-        let stalled = self.script.stalls.iter().any(|window| window.contains(self.now));
+    fn note_stall(&mut self) {
+        let stalled = self.is_stalled();
         if stalled != std::mem::replace(&mut self.stalled, stalled) {
             self.note(if stalled { "the device does nothing" } else { "the device goes on" }.to_owned());
         }
-        stalled
+    }
+
+    /// Whether the device does nothing at the time of the last [`Self::next_act`].
+    pub(crate) fn is_stalled(&self) -> bool {
+        self.script.stalls.iter().any(|window| window.contains(self.now))
     }
 
     /// When the script has something to do, by the device's clock.

@@ -3,6 +3,7 @@
 //! A failing network belongs here, failing requests in `failures.rs`.
 
 use crate::lab::*;
+use softhca::context::QpState;
 use softhca::packet::Operation;
 use softhca::wire::fault::FaultConfig;
 
@@ -183,6 +184,23 @@ fn a_repeated_request_is_acknowledged_by_the_next_answer() {
         assert_eq!(lab.b.sent(answer), [0x124, 0x124]);
         assert_eq!(lab.b.memory.read(at, 8), u64::from(!is_read).to_ne_bytes(), "an atomic happens once");
     }
+}
+
+/// It may come late, when the peer has the data and its key is gone.
+#[test]
+fn a_repeated_read_is_dropped_when_its_key_is_gone() {
+    let mut lab = Lab::new(Options::default());
+    lab.b.script(|_| Fate::Drop);
+    lab.a.post(&Wr::read(lab.b.data, lab.b.key).sge(lab.a.data, 8, lab.a.key));
+    lab.run();
+    assert_eq!(lab.b.sent(Operation::ReadResponse).len(), 1);
+    let key = lab.b.key;
+    lab.b.device.destroy_mkey(key).unwrap();
+    lab.b.script(|_| Fate::Deliver);
+    lab.settle();
+    assert!(lab.a.sent(Operation::ReadRequest).len() > 1);
+    assert_eq!((lab.b.state(), lab.b.sent(Operation::Acknowledge)), (QpState::Rts, vec![]));
+    assert_eq!(lab.a.poll_send()[0].syndrome, 0x15, "no answer");
 }
 
 #[test]

@@ -142,6 +142,26 @@ fn a_stalled_device_goes_on_and_a_failed_one_does_not() {
     assert_eq!(happened(&mut lab.a), ["the device does nothing", "the device goes on", "the device fails"]);
 }
 
+/// Else a front end that waits for the deadline would not sleep.
+#[test]
+fn timers_wait_for_a_stalled_device_and_end_with_a_failed_one() {
+    let script = Script { stalls: vec![window(10, 10_000)], fails: Some(millis(20_000)), ..Script::default() };
+    let mut lab = lab(Options::default(), script);
+    lab.b.device.fail();
+    lab.a.post(&Wr::write(lab.b.data, lab.b.key).sge(lab.a.data, 8, lab.a.key));
+    lab.run();
+    let timer = lab.a.device.next_deadline().expect("a timer of the request");
+    assert!(timer > lab.now, "{timer:?}");
+    lab.advance(millis(10));
+    assert_eq!(lab.a.device.next_deadline(), Some(millis(11_000)), "the end of the stall");
+    lab.advance(millis(9990));
+    assert!(lab.a.device.next_deadline().expect("the timer again") < millis(21_000));
+    lab.a.device.fail();
+    assert_eq!(lab.a.device.next_deadline(), Some(millis(21_000)), "the script's");
+    lab.advance(millis(10_000));
+    assert_eq!(lab.a.device.next_deadline(), None);
+}
+
 /// The bytes of the packets and frames that have left, in order.
 #[derive(Clone, Default)]
 struct Cable(Arc<Mutex<Vec<u8>>>);

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use super::replies::{Content, Found};
+use crate::packet::Reth;
 use crate::qp::psn::{HALF, Psn};
 
 /// First PSNs and answers, oldest first. The peer has `max_dest_rd_atomic` READs and atomics outstanding at most, so it no
@@ -32,6 +33,17 @@ impl Answered {
             Content::Atomic(found) => Some(found),
             Content::Read { .. } => None,
         }
+    }
+
+    /// Whether a READ with PSN `psn` is one of these, from some packet on.
+    pub(super) fn includes(&self, psn: Psn, reth: &Reth, mtu: u32) -> bool {
+        self.0.iter().any(|&(first, content)| match content {
+            Content::Read { left: whole, .. } => {
+                let skipped = u64::from(psn.after(first)) * u64::from(mtu);
+                whole.addr.wrapping_add(skipped) == reth.addr && u64::from(whole.len) == skipped + u64::from(reth.len)
+            }
+            Content::Atomic(_) => false,
+        })
     }
 
     /// The READ or atomic that came next after `psn`. All PSNs are before `expected`.

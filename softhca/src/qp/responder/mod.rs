@@ -123,9 +123,7 @@ impl Responder {
             }
             _ => {
                 resources.count(qp.counter, |counter| &mut counter.duplicate_request);
-                if let Err(refusal) = self.duplicate(qp, resources, packet, psn) {
-                    self.refuse(qp, receives, resources, refusal, psn);
-                }
+                self.duplicate(qp, resources, packet, psn);
                 return Ok(());
             }
         }

@@ -1,7 +1,7 @@
 //! Requests that were executed before. The peer repeats them when a reply was lost.
 
 use super::replies::Content;
-use super::{INVALID, Refusal, Responder, check_remote, user_of_keys};
+use super::{Responder, check_remote, user_of_keys};
 use crate::memory::Need;
 use crate::packet::{Operation, Packet};
 use crate::qp::psn::Psn;
@@ -9,23 +9,19 @@ use crate::qp::qp_core::QpCore;
 use crate::resources::Resources;
 
 impl Responder {
-    /// A request that was executed before: acknowledged or answered again (IBTA vol. 1, 9.7.1.1).
-    pub(super) fn duplicate(
-        &mut self,
-        qp: &QpCore,
-        resources: &Resources,
-        packet: &Packet<'_>,
-        psn: Psn,
-    ) -> Result<(), Refusal> {
+    /// A request that was executed before: acknowledged or answered again (IBTA vol. 1, 9.7.1.1). It is never refused,
+    /// as it may be a late packet of a READ whose peer has its data, and has revoked the key since. Linux' hfi1 drops it
+    /// as well (rc.c, `hfi1_rc_rcv_error`), and Linux' rdma_rxe if it does not remember the READ (rxe_resp.c,
+    /// `duplicate_request`).
+    pub(super) fn duplicate(&mut self, qp: &QpCore, resources: &Resources, packet: &Packet<'_>, psn: Psn) {
         match packet.headers.bth.opcode.operation() {
             Operation::ReadRequest => {
-                let reth = packet.headers.reth.ok_or(INVALID)?;
-                if self.expected.after(psn) < qp.packets(reth.len) {
-                    return Ok(());
+                let reth = packet.headers.reth.filter(|reth| self.answered.includes(psn, reth, qp.mtu));
+                if let (Some(left), Ok(by)) = (reth, user_of_keys(qp, resources, packet))
+                    && check_remote(qp, by, resources, &left, Need::RemoteRead).is_ok()
+                {
+                    self.replies.answer_again(psn, Content::Read { by, left }, self.expected, qp.mtu);
                 }
-                let by = user_of_keys(qp, resources, packet)?;
-                check_remote(qp, by, resources, &reth, Need::RemoteRead)?;
-                self.replies.answer_again(psn, Content::Read { by, left: reth }, self.expected, qp.mtu);
             }
             Operation::CompareSwap | Operation::FetchAdd | Operation::ExtendedAtomic => {
                 if let Some(found) = self.answered.found(psn) {
@@ -35,7 +31,6 @@ impl Responder {
             _ if packet.headers.bth.ack_request => self.acknowledge_again(qp, resources, psn),
             _ => {}
         }
-        Ok(())
     }
 
     /// Acknowledges the SEND or WRITE with PSN `psn` again: by the answer to the next READ or atomic after it, as the
