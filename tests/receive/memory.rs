@@ -9,11 +9,16 @@ use blueflame::types::Lkey;
 use proptest::prelude::*;
 
 pub(crate) const QPN: u32 = 0x12_3456;
-pub(crate) const POISON: u128 = 0xa5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5;
+/// An entry of a WQE. `u128` alone has 8-byte alignment on some CPUs of 32 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C, align(16))]
+pub(crate) struct Entry(u128);
+
+pub(crate) const POISON: Entry = Entry(0xa5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5_a5a5);
 
 /// The memory of a queue: ring, doorbell record, private tags.
 pub(crate) struct Memory<T> {
-    pub(crate) ring: Vec<u128>,
+    pub(crate) ring: Vec<Entry>,
     pub(crate) record: Box<[u32; 2]>,
     shadow: Box<[MaybeUninit<T>]>,
     pub(crate) stride: usize,

@@ -45,7 +45,7 @@ impl<T: ?Sized> Drop for Kept<T> {
 
 /// The memory of a shared receive queue: its WQEs of 32 bytes, linked one to the next, its record, and its shadow.
 struct Shared {
-    wqes: Kept<[[u128; 2]]>,
+    wqes: Kept<[Wqe]>,
     record: Kept<u32>,
     shadow: Kept<[MaybeUninit<SrqRecord>]>,
 }
@@ -60,7 +60,7 @@ impl Shared {
             })
         };
         Self {
-            wqes: Kept::new((0..=RECEIVES).map(|n| [link(n), 0]).collect()),
+            wqes: Kept::new((0..=RECEIVES).map(|n| Wqe([link(n), 0])).collect()),
             record: Kept::new(Box::new(0)),
             shadow: Kept::new((0..=RECEIVES).map(|_| MaybeUninit::uninit()).collect()),
         }
@@ -83,6 +83,10 @@ impl Shared {
         unsafe { SharedRecvQueue::from_parts(parts) }.expect("a queue")
     }
 }
+
+/// `u128` alone has 8-byte alignment on some CPUs of 32 bits.
+#[repr(C, align(32))]
+struct Wqe([u128; 2]);
 
 /// A CQE where one belongs.
 #[repr(C, align(64))]
