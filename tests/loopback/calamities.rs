@@ -222,7 +222,7 @@ impl Lab {
         }
     }
 
-    /// What ends of itself.
+    /// Ends a calamity that is to last for a while.
     fn relieve(&mut self, calamity: Calamity) {
         match calamity {
             Calamity::NotReady => self.receives(),

@@ -1,4 +1,4 @@
-//! `St64b` without a CPU that has ST64B: a signal handler does what the Arm ARM says of the instruction.
+//! `St64b` on a CPU without ST64B: a signal handler executes the instruction as the Arm ARM says.
 use nix::libc::{c_int, c_void, siginfo_t, ucontext_t};
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 
