@@ -51,6 +51,14 @@ impl Lab {
     }
 }
 
+#[test]
+fn a_queue_with_something_outstanding_is_refused() {
+    let (_hca, mut end) = end::<RawPacket<InlineNone>>(16);
+    end.sq.post(&wqe::frame().inline(&[1; 60])).expect("room");
+    let refused = Queue::new(end.sq).expect_err("its buffers are not of this type");
+    assert_eq!(refused.free(), Wqebbs(14));
+}
+
 /// At every place of the ring, with sessions of all lengths, some frames inline.
 #[test]
 fn buffers_come_back_with_the_completion_of_their_wqe() {

@@ -3,7 +3,7 @@
 //! Templates belong here, single requests in `operations.rs`.
 
 use blueflame::queue::PostError;
-use blueflame::types::WrId;
+use blueflame::types::{Wqebbs, WrId};
 use blueflame::{Remote, Sge, transport, wqe};
 use blueflame_testkit::{ConnectOptions, Device, End, Shape, connect, run_until_idle};
 
@@ -108,4 +108,11 @@ fn a_full_ring_and_a_limit_are_named() {
     let shot = end.sq.template(wqe::send().inline_len::<16>()).expect("within the limits");
     end.sq.fire(&shot, &[1; 16]).expect("room");
     assert!(matches!(end.sq.fire(&shot, &[2; 16]), Err(PostError::Full { .. })));
+
+    // Two WQEBBs, where one is free.
+    let mut end = End::<transport::Rc>::new(&hca, &Shape { sq_wqebbs: 2, ..Shape::SMALL }).expect("an end");
+    let shot = end.sq.template(wqe::send().inline_len::<60>()).expect("within the limits");
+    end.sq.post(&wqe::nop()).expect("room");
+    assert_eq!(end.sq.fire(&shot, &[1; 60]), Err(PostError::Full { needed: Wqebbs(2), free: Wqebbs(1) }));
+    assert_eq!(end.sq.free(), Wqebbs(1));
 }

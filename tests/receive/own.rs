@@ -84,7 +84,11 @@ fn golden_bytes_of_a_signed_receive_wqe() {
     ];
     assert_eq!(memory.wqe(1), golden);
     assert_eq!(memory.wqe(2), [0xa5; 64], "the neighbour is untouched");
-    for n in 0..3 {
+    // Without an empty entry, the end mark is no unit that was given. The part of index 0x0202 is 0.
+    post(&mut rq, 6, &[sge(0x0102_0304_0506_0708, 0x1122_3344, 0xaabb_ccdd)]).unwrap();
+    assert_eq!(memory.wqe(2)[4], !(0x44 ^ 8 ^ number));
+    assert_eq!(memory.wqe(2)[16..], golden[16..]);
+    for n in 0..2 {
         post(&mut rq, n, &[]).unwrap();
     }
     assert_eq!(post(&mut rq, 9, &[]), Err(RecvError::Full(4)));
@@ -183,6 +187,21 @@ fn a_receive_done_early_keeps_its_place_until_the_older_ones_are_done() {
 }
 
 #[test]
+fn any_place_of_a_large_ring_can_be_done_early() {
+    let mut memory = recv_memory(256, 16);
+    let mut rq = recv_queue(&mut memory, 0xff80);
+    for id in 0..256 {
+        // SAFETY: there is no device, nor below.
+        unsafe { rq.post_unchecked(WrId(id), &[]) }.unwrap();
+    }
+    for id in (0..256).rev() {
+        // SAFETY: as above.
+        assert_eq!(unsafe { rq.retire_index(0xff80_u16.wrapping_add(id)) }, Ok(WrId(id.into())));
+        assert_eq!(rq.posted(), id.into());
+    }
+}
+
+#[test]
 fn a_window_counts_outstanding_receives_where_the_ring_is_larger() {
     let mut memory = recv_memory(4, 16);
     let mut rq = recv_queue(&mut memory, 0);
@@ -239,6 +258,16 @@ fn parts_that_cannot_be_are_refused() {
     assert_eq!(build(RqParts { buf, ..parts }), Some(RecvPartsError::BufferAlignment(buf.addr().get())));
     assert_eq!(build(RqParts { dbrec, ..parts }), Some(RecvPartsError::RecordAlignment(dbrec.addr().get())));
     assert_eq!(build(RqParts { shadow, ..parts }), Some(RecvPartsError::ShadowAlignment(shadow.addr().get())));
+}
+
+#[test]
+fn the_largest_ring_and_the_largest_wqes_are_accepted() {
+    for (wqe_cnt, stride) in [(32768, 16), (1, 4096)] {
+        let mut memory = recv_memory(wqe_cnt, stride);
+        let rq = recv_queue(&mut memory, 0);
+        let expected = (wqe_cnt, stride as usize / 16, memory.buf().addr().get());
+        assert_eq!((rq.capacity(), rq.max_sge(), rq.ring_addr()), expected);
+    }
 }
 
 proptest! {

@@ -105,6 +105,19 @@ fn hostile_completions_are_error_values() {
     assert_eq!(srq.posted(), 2);
 }
 
+/// Behind the records of the queue there is one that looks posted.
+#[test]
+fn no_record_behind_the_last_one_is_read() {
+    let mut memory = Memory::<SrqRecord>::new(2, 32, 3);
+    link(&mut memory, 0, 1);
+    // SAFETY: the third record.
+    unsafe { memory.shadow().add(2).write_bytes(0xff, 1) };
+    // SAFETY: as in `srq`.
+    let mut srq = unsafe { SharedRecvQueue::from_parts(srq_parts(&mut memory, 0, 1)) }.unwrap();
+    assert_eq!(retire_index(&mut srq, 2), Err(RetireError::NotPosted { wqe_counter: 2 }));
+    assert_eq!((srq.posted(), srq.ring_addr()), (0, memory.buf().addr().get()));
+}
+
 #[test]
 fn a_dropped_batch_leaves_the_shared_queue_as_it_was() {
     let mut memory = srq_memory(4, 32);
@@ -140,7 +153,10 @@ fn parts_and_free_lists_that_cannot_be_are_refused() {
     assert_eq!(broken(3, 3), Some(RecvPartsError::FreeList(3)), "a loop of one");
     let mut memory = srq_memory(8, 32);
     assert_eq!(build(srq_parts(&mut memory, 0, 9)).err(), Some(RecvPartsError::FreeList(7)));
-    assert_eq!(build(srq_parts(&mut memory, 9, 9)).err(), Some(RecvPartsError::FreeList(9)));
+    for outside in [8, 9] {
+        let list = build(srq_parts(&mut memory, outside, outside)).err();
+        assert_eq!(list, Some(RecvPartsError::FreeList(outside)));
+    }
     assert_eq!(build(srq_parts(&mut memory, 70000, 7)).err(), Some(RecvPartsError::FreeList(70000)));
     let parts = srq_parts(&mut memory, 0, 7);
     assert_eq!(build(SrqParts { wqe_cnt: 1, ..parts }).err(), Some(RecvPartsError::WqeCount(1)));

@@ -131,6 +131,23 @@ fn the_limits_of_a_burst_are_named() {
 }
 
 #[test]
+fn requests_without_memory_of_this_side_need_no_promise() {
+    let (rig, expected) = (Rig::new(Setup::default()), Rig::new(Setup::default()));
+    let request = |n: usize| wqe::send().inline(b"sent").signaled(WrId(n as u64));
+    let (mut sq, mut other) = (rig.queue::<Rc>(), expected.queue::<Rc>());
+    let mut burst = sq.batch_of(3).expect("room");
+    burst.push(&request(0)).expect("room");
+    burst.fill(|n| request(1 + n)).expect("the size of the type");
+    burst.ring_doorbell();
+    let mut batch = other.batch();
+    for n in 0..3 {
+        batch.push(&request(n)).expect("room");
+    }
+    batch.ring_doorbell();
+    assert_eq!((sq.pi(), rig.ring(), rig.dbrec()), (SqPi(3), expected.ring(), expected.dbrec()));
+}
+
+#[test]
 fn a_burst_that_is_dropped_or_empty_posts_nothing() {
     let rig = Rig::new(Setup::default());
     let mut sq = rig.queue::<Rc>();

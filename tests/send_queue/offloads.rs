@@ -85,6 +85,14 @@ fn a_large_send_has_its_headers_and_the_size_of_its_frames() {
     assert_written(&rig, &wqe);
 }
 
+#[test]
+fn a_frame_with_an_offload_goes_by_blueflame() {
+    let rig = rig();
+    let mut sq = queue(&rig, ALL);
+    sq.post(&wqe::frame().inner_l3_checksum().inline(&count::<20>()).signaled(WrId(1))).expect("room");
+    assert_eq!(rig.page()[..64], rig.ring()[4 * 64..5 * 64]);
+}
+
 /// The Ethernet segment of a frame with these options, without inline headers.
 macro_rules! segment_of {
     ($request:expr) => {{

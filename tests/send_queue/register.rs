@@ -30,6 +30,21 @@ fn every_doorbell_takes_the_other_half() {
 }
 
 #[test]
+fn a_staged_request_goes_to_the_register_whole() {
+    for bytes in [8_usize, 60, 200] {
+        let rig = Rig::new(Setup::default());
+        let mut sq = rig.queue::<transport::Rc>();
+        let data = vec![0x11; bytes];
+        let staged = sq.stage(&wqe::send().inline(&data[..])).expect("room");
+        staged.ring_doorbell();
+        let wqebbs = (16 + 4 + bytes).div_ceil(64) * 64;
+        let (page, ring) = (rig.page(), rig.ring());
+        assert_eq!(page[..16 + 4 + bytes], ring[..16 + 4 + bytes], "{bytes} bytes");
+        assert!(page[wqebbs..].iter().all(|&byte| byte == OLD), "{bytes} bytes");
+    }
+}
+
+#[test]
 fn batches_dropped_or_empty_do_not_ring() {
     let rig = Rig::new(Setup::default());
     let mut sq = rig.queue::<transport::Rc>();

@@ -32,7 +32,8 @@ fn every_counter_but_the_right_ones_is_an_error() {
     let again = RetireError::NotOutstanding { wqe_counter: 0xffff, oldest: 1, next: 2 };
     assert_eq!(retire(0xffff), Err(again), "reported twice");
     assert_eq!(retire(1), Ok(Retired { wr_id: WrId(3), frames: 1, freed: Wqebbs(1) }));
-    assert!(retire(2).is_err(), "nothing is outstanding");
+    let error = retire(2).expect_err("nothing is outstanding");
+    assert_eq!(error.to_string(), "completion of WQE 2, but nothing is outstanding");
     assert_eq!(sq.free(), Wqebbs(8));
 }
 

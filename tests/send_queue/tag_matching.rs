@@ -19,7 +19,7 @@ use blueflame::wqe::Sge;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::rig::{Rig, Setup};
+use crate::rig::{QPN, Rig, Setup};
 
 type List = TagMatching<SharedRecvQueue, SendQueue<Rc>, Vec<TagRecord>>;
 
@@ -474,6 +474,24 @@ fn unexpected_messages_must_be_told() {
     let mut synced = cqe(NO_PACKET, 7, 0, 0);
     synced[4..6].copy_from_slice(&[0x40, 1]);
     assert_eq!(completions.tell(&mut list, synced), Ok(TagEvent::Synced { in_step: false }));
+}
+
+#[test]
+fn a_failed_command_is_one_of_the_command_queue() {
+    let rig = Rig::new(Setup::default());
+    let shared = Shared::new();
+    let (mut list, mut completions) = (new_list(&rig, &shared), Completions::new());
+    assert!(list.is_empty());
+    // SAFETY: no device writes.
+    unsafe { list.append_unchecked(1, 1, BUFFER, WrId(1)) }.expect("room");
+    assert!(!list.is_empty());
+    for (qpn, ours) in [(QPN, true), (QPN + 1, false)] {
+        let mut failed = cqe(13, 0, 0, 0);
+        failed[56..60].copy_from_slice(&qpn.to_be_bytes());
+        let told = completions.tell(&mut list, failed).expect_err("an error");
+        assert_eq!(matches!(told, TagCompletionError::Command(_)), ours, "{told:?}");
+        assert_eq!(matches!(told, TagCompletionError::NotOfTags { .. }), !ours, "{told:?}");
+    }
 }
 
 #[test]

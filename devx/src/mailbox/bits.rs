@@ -46,6 +46,7 @@ mod tests {
         set(&mut bytes, 31, 1, 1);
         assert_eq!(bytes, [0x85, 0xa0, 0, 1]);
         assert_eq!(get(&bytes, 4, 8), 0x5a);
+        assert_eq!((get(&bytes, 31, 1), get(&bytes, 0, 32)), (1, 0x85a0_0001), "the last bit");
         assert_eq!(get(&bytes, 24, 16), 0, "past the end");
         set(&mut bytes, 24, 16, 0xffff);
         assert_eq!(bytes, [0x85, 0xa0, 0, 1], "past the end");

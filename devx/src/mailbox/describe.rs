@@ -190,3 +190,38 @@ impl fmt::Debug for Inner<'_> {
         self.0.show(self.1, f)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::cmd::{Ads, FlowMeterAsoObj, Qpc};
+    use crate::mailbox::Structure;
+
+    #[test]
+    fn what_is_not_zero_is_printed_by_name() {
+        let mut path = Ads::zeroed();
+        assert_eq!(format!("{path:?}"), "ads");
+        path.set_grh(true).set_rmac_31_0(7);
+        path.rgid_rip_mut()[..3].copy_from_slice(&[0x20, 0x01, 0x0d]);
+        assert_eq!(format!("{path:?}"), "ads { grh: true, rmac_31_0: 7, rgid_rip: 20010d.. }");
+        path.rgid_rip_mut().fill(0x11);
+        assert!(format!("{path:?}").ends_with("rgid_rip: 11111111111111111111111111111111 }"), "{path:?}");
+
+        let mut context = Qpc::zeroed();
+        context.secondary_address_path_mut().set_mlid(5);
+        assert_eq!(format!("{context:?}"), "qpc { secondary_address_path: ads { mlid: 5 } }");
+        let mut meters = FlowMeterAsoObj::zeroed();
+        meters.flow_meter_parameters_mut(1).expect("two").set_valid(true);
+        assert!(meters.flow_meter_parameters(2).is_none() && meters.flow_meter_parameters_mut(2).is_none());
+        let expected = "flow_meter_aso_obj { flow_meter_parameters[1]: flow_meter_parameters { valid: true } }";
+        assert_eq!(format!("{meters:?}"), expected);
+    }
+
+    #[test]
+    fn a_flag_is_one_bit() {
+        let mut path = Ads::zeroed();
+        path.set_free_ar(true);
+        assert_eq!((path.fl(), path.free_ar(), path.as_bytes()[0]), (false, true, 0x40));
+        path.set_fl(true).set_free_ar(false);
+        assert_eq!((path.fl(), path.free_ar(), path.as_bytes()[0]), (true, false, 0x80));
+    }
+}

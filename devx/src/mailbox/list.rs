@@ -145,7 +145,15 @@ mod tests {
             let list = Keys::zeroed(len);
             assert_eq!((list.len(), list.as_bytes().len()), (len, HEAD + 16 * len));
             assert_eq!(list.memory_key_mkey_entry().as_bytes(), [0; 64]);
+            assert_eq!(list.is_empty(), len == 0);
         }
+        let mut list = Keys::new(&CreateMkeyIn::new());
+        list.extend([1, 2].map(|key| {
+            let mut klm = Klm::zeroed();
+            klm.set_mkey(key);
+            klm
+        }));
+        assert!(list.iter().map(|klm| klm.mkey()).eq([1, 2]));
     }
 
     /// Lengths for which wrapping arithmetic would make the sum of all bytes 0, or the product alone.

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use super::poll::FramesError;
 use super::tests::{CQES, Rig, STRIDES};
 use super::{LentFrame, StridingRecvQueue};
+use crate::queue::RetireError;
 use crate::cq::CompletionQueue;
 use crate::cq::compressed::{Basic, Checksum, ChecksumStride, FlowTag, Hash, Headers, MiniFormat, Strided};
 use crate::cq::cqe::Verdicts;
@@ -242,6 +243,62 @@ fn a_session_of_frames_is_lent_whole() {
         let once = |cq: CompletionQueue| unsafe { cq.compressed::<ChecksumStride, Basic>() };
         a_session(at, |cq| once(cq).with_mode::<OncePerCall<Compressed<ChecksumStride>>>());
     }
+}
+
+/// A rig with frames in whole CQEs: first stride, and word.
+fn rig_with(frames: &[(u16, u32)]) -> Rig {
+    let rig = Rig::new(false);
+    for (n, &(first, word)) in frames.iter().enumerate() {
+        let mut cqe = [0; 64];
+        cqe[44..48].copy_from_slice(&word.to_be_bytes());
+        cqe[60..62].copy_from_slice(&first.to_be_bytes());
+        cqe[63] = 2 << 4;
+        // SAFETY: as above.
+        unsafe { rig.put(n, cqe) };
+    }
+    rig
+}
+
+#[test]
+fn a_call_takes_as_many_frames_as_it_may() {
+    // The first frame opens the WQE, and is taken by itself.
+    let rig = rig_with(&[0, 1, 2, 3, 4].map(|n| (n, 1 << 16 | 60)));
+    let (mut rq, mut cq, _, _rest) = rig.apart();
+    for (max, polled) in [(0, 0), (3, 3), (1, 1), (9, 1), (9, 0)] {
+        let mut frames = 0;
+        assert_eq!(rq.poll_with(&mut cq, max, |_| frames += 1), Ok(polled));
+        assert_eq!(frames, polled);
+    }
+}
+
+#[test]
+fn frames_of_another_completion_queue_are_refused() {
+    let (mut rq, mut cq, _, _rest) = rig_with(&[(0, 1 << 16 | 60)]).apart();
+    let (_, mut other, _, _rest) = rig_with(&[1, 2].map(|n| (n, 1 << 16 | 60))).apart();
+    let mut poll = |cq: &mut CompletionQueue, max| rq.poll_with(cq, max, |frame| assert_eq!(frame.len(), 60));
+    assert_eq!(poll(&mut cq, 1), Ok(1));
+    assert_eq!(poll(&mut other, 0), Ok(0));
+    for _ in 0..2 {
+        let refused = poll(&mut other, 9);
+        let foreign = |error| matches!(error, FramesError::Strides(RetireError::WrongCompletionQueue { .. }));
+        assert!(refused.is_err_and(foreign), "{refused:?}");
+    }
+    assert_eq!((poll(&mut other, 9), poll(&mut cq, 9)), (Ok(0), Ok(0)));
+}
+
+/// 64 bytes fill a stride, 65 need another, which a completion may leave uncounted.
+#[test]
+fn strides_that_are_not_counted_are_taken() {
+    let strides = |first, end, next| FramesError::Strides(RetireError::Strides { first, end, next, count: STRIDES });
+    let full = 1 << 16 | 64;
+    let (mut rq, mut cq, _, _rest) =
+        rig_with(&[(0, full), (1, full), (2, full + 1), (3, full), (4, 250 << 16 | 60), (254, full), (255, full + 1)])
+            .apart();
+    let mut lens = Vec::new();
+    let mut poll = || rq.poll_with(&mut cq, 9, |frame| lens.push(frame.len()));
+    assert_eq!(poll(), Err(strides(3, 4, 4)));
+    assert_eq!(poll(), Err(strides(255, 257, 255)));
+    assert_eq!(lens, [64, 64, 65, 60, 64]);
 }
 
 /// Polls a session whose closure panics at some frames. The others are lent once, each in its place.

@@ -200,6 +200,32 @@ fn parts_that_cannot_be_are_refused() {
 }
 
 #[test]
+fn memory_below_one_wqe_is_refused() {
+    let strides = Strides::new(8, 6).expect("possible");
+    let bytes = Arc::new(Vec::from_iter((1..strides.wqe_bytes()).map(|_| AtomicU8::new(0))));
+    let (start, len) = (NonNull::from(&bytes[..]).cast::<u8>(), bytes.len());
+    // SAFETY: as in `parts_that_cannot_be_are_refused`.
+    let refused = unsafe { StridedMemory::over((start, len), Lkey(5), strides, bytes) };
+    assert_eq!(refused.err().map(|bytes| bytes.len()), Some(len));
+}
+
+#[test]
+fn a_depth_bounds_the_posted_wqes() {
+    let mut rig = Rig::new(false);
+    assert_eq!((rig.rq.memory().buffers(), rig.rq.ring_addr()), (BUFFERS as u32, rig.ring.at().addr().get()));
+    rig.rq.set_depth(WQES as u32 + 1);
+    assert_eq!(rig.rq.depth(), WQES as u32);
+    rig.rq.set_depth(2);
+    let filler = |wqe_id| Said { wqe_id, first: 0, word: 1 << 31 | STRIDES << 16, op: FRAME };
+    for (wqe, refilled) in [(0, 0), (1, 0), (2, 1)] {
+        assert!(rig.take(filler(wqe), 1).expect("all strides").is_none());
+        // A WQE is over when the next one begins.
+        assert!(rig.take(Said { wqe_id: wqe + 1, word: 1 << 31, ..filler(0) }, 1).expect("none").is_none());
+        assert_eq!((rig.rq.refill(), rig.rq.posted()), (refilled, 3_u32.saturating_sub(wqe.into()).max(2)));
+    }
+}
+
+#[test]
 fn wqes_have_the_data_segment_behind_the_other_one() {
     let rig = Rig::new(false);
     // SAFETY: no device has it.
@@ -215,6 +241,10 @@ fn frames_fillers_and_errors_take_strides() {
     let mut rig = Rig::new(true);
     let first = rig.kept(frame(0, 0, 1, 62));
     assert_eq!((rig.offset(&first), first.len()), (2, 62));
+    // A read ends with the frame.
+    let mut out = [0xff; 8];
+    assert_eq!((first.read(60, &mut out), out), (2, [0, 0, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff]));
+    assert_eq!((first.read(62, &mut out), first.read(usize::MAX, &mut out)), (0, 0));
     // 63 bytes and two zeros need two strides, with any count in the completion.
     let second = rig.kept(frame(0, 1, 0, 63));
     assert_eq!((rig.offset(&second), rig.rq.posted()), (66, 4));
@@ -268,7 +298,8 @@ fn a_frame_of_no_bytes_is_an_error() {
         }
         // The queue is unchanged, and takes a frame of one byte.
         assert_eq!(rig.kept(frame(0, 0, 1, 1)).len(), 1, "{shifted}");
-        // A filler and an error have no bytes either, and are none.
+        // A filler and an error have no bytes either, and are none. A filler of no strides takes none.
+        assert!(rig.take(Said { wqe_id: 0, first: 1, word: 1 << 31, op: FRAME }, 1).expect("none").is_none());
         let filler = Said { wqe_id: 0, first: 1, word: 1 << 31 | 2 << 16, op: FRAME };
         assert!(rig.take(filler, 1).expect("strides 1 and 2").is_none());
         assert!(rig.take(Said { wqe_id: 0, first: 3, word: 1 << 16, op: ERROR }, 1).expect("ours").is_none());
