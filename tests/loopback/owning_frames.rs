@@ -105,10 +105,11 @@ fn what_is_not_sent_comes_back_at_once() {
     let mut session = batch.session(&wqe::frame()).expect("room");
     let refused = session.gather(page(1), 65).expect_err("64 bytes only");
     assert_eq!(refused.error, PostError::Encode(EncodeError::SgeTooLong { bytes: 65, limit: 64 }));
-    assert_eq!((refused.buffer.first(), session.len()), (1, 0));
+    assert_eq!((refused.buffer.first(), session.len(), session.is_empty()), (1, 0, true));
     assert_eq!(session.gather(page(2), 0).expect_err("no frame").error, PostError::Encode(EncodeError::EmptyFrame));
     // The next session takes the place of a dropped one.
     session.gather(page(3), 60).expect("room");
+    assert!(!session.is_empty());
     drop(session);
     // One that is closed, with a wrap of its places: the ring has 16 WQEBBs.
     let mut full = 0;

@@ -133,7 +133,8 @@ fn the_limits_of_a_burst_are_named() {
 #[test]
 fn requests_without_memory_of_this_side_need_no_promise() {
     let (rig, expected) = (Rig::new(Setup::default()), Rig::new(Setup::default()));
-    let request = |n: usize| wqe::send().inline(b"sent").signaled(WrId(n as u64));
+    let data = [*b"one", *b"two", *b"six"];
+    let request = |n: usize| wqe::send().inline(&data[n]).signaled(WrId(n as u64));
     let (mut sq, mut other) = (rig.queue::<Rc>(), expected.queue::<Rc>());
     let mut burst = sq.batch_of(3).expect("room");
     burst.push(&request(0)).expect("room");

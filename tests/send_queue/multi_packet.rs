@@ -149,15 +149,20 @@ fn the_limits_of_a_session_are_named() {
     assert_eq!(batch.session(&wqe::frame()).err(), Some(PostError::Full { needed: Wqebbs(1), free: Wqebbs(0) }));
     drop(batch);
 
-    sq.set_depth(Wqebbs(2)).expect("within the ring");
-    let mut batch = sq.batch();
-    let mut session = batch.session(&wqe::frame()).expect("room");
-    session.inline(&[1; 92]).expect("all of two WQEBBs");
-    assert_eq!(session.inline(&[1; 13]), Err(PostError::Full { needed: Wqebbs(3), free: Wqebbs(2) }));
-    assert_eq!((session.len(), session.free()), (1, Ds(0)));
-    session.close();
-    batch.ring_doorbell();
-    assert_eq!(sq.free(), Wqebbs(0));
+    // At the ring's start, and around its end.
+    for pi in [0, 31] {
+        let rig = Rig::new(Setup { wqebbs: 32, pi, ..Setup::default() });
+        let mut sq = queue(&rig);
+        sq.set_depth(Wqebbs(2)).expect("within the ring");
+        let mut batch = sq.batch();
+        let mut session = batch.session(&wqe::frame()).expect("room");
+        session.inline(&[1; 92]).expect("all of two WQEBBs");
+        assert_eq!(session.inline(&[1; 13]), Err(PostError::Full { needed: Wqebbs(3), free: Wqebbs(2) }));
+        assert_eq!((session.len(), session.free()), (1, Ds(0)));
+        session.close();
+        batch.ring_doorbell();
+        assert_eq!(sq.free(), Wqebbs(0));
+    }
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Completions that the queue must not believe, and parts that it must refuse.
 //!
 //! Hand-written completions belong here, those of a device in `tests/loopback/retire.rs`.
+use std::error::Error;
+
 use blueflame::db::ExclusiveRegister;
 use blueflame::queue::send::{SqPartsError, WqeRecord};
 use blueflame::queue::{PostError, RetireError, Retired, SendQueue};
@@ -14,6 +16,7 @@ use crate::rig::{Rig, Setup};
 fn every_counter_but_the_right_ones_is_an_error() {
     let rig = Rig::new(Setup { wqebbs: 8, pi: 0xfffe, ..Setup::default() });
     let mut sq = rig.queue::<transport::Rc>();
+    assert_eq!(sq.ring_addr(), rig.parts().ring.addr().get());
     sq.post(&wqe::nop().wr_id(WrId(1))).expect("posted");
     sq.post(&wqe::send().inline(&[0; 100]).signaled(WrId(2))).expect("posted");
     sq.post(&wqe::nop().signaled(WrId(3))).expect("posted");
@@ -59,6 +62,7 @@ fn limits_are_named() {
     let before = rig.ring();
     let refused = sq.post(&wqe::send().inline(b"12345678"));
     assert_eq!(refused, Err(PostError::Encode(EncodeError::InlineTooLong { bytes: 8, limit: 7 })));
+    assert!(refused.is_err_and(|error| error.source().is_some()) && PostError::NotReadyToSend.source().is_none());
     let refused = sq.template(wqe::send().inline_len::<8>()).err();
     assert_eq!(refused, Some(EncodeError::InlineTooLong { bytes: 8, limit: 7 }));
     assert_eq!(rig.ring(), before);

@@ -347,6 +347,41 @@ mod tests {
     }
 
     #[test]
+    fn words_are_aligned_on_both_sides_and_in_one_range() {
+        let map = DmaMap::new();
+        let memory = add(&map, 0x1000, 1, true).unwrap();
+        add(&map, 0x2000, 1, true).unwrap();
+        // SAFETY: the owner has the memory.
+        unsafe {
+            let odd = memory.ptr().add(2);
+            map.insert(0x1_0000, odd, 64, true, Box::new(memory.clone())).unwrap();
+        }
+        map.write(0x1000, &[0x12, 0x34, 0x56, 0x78]).unwrap();
+        assert_eq!(map.load_be32(0x1000), Ok(0x1234_5678));
+        for addr in [0x1001, 0x1002, 0x1ffe, 0x2ffe, 0x1_0000, 0x1_0002, 0x1_0040] {
+            assert_eq!(map.load_be32(addr), Err(DmaFault { addr, len: 4 }));
+        }
+        for addr in [0x1004, 0x1ffc, 0x2ffc, 0x1_0000] {
+            assert_eq!(map.fetch_update_u64(addr, &mut |_| 1), Err(DmaFault { addr, len: 8 }));
+        }
+        assert!(map.fetch_update_u64(0x1ff8, &mut |_| 1).is_ok());
+    }
+
+    #[test]
+    fn the_number_of_ranges_is_bounded() {
+        let map = DmaMap::new();
+        let memory = Pages::new(1);
+        // SAFETY: the owner has the memory.
+        let add = |addr| unsafe { map.insert(addr, memory.ptr(), 1, false, Box::new(memory.clone())) };
+        for addr in 0..MAX_RANGES as u64 {
+            add(addr).unwrap();
+        }
+        assert_eq!(add(MAX_RANGES as u64), Err(DmaMapError::TooMany));
+        map.remove(0, 1).unwrap();
+        add(0).unwrap();
+    }
+
+    #[test]
     fn ranges_are_reached_by_their_addresses_and_nothing_else_is() {
         let map = DmaMap::new();
         let memory = add(&map, 0x10_0000, 2, true).unwrap();

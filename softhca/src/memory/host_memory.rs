@@ -130,3 +130,25 @@ pub trait HostMemory: Send {
     /// [`DmaFault`] if any byte is unmapped; nothing is written then.
     fn write_last_byte_last(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault>;
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::ArrayMemory;
+
+    #[test]
+    fn words_of_other_sizes_are_aligned() {
+        let memory = ArrayMemory::filled(0x1000, 32, 0);
+        memory.write(0x1000, &[1, 2, 3, 4, 5, 6, 7, 8]).expect("there");
+        assert_eq!(memory.fetch_update_u32(0x1004, &mut |_| 0), Ok(u32::from_ne_bytes([5, 6, 7, 8])));
+        let mut left = [0xff; 8];
+        memory.read(0x1000, &mut left).expect("there");
+        assert_eq!(left, [1, 2, 3, 4, 0, 0, 0, 0]);
+        for addr in [0x1001, 0x1002, 0x1006] {
+            assert_eq!(memory.fetch_update_u32(addr, &mut |_| 1), Err(DmaFault { addr, len: 4 }));
+        }
+        assert!(memory.fetch_update_u128(0x1010, &mut |word| !word).is_ok());
+        assert_eq!(memory.fetch_update_u128(0x1008, &mut |_| 1), Err(DmaFault { addr: 0x1008, len: 16 }));
+        assert!(memory.fetch_update_u128(0x1020, &mut |_| 1).is_err());
+    }
+}

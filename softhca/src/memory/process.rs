@@ -434,6 +434,22 @@ mod tests {
     }
 
     #[test]
+    fn a_write_across_segments_needs_the_right_to_each() {
+        let page = page_bytes();
+        let pages = Pages::new(3, libc::PROT_READ | libc::PROT_WRITE);
+        // SAFETY: our own page, to which nothing is written.
+        assert_eq!(unsafe { libc::mprotect(pages.addr.byte_add(2 * page), page, libc::PROT_READ) }, 0);
+        let mut m = ProcessMemory::new();
+        for n in 0..3 {
+            map(&mut m, pages.at(n * page), page).unwrap();
+        }
+        m.write(pages.at(page - 4), &[7; 8]).unwrap();
+        m.read(pages.at(2 * page - 4), &mut [0; 8]).unwrap();
+        m.write(pages.at(2 * page - 4), &[7; 8]).unwrap_err();
+        m.write(pages.at(2 * page), &[7; 8]).unwrap_err();
+    }
+
+    #[test]
     fn only_what_is_mapped_is_reached() {
         let pages = Pages::new(1, libc::PROT_READ | libc::PROT_WRITE);
         let mut m = ProcessMemory::new();

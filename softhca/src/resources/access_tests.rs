@@ -3,7 +3,7 @@
 use super::Resources;
 use super::access::LocalFault;
 use crate::config::{DeviceConfig, PortConfig};
-use crate::context::{Access, KeyPiece, MkeyContext};
+use crate::context::{Access, KeyPiece, MkeyContext, QpContext, Transport};
 use crate::crypto::{Dek, DekInfo, Engine, KeySize, Order, Properties, Unit, Work};
 use crate::memory::ArrayMemory;
 use crate::memory::Encryption;
@@ -319,8 +319,10 @@ fn accesses_are_of_whole_units_or_of_blocks_at_their_beginning() {
     let outer = own(&mut resources, ALL, &[piece(key, 0x4000, 520)]);
     assert_eq!(resources.check_remote(PD, outer, 0, 520, Need::RemoteRead), Err(KeyFault::Signed(key)));
     let number = resources.mkeys.get(key >> 8).unwrap().encryption.as_ref().unwrap().properties.unwrap().dek;
-    resources.deks.remove(number);
     let gone = KeyFault::Encryption { key, what: "its key of encryption is gone" };
+    resources.deks.get_mut(number).unwrap().info.pd = PD + 1;
+    assert_eq!(resources.check_remote(PD, key, 0x4000, 520, Need::RemoteRead), Err(gone), "another domain's");
+    resources.deks.remove(number);
     assert_eq!(resources.check_remote(PD, key, 0x4000, 520, Need::RemoteRead), Err(gone));
     resources.mkeys.get_mut(key >> 8).unwrap().encryption = Some(Encryption::default());
     let without = KeyFault::Encryption { key, what: "nothing says how it encrypts" };
@@ -363,4 +365,45 @@ fn signatures_are_before_or_after_encryption() {
         assert_eq!(memory(&resources, in_memory.len()), in_memory, "row {row}");
         assert_eq!(resources.signature_errors.borrow().len(), 0, "row {row}");
     }
+}
+
+/// A key with a format works while its signature value has what the format says, and is of the key's domain.
+#[test]
+fn signature_values_are_those_of_the_format_and_of_the_domain() {
+    let mut resources = resources();
+    let domain = Domain { block: 512, psv: 1, signature: Signature::Crc(CrcKind::Crc32), ones: true };
+    let key = direct(&mut resources, ALL);
+    let format = SignatureFormat { memory: None, wire: Some(domain), check: 0xff, copy: 0 };
+    resources.mkeys.get_mut(key >> 8).unwrap().signatures.format = Some(Signed::new(format));
+    let expected = domain.initial();
+    let fault = |found| KeyFault::SignatureValue { key, psv: 1, found, expected };
+    let check = |resources: &Resources| resources.check_remote(PD, key, 0, 512, Need::RemoteRead);
+    assert_eq!(check(&resources), Err(fault(None)), "it is not there");
+    for (pd, value, found) in [
+        (PD, None, Err(fault(None))),
+        (PD, Some(expected ^ 1), Err(fault(Some(expected ^ 1)))),
+        (PD + 1, Some(expected), Err(fault(None))),
+        (PD, Some(expected), Ok(())),
+    ] {
+        resources.psvs.insert(1, Psv { pd, value });
+        assert_eq!(check(&resources), found, "{pd} {value:x?}");
+    }
+    let of_pd = |pd| QpContext { pd, ..QpContext::new(Transport::Rc) };
+    for (pd, psv) in [(PD + 1, 1), (PD, 2)] {
+        assert!(resources.set_psv(&of_pd(pd), psv, 0).is_err());
+    }
+    assert_eq!(check(&resources), Ok(()));
+    resources.set_psv(&of_pd(PD), 1, expected ^ 2).unwrap();
+    assert_eq!(check(&resources), Err(fault(Some(expected ^ 2))));
+}
+
+#[test]
+fn an_atomic_of_the_null_key_finds_zero() {
+    let mut resources = resources();
+    let key = own(&mut resources, ALL, &[piece(NULL_KEY, 0, 64)]);
+    let mut atomic = |addr, width| resources.remote_atomic(PD, key, (addr, width), &mut |old| old + 1);
+    for _ in 0..2 {
+        assert_eq!((atomic(8, Width::Eight), atomic(4, Width::Four)), (Ok(0), Ok(0)));
+    }
+    assert!(atomic(4, Width::Eight).is_err() && atomic(2, Width::Four).is_err());
 }

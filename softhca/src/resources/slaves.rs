@@ -57,3 +57,31 @@ impl Slaves {
         (1..=1 << 15).contains(&ahead)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::context::Transport;
+
+    #[test]
+    fn a_master_is_of_the_domain_of_its_slave_and_of_its_kind() {
+        let mut slaves = Slaves::default();
+        let slave = |slave_send, slave_receive| QpContext {
+            pd: 3,
+            cross_channel: CrossChannel { slave_send, slave_receive, ..CrossChannel::default() },
+            ..QpContext::new(Transport::Rc)
+        };
+        slaves.begin(1, &slave(true, false));
+        slaves.begin(2, &slave(false, true));
+        slaves.begin(3, &slave(false, false));
+        for (pd, qpn, sends, receives) in
+            [(3, 1, true, false), (3, 2, false, true), (4, 1, false, false), (4, 2, false, false), (3, 3, false, false)]
+        {
+            assert_eq!((slaves.enable_sends(pd, qpn, 5), slaves.enable_receives(pd, qpn, 5)), (sends, receives));
+        }
+        assert_eq!((slaves.news(1), slaves.news(1), slaves.may_receive(2, 4)), (Some(5), None, true));
+        assert!(!slaves.may_receive(2, 5) && !slaves.may_receive(2, 6) && !slaves.may_receive(1, 0));
+        slaves.end(2);
+        assert!(!slaves.may_receive(2, 4) && !slaves.enable_receives(3, 2, 9));
+    }
+}

@@ -91,6 +91,12 @@ fn what_is_no_capability_is_refused() {
         [sqn, rqn].map(|number| a.device.query_qp(number as u32).is_ok() || a.device.destroy_qp(number as u32).is_ok());
     assert_eq!(as_qp, [false, false]);
 
+    // A counter that is not there; 0 stands for none.
+    let modify = Mail::command("modify_rq_in", op::MODIFY_RQ).set("rqn", rqn).set("modify_bitmask", 8);
+    let modify = modify.set("ctx.state", 1);
+    assert!(a.bare(&modify.clone().set("ctx.counter_set_id", 3)).is_err());
+    a.bare(&modify).unwrap();
+
     let mail =
         Mail::command("create_tir_in", op::CREATE_TIR).set("ctx.inline_rqn", rqn).set("ctx.transport_domain", a.td);
     let variants = [
@@ -204,6 +210,11 @@ fn objects_stay_while_others_name_them_and_say_what_they_are() {
         .set("ctx.indirect_table", rqt)
         .set("ctx.transport_domain", a.td);
     let tir = a.number(mail, "create_tir_out", "tirn");
+    let merge = Mail::command("modify_tir_in", op::MODIFY_TIR).set("tirn", tir).set("bitmask.packet_merge", 1);
+    assert!(a.bare(&merge).is_err());
+    let mail = Mail::command("modify_rqt_in", op::MODIFY_RQT).set("rqtn", rqt).set("ctx.rqt_actual_size", 1);
+    assert!(a.bare(&mail.clone().followed_by(&list)).is_err(), "nothing is selected");
+    a.bare(&mail.set("bitmask.rqn_list", 1).followed_by(&list)).unwrap();
     let counter = a.number(
         Mail::command("alloc_flow_counter_in", op::ALLOC_FLOW_COUNTER),
         "alloc_flow_counter_out",
@@ -217,6 +228,9 @@ fn objects_stay_while_others_name_them_and_say_what_they_are() {
         .set("flow_table_context.table_miss_id", high);
     a.bare(&mail).unwrap();
     assert!(a.bare(&mail.clone().set("flow_table_context.table_miss_id", low)).is_err(), "a way that does not go up");
+    for select in [0, 2, 3] {
+        assert!(a.bare(&mail.clone().set("modify_field_select", select)).is_err(), "{select}");
+    }
     let mask = [("outer_headers.ip_protocol", 0xff), ("misc_parameters.outer_second_vid", 0xfff)];
     let group = a.group(0, low, [2, 5], &mask);
     let value = [("outer_headers.ip_protocol", 17), ("outer_headers.frag", 1), ("misc_parameters.outer_second_vid", 7)];
@@ -239,6 +253,7 @@ fn objects_stay_while_others_name_them_and_say_what_they_are() {
     ] {
         assert_eq!(found.get(&format!("flow_context.{field}")), value, "{field}");
     }
+    assert!(a.command(&query, "query_fte_out", 24).is_err(), "no room for four entries of 8 bytes");
     let listed: Vec<u64> = found.bytes[0x340..]
         .chunks(8)
         .map(|word| u64::from_be_bytes(word.try_into().expect("8 bytes")) >> 32)
@@ -253,7 +268,11 @@ fn objects_stay_while_others_name_them_and_say_what_they_are() {
     let context = ["level", "log_size", "table_miss_action", "table_miss_id"];
     assert_eq!(context.map(|field| found.get(&format!("flow_table_context.{field}"))), [1, 4, 1, high]);
     let query = Mail::command("query_tis_in", op::QUERY_TIS).set("tisn", tis);
-    let prio = Mail::command("modify_tis_in", op::MODIFY_TIS).set("tisn", tis).set("bitmask.prio", 1);
+    let modify = Mail::command("modify_tis_in", op::MODIFY_TIS).set("tisn", tis);
+    for field in ["bitmask.lag_tx_port_affinity", "bitmask.strict_lag_tx_port_affinity"] {
+        assert!(a.bare(&modify.clone().set(field, 1)).is_err(), "{field}");
+    }
+    let prio = modify.set("bitmask.prio", 1);
     a.bare(&prio.set("ctx.prio", 5)).unwrap();
     let found = a.command(&query, "query_tis_out", 0).unwrap();
     assert_eq!((found.get("tis_context.transport_domain"), found.get("tis_context.prio")), (a.td, 5));
@@ -278,5 +297,49 @@ fn objects_stay_while_others_name_them_and_say_what_they_are() {
     for (at, mail) in all.iter().enumerate() {
         a.bare(mail).unwrap_or_else(|status| panic!("{at}: {mail:?}: {status:?}"));
         assert!(a.bare(mail).is_err(), "{mail:?} again");
+    }
+}
+
+/// Bits of the mask: action, tag, destinations, counters (Linux `mlx5_ifc.h`,
+/// `MLX5_SET_FTE_MODIFY_ENABLE_MASK_*`).
+#[test]
+fn a_change_of_a_rule_keeps_the_rest() {
+    let (mut a, _) = pair();
+    let cq = a.cq();
+    let rq = a.rq(&cq, false, 0);
+    let (tir, other) = (a.tir(rq.number), a.tir(rq.number));
+    let alloc = Mail::command("alloc_flow_counter_in", op::ALLOC_FLOW_COUNTER);
+    let counter = a.number(alloc, "alloc_flow_counter_out", "flow_counter_id");
+    let table = a.table(0, 1);
+    let group = a.group(0, table, [0, 3], &[("outer_headers.ip_protocol", 0xff)]);
+    let rule = |protocol, action, to: &[(u64, u64)], counters: &[u64]| {
+        Node::rule(0, (table, group, 1), &[("outer_headers.ip_protocol", protocol)], action, to, counters)
+    };
+    let change =
+        |mail: Mail, mask, tag| mail.set("op_mod", 1).set("modify_enable_mask", mask).set("flow_context.flow_tag", tag);
+    let forward = rule(6, 4, &[(2, other)], &[]);
+    assert!(a.bare(&change(forward.clone(), 2, 0x11)).is_err(), "there is no rule yet");
+    a.bare(&rule(17, 4, &[(2, tir)], &[]).set("flow_context.flow_tag", 0x11)).unwrap();
+    for (mail, why) in [
+        (change(forward.clone(), 0x10, 1), "an unknown bit"),
+        (change(forward.clone(), 2, 1).set("op_mod", 2), "an unknown modifier"),
+        (change(rule(17, 0xc, &[(2, tir)], &[]), 9, 1), "no counter to count with"),
+        (change(rule(17, 4, &[(2, tir)], &[counter]), 9, 1), "a counter, and no count"),
+    ] {
+        assert!(a.bare(&mail).is_err(), "{why}");
+    }
+    let query = Mail::command("query_fte_in", op::QUERY_FTE).set("table_id", table).set("flow_index", 1);
+    for (mail, expected, list) in [
+        (change(forward.clone(), 2, 0x22), [0x22, 4], vec![2 << 24 | tir]),
+        (change(forward.clone(), 4, 0x33), [0x22, 4], vec![2 << 24 | other]),
+        (change(rule(6, 0xc, &[(2, tir)], &[counter]), 9, 0x33), [0x22, 0xc], vec![2 << 24 | other, counter]),
+        (change(rule(6, 2, &[], &[]), 5, 0x33), [0x22, 0xa], vec![counter]),
+    ] {
+        a.bare(&mail).unwrap();
+        let found = a.command(&query, "query_fte_out", 16).unwrap();
+        let fields = ["flow_tag", "action"].map(|field| found.get(&format!("flow_context.{field}")));
+        assert_eq!((fields, found.get("flow_context.match_value.outer_headers.ip_protocol")), (expected, 17));
+        let listed = found.bytes[0x340..].chunks(8).map(|word| u64::from_be_bytes(word.try_into().unwrap()) >> 32);
+        assert_eq!(listed.filter(|&entry| entry != 0).collect::<Vec<_>>(), list);
     }
 }

@@ -6,11 +6,11 @@ use proptest::prelude::*;
 use super::poll::FramesError;
 use super::tests::{CQES, Rig, STRIDES};
 use super::{LentFrame, StridingRecvQueue};
-use crate::queue::RetireError;
 use crate::cq::CompletionQueue;
 use crate::cq::compressed::{Basic, Checksum, ChecksumStride, FlowTag, Hash, Headers, MiniFormat, Strided};
 use crate::cq::cqe::Verdicts;
 use crate::cq::mode::{Compressed, OncePerCall, PollMode};
+use crate::queue::RetireError;
 
 /// A frame as it is lent, or an error.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,5 +1,6 @@
 //! Completion queues, by mailboxes whose bytes are computed by hand from Linux' `mlx5_ifc.h`.
 
+use crate::config::{DeviceConfig, Generation, PortConfig};
 use crate::context::{QpContext, SqContext, Transport};
 use crate::firmware::owners::{DRIVER, Uid};
 use crate::firmware::status::Status;
@@ -27,7 +28,10 @@ fn create(uid: Uid, uar: u32, pages: &[u64]) -> Vec<u8> {
 }
 
 fn bench() -> (Bench, u32) {
-    let mut bench = Bench::new();
+    bench_of(Bench::new())
+}
+
+fn bench_of(mut bench: Bench) -> (Bench, u32) {
     bench.firmware.declare_eq(&mut bench.device, EQN.into()).expect("an EQ");
     let uar = bench.device.alloc_uar().expect("a UAR page");
     (bench, uar)
@@ -166,6 +170,12 @@ fn what_cannot_be_is_refused_and_leaves_nothing() {
         input[at] = byte;
         assert_eq!(bench.execute(&input, 16), Err(status), "byte {at:#x}");
     }
+    // Compressed CQEs: all in one place, and of a kind that an older device has not.
+    for (collapsed, format, layout) in [(0x10, 0x40, 0), (0, 0x60, 0), (0, 0x40, 1)] {
+        let mut input = good.clone();
+        (input[0x11], input[0x12], input[0x13]) = (collapsed, format, layout);
+        assert_eq!(bench.execute(&input, 16), Err(Status::BadParameter), "{collapsed:#x} {format:#x} {layout}");
+    }
     let user = bench.user();
     let mut of_user = create(user, uar, &[9, 3]);
     assert_eq!(bench.execute(&of_user, 16), Err(Status::BadResource), "the UAR page is the driver's");
@@ -191,6 +201,19 @@ fn what_cannot_be_is_refused_and_leaves_nothing() {
     assert_eq!(bench.state().umems.get(records).map(|umem| umem.users), Some(0));
 }
 
+/// ConnectX-6 Dx is the first with tags in mini-CQEs, and with the enhanced layout.
+#[test]
+fn a_device_compresses_as_its_generation_does() {
+    let port = PortConfig::infiniband(1);
+    let generation = Generation::ConnectX6Dx;
+    let (mut bench, uar) = bench_of(Bench::of(DeviceConfig { generation, ..DeviceConfig::with_port(port) }));
+    for (format, layout) in [(0x40, 0), (0x60, 0), (0x40, 1), (0x60, 1)] {
+        let mut input = create(DRIVER, uar, &[9, 3]);
+        (input[0x12], input[0x13]) = (format, layout);
+        assert!(bench.execute(&input, 16).is_ok(), "{format:#x} {layout}");
+    }
+}
+
 /// `MODIFY_CQ` of a CQ; `op_mod` and the fields selected.
 fn modify(cqn: u32, op_mod: u8, select: u8, pages: &[u64]) -> Vec<u8> {
     let mut bytes = create(DRIVER, 0, pages);
@@ -213,7 +236,12 @@ fn moderation_overrun_and_size_can_be_modified() {
     fields[15] = 16; // cq_period_mode, in bits 16:15
     fields[0x12] = 0x80;
     fields[0x11] |= 0x01;
+    fields[15] |= 0b100;
+    fields[0x11] &= !0x02;
     assert_eq!(bench.execute(&fields, 16), Err(Status::BadParameter), "mode 3");
+    assert_eq!(bench.execute(&on(2, DRIVER, cqn), 0x110).expect("a context"), context, "nothing has changed");
+    fields[15] &= !0b100;
+    fields[0x11] |= 0x02;
     fields[0x11] &= 0xfe;
     assert!(bench.execute(&fields, 16).is_ok());
     let context = bench.execute(&on(2, DRIVER, cqn), 0x110).expect("a context");
@@ -225,6 +253,9 @@ fn moderation_overrun_and_size_can_be_modified() {
     fields[7] = 2;
     assert_eq!(bench.execute(&fields, 16), Err(Status::BadParameter), "no such op_mod");
 
+    for select in [0, 6, 8 | 7] {
+        assert_eq!(bench.execute(&modify(cqn, 1, select, &[12, 13]), 16), Err(Status::BadParameter), "{select}");
+    }
     let mut to = modify(cqn, 1, 7, &[12]);
     assert_eq!(bench.execute(&to, 16), Err(Status::BadInputLength), "128 CQEs in one page");
     to[0x1c] = 6;

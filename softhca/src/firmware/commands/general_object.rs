@@ -210,6 +210,12 @@ mod tests {
         input[0x1f] = 2;
         assert_eq!(bench.execute(&input, 0x10), Err(Status::BadResource), "no such PD");
         assert_eq!(bench.execute(&mailbox()[..0x10c], 0x10), Err(Status::BadInputLength));
+        let number = bench.execute(&mailbox(), 0x10).expect("a key")[11];
+        for opcode in [2, 3] {
+            let mut longer = named(opcode, number).to_vec();
+            longer.extend([0, 0, 0, 1]);
+            assert_eq!(bench.execute(&longer, 0x110), Err(Status::BadInputLength), "opcode {opcode}");
+        }
         let port = PortConfig::infiniband(1);
         let mut old = Bench::of(DeviceConfig { generation: Generation::ConnectX5, ..DeviceConfig::with_port(port) });
         assert_eq!(old.execute(&mailbox(), 0x10), Err(Status::BadParameter));

@@ -119,8 +119,11 @@ mod tests {
             (input[16], input[19]) = (version, method);
             assert_eq!(bench.execute(&input, 0x110).expect("an answer")[19..22], [0x81, 0, status]);
         }
-        input[11] = 2;
-        assert_eq!(bench.execute(&input, 0x110), Err(Status::BadParameter));
+        for (at, value) in [(7, 4), (11, 2), (11, 0)] {
+            let mut input = input.clone();
+            input[at] = value;
+            assert_eq!(bench.execute(&input, 0x110), Err(Status::BadParameter), "byte {at}");
+        }
     }
 
     #[test]

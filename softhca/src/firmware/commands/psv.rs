@@ -66,3 +66,31 @@ fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
     call.destroyed(Object::Psv, number);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::firmware::Status;
+    use crate::firmware::test_bench::Bench;
+
+    #[test]
+    fn one_to_four_values_are_made_at_once() {
+        let mut bench = Bench::new();
+        assert!(bench.execute(&[8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0x10).is_ok(), "PD 1");
+        let create = |count: u8, pd: u8| [6, 0, 0, 0, 0, 0, 0, 0, count << 4, 0, 0, pd, 0, 0, 0, 0];
+        for count in [0, 5, 15] {
+            assert_eq!(bench.execute(&create(count, 1), 0x20), Err(Status::BadParameter), "{count}");
+        }
+        assert_eq!(bench.execute(&create(1, 2), 0x20), Err(Status::BadResource), "no such PD");
+        for count in 1..=4 {
+            let made = bench.execute(&create(count, 1), 0x20).expect("values");
+            let numbers: Vec<&[u8]> = made[0x10..].chunks(4).map(|word| &word[1..]).collect();
+            assert!(numbers.iter().take(count.into()).all(|&number| number != [0; 3]), "{numbers:x?}");
+            assert!(numbers.iter().skip(count.into()).all(|&number| number == [0; 3]), "{numbers:x?}");
+            for number in numbers.into_iter().take(count.into()) {
+                let destroy = [6, 1, 0, 0, 0, 0, 0, 0, 0, number[0], number[1], number[2], 0, 0, 0, 0];
+                assert!(bench.execute(&destroy, 0x10).is_ok());
+                assert_eq!(bench.execute(&destroy, 0x10), Err(Status::BadResource));
+            }
+        }
+    }
+}

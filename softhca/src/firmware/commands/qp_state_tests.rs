@@ -142,3 +142,18 @@ fn optional_parameters_are_those_of_linux() {
         }
     }
 }
+
+/// A source of QP 1's datagrams, packets in any order by force, and the reserved key.
+#[test]
+fn privileges_that_a_queue_pair_lacks_are_refused() {
+    for (st, at, byte) in [(UD, 0x9b, 1), (RC, 0x1c, 0x01), (RC, 0x23, 0x10)] {
+        let mut nodes = pair(LinkLayer::InfiniBand);
+        bring(&mut nodes, st, 0);
+        let [node, _] = &mut nodes;
+        let good = node.rst2init();
+        let mut input = good.clone();
+        input[at] |= byte;
+        assert_eq!(node.status(&input), Status::BadParameter, "service {st}, byte {at:#x}");
+        assert_eq!(node.status(&good), Status::Ok);
+    }
+}

@@ -286,6 +286,9 @@ fn what_cannot_be_is_refused() {
     let number = node.number(&RmpCyclic.create(node));
     // The first of those that this device has for QPs and SRQs.
     assert_eq!(number, 0x100 * u32::from(node.lid), "what was refused took no number");
+    let mut full = RmpCyclic.create(node);
+    full[0x57] = 0x80;
+    node.number(&full);
     let mut arm = RmpCyclic.arm(number, 1);
     arm[8] = 0x30;
     assert_eq!(node.status(&arm), Status::BadResourceState);

@@ -64,3 +64,31 @@ fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
     }
     call.state.owners.remove_user(uid)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::firmware::Status;
+    use crate::firmware::test_bench::Bench;
+
+    #[test]
+    fn a_user_is_there_until_it_is_destroyed() {
+        let mut bench = Bench::new();
+        let mut create = [0; 0x40];
+        create[..2].copy_from_slice(&[0x0a, 4]);
+        let uid = bench.execute(&create, 0x10).expect("a user")[11];
+        let alloc_pd = |uid: u8| [8, 0, 0, uid, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        let free_pd = |uid: u8, pd: u8| [8, 1, 0, uid, 0, 0, 0, 0, 0, 0, 0, pd, 0, 0, 0, 0];
+        let destroy = |uid: u8| [0x0a, 6, 0, 0, 0, 0, 0, 0, 0, 0, 0, uid, 0, 0, 0, 0];
+        let pd = bench.execute(&alloc_pd(uid), 0x10).expect("a domain of the user")[11];
+        assert_eq!(bench.execute(&destroy(0), 0x10), Err(Status::BadResource), "the driver");
+        assert_eq!(bench.execute(&destroy(uid + 1), 0x10), Err(Status::BadResource));
+        assert_eq!(bench.execute(&destroy(uid), 0x10), Err(Status::ResourceBusy), "the domain is its");
+        assert!(bench.execute(&free_pd(uid, pd), 0x10).is_ok());
+        assert!(bench.execute(&destroy(uid), 0x10).is_ok());
+        assert_eq!(bench.execute(&destroy(uid), 0x10), Err(Status::BadResource), "again");
+        assert_eq!(bench.execute(&alloc_pd(uid), 0x10), Err(Status::BadResource));
+        // Rights that there are not.
+        create[0x10] = 0x80;
+        assert_eq!(bench.execute(&create, 0x10), Err(Status::BadParameter));
+    }
+}

@@ -99,3 +99,41 @@ fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
     call.destroyed(Object::Umem, number);
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::firmware::Status;
+    use crate::firmware::test_bench::Bench;
+    use crate::memory::test_memory::BASE;
+
+    #[test]
+    fn memory_is_of_whole_pages_that_can_be_read() {
+        let mut bench = Bench::new();
+        let mut good = vec![0; 0x38];
+        good[..2].copy_from_slice(&[0x0a, 8]);
+        // Bytes before the memory in its first page, and how many pages.
+        good[0x24..0x28].copy_from_slice(&0xfff_u32.to_be_bytes());
+        good[0x2f] = 1;
+        good[0x30..].copy_from_slice(&(BASE | 1).to_be_bytes());
+        for (at, byte, status) in [
+            (0x26, 0x10, Status::BadParameter), // it begins behind the first page
+            (0x2f, 0, Status::BadInputLength),  // no page
+            (0x2f, 2, Status::BadInputLength),  // a page that the mailbox has not
+            (0x37, 0, Status::BadParameter),    // a page that cannot be read
+            (0x37, 5, Status::BadParameter),    // a bit without a name
+            (0x36, 1, Status::BadParameter),    // no address of a page
+            (0x23, 1, Status::BadParameter),    // none of a page of 8 KiB
+        ] {
+            let mut input = good.clone();
+            input[at] = byte;
+            if at == 0x23 {
+                input[0x36] = 0x10;
+            }
+            assert_eq!(bench.execute(&input, 0x10), Err(status), "byte {at:#x}");
+        }
+        let number = bench.execute(&good, 0x10).expect("memory")[11];
+        let destroy = [0x0a, 0x0a, 0, 0, 0, 0, 0, 0, 0, 0, 0, number, 0, 0, 0, 0];
+        assert!(bench.execute(&destroy, 0x10).is_ok());
+        assert_eq!(bench.execute(&destroy, 0x10), Err(Status::BadResource));
+    }
+}

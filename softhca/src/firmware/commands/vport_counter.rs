@@ -71,3 +71,19 @@ fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::firmware::Status;
+    use crate::firmware::test_bench::Bench;
+
+    #[test]
+    fn frames_are_counted_at_the_first_port_alone() {
+        let mut bench = Bench::new();
+        for (port, expected) in [(0, Ok(0x210)), (1, Ok(0x210)), (2, Err(Status::BadParameter))] {
+            let mut input = [0; 0x20];
+            (input[0], input[1], input[9]) = (0x07, 0x70, port);
+            assert_eq!(bench.execute(&input, 0x210).map(|output| output.len()), expected, "port {port}");
+        }
+    }
+}

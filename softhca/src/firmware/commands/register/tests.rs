@@ -160,8 +160,39 @@ fn names_and_pauses() {
     pauses[8] = 0x80;
     assert_eq!(access(&mut bench, 0x5007, false, &pauses), Err(Status::BadParameter));
     assert_eq!(access(&mut bench, 0x5002, true, &[0; 64]), Err(Status::BadOperation));
+    let mut argument = vec![8, 5, 0, 0, 0, 0, 0, 1, 0, 0, 0x60, 1, 0, 0, 0, 1];
+    argument.resize(16 + 64, 0);
+    assert_eq!(bench.execute(&argument, 80), Err(Status::BadParameter), "an argument");
     let user = bench.user().0.to_be_bytes();
     let mut input = vec![8, 5, user[0], user[1], 0, 0, 0, 0, 0, 0, 0x60, 1, 0, 0, 0, 0];
     input.extend(&name);
     assert_eq!(bench.execute(&input, 80), Err(Status::BadOperation), "a user writes");
+}
+
+/// Linux `drivers/net/ethernet/mellanox/mlx5/core/main.c`, `set_hca_ctrl`: 0x80 on a host of big endian.
+#[test]
+fn atomics_are_in_the_byte_order_of_the_host() {
+    let mut bench = ethernet();
+    let own = if cfg!(target_endian = "big") { 0x80 } else { 0 };
+    let mut register = [0; 16];
+    register[0] = own;
+    assert_eq!(access(&mut bench, 0x7004, false, &register).unwrap(), register);
+    for (at, byte) in [(0, own ^ 0x80), (1, 1), (15, 1)] {
+        let mut other = register;
+        other[at] = byte;
+        assert_eq!(access(&mut bench, 0x7004, false, &other), Err(Status::BadParameter), "byte {at}");
+    }
+    assert_eq!(access(&mut bench, 0x7004, true, &register), Err(Status::BadOperation), "it is not read");
+}
+
+/// The device counts the packets of port 1 alone.
+#[test]
+fn a_second_port_has_no_counters() {
+    let ports = vec![PortConfig::infiniband(1), PortConfig::infiniband(2)];
+    let mut bench = Bench::of(DeviceConfig { ports, ..DeviceConfig::with_port(PortConfig::infiniband(1)) });
+    let mut ppcnt = [0; 0x100];
+    for (port, there) in [(1, true), (2, false), (3, false)] {
+        (ppcnt[1], ppcnt[3]) = (port, 0x20);
+        assert_eq!(access(&mut bench, 0x5008, true, &ppcnt).is_ok(), there, "port {port}");
+    }
 }
