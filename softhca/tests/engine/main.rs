@@ -5,6 +5,7 @@
 
 mod arena;
 mod atomics;
+mod contexts;
 mod copies;
 mod cqe;
 mod cross_channel;
