@@ -265,3 +265,28 @@ fn keys_are_of_the_memory_that_their_lists_have() {
         assert_eq!(create(context, backing), possible, "case {count}");
     }
 }
+
+#[test]
+fn an_srq_has_a_limit_up_to_its_ring_and_numbers_of_24_bits() {
+    let mut lab = Lab::new(config());
+    let srq =
+        SrqContext { pd: lab.pd, rq: RING, order: SrqOrder::Linked, is_pool: false, dbr: BASE + 0x8_0080, limit: 0 };
+    let srqn = lab.device.create_srq(srq).unwrap();
+    assert!(lab.device.modify_srq_limit(srqn, 64).is_ok() && lab.device.modify_srq_limit(srqn, 65).is_err());
+    for (rq, possible) in [
+        (RqContext { log_stride: 5, ..RING }, true),
+        (RqContext { log_stride: 4, ..RING }, false),
+        (RqContext { log_size: 7, ..RING }, false),
+    ] {
+        assert_eq!(lab.device.create_srq(SrqContext { rq, ..srq }).is_ok(), possible, "{rq:?}");
+    }
+    let (xrcd, cqn) = (lab.device.alloc_xrcd().unwrap(), lab.qp.send_cqn);
+    for (uidx, possible) in [(None, true), (Some((1 << 24) - 1), true), (Some(1 << 24), false)] {
+        let xrc = XrcContext { xrcd, cqn, uidx };
+        assert_eq!(lab.device.create_xrc_srq(srq, xrc).is_ok(), possible, "{uidx:?}");
+        let tags = TagContext { cqn, uidx, log_list: TagContext::MAX_LOG_LIST, rendezvous: false };
+        assert_eq!(lab.device.create_tag_srq(srq, tags).is_ok(), possible, "{uidx:?}");
+    }
+    let tags = TagContext { cqn, uidx: None, log_list: TagContext::MAX_LOG_LIST + 1, rendezvous: false };
+    assert!(lab.device.create_tag_srq(srq, tags).is_err());
+}
