@@ -367,7 +367,7 @@ fn signatures_are_before_or_after_encryption() {
     }
 }
 
-/// A key with a format works while its signature value has what the format says, and is of the key's domain.
+/// The format of a key gives the signature value, which is of the same protection domain.
 #[test]
 fn signature_values_are_those_of_the_format_and_of_the_domain() {
     let mut resources = resources();
@@ -401,7 +401,7 @@ fn signature_values_are_those_of_the_format_and_of_the_domain() {
 fn an_atomic_of_the_null_key_finds_zero() {
     let mut resources = resources();
     let key = own(&mut resources, ALL, &[piece(NULL_KEY, 0, 64)]);
-    let mut atomic = |addr, width| resources.remote_atomic(PD, key, (addr, width), &mut |old| old + 1);
+    let atomic = |addr, width| resources.remote_atomic(PD, key, (addr, width), &mut |old| old + 1);
     for _ in 0..2 {
         assert_eq!((atomic(8, Width::Eight), atomic(4, Width::Four)), (Ok(0), Ok(0)));
     }

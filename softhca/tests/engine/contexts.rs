@@ -1,6 +1,6 @@
 //! Configurations and contexts at their limits, and beyond them.
 //!
-//! What a device and its objects cannot be belongs here. What states they cannot be in belongs in `states.rs`.
+//! Impossible configurations and contexts belong here, impossible states in `states.rs`.
 
 use softhca::config::{DeviceConfig, Limits, LinkLayer, PortConfig, SrqFaults};
 use softhca::context::*;
