@@ -38,7 +38,7 @@ mod users;
 mod xrc_domains;
 mod xrc_open;
 
-pub(crate) use clock::{Clock, ClockPages};
+pub(crate) use clock::ClockPages;
 pub(crate) use counters_file::PortCounts;
 pub(crate) use dma::Window;
 pub(crate) use events::{EventPipe, Source};
@@ -48,11 +48,17 @@ pub(crate) use flow_match::{FlowMatch, MATCH_BYTES};
 pub(crate) use flow_tables::{FlowPriority, FlowRule};
 pub(crate) use flows::Flows;
 pub(crate) use frame_queues::{Dispatch, FrameObject, FrameQueue, FrameQueueState, Spread, Strides};
-pub(crate) use hca::{Hca, device_config};
-pub(crate) use network::{Network, ports};
+pub(crate) use hca::Hca;
 pub(crate) use polled::Polled;
 pub(crate) use reach::{Opened, Pinned};
 pub(crate) use record_file::{RecordFile, RecordKind, Taken};
 pub(crate) use stepped::{Origin, take_mads};
 pub(crate) use subscriptions::{EventFd, Receiver, Topic, queue_kind};
 pub(crate) use xrc_domains::{Domain, Inode};
+// For `vfio`.
+#[cfg(target_arch = "x86_64")]
+pub(crate) use {
+    clock::Clock,
+    hca::device_config,
+    network::{Network, ports},
+};

@@ -5,11 +5,6 @@ use crate::process::Errno;
 
 /// Refuses.
 pub(crate) fn watch(_: &'static Trapped, _: usize, _: usize, _: u32) -> Result<(), Errno> {
-    take_over()
-}
-
-/// Refuses.
-pub(crate) fn take_over() -> Result<(), Errno> {
     log::error!("stores are trapped by single-stepping, which is there for x86-64 only");
     Err(Errno::EOPNOTSUPP)
 }
