@@ -21,13 +21,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use blueflame::cq::cqe::{Grh, GrhKind, real_time_nanoseconds};
 use blueflame::cq::{CqeError, Side, WcStatus};
 use blueflame::transport::Ud;
-use blueflame::types::{Lkey, Qkey, Qpn, WrId};
+use blueflame::types::{Qkey, Qpn, WrId};
 use blueflame::verbs::device::{ClockError, Gid, GidEntry, GidType, LinkLayer, Timestamps};
 use blueflame::verbs::{
     Access, AddressCache, Buffer, Device, Drained, Endpoint, Error, OwnedCq, Path, Pool, ProtectionDomain, QpState,
     QueuePair,
 };
-use blueflame::wqe::{self, Sge, UdAddress, WorkRequest};
+use blueflame::wqe::{self, UdAddress, WorkRequest};
 
 const QKEY: Qkey = Qkey(0x1122_3344);
 /// Receives of an end, and bytes of each.
@@ -342,8 +342,8 @@ fn a_receive_into_memory_that_was_unmapped_fails() {
         region
     };
     // SAFETY: alive until it is deregistered below.
-    let (addr, lkey) = unsafe { ((*region).addr as u64, Lkey((*region).lkey)) };
-    let sge = Sge { addr, length: PAGE as u32, lkey };
+    let (addr, lkey) = unsafe { ((*region).addr as u64, blueflame::types::Lkey((*region).lkey)) };
+    let sge = wqe::Sge { addr, length: PAGE as u32, lkey };
     // SAFETY: nobody has the memory.
     unsafe { pair.rq.as_mut().expect("receives").post_unchecked(WrId(9), &[sge]) }.expect("room");
     pair.activate(&path, QKEY).expect("ready to send");

@@ -2,8 +2,8 @@
 //!
 //! Commands through libmlx5 belong here, each command by itself in `softhca/src/firmware`.
 
+use crate::pair::STRICT;
 use crate::program::{compiled, launch};
-use crate::strict::STRICT;
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(60);

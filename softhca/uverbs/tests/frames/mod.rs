@@ -2,8 +2,8 @@
 //!
 //! Receivers by verbs belong here, those by mailboxes in `softhca/tests/ethernet`.
 
+use crate::pair::STRICT;
 use crate::program::{compiled, launch};
-use crate::strict::STRICT;
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -20,6 +20,14 @@ pub(crate) fn long() -> bool {
     std::env::var_os("LONG").is_some_and(|long| long == "1")
 }
 
+/// Options of a device on which everything is trapped and checked.
+pub(crate) const STRICT: &[&str] = &["--strict"];
+
+/// The options that this machine's launcher has. Strict mode needs x86-64: elsewhere, the same programs run without it.
+fn possible<'a>(options: &[&'a str]) -> Vec<&'a str> {
+    options.iter().copied().filter(|option| cfg!(target_arch = "x86_64") || !STRICT.contains(option)).collect()
+}
+
 /// How devices are made, and the network they are on.
 pub(crate) struct Device<'a> {
     pub(crate) options: &'a [&'a str],
@@ -45,7 +53,14 @@ pub(crate) fn preload() -> PathBuf {
 
 pub(crate) fn launcher(options: &[&str], fabric: &Path, command: &[&str]) -> Command {
     let mut launcher = Command::new(env!("CARGO_BIN_EXE_softhca-run"));
-    launcher.args(options).arg("--preload").arg(preload()).arg("--fabric").arg(fabric).arg("--").args(command);
+    launcher
+        .args(possible(options))
+        .arg("--preload")
+        .arg(preload())
+        .arg("--fabric")
+        .arg(fabric)
+        .arg("--")
+        .args(command);
     launcher.stdin(Stdio::null());
     launcher
 }

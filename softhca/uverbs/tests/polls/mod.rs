@@ -2,8 +2,8 @@
 //!
 //! Polls that step a device belong here, the device's thread in `softhca/src/runner`.
 
+use crate::pair::STRICT;
 use crate::program::{compiled, launch};
-use crate::strict::STRICT;
 use std::time::Duration;
 
 #[test]

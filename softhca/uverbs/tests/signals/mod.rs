@@ -2,8 +2,8 @@
 //!
 //! Signals without strict mode belong here, trapped stores in `strict`.
 
+use crate::pair::STRICT;
 use crate::program::{compiled, launch};
-use crate::strict::STRICT;
 use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(20);

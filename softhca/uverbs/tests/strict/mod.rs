@@ -2,12 +2,10 @@
 //!
 //! Trapped stores belong here, other signals in `signals`.
 
-use crate::pair::long;
+use crate::pair::{STRICT, long};
 use crate::program::{compiled, launch};
 use std::time::Duration;
 
-/// Options of a device on which everything is trapped and checked.
-pub(crate) const STRICT: &[&str] = &["--strict"];
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The program ends well, and the device has nothing to say.
