@@ -236,6 +236,18 @@ fn send_with_invalidate_takes_the_memory_away() {
 }
 
 #[test]
+fn send_with_invalidate_needs_the_whole_key() {
+    let mut lab = Lab::new(Options::default());
+    let victim = lab.b.register(lab.b.data, 4096, ALL);
+    lab.b.post_recv(&[(lab.b.data + 8192, 64)]);
+    lab.a.post(&Wr::send().inline(b"bye").invalidating(victim ^ 1));
+    lab.settle();
+    let got = lab.b.poll_recv();
+    assert_ne!((got.len(), got[0].opcode), (1, RECV_INV));
+    assert!(lab.b.device.mkey(victim).is_some(), "the key of another last byte is as before");
+}
+
+#[test]
 fn an_srq_feeds_the_qp() {
     let mut lab = Lab::new(Options { srq: true, ..Options::default() });
     let dst = lab.b.data;
