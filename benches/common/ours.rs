@@ -64,8 +64,8 @@ impl<R: Register, T: Transport> Ours<R, T> {
             pi: SqPi(0),
             shadow: NonNull::from(&mut *shadow).cast(),
         };
-        // SAFETY: libmlx5 describes its own ring and record, which live as long as the rig, and the shadow, which has a
-        // record for each WQEBB, is kept beside the queue; no other code stores to them.
+        // SAFETY: libmlx5 describes its own ring and record, which live as long as the rig. The shadow has a record for
+        // each WQEBB, and is kept beside the queue. No other code stores to any of them.
         let sq = unsafe { SendQueue::from_parts(parts, register(&rig)) }.expect("a queue");
         Self { sq, cq, rig, _shadow: shadow }
     }

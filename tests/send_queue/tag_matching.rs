@@ -125,7 +125,7 @@ impl Completions {
         // SAFETY: the queue reads it in its calls only.
         unsafe { self.cqe.0.write_volatile(Cqe(cqe)) };
         let mut event = None;
-        // SAFETY: no device acts on what is posted.
+        // SAFETY: there is no device.
         self.cq.poll_with(1, |cqe| event = Some(unsafe { list.complete(&cqe) }));
         event.expect("a completion")
     }

@@ -55,6 +55,7 @@ impl Answered {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::keys::mkey::Accessor;
     use crate::packet::Width;
 
     #[test]
@@ -67,5 +68,30 @@ mod tests {
         assert!(answered.next_after(first, first.plus(HALF - 1)).is_none());
         answered.forget_old(first.plus(HALF));
         assert!(answered.found(first).is_none());
+    }
+
+    #[test]
+    fn a_read_is_repeated_whole_or_from_a_packet_on() {
+        let (first, mtu) = (Psn::new(0xff_fffe), 256);
+        let read = |addr, len| Reth { addr, rkey: 1, len };
+        let mut answered = Answered::default();
+        let by = Accessor::from(1);
+        answered.note(first.previous(), Content::Atomic(Found { original: 0, width: Width::Eight }), 2);
+        answered.note(first, Content::Read { by, left: read(0x1000, 600) }, 2);
+        for (after, addr, len, known) in [
+            (0, 0x1000, 600, true),
+            (2, 0x1200, 88, true),
+            (0, 0x1000, 601, false),
+            (0, 0x1100, 600, false),
+            (1, 0x1000, 344, false),
+            (3, 0x1300, 0, false),
+        ] {
+            assert_eq!(answered.includes(first.plus(after), &read(addr, len), mtu), known, "{after} {addr:#x} {len}");
+        }
+        assert!(!answered.includes(first.previous(), &read(0x1000, 600), mtu));
+        for later in [3, 4] {
+            answered.note(first.plus(later), Content::Read { by, left: read(0x2000, 8) }, 2);
+        }
+        assert!(!answered.includes(first, &read(0x1000, 600), mtu), "forgotten");
     }
 }

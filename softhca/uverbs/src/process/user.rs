@@ -34,7 +34,8 @@ pub(crate) fn read_of(pid: libc::pid_t, addr: u64, out: &mut [u8]) -> Result<(),
     // SAFETY: the local vector is `out`, borrowed mutably; the kernel checks the remote one.
     let copied = unsafe { libc::process_vm_readv(pid, &local, 1, &remote, 1, 0) };
     if is_refused(copied, pid) {
-        return read_by_pipe(addr, out);
+        // SAFETY: to `out`, borrowed mutably.
+        return unsafe { copy_by_pipe(addr, out.as_mut_ptr() as u64, out.len()) };
     }
     whole(copied, out.len())
 }
@@ -47,7 +48,8 @@ pub(crate) fn write_of(pid: libc::pid_t, addr: u64, data: &[u8]) -> Result<(), E
     // of memory of its own for it, an output buffer or registered memory, is the contract of ioctl, and of verbs.
     let copied = unsafe { libc::process_vm_writev(pid, &local, 1, &remote, 1, 0) };
     if is_refused(copied, pid) {
-        return write_by_pipe(addr, data);
+        // SAFETY: the program gave the address for this, as above.
+        return unsafe { copy_by_pipe(data.as_ptr() as u64, addr, data.len()) };
     }
     whole(copied, data.len())
 }
@@ -68,34 +70,21 @@ fn pipe() -> Result<(OwnedFd, OwnedFd), Errno> {
     Ok(unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) })
 }
 
-/// Copies from this process' memory at `addr`.
-fn read_by_pipe(addr: u64, out: &mut [u8]) -> Result<(), Errno> {
+/// Copies bytes within this process. The kernel checks both addresses.
+///
+/// # Safety
+/// If there is memory at `to`, the caller may write to it.
+unsafe fn copy_by_pipe(from: u64, to: u64, len: usize) -> Result<(), Errno> {
     let (read_end, write_end) = pipe()?;
-    let mut addr = addr;
-    for part in out.chunks_mut(PIPE_BYTES) {
-        // SAFETY: the kernel checks the address, and only reads there.
-        let sent = unsafe { real::write(write_end.as_raw_fd(), addr as *const libc::c_void, part.len()) };
-        whole(sent, part.len())?;
-        // SAFETY: the bytes of `part`, borrowed mutably.
-        let received = unsafe { real::read(read_end.as_raw_fd(), part.as_mut_ptr().cast(), part.len()) };
-        whole(received, part.len())?;
-        addr = addr.wrapping_add(part.len() as u64);
-    }
-    Ok(())
-}
-
-/// Copies to this process' memory at `addr`.
-fn write_by_pipe(addr: u64, data: &[u8]) -> Result<(), Errno> {
-    let (read_end, write_end) = pipe()?;
-    let mut addr = addr;
-    for part in data.chunks(PIPE_BYTES) {
-        // SAFETY: the bytes of `part`.
-        let sent = unsafe { real::write(write_end.as_raw_fd(), part.as_ptr().cast(), part.len()) };
-        whole(sent, part.len())?;
-        // SAFETY: the kernel checks the address; the program gave it for this, as in `write_of`.
-        let received = unsafe { real::read(read_end.as_raw_fd(), addr as *mut libc::c_void, part.len()) };
-        whole(received, part.len())?;
-        addr = addr.wrapping_add(part.len() as u64);
+    for start in (0..len).step_by(PIPE_BYTES) {
+        let part = PIPE_BYTES.min(len - start);
+        let [from, to] = [from, to].map(|addr| addr.wrapping_add(start as u64));
+        // SAFETY: the kernel only reads at the address.
+        let sent = unsafe { real::write(write_end.as_raw_fd(), from as *const libc::c_void, part) };
+        whole(sent, part)?;
+        // SAFETY: the caller's promise.
+        let received = unsafe { real::read(read_end.as_raw_fd(), to as *mut libc::c_void, part) };
+        whole(received, part)?;
     }
     Ok(())
 }
@@ -122,26 +111,22 @@ mod tests {
         let mut byte = [0];
         assert_eq!(read(8, &mut byte), Err(Errno::EFAULT));
         assert_eq!(write(8, &byte), Err(Errno::EFAULT));
-        assert_eq!(read_by_pipe(8, &mut byte), Err(Errno::EFAULT));
-        assert_eq!(write_by_pipe(8, &byte), Err(Errno::EFAULT));
-        let constant = b"constant".as_ptr() as u64;
+        let (own, constant) = ((&raw mut byte) as u64, b"constant".as_ptr() as u64);
         assert_eq!(write(constant, b"variable"), Err(Errno::EFAULT));
-        assert_eq!(write_by_pipe(constant, b"variable"), Err(Errno::EFAULT));
+        for (from, to) in [(8, own), (own, 8), (own, constant)] {
+            // SAFETY: to a byte of this test's, or to no memory that can be written.
+            assert_eq!(unsafe { copy_by_pipe(from, to, 1) }, Err(Errno::EFAULT));
+        }
     }
 
     #[test]
     fn a_pipe_copies_any_length() {
         let data: Vec<u8> = (0..3 * PIPE_BYTES + 5).map(|index| (index % 251) as u8).collect();
         for len in [0, 1, PIPE_BYTES, PIPE_BYTES + 1, data.len()] {
-            let mut out = vec![0; len];
-            assert_eq!(read_by_pipe(data.as_ptr() as u64, &mut out), Ok(()));
-            assert_eq!(out, data[..len]);
-            let to = std::cell::UnsafeCell::new(vec![0_u8; len + 1]);
-            // SAFETY: a local; nothing else refers to it.
-            let at = unsafe { (*to.get()).as_mut_ptr() } as u64;
-            assert_eq!(write_by_pipe(at, &data[..len]), Ok(()));
-            let to = to.into_inner();
-            assert_eq!((&to[..len], to[len]), (&data[..len], 0));
+            let mut out = vec![0; len + 1];
+            // SAFETY: to `out`, which nothing else uses.
+            assert_eq!(unsafe { copy_by_pipe(data.as_ptr() as u64, out.as_mut_ptr() as u64, len) }, Ok(()));
+            assert_eq!((&out[..len], out[len]), (&data[..len], 0));
         }
     }
 

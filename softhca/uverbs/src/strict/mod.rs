@@ -1,10 +1,10 @@
 //! Strict mode: every store to a UAR page is trapped and looked at, so that only doorbells which were really rung
 //! count.
 //!
-//! The program's mapping of a page permits nothing, ever. A store raises SIGSEGV, whose handler decodes the instruction
-//! (`store`), changes the register that its address is relative to so that it stores to a few bytes of the thread's
-//! own, and lets the CPU execute that one instruction (trap flag). SIGTRAP follows. Its handler restores the register
-//! and has the stored bytes. No page is opened, and threads share nothing while they store. So no store can hide
+//! The program's mapping of a page permits nothing, ever. A store raises SIGSEGV. Its handler decodes the instruction
+//! (`store`), and changes the register that the address is relative to: the instruction now stores to a few bytes of
+//! the thread's own. The CPU executes that one instruction (trap flag), and SIGTRAP follows. Its handler restores the
+//! register and has the stored bytes. No page is opened, and threads share nothing while they store. So no store can hide
 //! another: neither a store to the same page at the same time, nor a store of the present value.
 //!
 //! The stored bytes are put together to doorbells (`burst`). The device gets them while the thread is still in the
