@@ -96,13 +96,23 @@ fn assert_once(done: &[Cqe]) {
     assert!(counters.windows(2).all(|two| two[0] != two[1]), "{done:?}");
 }
 
-/// A WRITE in one packet whose payload has another length than its header says.
+/// A WRITE whose payload has another length than its header says.
 #[test]
 fn a_write_of_another_length_than_its_header_says() {
-    for (len, payload, is_taken) in [(64, 64, true), (64, 68, false), (64, 60, false), (0, 4, false), (4, 0, false)] {
-        let mut lab = Lab::new(Options::default());
-        let before = lab.b.fill(0, 256, 1);
-        let (opcode, psn, key) = (0x0a, 0x123, 1);
+    let (first, only) = (0x06, 0x0a);
+    for (opcode, len, payload, is_taken) in [
+        (only, 64, 64, true),
+        (only, 64, 68, false),
+        (only, 64, 60, false),
+        (only, 0, 4, false),
+        (only, 4, 0, false),
+        (first, 512, 256, true),
+        (first, 256, 256, false),
+        (first, 252, 256, false),
+    ] {
+        let mut lab = Lab::new(Options { mtu: 256, ..Options::default() });
+        let before = lab.b.fill(0, 1024, 1);
+        let (psn, key) = (0x123, 1);
         let write = Forged { opcode, srq: 0, psn, addr: 64, len, key, syndrome: 0, payload, ack_request: true };
         let packet = write.packet(&lab.b, Transport::Rc).expect("a packet");
         let route = Route { slid: 1, dlid: 2, sl: 0, grh: None, macs: Macs::default() };
@@ -110,7 +120,7 @@ fn a_write_of_another_length_than_its_header_says() {
         lab.run();
         let events: &[_] = if is_taken { &[] } else { &[QpEvent::RequestError] };
         assert_eq!(lab.b.events, events, "{payload} bytes of {len}");
-        assert_eq!(lab.b.memory.read(lab.b.data, 256) != before, is_taken, "{payload} bytes of {len}");
+        assert_eq!(lab.b.memory.read(lab.b.data, 1024) != before, is_taken, "{payload} bytes of {len}");
     }
 }
 
