@@ -7,7 +7,7 @@ use blueflame::types::{Lkey, TagIndex, WrId};
 use blueflame::wqe::limits::MAX_SGE_BYTES;
 use blueflame::wqe::operations::TagOperation;
 use blueflame::wqe::{self, EncodeError, SupportedOn};
-use softhca::wqe::{Append, DataSeg, SendOp, TagChange, TagOp};
+use softhca::wqe::{Append, DataSeg, INVALID_LKEY, SendOp, TagChange, TagOp};
 
 use super::request::{Input, Request};
 
@@ -45,7 +45,8 @@ impl Request {
                 let (mask, buffer) = (!self.addr ^ u64::from(self.imm), self.tag_buffer());
                 let done = self.post_tagged(sq, wqe::tag_append(self.addr, mask, index, buffer), id);
                 let seg = DataSeg { len: buffer.length, lkey: buffer.lkey.0, addr: buffer.addr };
-                let buffer = (buffer.length != 0).then_some(seg);
+                // A device reads an entry with this key as one without memory, whatever its length.
+                let buffer = (seg.len != 0 && seg.lkey != INVALID_LKEY).then_some(seg);
                 (done, TagChange::Append(Append { next: index.0, tag: self.addr, mask, buffer }))
             }
             1 => (self.post_tagged(sq, wqe::tag_remove(index), id), TagChange::Remove { index: index.0 }),
