@@ -1,4 +1,5 @@
-//! Wires between addresses of the loopback interface, which every host has. Each test has addresses of its own.
+//! Wires between addresses of the loopback interface, which every host has. Each test has addresses of its own, and so
+//! has each run.
 
 use std::net::{Ipv4Addr, UdpSocket};
 use std::time::{Duration, Instant};
@@ -8,8 +9,10 @@ use crate::wire::cable::Datagram;
 use crate::wire::frame::{Grh, Macs, Route};
 use crate::wire::test_frames::numbered;
 
-fn loopback(last: u8) -> IpAddr {
-    Ipv4Addr::new(127, 47, 91, last).into()
+/// One of sixteen addresses of this process, in 127.0.0.0/8.
+fn loopback(number: u32) -> IpAddr {
+    assert!(number < 1 << 4);
+    Ipv4Addr::from(127 << 24 | (std::process::id() << 4 | number) & 0xff_ffff).into()
 }
 
 fn wire(ip: IpAddr) -> UdpWire {
@@ -107,7 +110,7 @@ fn a_port_has_one_owner_and_the_error_names_it() {
     let first = wire(ip);
     let error = UdpWire::bind(&[ip.into()]).unwrap_err();
     assert_eq!(error.io().kind(), io::ErrorKind::AddrInUse);
-    assert!(error.to_string().starts_with("UDP port 4791 of 127.47.91.5: "), "{error}");
+    assert!(error.to_string().starts_with(&format!("UDP port 4791 of {ip}: ")), "{error}");
     drop(first);
     wire(ip);
     let foreign = UdpWire::bind(&[IpAddr::from([192, 0, 2, 1]).into()]).unwrap_err();

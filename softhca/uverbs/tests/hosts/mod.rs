@@ -4,8 +4,9 @@
 //! Programs on several hosts belong here, programs of one host in the folder of their library.
 
 use std::fs;
+use std::net::Ipv4Addr;
 use std::path::Path;
-use std::process::Command;
+use std::process::{self, Command};
 use std::time::Duration;
 
 use super::pair::{Device, ends_of, free_port, launch_on, launcher, listens, long, preload};
@@ -38,6 +39,12 @@ const LONG: &[Case] = &[
     ("ib_atomic_lat", &["-n", "500"]),
     ("ib_atomic_bw", &["-n", "500"]),
 ];
+
+/// One of sixteen addresses of this process, in 127.0.0.0/8, so that two runs of the tests do not meet.
+fn loopback(number: u32) -> Ipv4Addr {
+    assert!(number < 1 << 4);
+    Ipv4Addr::from(127 << 24 | (process::id() << 4 | number) & 0xff_ffff)
+}
 
 /// Whether this machine lets its users make namespaces.
 fn has_namespaces() -> bool {
@@ -171,9 +178,10 @@ fn at_loopback_addresses(command: &[&str]) {
     let port = free_port();
     let text = port.to_string();
     let mut command = [command, &["-p", &text]].concat();
-    let server = launcher(&["--wire", "udp:127.47.0.2"], fabric.path(), &command);
+    let wires = [1, 2].map(|number| format!("udp:{}", loopback(number)));
+    let server = launcher(&["--wire", &wires[1]], fabric.path(), &command);
     command.push("127.0.0.1");
-    let client = launcher(&["--wire", "udp:127.47.0.1"], fabric.path(), &command);
+    let client = launcher(&["--wire", &wires[0]], fabric.path(), &command);
     let (ends, outputs) = ends_of(server, client, || listens(port));
     let well = ends.iter().all(|end| end.is_some_and(|status| status.success()));
     assert!(well && !outputs.concat().contains("complaint"), "{command:?}: {ends:?}\n{}", outputs.concat());
@@ -241,19 +249,21 @@ fn programs_meet_at_a_socket() {
 
 #[test]
 fn a_second_program_at_an_address_is_refused() {
-    let options = ["--wire", "udp:127.47.0.3"];
+    let address = loopback(3);
+    let options = ["--wire", &format!("udp:{address}")];
     let script = "ibv_rc_pingpong -g 0 -p 18703 & sleep 0.5; ibv_devinfo; status=$?; kill $!; exit $status";
     let (code, output) = launch_on(&Device::new(&options), &["sh", "-c", script], Duration::from_secs(30));
     assert!(code != Some(0), "{output}");
-    assert!(output.contains("UDP port 4791 of 127.47.0.3: Address already in use"), "{output}");
+    assert!(output.contains(&format!("UDP port 4791 of {address}: Address already in use")), "{output}");
 }
 
 #[test]
 fn impossible_wires_are_refused_with_their_reason() {
+    let udp = format!("udp:{}", loopback(4));
     for (options, reason) in [
-        (&["--wire", "udp:127.47.0.4", "--link", "infiniband"][..], "--link infiniband is impossible"),
-        (&["--wire", "udp:127.47.0.4", "--devices", "2"], "one device with one port"),
-        (&["--wire", "udp:127.47.0.4", "--ports", "2"], "one device with one port"),
+        (&["--wire", &udp, "--link", "infiniband"][..], "--link infiniband is impossible"),
+        (&["--wire", &udp, "--devices", "2"], "one device with one port"),
+        (&["--wire", &udp, "--ports", "2"], "one device with one port"),
         (&["--wire", "udp:192.0.2.1"], "192.0.2.1: Cannot assign requested address"),
         (&["--wire", "udp:host"], "`host` is no IP address"),
         (&["--wire", "tcp"], "`tcp` is none of"),
@@ -268,10 +278,14 @@ fn impossible_wires_are_refused_with_their_reason() {
 /// The table of GIDs is that of the addresses: their order, their types, and no others.
 #[test]
 fn gids_are_the_hosts_addresses() {
-    let options = ["--wire", "udp:127.47.0.5,127.47.0.6"];
+    let addresses = [5, 6].map(loopback);
+    let options = ["--wire", &format!("udp:{},{}", addresses[0], addresses[1])];
     let script = "cd $SYSFS_PATH/class/infiniband/mlx5_0/ports/1; cat gids/* gid_attrs/types/* gid_attrs/ndevs/*";
     let (code, output) = launch_on(&Device::new(&options), &["sh", "-c", script], Duration::from_secs(30));
-    let gid = |last: u8| format!("0000:0000:0000:0000:0000:ffff:7f2f:00{last:02x}");
-    let expected = [&gid(5), &gid(6), "RoCE v2", "RoCE v2", "lo", "lo"];
+    let gids = addresses.map(|address| {
+        let [a, b, c, d] = address.octets();
+        format!("0000:0000:0000:0000:0000:ffff:{a:02x}{b:02x}:{c:02x}{d:02x}")
+    });
+    let expected = [&gids[0], &gids[1], "RoCE v2", "RoCE v2", "lo", "lo"];
     assert_eq!((code, output.lines().collect::<Vec<_>>()), (Some(0), expected.to_vec()));
 }
