@@ -124,7 +124,8 @@ pub fn run(input: &Input) {
     match input.service >> 6 {
         2 if input.service & 0x20 != 0 => return super::waits::run(input),
         1 if input.service & 1 == 0 => return post::<transport::Signed<transport::Rc>>(input),
-        1 => return post::<transport::Signed<transport::Dci>>(input),
+        1 if input.service & 2 == 0 => return post::<transport::Signed<transport::Dci>>(input),
+        1 => return post_on_streams::<transport::Signed<transport::DciStreams>>(input),
         2 => return super::keys::run(input),
         3 if input.service & 0x20 != 0 => return super::tags::run(input),
         3 => return super::copies::run(input),
@@ -136,12 +137,25 @@ pub fn run(input: &Input) {
         2 => post::<transport::RawPacket<InlineNone>>(input),
         3 => post::<transport::Ud>(input),
         4 => post::<transport::Dci>(input),
-        5 => post::<transport::DciStreams>(input),
+        5 => post_on_streams::<transport::DciStreams>(input),
         _ => post::<transport::XrcInitiator>(input),
     }
 }
 
 fn post<T: Service>(input: &Input) {
+    post_to::<T>(input, |_, to| to);
+}
+
+/// Posts and decodes; requests with a full address name a stream.
+fn post_on_streams<T: Service>(input: &Input) {
+    post_to::<T>(input, |request, to| match to {
+        Some(Target::Full(address)) => Some(Target::Stream(address.on(DciStream(request.imm as u16)))),
+        to => to,
+    });
+}
+
+/// Posts and decodes; `target` changes the target of a request.
+fn post_to<T: Service>(input: &Input, target: fn(&Request, Option<Target>) -> Option<Target>) {
     let log_size = input.log_wqebbs & 7;
     let wqebbs = 1_u32 << log_size;
     let (ring, record, page) = (Arena::new(64 << log_size, 0xa5), Arena::new(8, 0xa5), Arena::new(2 * HALF, 0xa5));
@@ -177,11 +191,7 @@ fn post<T: Service>(input: &Input) {
     let mut doorbells = 0;
     for (n, request) in input.requests.iter().enumerate() {
         let mut wr = request.wr(T::TRANSPORT, n as u64 + 1);
-        if input.service % 7 == 5
-            && let Some(Target::Full(address)) = wr.to
-        {
-            wr.to = Some(Target::Stream(address.on(DciStream(request.imm as u16))));
-        }
+        wr.to = target(request, wr.to);
         let (before, pi) = (ring.bytes(), sq.pi());
         // SAFETY: no device acts on the posted WQEs.
         match unsafe { T::put(&mut sq, &wr) } {
