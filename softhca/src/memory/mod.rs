@@ -13,6 +13,7 @@ mod formatted;
 mod host_memory;
 pub(crate) mod keys;
 mod paged;
+mod presence;
 mod process;
 pub(crate) mod shared_copy;
 
@@ -28,8 +29,8 @@ pub use keys::mkey::{NULL_KEY, RESERVED_LKEY};
 pub(crate) use keys::need::Need;
 pub(crate) use keys::page_table::{ENTRY_BYTES, PageTable, READ as PAGE_READ, WRITE as PAGE_WRITE};
 pub(crate) use paged::{HOST_BYTES, PagedMemory};
+pub(crate) use presence::page_bytes;
 pub use process::ProcessMemory;
-pub(crate) use process::page_bytes;
 
 /// Where unit tests have host memory.
 #[cfg(test)]

@@ -4,11 +4,11 @@
 //! written. So a bad address is an error of `map`, and not a signal when a packet arrives.
 
 use super::host_memory::{DmaFault, HostMemory};
+use super::presence::populate;
 use super::shared_copy::{copy_in, copy_out};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::Bound::{Excluded, Unbounded};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU8, Ordering, fence};
 
 /// A stretch of addresses that is mapped the same way throughout.
@@ -236,80 +236,10 @@ pub(super) unsafe fn update_u64(at: *mut u64, f: &mut dyn FnMut(u64) -> u64) -> 
     }
 }
 
-/// Makes the pages of a range present. `Some(writable)`, or `None` if part of it does not exist or cannot be read.
-///
-/// Kernels before 5.14 have no `MADV_POPULATE_*`, and emulators may ignore it. Then this finds out only whether the
-/// range exists, and takes it to be writable.
-fn populate(addr: usize, len: usize) -> Option<bool> {
-    let page = page_bytes();
-    let start = addr & !(page - 1);
-    let len = addr.checked_add(len)?.checked_next_multiple_of(page)? - start;
-    if *CAN_POPULATE.get_or_init(populate_works) {
-        return if advise(start, len, libc::MADV_POPULATE_WRITE) {
-            Some(true)
-        } else {
-            advise(start, len, libc::MADV_POPULATE_READ).then_some(false)
-        };
-    }
-    exists(start, len, page).then_some(true)
-}
-
-/// Whether `MADV_POPULATE_READ` tells good memory from bad.
-static CAN_POPULATE: OnceLock<bool> = OnceLock::new();
-
-fn populate_works() -> bool {
-    let (page, flags) = (page_bytes(), libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-    let [bad, good] = [libc::PROT_NONE, libc::PROT_READ].map(|protection| {
-        // SAFETY: a new mapping at an address that the kernel chooses replaces nothing; nothing accesses it.
-        let addr = unsafe { libc::mmap(std::ptr::null_mut(), page, protection, flags, -1, 0) };
-        if addr == libc::MAP_FAILED {
-            return None;
-        }
-        let populated = advise(addr.addr(), page, libc::MADV_POPULATE_READ);
-        // SAFETY: unmaps the mapping made above.
-        unsafe { libc::munmap(addr, page) };
-        Some(populated)
-    });
-    // A kernel that does not know the advice refuses both, an emulator that ignores it neither.
-    (bad, good) == (Some(false), Some(true))
-}
-
-/// `madvise` with an advice that changes no contents. True on success.
-fn advise(start: usize, len: usize, advice: libc::c_int) -> bool {
-    loop {
-        let addr = std::ptr::without_provenance_mut::<libc::c_void>(start);
-        // SAFETY: populating changes neither contents nor protection of any range; a bad range is an error.
-        if unsafe { libc::madvise(addr, len, advice) } == 0 {
-            return true;
-        }
-        let errno = std::io::Error::last_os_error().raw_os_error();
-        if !matches!(errno, Some(libc::EINTR | libc::EAGAIN)) {
-            return false;
-        }
-    }
-}
-
-/// Whether all pages of the range are mapped, by `mincore`.
-fn exists(start: usize, len: usize, page: usize) -> bool {
-    let mut present = vec![0u8; 4096];
-    (start..start + len).step_by(present.len() * page).all(|at| {
-        let len = (start + len - at).min(present.len() * page);
-        let addr = std::ptr::without_provenance_mut::<libc::c_void>(at);
-        // SAFETY: only asks about the range; `present` has a byte for each page.
-        unsafe { libc::mincore(addr, len, present.as_mut_ptr().cast()) == 0 }
-    })
-}
-
-/// Bytes in a page of this system.
-pub(crate) fn page_bytes() -> usize {
-    // SAFETY: no arguments to get wrong.
-    let bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
-    usize::try_from(bytes).ok().filter(|b| b.is_power_of_two()).unwrap_or(4096)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::page_bytes;
     use std::sync::atomic::AtomicUsize;
 
     /// Pages of our own, to change the protection of.
@@ -506,9 +436,6 @@ mod tests {
 
     #[test]
     fn read_only_pages_can_be_read() {
-        if !*CAN_POPULATE.get_or_init(populate_works) {
-            return eprintln!("skipped: this kernel does not tell whether a page is writable");
-        }
         let mut m = ProcessMemory::new();
         let pages = Pages::new(1, libc::PROT_READ);
         map(&mut m, pages.at(0), 8).unwrap();
