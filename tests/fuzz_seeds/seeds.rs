@@ -204,6 +204,10 @@ pub(crate) fn wqe_build() -> Vec<(&'static str, wqe_build::Input)> {
         ..request((n % 3) as u8, if n % 7 == 6 { &[] } else { &lengths[n / 3 % 5..][..1] })
     };
     let tags = (0..60).map(tag).collect::<Vec<_>>();
+    // `MLX5_INVALID_LKEY`: a device takes no length from such an entry.
+    let no_memory = |n| wqe_build::Entry { addr: 0, bytes: n, lkey: 0x100 };
+    let tags_of_no_memory =
+        [0, 1, 64].map(|n| wqe_build::Request { entries: vec![no_memory(n)], ..request(0, &[]) }).to_vec();
     let (every, inlined) = (dynamic(&one_each), dynamic(&inline_each));
     vec![
         ("dynamic", wqe_build::Input { service: 4, ..input(every.clone()) }),
@@ -216,6 +220,7 @@ pub(crate) fn wqe_build() -> Vec<(&'static str, wqe_build::Input)> {
         ("masked_atomics", input((9..15).map(|kind| request(kind, &[])).collect())),
         ("signed", wqe_build::Input { service: 0x40, ..input(modes(&one_each)) }),
         ("signed_dynamic", wqe_build::Input { service: 0x41, ..input(modes(&inline_each)) }),
+        ("signed_dynamic_streams", wqe_build::Input { service: 0x43, ..input(dynamic(&one_each)) }),
         ("every_kind_preferring_blueflame", wqe_build::Input { prefer_blueflame: true, ..input(one_each.clone()) }),
         ("every_kind_without_blueflame", wqe_build::Input { without_blueflame: true, ..input(one_each.clone()) }),
         ("inline", input(inline_each.clone())),
@@ -227,6 +232,7 @@ pub(crate) fn wqe_build() -> Vec<(&'static str, wqe_build::Input)> {
         ("keys", wqe_build::Input { service: 0x80, log_wqebbs: 4, ..input(keys) }),
         ("copies", wqe_build::Input { service: 0xc0, ..input(copies.map(copy).to_vec()) }),
         ("tags", wqe_build::Input { service: 0xe0, log_wqebbs: 5, ..input(tags.clone()) }),
+        ("tags_with_keys_of_no_memory", wqe_build::Input { service: 0xe0, ..input(tags_of_no_memory) }),
         ("tags_without_entries", wqe_build::Input { service: 0xe0, max_sge: 0, ..input(tags) }),
         ("waits", wqe_build::Input { service: 0xa0, log_wqebbs: 4, ..input(waits) }),
         ("xrc", wqe_build::Input { service: 6, ..input(one_each.clone()) }),

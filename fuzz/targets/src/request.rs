@@ -33,9 +33,9 @@ input_struct! {
 input_struct! {
     /// A queue, and the requests posted to it.
     Input {
-        /// RC, UC, raw packets, UD, DCI, DCI with streams, XRC. With bit 6: RC and DCI whose WQEs have signatures. With
-        /// bit 7: RC that changes memory keys. With bits 7 and 5: RC that waits, starts queues and reads. With bits 7
-        /// and 6: RC that copies memory. With bits 7, 6 and 5: RC that changes lists of tags.
+        /// RC, UC, raw packets, UD, DCI, DCI with streams, XRC. With bit 6: RC, DCI and DCI with streams whose WQEs
+        /// have signatures. With bit 7: RC that changes memory keys. With bits 7 and 5: RC that waits, starts queues and
+        /// reads. With bits 7 and 6: RC that copies memory. With bits 7, 6 and 5: RC that changes lists of tags.
         service: u8,
         /// log2 of the ring's WQEBBs; the low 3 bits count.
         log_wqebbs: u8,
