@@ -342,6 +342,14 @@ fn without_a_link_the_rest_is_checked() {
 }
 
 #[test]
+fn a_report_on_standard_output_is_alone_there() {
+    let output = blueflame(&["doctor", "--only", "environment.memory", "--json", "-"], &[]);
+    let report: Value = serde_json::from_slice(&output.stdout).expect("JSON, and nothing else");
+    assert_eq!(report["checks"].as_array().map(Vec::len), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("environment.memory"), "{output:?}");
+}
+
+#[test]
 fn exit_codes_tell_wrong_calls_from_failures() {
     let code = |arguments: &[&str]| blueflame(arguments, &[]).status.code();
     assert_eq!(code(&["doctor", "-d", "mlx5_99"]), Some(2));

@@ -4,6 +4,8 @@ mod decode;
 #[cfg(feature = "device")]
 mod doctor;
 #[cfg(feature = "device")]
+mod files;
+#[cfg(feature = "device")]
 mod info;
 #[cfg(feature = "device")]
 mod machine;

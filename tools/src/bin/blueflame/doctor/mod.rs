@@ -25,16 +25,16 @@ mod shared;
 mod tags;
 mod twins;
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
-use anyhow::{Context, Result};
+use anyhow::Result;
 use clap::Args;
 
+use crate::files::{is_stdout, put};
 use crate::info::device::describe;
 use crate::machine;
 use crate::subject::Subject;
@@ -71,7 +71,7 @@ pub(crate) struct Arguments {
     /// Try the port's traffic even if its link is down
     #[arg(long)]
     even_down: bool,
-    /// Write the report there, as JSON
+    /// Write the report there, as JSON; - is standard output, and the rows go to standard error
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// Write the report there, as a page
@@ -132,8 +132,8 @@ pub(crate) fn run(arguments: &Arguments, colour: ColorChoice) -> ExitCode {
 
 /// How many checks have failed.
 fn examined(arguments: &Arguments, colour: ColorChoice) -> Result<usize> {
-    let mut out = AutoStream::new(io::stdout(), colour).lock();
     if arguments.list {
+        let mut out = io::stdout().lock();
         checks().try_for_each(|check| writeln!(out, "{:<32} {}", check.id, check.title))?;
         return Ok(0);
     }
@@ -145,6 +145,11 @@ fn examined(arguments: &Arguments, colour: ColorChoice) -> Result<usize> {
     }
     let is_wanted = |check: &&Check| {
         arguments.only.is_empty() || arguments.only.iter().any(|name| check.id == name || check.theme() == name)
+    };
+    let report_to_stdout = is_stdout(arguments.json.as_ref()) || is_stdout(arguments.html.as_ref());
+    let mut out: Box<dyn Write> = match report_to_stdout {
+        true => Box::new(AutoStream::new(io::stderr(), colour).lock()),
+        false => Box::new(AutoStream::new(io::stdout(), colour).lock()),
     };
     let subject = Subject::open(arguments.device.as_deref(), arguments.port)?;
     let device = describe(&subject);
@@ -176,10 +181,10 @@ fn examined(arguments: &Arguments, colour: ColorChoice) -> Result<usize> {
     if let Some(path) = &arguments.json {
         let mut text = serde_json::to_string_pretty(&report)?;
         text.push('\n');
-        fs::write(path, text).with_context(|| path.display().to_string())?;
+        put(path, &text)?;
     }
     if let Some(path) = &arguments.html {
-        fs::write(path, page::page(&report)).with_context(|| path.display().to_string())?;
+        put(path, &page::page(&report))?;
     }
     Ok(summary.failed)
 }

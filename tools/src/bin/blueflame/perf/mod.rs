@@ -20,14 +20,13 @@ mod stream;
 mod turns;
 mod work;
 
-use std::fs;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Mutex;
 
 use anstream::ColorChoice;
 use common::{Failure, Role};
+
+use crate::files::{is_stdout, put};
 
 pub(crate) use options::Arguments;
 use options::{Run, What};
@@ -58,8 +57,7 @@ fn wrong(error: &anyhow::Error) -> ExitCode {
 
 /// Runs one end, or both; the client writes the files.
 fn measure(options: &Run, plan: &Plan, colour: ColorChoice) -> Result<(), Failure> {
-    let is_file = |path: &Option<PathBuf>| path.as_deref() != Some(Path::new("-"));
-    let shown = is_file(&options.json) && is_file(&options.csv);
+    let shown = !is_stdout(options.json.as_ref()) && !is_stdout(options.csv.as_ref());
     let report = Mutex::new(None);
     options.setup.meet(|role, stream| {
         // With --local, the client's report says it all.
@@ -89,12 +87,4 @@ fn write(options: &Run, report: &Report) -> Result<(), Failure> {
         put(path, &page::page(report)?)?;
     }
     Ok(())
-}
-
-/// Writes a file, or to standard output.
-fn put(path: &Path, text: &str) -> Result<(), Failure> {
-    if path == Path::new("-") {
-        return Ok(io::stdout().lock().write_all(text.as_bytes())?);
-    }
-    fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()).into())
 }
