@@ -3,7 +3,7 @@
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::capabilities::user_caps;
 use crate::firmware::layout::layout;
-use crate::firmware::owners::{DRIVER, Uid};
+use crate::firmware::owners::Uid;
 use crate::firmware::status::{Refusal, Status};
 
 layout! {
@@ -58,11 +58,8 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
 
 fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
     call.check_driver()?;
-    let uid = Uid(call.input.get32(destroy_uctx_in::UID) as u16);
-    if uid == DRIVER {
-        return Err(Refusal::resource("user 0 is the driver"));
-    }
-    call.state.owners.remove_user(uid)
+    // No user has the driver's number.
+    call.state.owners.remove_user(Uid(call.input.get32(destroy_uctx_in::UID) as u16))
 }
 
 #[cfg(test)]

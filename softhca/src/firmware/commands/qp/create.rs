@@ -56,7 +56,7 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         signal_all: false,
         scatter_to_cqe_req: scatter_bytes(view.get(qpc::CS_REQ), [0x11, 0x22])?,
         scatter_to_cqe_res: scatter_bytes(view.get(qpc::CS_RES), [0x1, 0x2])?,
-        streams: streams(view, service)?,
+        streams: streams(view),
         cross_channel: CrossChannel {
             master: view.flag(qpc::CD_MASTER),
             slave_send: view.flag(qpc::CD_SLAVE_SEND),
@@ -134,17 +134,13 @@ fn privileges(call: &Call<'_>, view: View<'_>, service: &Service) -> Result<Priv
 }
 
 /// The streams of an initiator. Both fields are zeros if it has no streams. They are also zeros for one stream that
-/// fails with its first request, which is the same.
-fn streams(view: View<'_>, service: &Service) -> Result<Option<DciStreams>, Refusal> {
+/// fails with its first request, which is the same. The device refuses streams of other QPs.
+fn streams(view: View<'_>) -> Option<DciStreams> {
     let streams = DciStreams {
         log_channels: view.get(qpc::LOG_NUM_DCI_STREAM_CHANNELS) as u8,
         log_errored: view.get(qpc::LOG_NUM_DCI_ERRORED_STREAMS) as u8,
     };
-    let any = (streams.log_channels, streams.log_errored) != (0, 0);
-    if any && !service.initiator {
-        return Err(Refusal::parameter("streams of a QP that is no initiator of dynamic connections"));
-    }
-    Ok(any.then_some(streams))
+    ((streams.log_channels, streams.log_errored) != (0, 0)).then_some(streams)
 }
 
 /// The send ring and where receives come from. Both rings are in one place: the receive ring, and behind it the send
