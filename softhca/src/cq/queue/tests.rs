@@ -6,6 +6,8 @@ use crate::context::{CqCompression, MiniFormat, PeriodStart};
 use crate::memory::ArrayMemory;
 use crate::memory::test_memory::BASE;
 
+mod sessions;
+
 const CQN: u32 = 7;
 /// Place of the doorbell record in the tests' memory, after a ring of 4 CQEs.
 const RECORD: usize = 256;
