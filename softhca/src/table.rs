@@ -183,6 +183,12 @@ mod tests {
     }
 
     #[test]
+    fn numbers_outside_of_the_table_are_not_free() {
+        let t: Table<()> = Table::new(Object::Eq, 5, 3);
+        assert_eq!([4, 5, 7, 8].map(|number| t.is_free(number)), [false, true, true, false]);
+    }
+
+    #[test]
     fn held_numbers_are_given_to_no_other() {
         let mut t: Table<()> = Table::new(Object::Qp, 5, 3).reusing(true);
         assert_eq!(t.hold(), Ok(5));

@@ -204,3 +204,55 @@ fn check_mkey(context: &MkeyContext) -> Result<(), Error> {
     value("remote access", writes.into(), access.local_write || !writes, "with local write only")?;
     value("region", context.len, context.addr.checked_add(context.len).is_some(), "inside of the address space")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::firmware::test_bench;
+    use crate::memory::test_memory::BASE;
+
+    const OPTIONS: KeyOptions = KeyOptions {
+        backing: Backing::Memory,
+        variant: None,
+        remote_invalidate: false,
+        free: false,
+        umr_octwords: None,
+        encrypted: false,
+        format_octwords: 0,
+        errors: false,
+    };
+
+    fn context(device: &mut Device) -> MkeyContext {
+        let pd = device.alloc_pd().expect("a PD");
+        MkeyContext { pd, iova: 0, addr: BASE, len: 0x1000, access: Default::default() }
+    }
+
+    #[test]
+    fn lists_of_all_keys_have_a_longest_length() {
+        let mut device = test_bench::device();
+        let context = context(&mut device);
+        let with_a_page = || {
+            let backing = Backing::Pages { log_bytes: 12, entries: vec![BASE] };
+            KeyOptions { backing, ..OPTIONS }
+        };
+        device.resources.translations = u64::from(MAX_TRANSLATIONS) - 1;
+        let key = device.create_mkey_with(context, with_a_page()).expect("the last page");
+        let full = Error::Exhausted { object: Object::Translation, limit: MAX_TRANSLATIONS };
+        assert_eq!(device.create_mkey_with(context, with_a_page()), Err(full));
+        assert!(device.create_mkey_with(context, OPTIONS).is_ok(), "it has no list");
+        device.destroy_mkey(key).expect("the key");
+        assert!(device.create_mkey_with(context, with_a_page()).is_ok());
+    }
+
+    #[test]
+    fn a_key_goes_by_its_index_whatever_its_variant() {
+        let mut device = test_bench::device();
+        let context = context(&mut device);
+        let [key, other] = [Some(0x5a), None]
+            .map(|variant| device.create_mkey_with(context, KeyOptions { variant, ..OPTIONS }).expect("a key"));
+        assert_eq!(device.destroy_mkey_of(key >> 8), Ok(()));
+        assert_eq!((device.mkey(key), device.mkey(other)), (None, Some(&context)));
+        let missing = Error::NoSuch { object: Object::Mkey, number: key >> 8 };
+        assert_eq!(device.destroy_mkey_of(key >> 8), Err(missing));
+    }
+}

@@ -2,10 +2,13 @@
 
 use crate::config::{DeviceConfig, Generation, PortConfig};
 use crate::context::{QpContext, SqContext, Transport};
+use crate::cq::Completion;
+use crate::event::Event;
 use crate::firmware::owners::{DRIVER, Uid};
 use crate::firmware::status::Status;
 use crate::firmware::test_bench::Bench;
 use crate::memory::test_memory::BASE;
+use std::time::Duration;
 
 const EQN: u8 = 9;
 /// Page of the doorbell records.
@@ -162,6 +165,7 @@ fn what_cannot_be_is_refused_and_leaves_nothing() {
         (0x12, 0x20, Status::BadParameter),         // a format of mini-CQEs, of CQEs that are not compressed
         (0x13, 0x01, Status::BadParameter),         // a layout of them
         (0x4f, 0x42, Status::BadParameter),         // a record that is not aligned
+        (0x4f, 0x44, Status::BadParameter),         // a record of two words that is not aligned to both
         (0x1c, 23, Status::BadInputLength),         // too many CQEs for the pages
         (0x10, 1, Status::BadParameter),            // a bit without a name
     ];
@@ -211,6 +215,25 @@ fn a_device_compresses_as_its_generation_does() {
         let mut input = create(DRIVER, uar, &[9, 3]);
         (input[0x12], input[0x13]) = (format, layout);
         assert!(bench.execute(&input, 16).is_ok(), "{format:#x} {layout}");
+    }
+}
+
+#[test]
+fn a_held_event_comes_when_its_period_is_over() {
+    let (mut bench, uar) = bench();
+    let mut input = create(DRIVER, uar, &[9, 3]);
+    // Periods of 5 microseconds from the last CQE on (`cq_period_mode` 1), and more CQEs than there will be.
+    input[0x12] |= 0x80;
+    let cqn = cqn(&bench.execute(&input, 16).expect("a CQ"));
+    bench.device.doorbell(uar, 0x20, &[[0; 4], cqn.to_be_bytes()].concat());
+    let sent = Completion::Request { qpn: 1, uidx: 0, opcode: 8, wqe_counter: 0, byte_cnt: 0, inline: None };
+    bench.device.complete(cqn, &sent);
+    for (micros, event, deadline) in
+        [(0, None, Some(5)), (4, None, Some(5)), (5, Some(Event::Completion { cqn }), None), (10, None, None)]
+    {
+        bench.device.step(Duration::from_micros(micros));
+        let deadline = deadline.map(Duration::from_micros);
+        assert_eq!((bench.device.next_event(), bench.device.next_deadline()), (event, deadline), "{micros}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! Targets of dynamic connections, by mailboxes whose bytes are computed by hand from Linux' `mlx5_ifc.h`.
 
-use crate::config::LinkLayer;
+use crate::config::{DeviceConfig, LinkLayer, PortConfig};
 use crate::context::{CqContext, QpAttr, QpContext, QpState, RqContext, SqContext, SrqContext, SrqOrder, Transport};
 use crate::event::{DctEvent, Event};
 use crate::firmware::owners::{DRIVER, Uid};
@@ -27,7 +27,10 @@ struct Parts {
 }
 
 fn parts() -> Parts {
-    let mut bench = Bench::new();
+    parts_of(Bench::new())
+}
+
+fn parts_of(mut bench: Bench) -> Parts {
     let device = &mut bench.device;
     let uar = device.alloc_uar().expect("a UAR page");
     let pd = device.alloc_pd().expect("a PD");
@@ -102,6 +105,37 @@ fn a_target_is_what_it_was_created_from() {
     expected[0x0c] = 0;
     expected[0x36..0x38].fill(0);
     assert_eq!(output[0x10..0x50], expected);
+}
+
+/// `atomic_mode` 0 is none, and `rae` is the right to use the mode: Linux and UCX set both (`mlx5_ib_modify_dct`;
+/// `uct_dc_mlx5_iface_devx_create_dct`).
+#[test]
+fn a_target_answers_atomics_by_right_and_mode() {
+    let mut parts = parts();
+    for (mode, right, answers) in [(2, true, true), (2, false, false), (0, true, false), (0, false, false)] {
+        let mut input = create(&parts, DRIVER);
+        input[0x1d] = mode << 4 | 0b1100 | u8::from(right) << 1;
+        let number = dctn(&parts.bench.execute(&input, 16).expect("a DCT"));
+        let access = parts.bench.device.query_dct(number).expect("it is there").context.access;
+        assert_eq!(access.remote_atomic, answers, "mode {mode}, right {right}");
+    }
+}
+
+/// Packets by LID need no GID.
+#[test]
+fn a_target_has_a_gid_of_its_port_unless_it_is_reached_by_lid() {
+    for (port, index, expected) in [
+        (PortConfig::infiniband(1), 0, Ok(())),
+        (PortConfig::infiniband(1), 1, Err(Status::BadParameter)),
+        (PortConfig::ethernet(1), 0, Err(Status::BadParameter)),
+        (PortConfig::ethernet(1), 1, Err(Status::BadParameter)),
+    ] {
+        let link = port.link;
+        let mut parts = parts_of(Bench::of(DeviceConfig::with_port(PortConfig { gids: vec![], ..port })));
+        let mut input = create(&parts, DRIVER);
+        input[0x3d] = index;
+        assert_eq!(parts.bench.execute(&input, 16).map(drop), expected, "{link:?}, index {index}");
+    }
 }
 
 #[test]

@@ -270,3 +270,61 @@ fn a_completion_goes_to_the_queue_that_its_completion_queue_names() {
     assert_eq!(bench.device.next_interrupt(), None, "consumed");
     assert_eq!((bench.device.next_event(), bench.device.complaints()), (None, vec![]));
 }
+
+#[test]
+fn a_number_is_of_one_queue() {
+    let (mut bench, uar) = bench();
+    let made = bench.execute(&create(DRIVER, uar, 6, 1, 0, &[4]), 16).expect("an EQ")[11];
+    bench.firmware.declare_eq(&mut bench.device, 9).expect("a free number");
+    for eqn in [0, made.into(), 9, 256] {
+        assert!(bench.firmware.declare_eq(&mut bench.device, eqn).is_err(), "{eqn}");
+    }
+    bench.firmware.declare_eq(&mut bench.device, 255).expect("the last number");
+    assert!(bench.execute(&on(2, made), 16).is_ok(), "it is as it was");
+}
+
+/// `log_max_eq_sz` is 22. The pages of such a ring may be the same, since nothing is written.
+#[test]
+fn a_ring_has_2_to_the_22_entries_at_most() {
+    let (mut bench, uar) = bench();
+    for (log_size, expected) in [(22, Ok(())), (23, Err(Status::BadParameter))] {
+        let input = create(DRIVER, uar, log_size, 1, 0, &vec![4; 1 << (log_size - 6)]);
+        assert_eq!(bench.execute(&input, 16).map(drop), expected, "{log_size}");
+    }
+}
+
+/// The event of a CQE that the host has consumed meanwhile, although it has armed at an index before the CQE. Hardware
+/// looks at the index alone. A front end, whose program polls after it has armed, would wake the program for nothing.
+#[test]
+fn a_queue_in_memory_tells_of_consumed_completions_again() {
+    for in_memory in [true, false] {
+        let (mut bench, uar) = bench();
+        own(&bench, 4, 64);
+        let eqn = match in_memory {
+            true => bench.execute(&create(SHARED, uar, 6, 1, 0, &[4]), 16).expect("an EQ")[11],
+            false => 9,
+        };
+        if !in_memory {
+            bench.firmware.declare_eq(&mut bench.device, eqn.into()).expect("an EQ");
+        }
+        let cqn = u32::from(bench.execute(&create_cq(DRIVER, uar, eqn), 16).expect("a CQ")[11]);
+        let arm = |bench: &mut Bench, consumed: u32| {
+            bench.device.host_memory().write(BASE + 9 * 4096, &consumed.to_be_bytes()).expect("the record");
+            bench.device.doorbell(uar, 0x20, &[[0; 4], cqn.to_be_bytes()].concat());
+            bench.device.step(std::time::Duration::ZERO);
+        };
+        // Owner bits of EQEs that were written are 0 in the first pass.
+        let told = |bench: &mut Bench| match in_memory {
+            true => (0..64).take_while(|&index| eqe(bench, 4, index)[63] == 0).count(),
+            false => std::iter::from_fn(|| bench.device.next_event()).count(),
+        };
+        arm(&mut bench, 0);
+        assert_eq!(told(&mut bench), 0);
+        let done =
+            crate::cq::Completion::Request { qpn: 1, uidx: 0, opcode: 8, wqe_counter: 0, byte_cnt: 0, inline: None };
+        bench.device.complete(cqn, &done);
+        assert_eq!(told(&mut bench), 1);
+        arm(&mut bench, 1);
+        assert_eq!(told(&mut bench), if in_memory { 2 } else { 0 });
+    }
+}

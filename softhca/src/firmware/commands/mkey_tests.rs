@@ -1,5 +1,6 @@
 //! Memory keys, by mailboxes as drivers write them.
 
+use crate::config::{DeviceConfig, Generation, PortConfig};
 use crate::context::Access;
 use crate::firmware::owners::{DRIVER, Uid};
 use crate::firmware::status::Status;
@@ -10,6 +11,7 @@ use crate::memory::test_memory::BASE;
 const LOCAL: u32 = 1 << 11 | 1 << 10;
 const REMOTE: u32 = 1 << 12 | 1 << 13 | 1 << 14;
 const FREE: u32 = 1 << 30;
+const UMR: u32 = 1 << 15;
 const MTT: u32 = 1 << 8;
 const KLM: u32 = 2 << 8;
 const KSM: u32 = 3 << 8;
@@ -208,6 +210,11 @@ fn lists_of_pieces_are_checked() {
     let mut too_few = klm(0x30).list(&pieces);
     too_few.0.truncate(0x110 + 16);
     assert_eq!(too_few.create(&mut bench), Err(Status::BadInputLength));
+    too_few.0.truncate(0x110);
+    assert_eq!(too_few.create(&mut bench), Err(Status::BadInputLength), "none of the list");
+    let mut half = klm(0x30).list(&pieces);
+    half.0.truncate(half.0.len() - 8);
+    assert_eq!(half.create(&mut bench), Err(Status::BadInputLength), "half of the last piece");
     let of_umem = klm(0x30).list(&pieces).umem(1, 0);
     assert_eq!(of_umem.create(&mut bench), Err(Status::BadParameter));
 }
@@ -245,4 +252,89 @@ fn the_null_key_has_a_number() {
     let mut bench = Bench::new();
     let output = bench.execute(&[2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0x20).expect("special contexts");
     assert_eq!(output[0x10..0x14], [0, 0, 2, 0]);
+}
+
+fn bench_of(generation: Generation) -> Bench {
+    let port = PortConfig::infiniband(1);
+    Bench::of(DeviceConfig { generation, ..DeviceConfig::with_port(port) })
+}
+
+#[test]
+fn relaxed_ordering_came_after_connectx_5() {
+    for (generation, expected) in [
+        (Generation::ConnectX5, Err(Status::BadParameter)),
+        (Generation::ConnectX6Dx, Ok(())),
+        (Generation::ConnectX7, Ok(())),
+    ] {
+        let mut bench = bench_of(generation);
+        let pd = pd(&mut bench, DRIVER);
+        // Of writes, and of reads.
+        for (at, word) in [(0x10, LOCAL | MTT | 1 << 18), (0x48, 1 << 6 | 12)] {
+            let pages = [[BASE, BASE + 0x1000]];
+            let mut mailbox = Mailbox::new(DRIVER, pd, LOCAL | MTT, 0, 0x1000).log_page_size(12).list(&pages);
+            assert_eq!(mailbox.word(at, word).create(&mut bench).map(drop), expected, "{generation:?}: {at:#x}");
+        }
+    }
+}
+
+/// A format has 64 bytes, which are 4 octwords. A key can have two of them if its data is encrypted (libmlx5
+/// `providers/mlx5/verbs.c`, `_mlx5dv_create_mkey`). They come by UMR.
+#[test]
+fn formats_are_those_of_keys_that_umr_makes_valid() {
+    use Generation::{ConnectX5, ConnectX7};
+    let whole = FREE | UMR | KLM;
+    for (generation, flags, has_formats, octwords, encryption, is_made) in [
+        (ConnectX7, whole, 0, 0, 0, true),
+        (ConnectX7, whole, 1, 4, 0, true),
+        (ConnectX7, whole, 1, 4, 1, true),
+        (ConnectX7, whole, 1, 8, 1, true),
+        (ConnectX5, whole, 1, 4, 0, true),
+        (ConnectX7, LOCAL | UMR | KLM, 0, 0, 0, true),
+        (ConnectX7, whole, 1, 8, 0, false),
+        (ConnectX7, whole, 1, 6, 1, false),
+        (ConnectX7, whole, 1, 0, 0, false),
+        (ConnectX7, whole, 0, 4, 0, false),
+        (ConnectX7, LOCAL | UMR | KLM, 1, 4, 0, false),
+        (ConnectX7, FREE | KLM, 1, 4, 0, false),
+        // Encryption has a format, one code, and a generation.
+        (ConnectX7, whole, 0, 0, 1, false),
+        (ConnectX7, whole, 1, 4, 2, false),
+        (ConnectX5, whole, 1, 4, 1, false),
+    ] {
+        let mut bench = bench_of(generation);
+        let pd = pd(&mut bench, DRIVER);
+        let mut mailbox = Mailbox::new(DRIVER, pd, flags, 0, 0);
+        mailbox.word(0x1c, has_formats << 30 | pd).word(0x30, octwords).word(0x4c, encryption << 27);
+        let made = mailbox.create(&mut bench);
+        let refused = Err(Status::BadParameter);
+        let case = format!("{generation:?}: {flags:#x}, {has_formats}, {octwords}, {encryption}");
+        assert_eq!(made.map(drop), if is_made { Ok(()) } else { refused }, "{case}");
+    }
+}
+
+#[test]
+fn a_list_that_umr_writes_has_a_longest_length() {
+    let mut bench = Bench::new();
+    let pd = pd(&mut bench, DRIVER);
+    for (octwords, expected) in [(1 << 25, Ok(())), ((1 << 25) + 1, Err(Status::LimitExceeded))] {
+        let mut mailbox = Mailbox::new(DRIVER, pd, FREE | UMR | KLM, 0, 0);
+        assert_eq!(mailbox.word(0x44, octwords).create(&mut bench).map(drop), expected, "{octwords:#x}");
+    }
+}
+
+/// Pages that UMR changes are host addresses, which users may not choose.
+#[test]
+fn pages_that_umr_changes_are_the_drivers() {
+    let mut bench = Bench::new();
+    let user = bench.user();
+    let umem = bench.umem(user, &[4, 5], 0, true);
+    let pages = [[BASE, BASE + 0x1000]];
+    for (uid, expected) in [(DRIVER, Ok(())), (user, Err(Status::BadOperation))] {
+        let pd = pd(&mut bench, uid);
+        let mailbox = Mailbox::new(uid, pd, LOCAL | MTT | UMR, 0, 0x1000).log_page_size(12);
+        assert_eq!(mailbox.clone().list(&pages).create(&mut bench).map(drop), expected, "{uid:?}");
+        if uid == user {
+            assert!(mailbox.umem(umem, 0).create(&mut bench).is_ok(), "user memory");
+        }
+    }
 }
