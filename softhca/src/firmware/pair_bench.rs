@@ -78,8 +78,13 @@ pub(crate) fn pair(link: LinkLayer) -> [Node; 2] {
 
 /// Two nodes of a generation.
 pub(crate) fn pair_of(link: LinkLayer, generation: Generation) -> [Node; 2] {
+    pair_with(link, |config| config.generation = generation)
+}
+
+/// Two nodes with a change of their configurations.
+pub(crate) fn pair_with(link: LinkLayer, change: impl Fn(&mut DeviceConfig)) -> [Node; 2] {
     let fabric = Fabric::new();
-    [1, 2].map(|lid| Node::new(&fabric, lid, link, generation))
+    [1, 2].map(|lid| Node::new(&fabric, lid, link, &change))
 }
 
 /// Both devices work until neither has anything to do.
@@ -97,19 +102,16 @@ pub(crate) fn settle(nodes: &mut [Node; 2]) {
 }
 
 impl Node {
-    fn new(fabric: &Fabric, lid: u8, link: LinkLayer, generation: Generation) -> Self {
+    fn new(fabric: &Fabric, lid: u8, link: LinkLayer, change: impl Fn(&mut DeviceConfig)) -> Self {
         let port = match link {
             LinkLayer::InfiniBand => PortConfig::infiniband(lid.into()),
             LinkLayer::Ethernet => PortConfig { active_mtu: 4096, ..PortConfig::ethernet(lid.into()) },
         };
         let gids = port.gids.clone();
         let gid = gids[0].raw;
-        let config = DeviceConfig {
-            generation,
-            qpn_first: 0x100 * u32::from(lid),
-            qpn_count: 0x100,
-            ..DeviceConfig::with_port(port)
-        };
+        let first = 0x100 * u32::from(lid);
+        let mut config = DeviceConfig { qpn_first: first, qpn_count: 0x100, ..DeviceConfig::with_port(port) };
+        change(&mut config);
         let qpns = config.qpn_first..config.qpn_first + config.qpn_count;
         let lids = if link == LinkLayer::InfiniBand { vec![lid.into()] } else { vec![] };
         let wire = fabric.attach(Address { qpns, lids, gids }).expect("a wire");

@@ -1,8 +1,9 @@
-//! States of queue pairs, by mailboxes: each transition from each state, and which optional parameters it can have.
+//! States of queue pairs, by mailboxes: each transition from each state, which optional parameters it can have, and
+//! which fields it takes.
 
-use super::qp_tests::{DCI, RC, UC, UD, state};
-use crate::config::LinkLayer;
-use crate::firmware::pair_bench::{Node, Qp, pair};
+use super::qp_tests::{DCI, RC, UC, UD, query, state};
+use crate::config::{Generation, LinkLayer};
+use crate::firmware::pair_bench::{Node, Qp, pair, pair_of, pair_with};
 use crate::firmware::status::Status;
 
 /// Brings a new QP into a state, given by its number in `qpc.state`.
@@ -156,4 +157,100 @@ fn privileges_that_a_queue_pair_lacks_are_refused() {
         assert_eq!(node.status(&input), Status::BadParameter, "service {st}, byte {at:#x}");
         assert_eq!(node.status(&good), Status::Ok);
     }
+}
+
+/// Opcode, the state from which it goes, the optional parameters, and the transition's answer to a value of
+/// `pm_state` or `atomic_mode` that is no capability.
+type OfField = (u8, u8, u32, Status);
+
+/// `opt_param_mask`: path state, and the right of atomics.
+const PM_STATE: u32 = 1 << 10;
+const RAE: u32 = 1 << 2;
+
+#[test]
+fn fields_count_where_a_transition_takes_them() {
+    use Status::{BadParameter, Ok};
+    // The path state counts from reset to init, and later by its bit of the mask.
+    let path_state: &[OfField] = &[
+        (2, 0, 0, BadParameter),
+        (3, 1, 0, Ok),
+        (4, 2, 0, Ok),
+        (4, 2, PM_STATE, BadParameter),
+        (5, 3, 0, Ok),
+        (5, 3, PM_STATE, BadParameter),
+    ];
+    // The mode of atomics comes with the rights, or on the way to RTR.
+    let atomic_mode: &[OfField] = &[
+        (2, 0, 0, BadParameter),
+        (3, 1, 0, BadParameter),
+        (4, 2, 0, Ok),
+        (4, 2, RAE, BadParameter),
+        (5, 3, 0, Ok),
+        (5, 3, RAE, BadParameter),
+    ];
+    for (at, value, cases) in [(0x1a, 1 << 3, path_state), (0xa9, 6, atomic_mode)] {
+        for &(opcode, from, mask, expected) in cases {
+            let mut nodes = pair(LinkLayer::InfiniBand);
+            bring(&mut nodes, RC, from);
+            let [node, peer] = &mut nodes;
+            let mut input = match opcode {
+                2 => node.rst2init(),
+                3 => node.init2rtr(peer),
+                4 => node.rtr2rts(),
+                _ => node.transition(opcode, &[]),
+            };
+            input[0x10..0x14].copy_from_slice(&mask.to_be_bytes());
+            let good = input.clone();
+            input[at] = value;
+            assert_eq!(node.status(&input), expected, "byte {at:#x}, opcode {opcode}, {mask:#x}");
+            if expected != Ok {
+                assert_eq!(state(node), from);
+                assert_eq!(node.status(&good), Ok, "byte {at:#x}, opcode {opcode}, {mask:#x}");
+            }
+        }
+    }
+}
+
+/// Linux gives the mode of atomics in the context of this transition, without a bit for the rights
+/// (`drivers/infiniband/hw/mlx5/qp.c`, `set_qpc_atomic_flags`).
+#[test]
+fn a_queue_pair_has_the_mode_of_atomics_of_its_way_to_rtr() {
+    let mut nodes = pair(LinkLayer::InfiniBand);
+    bring(&mut nodes, RC, 1);
+    let [node, peer] = &mut nodes;
+    let mut input = node.init2rtr(peer);
+    input[0xa9] |= 3;
+    assert_eq!(node.status(&input), Status::Ok);
+    assert_eq!(node.bench.device.query_qp(node.qpn).expect("a QP").attr.extended_atomics, Some(4 | 8));
+}
+
+/// Linux takes the request for initiators, too (`drivers/infiniband/hw/mlx5/qp.c`, `get_dp_ooo_cap`). They receive
+/// nothing.
+#[test]
+fn an_initiator_may_ask_for_receives_in_any_order() {
+    let mut nodes = pair_of(LinkLayer::InfiniBand, Generation::ConnectX7);
+    nodes.iter_mut().for_each(|node| node.create_qp(&Qp { st: DCI, srqn: None }));
+    let [node, peer] = &mut nodes;
+    let (mut init, mut rtr) = (node.rst2init(), node.init2rtr(peer));
+    (init[0xab], rtr[0xab]) = (init[0xab] | 0x08, rtr[0xab] | 0x08);
+    assert_eq!([node.status(&init), node.status(&rtr)], [Status::Ok; 2]);
+    assert_eq!(query(node)[0xab], 0x08, "as it was asked for");
+    assert_eq!(node.bench.device.query_qp(node.qpn).expect("a QP").attr.out_of_order, None);
+}
+
+/// `log_max_msg` says the most, which the transition to RTR takes.
+#[test]
+fn a_context_asks_for_no_longer_messages_than_there_are() {
+    let mut nodes = pair_with(LinkLayer::InfiniBand, |config| config.limits.max_msg = 1 << 20);
+    nodes.iter_mut().for_each(|node| node.create_qp(&Qp { st: RC, srqn: None }));
+    let [node, peer] = &mut nodes;
+    assert_eq!(node.status(&node.rst2init()), Status::Ok);
+    let mut rtr = node.init2rtr(peer);
+    for (log, status) in [(21, Status::BadParameter), (20, Status::Ok)] {
+        rtr[0x20] = 3 << 5 | log;
+        assert_eq!(node.status(&rtr), status, "{log}");
+    }
+    let mut rts = node.rtr2rts();
+    rts[0x20] = 31;
+    assert_eq!(node.status(&rts), Status::Ok, "this transition does not take it");
 }

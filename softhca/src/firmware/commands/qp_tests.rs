@@ -213,7 +213,7 @@ fn what_a_qp_names_must_be_there_and_stays_as_long_as_it_does() {
     let mut nodes = pair(LinkLayer::InfiniBand);
     let [node, _] = &mut nodes;
     let good = node.qp_mailbox(&Qp { st: RC, srqn: None });
-    let cases: [(usize, &[u8], Status); 15] = [
+    let cases: [(usize, &[u8], Status); 17] = [
         (0x1f, &[99], Status::BadResource),          // PD
         (0x27, &[99], Status::BadResource),          // UAR page
         (0x97, &[99], Status::BadResource),          // CQ of the send queue
@@ -227,6 +227,8 @@ fn what_a_qp_names_must_be_there_and_stays_as_long_as_it_does() {
         (0x23, &[0x80], Status::BadParameter),       // timestamps by real time
         (0x18, &[0x01], Status::BadParameter),       // link aggregation
         (0x1a, &[0x08], Status::BadParameter),       // path migration
+        (0x1a, &[0x1a], Status::BadParameter),       // credits of an unknown mode
+        (0x1a, &[0x1b], Status::BadParameter),       // the same
         (0x13, &[2], Status::BadParameter),          // optional parameters
         (0x9, &[0, 0, 9], Status::BadParameter),     // a number that the driver chooses
     ];
@@ -279,6 +281,9 @@ fn indexes_have_a_status_of_their_own() {
     input[0x39] = 9;
     assert_eq!(node.status(&input), Status::BadIndex, "the source address");
     let mut input = node.init2rtr(peer);
+    input[0x55] = 2;
+    assert_eq!(node.status(&input), Status::BadIndex, "a port that is not the QP's");
+    let mut input = node.init2rtr(peer);
     input[0x20] = 6 << 5 | 30;
     assert_eq!(node.status(&input), Status::BadParameter, "the MTU");
     let mut input = node.init2rtr(peer);
@@ -308,6 +313,23 @@ fn what_no_command_has_made_is_reported_too() {
     let mut found = node.bench.execute(&on_cq, 0x110).expect("a context");
     found[0x27] = made[0x27];
     assert_eq!(found, made, "all but the event queue");
+}
+
+/// UCX leaves the kind of an initiator's receive queue at 0, which is a ring of its own.
+#[test]
+fn an_initiator_reports_no_receive_queue() {
+    let mut nodes = qps(LinkLayer::InfiniBand, DCI);
+    assert_eq!(query(&mut nodes[0])[0xc4], 3);
+}
+
+/// Linux `drivers/infiniband/hw/mlx5/qp.c`, `MLX5_QP_FLAG_PACKET_BASED_CREDIT_MODE`.
+#[test]
+fn credits_from_end_to_end_have_a_mode() {
+    let mut nodes = pair(LinkLayer::InfiniBand);
+    let [node, _] = &mut nodes;
+    let mut input = node.qp_mailbox(&Qp { st: RC, srqn: None });
+    input[0x1a] |= 1;
+    assert_eq!(node.status(&input), Status::Ok);
 }
 
 #[test]
@@ -399,6 +421,31 @@ fn a_counter_of_all_users_counts_for_a_qp() {
     assert_eq!(node.status(&free), Status::ResourceBusy);
     assert_eq!(node.status(&node.on_qp(0xa)), Status::Ok);
     assert_eq!(node.status(&free), Status::Ok, "reset ends the counting");
+}
+
+#[test]
+fn a_counter_that_is_not_there_changes_nothing() {
+    let mut nodes = qps(LinkLayer::InfiniBand, RC);
+    let [node, _] = &mut nodes;
+    // Named by the driver, which may name everything.
+    let mut init = node.rst2init();
+    init[0x24] = 9;
+    assert_eq!(node.status(&init), Status::BadResource);
+    assert_eq!(state(node), 0);
+}
+
+#[test]
+fn packets_are_counted_as_the_ports() {
+    let mut nodes = qps(LinkLayer::InfiniBand, RC);
+    connect(&mut nodes);
+    let [sender, receiver] = &mut nodes;
+    sender_round(sender, receiver, 1, &data_seg(BASE + 0x100, 700, sender.key));
+    settle(&mut nodes);
+    // QUERY_VPORT_COUNTER: packets of this kind in, and out. The message has one packet, and so has its answer.
+    for node in &mut nodes {
+        let counts = node.bench.execute(&sparse(0x20, &[(0, 7), (1, 0x70)]), 0x210).expect("counts");
+        assert_eq!([counts[0x37], counts[0x47]], [1, 1]);
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Shared receive queues of all kinds, by mailboxes whose bytes are computed by hand from Linux' `mlx5_ifc.h`.
 
 use crate::config::LinkLayer;
+use crate::context::{RqContext, SrqContext, SrqOrder, TagContext, XrcContext};
 use crate::error::Object;
 use crate::event::Event;
 use crate::firmware::pair_bench::{Node, Qp, SRQ_PAGES, SRQ_RECORD, connect, data_seg, mailbox, pair, settle, sparse};
@@ -258,7 +259,7 @@ fn a_queue_is_of_its_kind_and_stays_while_it_is_used() {
 fn what_cannot_be_is_refused() {
     let mut nodes = pair(LinkLayer::InfiniBand);
     let [node, _] = &mut nodes;
-    let cases: [(Kind, usize, u8, Status); 18] = [
+    let cases: [(Kind, usize, u8, Status); 21] = [
         (Srq, 0x14, 0x82, Status::BadParameter),       // WQE signatures
         (Srq, 0x14, 0x00, Status::BadParameter),       // WQEs of 16 bytes, which have no room for a link
         (Srq, 0x2b, 0x77, Status::BadResource),        // PD
@@ -267,6 +268,8 @@ fn what_cannot_be_is_refused() {
         (RmpLinked, 0x21, 0x00, Status::BadParameter), // a pool that is not ready
         (RmpLinked, 0x50, 0x20, Status::BadParameter), // several strides
         (RmpLinked, 0x24, 0x80, Status::BadParameter), // a linked list without links
+        (RmpLinked, 0x50, 0x08, Status::BadParameter), // WQE signatures
+        (RmpLinked, 0x76, 0x01, Status::BadParameter), // a number of strides
         (RmpLinked, 0x71, 0x04, Status::BadParameter), // WQEs of 16 bytes
         (RmpCyclic, 0x57, 0x81, Status::BadParameter), // a limit of 129 of 128
         (RmpCyclic, 0x22, 0x01, Status::BadParameter), // a bit without a name
@@ -277,6 +280,7 @@ fn what_cannot_be_is_refused() {
         (Xrq, 0x1f, 0x01, Status::BadParameter),       // for dynamic connections (UCX)
         (Xrq, 0x1b, 0x77, Status::BadResource),        // CQ
         (Xrq, 0x90, 0x30, Status::BadParameter),       // several strides
+        (Xrq, 0x90, 0x08, Status::BadParameter),       // WQE signatures
     ];
     for (kind, at, byte, status) in cases {
         let mut input = kind.create(node);
@@ -352,6 +356,12 @@ fn an_extended_queue_may_match_tags() {
     create[0x30] = 0x70;
     let number = node.number(&create);
     assert_eq!(Xrq.query(node, number).expect("a context")[0x10..], create[0x10..0x150]);
+    let rendezvous = |node: &Node, number| node.bench.device.query_srq(number).expect("it is there").tags;
+    assert_eq!(rendezvous(node, number).map(|tags| tags.context.rendezvous), Some(true));
+    let mut without = create.clone();
+    without[0x13] = 0;
+    let number_without = node.number(&without);
+    assert_eq!(rendezvous(node, number_without).map(|tags| tags.context.rendezvous), Some(false));
     // Bytes of a QP's context: offload_type, no_sq.
     let qp = |node: &Node, st: u8, offload: u8, no_sq: u8| {
         let mut input = node.qp_mailbox(&Qp { st, srqn: Some(number) });
@@ -377,4 +387,47 @@ fn an_extended_queue_may_match_tags() {
     (input[0x1b], input[0x22]) = (0x10, input[0x22] | 0x80);
     node.create_qp_by(&input);
     assert_eq!(Xrq.destroy(node, number), Status::ResourceBusy);
+}
+
+/// As libmlx5's queues are asked about by commands: the kernel's driver has made them.
+#[test]
+fn queues_that_no_command_has_made_are_of_their_kinds() {
+    let mut nodes = pair(LinkLayer::InfiniBand);
+    let [node, _] = &mut nodes;
+    let rq = RqContext { buf: BASE + SRQ_PAGES[1] * 4096, log_size: 5, log_stride: LOG_STRIDE };
+    let (pd, dbr, cqn) = (node.pd, SRQ_RECORD, node.cqn);
+    let context = SrqContext { pd, rq, order: SrqOrder::Linked, is_pool: false, dbr, limit: 0 };
+    let device = &mut node.bench.device;
+    let plain = device.create_srq(context).expect("an SRQ");
+    let tags = TagContext { cqn, uidx: Some(0xab_cdef), log_list: 6, rendezvous: true };
+    let tagged = device.create_tag_srq(context, tags).expect("an SRQ that matches tags");
+    let xrcd = device.alloc_xrcd().expect("a domain");
+    let of_domain = device.create_xrc_srq(context, XrcContext { xrcd, cqn, uidx: None }).expect("an SRQ of a domain");
+
+    // QUERY_XRC_SRQ is no command of the kinds above.
+    let by_xrc = |node: &mut Node, number: u32| {
+        node.bench.execute(&mailbox(16, &[(0, &[7, 7]), (8, &number.to_be_bytes())]), 0x110).is_ok()
+    };
+    for (number, expected) in [
+        (plain, [true, true, false, false]),
+        (tagged, [false, false, true, false]),
+        (of_domain, [false, false, false, true]),
+    ] {
+        let [srq, rmp, xrq] = [Srq, RmpLinked, Xrq].map(|kind| kind.query(node, number).is_ok());
+        assert_eq!([srq, rmp, xrq, by_xrc(node, number)], expected, "{number:#x}");
+    }
+    // Size, stride, domain and record are where a command that makes a queue has them.
+    for (kind, number) in [(Srq, plain), (RmpLinked, plain), (Xrq, tagged)] {
+        let told = kind.query(node, number).expect("a context");
+        let (at, _) = kind.places();
+        let (domain, record) = if kind == Srq { (at + 0x18, at + 0x28) } else { (at + 8, at + 0x10) };
+        let sizes = if kind == Srq { [told[at], told[at + 4] + 4] } else { [told[at + 0x23], told[at + 0x21]] };
+        assert_eq!(sizes, [5, LOG_STRIDE], "{kind:?}");
+        assert_eq!(told[domain..domain + 4], pd.to_be_bytes(), "{kind:?}");
+        assert_eq!(told[record..record + 8], dbr.to_be_bytes(), "{kind:?}");
+    }
+    // Topology and offload, user index, CQ, and the size of the list.
+    let told = Xrq.query(node, tagged).expect("a context");
+    assert_eq!((&told[0x12..0x18], &told[0x18..0x1c]), (&[1, 1, 0, 0xab, 0xcd, 0xef][..], &cqn.to_be_bytes()[..]));
+    assert_eq!(told[0x30], 0x60);
 }
