@@ -204,6 +204,14 @@ mod tests {
     }
 
     #[test]
+    fn there_is_a_most_that_is_looked_at() {
+        // Page 0 is none, so nothing is taken in either case.
+        for (count, why) in [(MOST, BadPage::Address(0)), (MOST + 1, BadPage::TooMany)] {
+            assert_eq!(Pages::default().give(&vec![0; count]), Err(why), "{count}");
+        }
+    }
+
+    #[test]
     fn the_device_asks_once_before_it_lacks_any_and_waits_for_those_that_it_lacks() {
         let mut given = initialized();
         given.set_use(8 * 32, 0);

@@ -344,6 +344,8 @@ mod tests {
         assert_eq!(bench.call(DRIVER, |call| call.ring(askew)), Err(Status::BadParameter));
         let large = Placement { log_page_size: 32, ..place.clone() };
         assert_eq!(bench.call(DRIVER, |call| call.ring(large)), Err(Status::BadParameter));
+        let largest = Placement { log_page_size: 31, pages: vec![0], ..ring(64) };
+        assert_eq!(bench.call(DRIVER, |call| call.ring(largest)), Ok(0), "a page of 2^43 bytes");
         let of_the_device = Placement { pages: vec![0xc000_0000_0000_0000; 2], ..place };
         assert_eq!(bench.call(DRIVER, |call| call.ring(of_the_device)), Err(Status::BadParameter));
         assert_eq!(bench.call(DRIVER, |call| call.record(None, u64::MAX - 7, 8)), Err(Status::BadParameter));

@@ -122,6 +122,11 @@ fn what_is_no_command_is_refused_with_a_status_and_changes_nothing() {
     let mut output = [0xff; 16];
     assert_eq!(firmware.execute(&mut device, &[8, 0], &mut output), Status::BadInputLength);
     assert_eq!((output[0], &output[8..]), (0x50, &[0; 8][..]));
+    for len in 0..8 {
+        // The length is checked before the number of the command.
+        let short = vec![0xff; len];
+        assert_eq!(firmware.execute(&mut device, &short, &mut output), Status::BadInputLength, "{len} bytes");
+    }
     let alloc_pd = [8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     assert_eq!(firmware.execute(&mut device, &alloc_pd, &mut [0; 8]), Status::BadOutputLength);
     let mut reserved = alloc_pd;

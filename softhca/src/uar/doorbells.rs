@@ -349,3 +349,27 @@ fn trim(mut bytes: Vec<u8>) -> Vec<u8> {
     bytes.truncate(len);
     bytes
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arm_words_are_behind_by_index_and_then_by_sequence_number() {
+        const SEQUENCE: u32 = 1 << 28;
+        for (record, word, is_behind) in [
+            (5, 5, false),
+            (6, 5, false),
+            (5, 6, true),
+            (0, 0xff_ffff, false),
+            (0xff_ffff, 0, true),
+            (0x7f_ffff, 0, false),
+            (0x80_0001, 0, true),
+            (5, SEQUENCE | 5, true),
+            (SEQUENCE | 5, 5, false),
+            (0x3000_0005, 5, true),
+        ] {
+            assert_eq!(arm_is_behind(record, word), is_behind, "{record:#x} {word:#x}");
+        }
+    }
+}

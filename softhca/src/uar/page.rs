@@ -235,6 +235,15 @@ mod tests {
     }
 
     #[test]
+    fn memory_that_cannot_be_mapped_is_an_error() {
+        let memory = UarMemory::new().unwrap();
+        // Such a descriptor is enough to allocate a page, and not enough to map it.
+        let only_written = std::fs::File::options().write(true).open(format!("/proc/self/fd/{}", memory.0.as_raw_fd()));
+        let refused = Uar::new(&UarMemory::in_file(only_written.unwrap().into()), 0);
+        assert!(matches!(refused, Err(Error::System { .. })), "{refused:?}");
+    }
+
+    #[test]
     fn halves_take_turns() {
         let mut uar = Uar::new(&UarMemory::new().unwrap(), 0).unwrap();
         let mut posted = 0;

@@ -234,6 +234,9 @@ mod tests {
         let mut bench = Bench::new();
         let mut caps = query(&mut bench, 0).expect("general capabilities");
         assert_eq!(set(&mut bench, 0, &caps), Ok(()));
+        // Bit 0 of the modifier, which asks for the values in use.
+        let of_use = [&[1, 9, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0][..], &caps].concat();
+        assert_eq!(bench.execute(&of_use, 16), Err(Status::BadParameter));
         // rndv_offload_dc, which is not there; then cqe_version 0.
         caps[0x5f2 / 8] ^= 0x20;
         assert_eq!(set(&mut bench, 0, &caps), Err(Status::BadParameter));

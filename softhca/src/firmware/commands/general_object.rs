@@ -212,10 +212,12 @@ mod tests {
         assert_eq!(bench.execute(&mailbox()[..0x10c], 0x10), Err(Status::BadInputLength));
         let number = bench.execute(&mailbox(), 0x10).expect("a key")[11];
         for opcode in [2, 3] {
-            let mut longer = named(opcode, number).to_vec();
-            longer.extend([0, 0, 0, 1]);
-            assert_eq!(bench.execute(&longer, 0x110), Err(Status::BadInputLength), "opcode {opcode}");
+            for tail in [[0, 0, 0, 1], [1; 4]] {
+                let longer = [&named(opcode, number)[..], &tail].concat();
+                assert_eq!(bench.execute(&longer, 0x110), Err(Status::BadInputLength), "opcode {opcode}: {tail:?}");
+            }
         }
+        assert!(bench.execute(&[&named(2, number)[..], &[0; 4]].concat(), 0x110).is_ok(), "zeros are nothing");
         let port = PortConfig::infiniband(1);
         let mut old = Bench::of(DeviceConfig { generation: Generation::ConnectX5, ..DeviceConfig::with_port(port) });
         assert_eq!(old.execute(&mailbox(), 0x10), Err(Status::BadParameter));

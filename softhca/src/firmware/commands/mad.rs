@@ -99,6 +99,7 @@ fn answer(call: &mut Call<'_>) -> Result<(), Refusal> {
 
 #[cfg(test)]
 mod tests {
+    use crate::config::{DeviceConfig, PortConfig};
     use crate::firmware::Status;
     use crate::firmware::test_bench::Bench;
 
@@ -151,5 +152,7 @@ mod tests {
             other[at] = byte;
             assert_eq!(bench.execute(&other, 0x110).expect("an answer")[20..22], [0, 0x0c], "byte {at}");
         }
+        let mut ethernet = Bench::of(DeviceConfig::with_port(PortConfig::ethernet(1)));
+        assert_eq!(told(&mut ethernet)[4..6], [0, 0x0c], "an Ethernet port has no agent");
     }
 }

@@ -131,6 +131,9 @@ mod tests {
             }
             assert_eq!(bench.execute(&input, 0x10), Err(status), "byte {at:#x}");
         }
+        let mut behind = good.clone();
+        behind[0x24..0x28].copy_from_slice(&0x1000_u32.to_be_bytes());
+        assert_eq!(bench.execute(&behind, 0x10), Err(Status::BadParameter), "the first byte behind the page");
         let number = bench.execute(&good, 0x10).expect("memory")[11];
         let destroy = [0x0a, 0x0a, 0, 0, 0, 0, 0, 0, 0, 0, 0, number, 0, 0, 0, 0];
         assert!(bench.execute(&destroy, 0x10).is_ok());

@@ -75,6 +75,7 @@ fn lists_and_flags_are_kept_and_let_frames_in() {
         assert_eq!(bench.execute(&bad, 16), Err(status));
     }
     assert_eq!(query(&mut bench, 0, 16)[0x100..0x110], [entry(7), entry(8)].concat());
+    bench.execute(&modify(LIST, &[(0xf3, 128)], &many[..128]), 16).expect("as many as there can be");
     bench.execute(&modify(ADDRESS, &[(0xfb, 0x42), (0xf6, 2)], &[]), 16).expect("an address");
     assert_eq!(query(&mut bench, 0, 0)[0xf4..0xfc], [0, 0, 2, 0, 0, 0, 0, 0x42]);
 }
@@ -144,10 +145,16 @@ fn roce_addresses_reach_the_device() {
     assert_eq!(bench.device.config().ports[0].gid(1), None);
     bench.execute(&roce(5, [0; 16], 2, 1, 0), 16).expect("free");
     assert_eq!(arrived(&mut bench), 2);
-    // RoCE is off, and on again.
+    // RoCE is off, and on again. Only while it is on, the fabric gives the addresses to no other device.
+    let taken = || {
+        let gids = vec![Gid { raw: IPV4, kind: GidType::RoceV1 }];
+        fabric.attach(Address { gids, ..address(0x180..0x190) }).is_err()
+    };
+    assert!(taken());
     bench.execute(&modify(ROCE, &[], &[]), 16).expect("off");
-    assert_eq!((arrived(&mut bench), query_roce(&mut bench)), (0, 0));
+    assert_eq!((arrived(&mut bench), query_roce(&mut bench), taken()), (0, 0, false));
     bench.execute(&modify(ROCE, &[(3, 1)], &[]), 16).expect("on");
+    assert!(taken());
     assert_eq!((arrived(&mut bench), query_roce(&mut bench)), (2, 1));
     for (bad, status) in [
         (roce(255, IPV4, 2, 0, 0), Status::BadIndex),
@@ -166,4 +173,23 @@ fn roce_addresses_reach_the_device() {
 
 fn query_roce(bench: &mut Bench) -> u8 {
     query(bench, 0, 0)[3] & 1
+}
+
+#[test]
+fn an_infiniband_port_keeps_its_addresses() {
+    let mut bench = Bench::new();
+    let before = bench.device.config().ports[0].gids.clone();
+    for gid in [None, Some(Gid { raw: IPV4, kind: GidType::RoceV2 })] {
+        assert!(bench.device.set_gid(1, 0, gid).is_err());
+    }
+    assert_eq!(bench.device.config().ports[0].gids, before);
+}
+
+/// QUERY_HCA_VPORT_CONTEXT: raw packets and GRHs that packets must have (bits 0x102 and 0x103 of the context).
+#[test]
+fn an_ethernet_port_has_raw_packets_and_needs_grhs() {
+    for (mut bench, expected) in [(ethernet(), 0x30), (Bench::new(), 0)] {
+        let context = bench.execute(&command(0x762, 0, [0, 0]), 0x210).expect("a context");
+        assert_eq!(context[0x10 + 0x20] & 0x30, expected);
+    }
 }

@@ -67,6 +67,49 @@ fn the_way_goes_up() {
     assert_eq!(steering.decide(rx, &key([0, 0]), 100), Decision::default());
 }
 
+/// `max_ft_level` and `log_max_ft_size`: the last level, and the largest table.
+#[test]
+fn a_table_has_a_last_level_and_a_largest_size() {
+    let mut steering = Steering::default();
+    for (level, log_size, is_made) in [(127, 20, true), (128, 20, false), (127, 21, false)] {
+        let made = steering.create_table(Direction::Receive, level, log_size, Miss::Default);
+        assert_eq!(made.is_ok(), is_made, "{level} {log_size}");
+    }
+}
+
+#[test]
+fn the_root_ends_with_its_table_and_with_no_other() {
+    let mut steering = Steering::default();
+    let rx = Direction::Receive;
+    let [root, other] = [(); 2].map(|()| steering.create_table(rx, 0, 4, Miss::Default).unwrap());
+    steering.set_root(rx, Some(root)).unwrap();
+    steering.destroy_table(rx, other).unwrap();
+    assert!(steering.has_root(rx));
+    steering.destroy_table(rx, root).unwrap();
+    assert!(!steering.has_root(rx));
+}
+
+#[test]
+fn a_rule_has_16_destinations_and_counters_at_most_and_one_table() {
+    let mut steering = Steering::default();
+    let rx = Direction::Receive;
+    let tables = [0, 1, 1].map(|level| steering.create_table(rx, level, 4, Miss::Default).unwrap());
+    let group = steering.create_group(rx, tables[0], Group::new(0, 3, Key::default())).unwrap();
+    let counters: Vec<u32> = (0..17).map(|_| steering.create_counter().unwrap()).collect();
+    let [one, other] = [1, 2].map(|at| Destination::Table(tables[at]));
+    for (to, counters, is_set) in [
+        (vec![Destination::Tir(1); 16], &counters[..16], true),
+        (vec![Destination::Tir(1); 17], &[], false),
+        (vec![Destination::Tir(1)], &counters[..], false),
+        (vec![Destination::Tir(1), one], &[], true),
+        (vec![one, other], &[], false),
+        (vec![one, one], &[], false),
+    ] {
+        let entry = Entry { counters: counters.to_vec(), ..forward(group, Key::default(), to) };
+        assert_eq!(steering.set_entry(rx, tables[0], 0, entry.clone()).is_ok(), is_set, "{entry:?}");
+    }
+}
+
 #[test]
 fn what_fits_no_direction_is_refused() {
     let mut steering = Steering::default();
