@@ -1,4 +1,4 @@
-//! Management datagrams between two instances of a device that share their addresses.
+//! Management datagrams between instances of a device that share their addresses.
 //!
 //! Management datagrams belong here. Other datagrams belong in `engine`.
 
@@ -23,13 +23,18 @@ fn device(directory: &std::path::Path) -> (Device, u32) {
     (device, gsi)
 }
 
+/// The way to the address that all instances have.
+fn to_itself() -> PathGrh {
+    let dgid = PortConfig::ethernet(1).gids[0].raw;
+    PathGrh { dgid, sgid_index: 0, flow_label: 0, hop_limit: 1, traffic_class: 0 }
+}
+
 #[test]
 fn datagrams_find_the_instance_that_they_are_for() {
     let directory = tempfile::tempdir().unwrap();
     let ((mut a, qp1), (mut b, redirected)) = (device(directory.path()), device(directory.path()));
     assert_eq!((qp1, redirected), (1, 0x4001));
-    let dgid = PortConfig::ethernet(1).gids[0].raw;
-    let grh = PathGrh { dgid, sgid_index: 0, flow_label: 0, hop_limit: 1, traffic_class: 0 };
+    let grh = to_itself();
     let path = Path { dlid: 0, sl: 0, src_path_bits: 0, grh: Some(grh), dmac: [0; 6] };
     a.send_mad(1, &path, redirected, &[7; MAD_BYTES]).unwrap();
     b.send_mad(1, &path, qp1, &[8; MAD_BYTES]).unwrap();
@@ -46,4 +51,16 @@ fn datagrams_find_the_instance_that_they_are_for() {
     assert!(a.send_mad(2, &path, qp1, &[0; MAD_BYTES]).is_err());
     let no_gid = Path { grh: Some(PathGrh { sgid_index: 1, ..grh }), ..path };
     assert!(a.send_mad(1, &no_gid, qp1, &[0; MAD_BYTES]).is_err());
+}
+
+#[test]
+fn a_datagram_waits_for_the_step_that_sends_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let (mut device, qp1) = device(directory.path());
+    let path = Path { dlid: 0, sl: 0, src_path_bits: 0, grh: Some(to_itself()), dmac: [0; 6] };
+    assert!(!device.has_packets_waiting());
+    device.send_mad(1, &path, qp1, &[7; MAD_BYTES]).unwrap();
+    assert!(device.has_packets_waiting());
+    while device.step(Duration::ZERO) {}
+    assert!(!device.has_packets_waiting());
 }

@@ -5,7 +5,7 @@
 
 use crate::frame::{frame, ipv4, mac};
 use crate::mailbox::Mail;
-use crate::node::{Cq, Node, PAGE, Queue, RDY, RST, op};
+use crate::node::{Cq, ERR, Node, PAGE, Queue, RDY, RST, op};
 use softhca::complaint::Complaint;
 use softhca::config::{DeviceConfig, Generation, PortConfig};
 use softhca::firmware::Status;
@@ -118,6 +118,24 @@ fn a_clock_ticks_as_far_as_it_is_enabled() {
     assert_eq!(lab.at(100), (0, 7));
 }
 
+/// The master's request has been executed, and the clock has not begun: it is before its master in a step.
+#[test]
+fn a_clock_loses_what_it_may_do_by_a_reset_alone() {
+    for resets in [false, true] {
+        let mut lab = Lab::new(&Fabric::new());
+        lab.enable(3);
+        lab.node.device.step(lab.began);
+        assert_eq!(lab.node.memory.read(lab.cq.ring, 64)[63] >> 4, 0xf, "it has not begun");
+        let way: &[[u64; 2]] = if resets { &[[RDY, ERR], [ERR, RST], [RST, RDY]] } else { &[[RDY, RDY]] };
+        for &[from, to] in way {
+            lab.node.modify_sq(lab.clock, from, to).unwrap();
+        }
+        let ticks: Vec<_> = (0..4).map(|micros| lab.at(micros).1).collect();
+        let begun = lab.at(4).0 != 0xf;
+        assert_eq!((begun, ticks), if resets { (false, vec![0; 4]) } else { (true, vec![0, 1, 2, 2]) });
+    }
+}
+
 #[test]
 fn a_device_that_is_late_makes_up_for_it() {
     let mut lab = Lab::new(&Fabric::new());
@@ -171,6 +189,8 @@ fn a_master_takes_the_index_of_the_register_if_the_record_is_behind() {
     let mut lab = Lab::new(&Fabric::new());
     let (cq, tis, uar) = (lab.node.cq(), lab.node.tis(), lab.node.uar as u32);
     let other = lab.node.sq(&cq, Some(tis));
+    // The device has seen both records, and takes an index from them only if it changes.
+    lab.at(0);
     for (queue, opcode, about) in [(&other, NOP, None), (&lab.master, SEND_EN, Some((5, lab.clock)))] {
         assert_eq!(lab.node.memory.read(lab.cq.ring, 64)[63] >> 4, 0xf, "nothing has started the clock");
         let posted = wqe(queue, opcode, about);
@@ -199,7 +219,8 @@ fn what_no_clock_can_be_is_refused() {
         (&[("ctx.packet_pacing_rate_limit_index", 0)][..], false, false),
         (&[], true, true),
         (&[("ctx.tis_lst_sz", 1), ("ctx.tis_num_0", tis)], true, false),
-        // Longer than `log_max_static_sq_wq` says.
+        // `log_max_static_sq_wq` is 8.
+        (&[("ctx.wq.log_wq_sz", 8)], true, true),
         (&[("ctx.wq.log_wq_sz", 9)], true, false),
         (&[("ctx.wq.log_wq_sz", 9), ("ctx.static_sq_wq", 0)], true, true),
     ] {

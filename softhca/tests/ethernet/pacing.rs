@@ -198,3 +198,21 @@ fn rates_that_cannot_be_are_refused() {
     assert!(lab.a.bare(&mail.clone().set("modify_bitmask", 2).set("ctx.state", RDY)).is_err());
     assert!(lab.a.bare(&mail.set("modify_bitmask", 1).set("ctx.state", 3)).is_err());
 }
+
+#[test]
+fn a_queue_that_gets_no_rate_keeps_its_state() {
+    let mut lab = Lab::new();
+    let (mail, _) = lab.a.sq_mail(&lab.a_cq, Some(lab.tis));
+    let sqn = lab.a.number(mail, "create_sq_out", "sqn");
+    let ready = Mail::command("modify_sq_in", op::MODIFY_SQ)
+        .set("sqn", sqn)
+        .set("sq_state", RST)
+        .set("modify_bitmask", 1)
+        .set("ctx.state", RDY)
+        .set("ctx.packet_pacing_rate_limit_index", 7);
+    assert_eq!(lab.a.bare(&ready), Err(Status::BadParameter), "no such rate");
+    let query = Mail::command("query_sq_in", op::QUERY_SQ).set("sqn", sqn);
+    assert_eq!(lab.a.command(&query, "query_sq_out", 0).unwrap().get("sq_context.state"), RST);
+    set(&mut lab.a, 7, (BYTE_A_MICROSECOND, 0, 0)).unwrap();
+    lab.a.bare(&ready).unwrap();
+}

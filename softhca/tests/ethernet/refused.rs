@@ -3,8 +3,9 @@
 //! Refusals belong here, arbitrary bytes in `hostile.rs`.
 
 use crate::mailbox::Mail;
-use crate::node::{Node, op, pair};
-use softhca::firmware::Status;
+use crate::node::{Node, RDY, RST, op, pair};
+use softhca::error::Object;
+use softhca::firmware::{Status, Uid};
 
 /// Carries out variants of a command, each of which is refused; then the command itself.
 fn refused(node: &mut Node, mail: &Mail, output: &'static str, variants: &[(&str, u64)]) -> u64 {
@@ -136,6 +137,8 @@ fn rules_that_cannot_be_are_refused() {
         ("flow_table_context.termination_table", 1),
         ("flow_table_context.table_miss_action", 1),
         ("flow_table_context.table_miss_action", 2),
+        // A table, and misses that do not go to it.
+        ("flow_table_context.table_miss_id", 1),
         ("flow_table_context.level", 128),
         ("flow_table_context.log_size", 21),
     ];
@@ -342,4 +345,58 @@ fn a_change_of_a_rule_keeps_the_rest() {
         let listed = found.bytes[0x340..].chunks(8).map(|word| u64::from_be_bytes(word.try_into().unwrap()) >> 32);
         assert_eq!(listed.filter(|&entry| entry != 0).collect::<Vec<_>>(), list);
     }
+}
+
+/// The number of a new user that may send frames.
+fn user(node: &mut Node) -> u64 {
+    let mail = Mail::command("create_uctx_in", 0xa04).set("uctx.cap", 1);
+    node.number(mail, "create_uctx_out", "uid")
+}
+
+#[test]
+fn a_users_receive_queue_names_objects_of_the_user() {
+    let (mut a, _) = pair();
+    let cq = a.cq();
+    let [uid, other] = [user(&mut a), user(&mut a)];
+    let counter = |node: &mut Node, uid: u64| {
+        let mail = Mail::command("alloc_q_counter_in", op::ALLOC_Q_COUNTER).set("uid", uid);
+        node.number(mail, "alloc_q_counter_out", "counter_set_id")
+    };
+    let (own, foreign) = (counter(&mut a, uid), counter(&mut a, other));
+    for (kind, number) in [(Object::Pd, a.pd), (Object::Cq, cq.cqn)] {
+        a.firmware.set_owner(kind, number as u32, Uid(uid as u16));
+    }
+    let (mail, _) = a.rq_mail(&cq, false);
+    let mail = mail.set("uid", uid);
+    for (field, value, status) in [
+        ("ctx.counter_set_id", foreign, Status::BadResource),
+        // The queue that drops its frames is the driver's.
+        ("ctx.wq.pd", 0, Status::BadOperation),
+    ] {
+        assert_eq!(a.bare(&mail.clone().set(field, value)), Err(status), "{field} = {value}");
+    }
+    let of_driver = mail.clone().set("uid", 0).set("ctx.wq.pd", 0);
+    a.command(&of_driver, "create_rq_out", 0).unwrap();
+    // 0 is no counter, which nobody has to own.
+    a.command(&mail, "create_rq_out", 0).unwrap();
+    let rqn = a.number(mail.set("ctx.counter_set_id", own), "create_rq_out", "rqn");
+
+    let modify = |from, to, mask: u64, counter: u64| {
+        Mail::command("modify_rq_in", op::MODIFY_RQ)
+            .set("uid", uid)
+            .set("rqn", rqn)
+            .set("rq_state", from)
+            .set("modify_bitmask", mask)
+            .set("ctx.state", to)
+            .set("ctx.counter_set_id", counter)
+    };
+    assert_eq!(a.bare(&modify(RST, RDY, 8, foreign)), Err(Status::BadResource));
+    // Bits of the mask that stand for no part of the queue that there is.
+    for mask in [1, 4, 0x10, 8 | 1] {
+        assert_eq!(a.bare(&modify(RST, RDY, mask, own)), Err(Status::BadParameter), "{mask:#x}");
+    }
+    a.bare(&modify(RST, RDY, 8, own)).unwrap();
+    a.bare(&modify(RDY, RDY, 8, 0)).unwrap();
+    let free = Mail::command("dealloc_q_counter_in", op::DEALLOC_Q_COUNTER);
+    a.bare(&free.set("counter_set_id", own)).unwrap();
 }

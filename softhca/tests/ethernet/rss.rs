@@ -2,7 +2,7 @@
 //!
 //! RSS belongs here, other destinations in `transfer.rs`.
 
-use crate::frame::{frame, ipv4, mac};
+use crate::frame::{frame, ipv4, mac, sum};
 use crate::mailbox::Mail;
 use crate::node::{Cq, Node, Queue, op, pair, run};
 use softhca::firmware::Status;
@@ -144,6 +144,7 @@ fn tables_of_queues_that_cannot_be_are_refused() {
     for (max, rqs, status) in [
         (4, &numbers[..3], Status::BadParameter),
         (2, &numbers[..], Status::BadParameter),
+        (2049, &numbers[..], Status::BadParameter),
         (4096, &numbers[..], Status::BadParameter),
         (4, &[], Status::BadParameter),
         (4, &[numbers[0], 5][..], Status::BadResource),
@@ -155,4 +156,40 @@ fn tables_of_queues_that_cannot_be_are_refused() {
         .set("rqt_context.rqt_actual_size", 4)
         .followed_by(&[0; 12]);
     assert_eq!(a.bare(&short), Err(Status::BadInputLength));
+    // `log_max_rqt_size` is 11.
+    rqt(&mut a, 2048, &numbers).unwrap();
+}
+
+/// IPsec: an IPv4 packet of ESP, whose security parameters index is hashed if the TIR says so
+/// (`MLX5_HASH_FIELD_SEL_IPSEC_SPI`). Bits 7:6 of the hash's kind say it.
+#[test]
+fn a_security_index_is_hashed_where_it_is_selected() {
+    let (mut a, mut b) = pair();
+    let mut queues = queues(&mut b);
+    let numbers: Vec<u64> = queues.iter().map(|(_, rq)| rq.number).collect();
+    let a_cq = a.cq();
+    let tis = a.tis();
+    let mut sq = a.sq(&a_cq, Some(tis));
+    let table = rqt(&mut b, 4, &numbers).unwrap();
+    let (source, _, destination, _, _, of_addresses) = CONNECTIONS[0];
+    let mut packet = vec![0x45, 0, 0, 36, 0, 0, 0x40, 0, 64, 50, 0, 0];
+    packet.extend([source, destination].concat());
+    let checksum = (!sum(&[&packet])).to_be_bytes();
+    packet[10..12].copy_from_slice(&checksum);
+    packet.extend([0x11, 0x22, 0x33, 0x44, 0, 0, 0, 1, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55, 0x55]);
+    let whole = frame(mac(2), &[], &[&packet[..], &[0; 10]].concat());
+    let mut placed = None;
+    for (fields, kind) in [(3, 0x04), (0x13, 0xc4)] {
+        let to = tir(&mut b, table, fields);
+        match placed {
+            None => placed = Some(b.take_all(to)),
+            Some((table, group)) => b.bare(&Node::rule(0, (table, group, 0), &[], 4, &[(2, to)], &[])).unwrap(),
+        }
+        a.send(&mut sq, 0, &whole);
+        run(&mut [&mut a, &mut b]);
+        let cqe = queues.iter_mut().find_map(|(cq, _)| b.poll(cq)).expect("a frame");
+        assert_eq!(cqe[16], kind, "{fields:#x}");
+        let hash = u32::from_be_bytes([cqe[12], cqe[13], cqe[14], cqe[15]]);
+        assert_eq!(hash == of_addresses, kind == 0x04, "{hash:#x}");
+    }
 }

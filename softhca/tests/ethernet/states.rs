@@ -60,6 +60,22 @@ fn a_receive_queue_goes_its_ways_and_no_others() {
     assert_eq!(arrives(&mut b, &mut b_cq), [(2, 0, 0, whole().len() as u32)], "from the first WQE on again");
 }
 
+/// `vsd`: VLAN stripping is disabled.
+#[test]
+fn a_receive_queue_tells_whether_it_strips_vlans() {
+    let (mut a, _) = pair();
+    let cq = a.cq();
+    let (mail, _) = a.rq_mail(&cq, false);
+    let rqn = a.number(mail.set("ctx.vsd", 1), "create_rq_out", "rqn");
+    for (from, mask, given, told) in [(RST, 0, 0, 1), (RDY, 2, 0, 0), (RDY, 2, 1, 1), (RDY, 0, 0, 1)] {
+        let mail = Mail::command("modify_rq_in", op::MODIFY_RQ).set("rqn", rqn).set("rq_state", from);
+        a.bare(&mail.set("ctx.state", RDY).set("modify_bitmask", mask).set("ctx.vsd", given)).unwrap();
+        let query = Mail::command("query_rq_in", op::QUERY_RQ).set("rqn", rqn);
+        let found = a.command(&query, "query_rq_out", 0).unwrap();
+        assert_eq!(found.get("rq_context.vsd"), told, "{mask} {given}");
+    }
+}
+
 #[test]
 fn a_send_queue_stops_at_an_error_and_flushes_if_it_is_told_to() {
     for flushes in [true, false] {

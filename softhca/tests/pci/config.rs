@@ -2,7 +2,9 @@
 //!
 //! Configuration space belongs here, BAR 0 in `registers.rs`.
 
-use crate::driver::{BAD_SYS_STATE, Driver, ENABLE_HCA, Failure, QUERY_ISSI};
+use crate::doorbells::queue_pair;
+use crate::driver::{BAD_SYS_STATE, Driver, ENABLE_HCA, Failure, OBJECTS, QUERY_ISSI};
+use softhca::context::{QpAttr, QpState};
 use softhca::pci::{BAR_BYTES, CONFIG_BYTES, MSIX_PBA_OFFSET, MSIX_TABLE_OFFSET, VECTORS};
 
 fn read<const N: usize>(driver: &Driver, at: usize) -> [u8; N] {
@@ -124,6 +126,36 @@ fn nothing_is_decoded_and_no_memory_is_reached_before_it_is_permitted() {
     assert_eq!(driver.load(0), u32::MAX, "D3");
     driver.function.write_config(power + 4, &[0]);
     assert!(driver.run(QUERY_ISSI, 0, 0x10, 0x70).is_ok(), "the HCA is as it was");
+}
+
+/// WQEs that were announced before the bus was taken from the function.
+#[test]
+fn queues_rest_while_the_function_is_no_bus_master() {
+    let mut driver = Driver::initialized();
+    let (qpn, uar) = queue_pair(&mut driver);
+    let device = driver.function.device();
+    let init = QpAttr {
+        state: Some(QpState::Init),
+        pkey_index: Some(0),
+        port: Some(1),
+        access: Some(Default::default()),
+        ..QpAttr::default()
+    };
+    // In error, it flushes its WQEs.
+    for attr in [init, QpAttr { state: Some(QpState::Err), ..QpAttr::default() }] {
+        device.modify_qp(qpn, &attr).expect("a state");
+    }
+    driver.memory.put(OBJECTS + 63, &[0xf0]);
+    driver.memory.put(OBJECTS + 0x1044, &1_u32.to_be_bytes());
+    let [_, a, b, c] = qpn.to_be_bytes();
+    let nop = [0, 0, 0, 0, a, b, c, 1, 0, 0, 0, 8, 0, 0, 0, 0];
+    driver.memory.put(OBJECTS + 0x2000, &nop);
+    driver.function.write(u64::from(uar) * 4096 + 0x800, &nop[..8]);
+    for (command, opcode) in [(2, 0xf), (6, 0xd)] {
+        driver.function.write_config(4, &[command, 0]);
+        driver.step();
+        assert_eq!(driver.memory.get(OBJECTS + 63, 1)[0] >> 4, opcode, "command register {command}");
+    }
 }
 
 #[test]

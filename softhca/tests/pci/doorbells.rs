@@ -10,7 +10,7 @@ use softhca::context::{CqContext, InlineHeaders, QpContext, SqContext, Transport
 const HALVES: [u64; 2] = [0x800, 0x900];
 
 /// A queue pair; its number, and that of its UAR page.
-fn queue_pair(driver: &mut Driver) -> (u32, u32) {
+pub(crate) fn queue_pair(driver: &mut Driver) -> (u32, u32) {
     let uar = word(&driver.run(ALLOC_UAR, 0, 0x10, 0x10).expect("a UAR page"), 8);
     let pd = word(&driver.run(ALLOC_PD, 0, 0x10, 0x10).expect("a PD"), 8);
     let device = driver.function.device();

@@ -20,6 +20,19 @@ fn all_pages_come_back_and_each_once() {
     assert_eq!(driver.take(10), Ok(0));
 }
 
+/// The device has no objects before `INIT_HCA`, so it lacks no pages for them.
+#[test]
+fn pages_for_objects_are_wanted_once_there_can_be_objects() {
+    let mut driver = Driver::started();
+    driver.run(ENABLE_HCA, 0, 0x10, 0x10).expect("ENABLE_HCA");
+    let wanted = |driver: &mut Driver| word(&driver.run(QUERY_PAGES, 3, 0x10, 0x10).expect("QUERY_PAGES"), 0xc) as i32;
+    assert_eq!(wanted(&mut driver), 0, "before any page");
+    driver.give(300).expect("pages");
+    assert_eq!(wanted(&mut driver), 0, "with too many");
+    driver.run(INIT_HCA, 0, 0x20, 0x10).expect("INIT_HCA");
+    assert_eq!(wanted(&mut driver), -220);
+}
+
 #[test]
 fn pages_that_cannot_be_are_refused_and_none_of_the_list_is_taken() {
     let mut driver = Driver::started();
