@@ -5,7 +5,9 @@
 use crate::frame::{frame, ipv4, mac};
 use crate::mailbox::Mail;
 use crate::node::{ERR, Node, RDY, RST, op, pair, run};
+use softhca::event::Event;
 use softhca::firmware::Status;
+use softhca::query::CqFault;
 
 fn whole() -> Vec<u8> {
     frame(mac(2), &[], &ipv4(true, ([1, 2, 3, 4], 1), ([5, 6, 7, 8], 2), 100))
@@ -184,4 +186,24 @@ fn memory_that_a_key_does_not_give_stops_the_receive_queue() {
     let found: Vec<_> = b.poll_all(&mut b_cq).iter().map(|c| (c.0, c.1)).collect();
     assert_eq!(found, [(14, 4), (14, 5)]);
     assert_eq!(query(&mut b, true, rq.number)[0], ERR);
+}
+
+/// IBTA vol. 1, 11.6.3, has this event for QPs. A receive queue of frames has it by its own number.
+#[test]
+fn a_completion_that_finds_no_room_stops_the_receive_queue() {
+    let (mut a, mut b) = pair();
+    let (a_cq, b_cq) = (a.cq(), b.cq_with(&[("log_cq_size", 0)]));
+    let tis = a.tis();
+    let mut sq = a.sq(&a_cq, Some(tis));
+    let rq = b.rq(&b_cq, false, 4);
+    let tir = b.tir(rq.number);
+    b.take_all(tir);
+    for state in [RDY, ERR, ERR] {
+        a.send(&mut sq, 0, &whole());
+        run(&mut [&mut a, &mut b]);
+        assert_eq!(query(&mut b, true, rq.number)[0], state);
+    }
+    let events: Vec<_> = std::iter::from_fn(|| b.device.next_event()).collect();
+    let overrun = Event::CqError { cqn: b_cq.cqn as u32, fault: CqFault::Overrun };
+    assert_eq!(events, [overrun, Event::RqError { rqn: rq.number as u32 }]);
 }
