@@ -232,14 +232,12 @@ impl Resources {
     }
 
     /// Writes CQEs of the signature errors that have been found since the last call, which were those of QP `qpn`, to
-    /// its CQ. `true` if there were any.
-    pub(crate) fn report_signature_errors(&mut self, cqn: u32, qpn: u32) -> bool {
-        let waiting = std::mem::take(self.signature_errors.get_mut());
-        for error in &waiting {
+    /// its CQ.
+    pub(crate) fn report_signature_errors(&mut self, cqn: u32, qpn: u32) {
+        for error in std::mem::take(self.signature_errors.get_mut()) {
             log::info!("QP {qpn:#x}: {error:x?}");
-            self.complete(cqn, TimestampFormat::FreeRunning, &Completion::Signature { qpn, error: *error });
+            self.complete(cqn, TimestampFormat::FreeRunning, &Completion::Signature { qpn, error });
         }
-        !waiting.is_empty()
     }
 
     /// Sets a signature value for a QP.

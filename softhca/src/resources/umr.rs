@@ -321,9 +321,7 @@ fn list_after(behind: &Behind, umr: &Umr, bytes: &[u8]) -> Result<ListChange, &'
         Behind::Pieces(list) => {
             let mut list = list.clone();
             if let (KeyList::Equal { log_bytes, .. }, Some(new)) = (&mut list, log_bytes) {
-                if new > *PAGE_LOGS.end() {
-                    return Err("pieces of a length that no piece has");
-                }
+                // Its five bits hold no length that a piece cannot have.
                 *log_bytes = new;
             }
             let pieces: Vec<KeyPiece> = bytes.chunks_exact(OCTWORD).map(piece).collect();

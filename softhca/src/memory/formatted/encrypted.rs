@@ -72,8 +72,8 @@ impl<M: KeyMemory> KeyMemory for Encrypted<'_, M> {
         let mut waiting = self.encryption.waiting.borrow_mut();
         let mut pieces = match begin == at {
             true => Vec::new(),
-            // The piece was not begun.
-            false => waiting.remove(&at).filter(|first| first.len() as u64 == at - begin).ok_or_else(outside)?,
+            // Without it, the piece was not begun. All that wait begin where their pieces do.
+            false => waiting.remove(&at).ok_or_else(outside)?,
         };
         pieces.extend_from_slice(data);
         let rest = pieces.split_off(self.properties.whole(begin, pieces.len()));

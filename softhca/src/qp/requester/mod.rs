@@ -235,12 +235,9 @@ impl Requester {
         true
     }
 
-    /// Takes the device's next own request, if there is one and room for it.
+    /// Takes the device's next own request, if there is one and PSNs for it. Few are outstanding, since each message's
+    /// second request waits for the answer to its first.
     fn fetch_errand(&mut self, qp: &QpCore) -> bool {
-        let blocked = self.requests.back().is_some_and(|last| last.failure.is_some());
-        if self.requests.len() >= MAX_REQUESTS || blocked {
-            return false;
-        }
         let Some((wqe, errand)) = self.errands.pop() else { return false };
         let mut request = Request::new(wqe, self.next_psn, qp);
         request.errand = Some(errand);
@@ -253,9 +250,10 @@ impl Requester {
         true
     }
 
-    /// More than half of the PSN space on its way would make the past look like the future.
+    /// More than half of the PSN space on its way would make the past look like the future. The longest message has
+    /// exactly half of it.
     fn has_psns_for(&self, request: &Request) -> bool {
-        self.next_psn.after(self.unacked) + request.span <= HALF || self.next_psn == self.unacked
+        self.next_psn.after(self.unacked) + request.span <= HALF
     }
 
     /// Whether the request under the cursor may go out now. It must not have failed. The fence and the limit of

@@ -300,7 +300,7 @@ impl Responder {
         }
         take_receive(qp, receives, resources)?;
         if begins {
-            receives.note_tag(resources, packet.payload, place == Place::Only);
+            receives.note_tag(resources, packet.payload);
         }
         let offset_of_next = offset + packet.payload.len() as u64;
         let (payload, offset) = receives.without_header(packet.payload, offset);

@@ -279,7 +279,7 @@ impl Receives {
         let shared = self.are_shared(qp);
         let mut flushed = false;
         for _ in 0..FLUSHES_PER_STEP {
-            if self.current.is_none() && !shared && !self.unreadable {
+            if self.current.is_none() && !shared {
                 // A malformed WQE is flushed like any other.
                 let _ = self.take(qp, resources);
             }

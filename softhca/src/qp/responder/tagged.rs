@@ -58,9 +58,9 @@ impl Receives {
     }
 
     /// The message that begins with `payload` has got a receive WQE of the SRQ, unless it was for a tag.
-    pub(super) fn note_tag(&mut self, resources: &mut Resources, payload: &[u8], is_whole: bool) {
+    pub(super) fn note_tag(&mut self, resources: &mut Resources, payload: &[u8]) {
         let (None, Some(srqn)) = (self.delivery, self.tag_srq(resources)) else { return };
-        self.delivery = Some(Delivery::Untagged(match MessageKind::of(payload, is_whole) {
+        self.delivery = Some(Delivery::Untagged(match MessageKind::of(payload, true) {
             MessageKind::NoTag => TagOutcome::NoTag,
             MessageKind::Tagged(_) | MessageKind::Malformed => {
                 resources.count_unexpected(srqn);
