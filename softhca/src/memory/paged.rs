@@ -257,6 +257,51 @@ mod tests {
     }
 
     #[test]
+    fn nothing_is_written_from_the_first_address_on_unless_all_of_it_can_be() {
+        let mut memory = PagedMemory::new(Box::new(ArrayMemory::filled(BASE, 0x2000, 0)));
+        assert_eq!(memory.add(vec![BASE + 0x1000, BASE + 0x9000], 0x1000), Ok(FIRST));
+        assert!(memory.write(FIRST, &[1; 0x1001]).is_err());
+        let mut out = [9];
+        memory.read(FIRST, &mut out).expect("the first page");
+        assert_eq!(out, [0]);
+    }
+
+    #[test]
+    fn lists_have_the_addresses_up_to_the_last() {
+        const PAGE: u64 = 1 << 48;
+        const PAGES: u64 = (LAST - FIRST) / PAGE;
+        let mut memory = PagedMemory::new(Box::new(ArrayMemory::filled(BASE, 0x1000, 0)));
+        // Up to the last address, and past it.
+        for pages in [PAGES, PAGES + 1] {
+            assert!(memory.add(vec![0; pages as usize], PAGE).is_err(), "{pages:#x}");
+        }
+        assert_eq!(memory.add(vec![0; PAGES as usize - 1], PAGE), Ok(FIRST));
+        assert!(memory.add(vec![0; 2], PAGE).is_err(), "less is left");
+    }
+
+    #[test]
+    fn pages_are_mapped_where_the_host_has_them() {
+        let mut memory = PagedMemory::new(Box::new(ArrayMemory::filled(BASE, 0x1000, 0)));
+        // SAFETY: the array is there as long as the memory.
+        let mut map = |addr, len| unsafe { memory.map(addr, len) };
+        assert_eq!(map(BASE, 0x1000), Ok(()));
+        assert_eq!(map(BASE, 0x1001), Err(DmaFault { addr: BASE, len: 0x1001 }));
+    }
+
+    #[test]
+    fn nowhere_is_no_memory() {
+        let mut memory = PagedMemory::nowhere();
+        let fault = |len| DmaFault { addr: BASE, len };
+        // SAFETY: there is nothing to map.
+        assert_eq!(unsafe { memory.map(BASE, 1) }, Err(fault(1)));
+        assert_eq!(memory.read(BASE, &mut [0; 2]), Err(fault(2)));
+        assert_eq!(memory.write(BASE, &[0; 3]), Err(fault(3)));
+        assert_eq!(memory.write_last_byte_last(BASE, &[0; 3]), Err(fault(3)));
+        assert_eq!(memory.load_be32(BASE), Err(fault(4)));
+        assert_eq!(memory.fetch_update_u64(BASE, &mut |word| word), Err(fault(8)));
+    }
+
+    #[test]
     fn a_list_cannot_name_the_addresses_of_another() {
         let mut memory = PagedMemory::new(Box::new(ArrayMemory::filled(BASE, 0x2000, 0)));
         let other = memory.add(vec![BASE + 0x1000, BASE], 0x1000).expect("an address");

@@ -380,6 +380,19 @@ mod tests {
     }
 
     #[test]
+    fn a_check_tells_what_an_access_would() {
+        let pages = Pages::new(1, libc::PROT_READ | libc::PROT_WRITE);
+        let mut m = ProcessMemory::new();
+        let at = |n: usize| pages.at(n);
+        map(&mut m, at(16), 16).unwrap();
+        for write in [false, true] {
+            assert_eq!(m.check(at(16), 16, write), Ok(()));
+            assert_eq!(m.check(at(16), 17, write), Err(DmaFault { addr: at(16), len: 17 }));
+            assert_eq!(m.check(at(15), 1, write), Err(DmaFault { addr: at(15), len: 1 }));
+        }
+    }
+
+    #[test]
     fn only_what_is_mapped_is_reached() {
         let pages = Pages::new(1, libc::PROT_READ | libc::PROT_WRITE);
         let mut m = ProcessMemory::new();

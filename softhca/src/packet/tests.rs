@@ -275,6 +275,45 @@ fn faults_name_what_is_wrong() {
     assert_eq!(headers(0x04).build(4097), Err(PacketFault::Payload { opcode: 0x04, len: 4097 }));
 }
 
+/// All packets of a segment but the last are full, and the last is not empty. So their number and the MTUs that there
+/// are (IBTA vol. 1, 9.6) bound the length.
+#[test]
+fn a_segment_has_a_length_that_so_many_packets_can_have() {
+    for (code, packets, len, possible) in [
+        (0x01, 2, 256, false),
+        (0x01, 2, 257, true),
+        (0x01, 2, 2 * 4096, true),
+        (0x01, 2, 2 * 4096 + 1, false),
+        (0x01, 16, 15 * 256, false),
+        (0x01, 16, MAX_SEGMENT, true),
+        (0x01, 17, MAX_SEGMENT, true),
+        (0x01, 17, MAX_SEGMENT + 1, false),
+        (0x01, 1, 100, true),
+        (0x01, 0, 100, false),
+        (0x01, 0, 0, false),
+        // READ response; UC, XRC and DC.
+        (0x0e, 2, 512, true),
+        (0x21, 2, 512, true),
+        (0xa1, 2, 512, true),
+        (0xc1, 2, 512, true),
+        // A READ request and an acknowledgement have no payload; datagrams are of one packet.
+        (0x0c, 2, 512, false),
+        (0x11, 2, 512, false),
+        (0x64, 2, 512, false),
+    ] {
+        let headers = headers(code);
+        let expected = if possible { Ok(()) } else { Err(PacketFault::Payload { opcode: code, len }) };
+        assert_eq!(headers.build_segment(len, packets).map(drop), expected, "{code:#x}: {packets} of {len} bytes");
+        let mut bytes = packet(&headers, &[]);
+        bytes.resize(bytes.len() + len.next_multiple_of(4), 0);
+        bytes[1] |= (len.wrapping_neg() as u8 & 3) << 4;
+        let parsed = Packet::of(&bytes, packets).map(|parsed| {
+            assert_eq!((parsed.payload.len(), parsed.packets), (len, packets));
+        });
+        assert_eq!(parsed, expected, "{code:#x}: {packets} of {len} bytes");
+    }
+}
+
 proptest! {
     #[test]
     fn what_was_built_is_parsed(

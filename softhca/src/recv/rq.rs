@@ -201,6 +201,29 @@ mod tests {
         assert_eq!((rq.consumed(), rq.is_posted(&memory), rq.peek(&memory)), (1, Ok(false), Ok(None)));
     }
 
+    /// libmlx5 signs all receives of one call with the index of the first (`mlx5_post_recv`).
+    #[test]
+    fn a_signature_is_that_of_the_own_index_or_of_the_chain_s() {
+        const QPN: u32 = 0x01_2345;
+        // Of three chains: of three receives, of two, and of one with a wrong signature.
+        let chains = [(0, 0_u8), (1, 0), (2, 0), (3, 3), (4, 3), (5, 0)];
+        let memory = ArrayMemory::filled(BASE, 512, 0);
+        for (at, index) in chains {
+            // The segment of the signature, one of data, and the end mark.
+            let mut wqe = [0; 48];
+            wqe[16..32].copy_from_slice(&[0, 0, 0, 9, 0, 0, 0x18, 7, 0, 0, 0, 0, 0, 0, 0x10, 0x30]);
+            wqe[38] = 1;
+            let sum = wqe[..32].iter().chain(&QPN.to_be_bytes()).fold(index, |sum, byte| sum ^ byte);
+            wqe[4] = !sum;
+            memory.put(at * 64, &wqe);
+        }
+        let record = BASE + 0x1f0;
+        memory.put(0x1f0, &6_u32.to_be_bytes());
+        let mut rq = Rq::new(RqContext { buf: BASE, log_size: 3, log_stride: 6 }, record).signed(QPN);
+        let taken: Vec<bool> = (0..6).map(|_| rq.take(&memory).unwrap().unwrap().segs.is_ok()).collect();
+        assert_eq!(taken, [true, true, true, true, true, false]);
+    }
+
     #[test]
     fn inline_segments_and_overruns_are_faults() {
         let (mut rq, memory) = setup();

@@ -232,5 +232,11 @@ mod tests {
         post(&memory, 1);
         memory.put(2, &[0, 4]);
         assert_eq!(srq.consume(&memory), Err(WqeFault::BadLink { index: 0, next: 4, entries: 4 }));
+        assert!(!srq.has_failed());
+        for event in [Some(Event::SrqError { srqn: 7, is_pool: false }), None] {
+            let (taken, told) = srq.take(7, &memory);
+            assert!(taken.is_err() && srq.has_failed());
+            assert_eq!(told, event, "once");
+        }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Resources;
 use super::access::LocalFault;
-use crate::config::{DeviceConfig, PortConfig};
+use crate::config::{DeviceConfig, Generation, PortConfig};
 use crate::context::{Access, KeyPiece, MkeyContext, QpContext, Transport};
 use crate::crypto::{Dek, DekInfo, Engine, KeySize, Order, Properties, Unit, Work};
 use crate::memory::ArrayMemory;
@@ -13,8 +13,8 @@ use crate::memory::test_memory::BASE;
 use crate::memory::{CrcKind, Domain, Signature, SignatureFormat, Signed};
 use crate::memory::{HOST_BYTES, HostMemory, KeyList, PAGE_READ, PAGE_WRITE, PageTable};
 use crate::packet::Width;
-use crate::resources::Psv;
-use crate::wqe::DataSeg;
+use crate::resources::{MemcpyFault, Psv};
+use crate::wqe::{DataSeg, Memcpy};
 
 const PD: u32 = 3;
 const ALL: Access = Access { local_write: true, remote_write: true, remote_read: true, remote_atomic: true };
@@ -341,11 +341,13 @@ fn signatures_are_before_or_after_encryption() {
     let format = |memory, wire| SignatureFormat { memory, wire, check: 0xff, copy: 0 };
     let (in_memory, on_wire) = (format(Some(domain), None), format(None, Some(domain)));
     let of_1024 = units(&plain, 512);
-    for (row, order, selector, format, in_memory, wire) in [
-        ("B", Order::RawWire, 1, on_wire, plain.clone(), signed(&of_1024)),
-        ("C", Order::WireSignature, 2, on_wire, plain.clone(), units(&signed(&plain), 520)),
-        ("H", Order::MemorySignature, 2, in_memory, units(&signed(&plain), 520), plain.clone()),
-        ("J", Order::RawMemory, 1, in_memory, signed(&of_1024), plain.clone()),
+    // The last are whether accesses of 512 and of 520 bytes are possible: of any length, unless the wire has the data
+    // units.
+    for (row, order, selector, format, in_memory, wire, possible) in [
+        ("B", Order::RawWire, 1, on_wire, plain.clone(), signed(&of_1024), [true, true]),
+        ("C", Order::WireSignature, 2, on_wire, plain.clone(), units(&signed(&plain), 520), [false, true]),
+        ("H", Order::MemorySignature, 2, in_memory, units(&signed(&plain), 520), plain.clone(), [true, true]),
+        ("J", Order::RawMemory, 1, in_memory, signed(&of_1024), plain.clone(), [true, false]),
     ] {
         let mut resources = resources();
         resources.psvs.insert(1, Psv { pd: PD, value: Some(domain.initial()) });
@@ -364,6 +366,8 @@ fn signatures_are_before_or_after_encryption() {
         }
         assert_eq!(memory(&resources, in_memory.len()), in_memory, "row {row}");
         assert_eq!(resources.signature_errors.borrow().len(), 0, "row {row}");
+        let check = |len| resources.check_remote(PD, key, 0x4000, len, Need::RemoteRead).is_ok();
+        assert_eq!([512, 520].map(check), possible, "row {row}");
     }
 }
 
@@ -395,6 +399,74 @@ fn signature_values_are_those_of_the_format_and_of_the_domain() {
     assert_eq!(check(&resources), Ok(()));
     resources.set_psv(&of_pd(PD), 1, expected ^ 2).unwrap();
     assert_eq!(check(&resources), Err(fault(Some(expected ^ 2))));
+}
+
+/// The lowest byte of a key is the driver's to choose: a key with another one does not exist (IBTA vol. 1, 10.6.3).
+#[test]
+fn keys_are_named_whole() {
+    let mut resources = resources();
+    let key = encrypting(&mut resources, (Order::RawWire, 1), None, 1024);
+    assert!(read::<16>(&resources, key, 0x4000).is_ok());
+    assert_eq!(read::<16>(&resources, key + 1, 0x4000), Err(KeyFault::NoSuch(key + 1)));
+    let key = direct(&mut resources, ALL);
+    resources.mkeys.get_mut(key >> 8).unwrap().remote_invalidate = true;
+    assert_eq!(resources.invalidate(PD, key + 1), Err(KeyFault::NoSuch(key + 1)));
+    assert!(read::<1>(&resources, key, 0).is_ok(), "it is not invalidated");
+    assert_eq!(resources.invalidate(PD, key), Ok(()));
+    assert_eq!(read::<1>(&resources, key, 0), Err(KeyFault::Free(key)));
+}
+
+/// Segments without bytes of the data may have any key.
+#[test]
+fn segments_without_a_part_of_the_data_are_not_looked_at() {
+    let mut resources = resources();
+    let memory = direct(&mut resources, LOCAL);
+    let unset = encrypting(&mut resources, (Order::RawWire, 1), None, 1024);
+    resources.mkeys.get_mut(unset >> 8).unwrap().encryption = Some(Encryption::default());
+    let seg = |lkey, len| DataSeg { addr: 0x10, len, lkey };
+    let segs = [seg(0x7700, 8), seg(memory, 4), seg(0x7800, 8)];
+    let mut out = [0; 4];
+    assert_eq!(resources.gather(PD, &segs, 8, &mut out), Ok(()));
+    assert_eq!(out, [0x10, 0x11, 0x12, 0x13]);
+    assert_eq!(resources.scatter(PD, &segs, 8, &[1, 2, 3, 4]), Ok(()));
+    let segs = [seg(memory, 8), seg(unset, 16)];
+    assert_eq!(resources.check_units(PD, &segs, 8, Need::LocalWrite), Ok(()));
+    assert!(resources.check_units(PD, &segs, 9, Need::LocalWrite).is_err());
+    let segs = [seg(memory, 4); 2];
+    let fault = |offset, len| Err(LocalFault::TooShort { offset, len, capacity: 8 });
+    for (offset, len, expected) in [(0, 8, Ok(())), (0, 9, fault(0, 9)), (7, 1, Ok(())), (8, 1, fault(8, 1))] {
+        assert_eq!(resources.gather(PD, &segs, offset, &mut vec![0; len as usize]), expected);
+        assert_eq!(resources.scatter(PD, &segs, offset, &vec![0; len as usize]), expected);
+    }
+}
+
+/// Formats count the bytes of a region in few bits: no key that has one reaches further, however long it is.
+#[test]
+fn a_format_ends_where_its_count_does() {
+    const END: u64 = 1 << 33;
+    let mut resources = resources();
+    let domain = Domain { block: 512, psv: 1, signature: Signature::Crc(CrcKind::Crc64), ones: true };
+    resources.psvs.insert(1, Psv { pd: PD, value: Some(domain.initial()) });
+    let format = SignatureFormat { memory: Some(domain), wire: None, check: 0xff, copy: 0 };
+    let key = add(&mut resources, ALL, (0, 0, u64::MAX), Behind::Memory);
+    resources.mkeys.get_mut(key >> 8).unwrap().signatures.format = Some(Signed::new(format));
+    for (addr, len, is_there) in [(END - 512, 511, true), (END - 512, 512, false), (1 << 63, 512, false)] {
+        let expected = if is_there { Ok(()) } else { Err(KeyFault::OutOfBounds { key, addr, len }) };
+        assert_eq!(resources.check_remote(PD, key, addr, len, Need::RemoteRead), expected, "{addr:#x}");
+    }
+}
+
+/// `log_dma_mmo_max_size` is 21.
+#[test]
+fn a_copy_has_at_most_two_mebibytes() {
+    let mut resources = resources();
+    resources.generation = Generation::ConnectX7;
+    let null = |len| DataSeg { addr: 0, len, lkey: NULL_KEY };
+    let qp = QpContext { pd: PD, ..QpContext::new(Transport::Rc) };
+    for (len, expected) in [(1 << 21, Ok(())), ((1 << 21) + 1, Err(MemcpyFault::Length((1 << 21) + 1)))] {
+        let copy = Memcpy { scratch_lkey: NULL_KEY, scratch_addr: 0, from: null(len), to: null(len) };
+        assert_eq!(resources.memcpy(&qp, true, &copy), expected);
+    }
 }
 
 #[test]

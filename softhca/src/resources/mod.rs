@@ -25,6 +25,8 @@ pub(crate) use slaves::Slaves;
 pub(crate) use umr::UmrFault;
 #[cfg(test)]
 mod access_tests;
+#[cfg(test)]
+mod umr_tests;
 
 use crate::busy_table::BusyTable;
 use crate::complaint::{Complaint, Complaints};

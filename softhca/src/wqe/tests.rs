@@ -1,6 +1,7 @@
 //! WQEs as bytes, from the structs of rdma-core's `mlx5dv.h`, against their expected decoding.
 
 mod cross_channel;
+mod formats;
 mod frames;
 
 use super::opcode::SHAPES;
@@ -243,6 +244,21 @@ fn lengths() {
 }
 
 /// As UCX's `uct_rc_mlx5_txqp_dptr_post_iov` builds them: an inline segment with its own header, then its user's data.
+#[test]
+fn a_payload_is_empty_without_bytes() {
+    let inline = |bytes: &[u8]| Part::Inline(bytes.to_vec());
+    for (payload, is_empty) in [
+        (Payload::Segs(vec![]), true),
+        (Payload::Segs(vec![DATA_SEG]), false),
+        (Payload::Inline(vec![]), true),
+        (Payload::Inline(vec![0]), false),
+        (Payload::Mixed(vec![inline(&[]), inline(&[])]), true),
+        (Payload::Mixed(vec![inline(&[]), inline(&[0])]), false),
+    ] {
+        assert_eq!(payload.is_empty(), is_empty, "{payload:?}");
+    }
+}
+
 #[test]
 fn data_may_be_inline_in_part() {
     let short = [0x80, 0, 0, 2, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];

@@ -502,3 +502,28 @@ fn messages_are_no_longer_than_the_context_says() {
         assert_eq!(if cqe[63] >> 4 == 0 { 0 } else { cqe[55] }, syndrome, "{len} bytes");
     }
 }
+
+/// `qpc.log_msg_max` is a limit of both directions.
+#[test]
+fn a_responder_refuses_messages_longer_than_its_limit() {
+    const WRITE: u8 = 0x08;
+    const READ: u8 = 0x10;
+    for (opcode, len, syndrome) in [(WRITE, 1024, 0), (WRITE, 1025, 0x12), (READ, 1024, 0), (READ, 1025, 0x12)] {
+        let mut nodes = qps(LinkLayer::InfiniBand, RC);
+        for (at, other) in [(0, 1), (1, 0)] {
+            let mut init2rtr = nodes[at].init2rtr(&nodes[other]);
+            init2rtr[0x20] = 3 << 5 | if at == 1 { 10 } else { 30 };
+            for input in [nodes[at].rst2init(), init2rtr, nodes[at].rtr2rts()] {
+                assert_eq!(nodes[at].status(&input), Status::Ok);
+            }
+        }
+        let mut body = [0; 32];
+        body[..8].copy_from_slice(&BASE.to_be_bytes());
+        body[8..12].copy_from_slice(&nodes[1].key.to_be_bytes());
+        body[16..].copy_from_slice(&data_seg(BASE, len, nodes[0].key));
+        nodes[0].post(opcode, &body, true);
+        settle(&mut nodes);
+        let cqe = nodes[0].poll().expect("a CQE");
+        assert_eq!(if cqe[63] >> 4 == 13 { cqe[55] } else { 0 }, syndrome, "{opcode:#x} of {len}");
+    }
+}

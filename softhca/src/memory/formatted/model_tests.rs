@@ -148,6 +148,43 @@ proptest! {
     }
 }
 
+/// Bytes in the copy mask are the other side's, the rest is made (libmlx5 `mlx5_umr_block_t10dif_sbs`, `copy_mask`: 0xc0
+/// the guard, 0x30 the application tag, 0x0f the reference tag).
+#[test]
+fn bytes_of_a_signature_are_copied_or_made() {
+    let side = |app_tag, ref_tag| {
+        let (guard, escape) = (Guard::Crc, Escape::Never);
+        let signature = Signature::Dif { guard, app_tag, app_mask: 0xffff, ref_tag, increment: false, escape };
+        Domain { block: 512, psv: 1, signature, ones: false }
+    };
+    let (memory, wire) = (side(0x1111, 0x2222_2222), side(0x3333, 0x4444_4444));
+    let raw = [5; 512];
+    let guard = (memory.of(0, &raw) >> 48 << 48).to_be_bytes();
+    for copy in [0, 0xc0, 0x30, 0x0f, 0xf0, 0xff] {
+        let format = SignatureFormat { memory: Some(memory), wire: Some(wire), check: 0, copy };
+        // The source has another guard than its data.
+        for (is_write, own, other) in [(true, [0x11, 0x22], [0x33, 0x44]), (false, [0x33, 0x44], [0x11, 0x22])] {
+            let signature = |guard: [u8; 2], [app, reference]: [u8; 2]| {
+                [guard[0], guard[1], app, app, reference, reference, reference, reference]
+            };
+            let (made, found) = (signature([guard[0], guard[1]], own), signature([0xee, 0xee], other));
+            let from = [&raw[..], &found].concat();
+            let signed = Signed::new(format);
+            let mut to = vec![0; 520];
+            if is_write {
+                let memory = Bytes(RefCell::new(to));
+                signed.write(&memory, 0, &from, &mut no_mismatch).unwrap();
+                to = memory.0.into_inner();
+            } else {
+                signed.read(&Bytes(RefCell::new(from)), 0, &mut to, &mut no_mismatch).unwrap();
+            }
+            // The highest bit of the mask is the first byte's.
+            let expected: Vec<u8> = (0..8).map(|n| if copy & 0x80 >> n != 0 { found[n] } else { made[n] }).collect();
+            assert_eq!(to[512..], expected, "{copy:#x}, a write: {is_write}");
+        }
+    }
+}
+
 #[test]
 fn a_write_goes_on_or_begins_a_block() {
     let guard = Guard::Crc;

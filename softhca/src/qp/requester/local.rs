@@ -169,5 +169,7 @@ mod tests {
         assert!(has_come(0, 0x00ff_ffff), "the last before the index began anew");
         assert!(!has_come(0x00ff_ffff, 0));
         assert!(has_come(5, 0x00ff_fff0));
+        // As far as half of all indices can tell before from behind.
+        assert!(has_come(0x0080_0000, 0) && !has_come(0x0080_0001, 0));
     }
 }

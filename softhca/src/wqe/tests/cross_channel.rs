@@ -69,6 +69,44 @@ fn waits_for_the_clock() {
     assert_eq!([at(7, 999_999_999), at(0x17, 0)].map(left), [7, 1_000_000_006], "around the mask's end");
 }
 
+/// Each comparison at the edges of its range. A cyclic one has a half before the value and a half behind it (DPDK
+/// `drivers/common/mlx5/mlx5_prm.h`, `MLX5_WAIT_COND_CYCLIC_*`).
+#[test]
+fn a_wait_ends_when_its_comparison_holds() {
+    const MASK: u64 = 0xff;
+    for (comparison, holds_at, not_at) in [
+        (Comparison::Always, &[0, 100, 255][..], &[][..]),
+        (Comparison::Equal, &[100], &[99, 101]),
+        (Comparison::Bigger, &[0, 99], &[100, 101, 255]),
+        (Comparison::Smaller, &[101, 255], &[0, 99, 100]),
+        // The clock is up to 128 ticks before 100, or up to 127 past it.
+        (Comparison::CyclicBigger, &[228, 255, 0, 99], &[100, 101, 227]),
+        (Comparison::CyclicSmaller, &[101, 227], &[100, 99, 228]),
+    ] {
+        for (clocks, holds) in [(holds_at, true), (not_at, false)] {
+            for &clock in clocks {
+                let wait = WaitTime { comparison, inverted: false, value: 0x700 + 100, mask: MASK };
+                assert_eq!(wait.is_over(0x1100 + clock), holds, "{comparison:?} at {clock}");
+                let inverted = WaitTime { inverted: true, ..wait };
+                assert_eq!(inverted.is_over(0x1100 + clock), !holds, "not {comparison:?} at {clock}");
+            }
+        }
+    }
+}
+
+/// Three bits of seconds, or the ticks of eight seconds, rounded up to a power of two.
+#[test]
+fn a_wait_compares_so_many_bits_of_the_clock() {
+    for (format, most) in
+        [(TimestampFormat::RealTime, 0x7_ffff_ffff_u64), (TimestampFormat::FreeRunning, 0x1_ffff_ffff)]
+    {
+        for (mask, is_compared) in [(most, true), (most + 1, false), (u64::MAX, false)] {
+            let wait = WaitTime { comparison: Comparison::CyclicSmaller, inverted: true, value: 0, mask };
+            assert_eq!(wait.is_compared(format), is_compared, "{format:?} {mask:#x}");
+        }
+    }
+}
+
 #[test]
 fn a_dump_has_data_by_reference() {
     let found = fetch_at(0, &wqe(0x23, &[&DATA, &DATA]), Transport::RawPacket).unwrap();

@@ -26,6 +26,7 @@ fn users_change_neither_pages_nor_what_is_not_of_their_domain() {
     let key = context.create(&mut nodes[0], &[]);
     assert_eq!(change(&mut nodes, key, &free, true), BIND);
     let mut nodes = setup();
+    let other = nodes[0].number(&mailbox(16, &[(0, &[8, 0])]));
     let key = Context { pd, ..context }.create(&mut nodes[0], &[]);
     let elsewhere = Umr::new(INLINE, PD, Context { pd: other, ..Context::default() });
     assert_eq!(change(&mut nodes, key, &elsewhere, true), BIND);

@@ -1,0 +1,154 @@
+//! UMR requests that give a key formats of its data.
+//!
+//! Decoding of UMR requests belongs here, their effect in `softhca/src/resources/umr_tests.rs`.
+
+use super::*;
+
+/// The segment of the memory key.
+type MkeySeg = [u8; 64];
+
+/// A request with an inline list of no entries, which enables these formats (Linux `include/linux/mlx5/qp.h`, `struct
+/// mlx5_wqe_umr_ctrl_seg`).
+fn umr(mkey: MkeySeg, formats: &[&[u8]]) -> Vec<u8> {
+    let mut control = [0; 48];
+    control[0] = 1 << 7;
+    control[7] = 4 * formats.len() as u8;
+    // MLX5_MKEY_MASK_BSF_EN.
+    control[8..16].copy_from_slice(&(1_u64 << 12).to_be_bytes());
+    let segments = [&[&control[..], &mkey], formats].concat();
+    wqe(0x25, &segments)
+}
+
+fn decoded(formats: &[&[u8]]) -> Result<Umr, WqeFault> {
+    fetch_at(0, &umr([0; 64], formats), Transport::Rc).map(|wqe| *wqe.umr.expect("a request for a key"))
+}
+
+/// One side: its block selector, the format and the number of the signature value, and its T10-DIF.
+#[derive(Clone, Copy)]
+struct Side(u8, u32, [u8; 16]);
+
+const NONE: Side = Side(0, 0, [0; 16]);
+const CRC32: Side = Side(1, 0x2200_0011, [0; 16]);
+const CRC32C: Side = Side(1, 0x4200_0012, [0; 16]);
+/// Blocks of 512 bytes, each with a guard that is a CRC, and with tags.
+const DIF: Side = Side(1, 0x13, [0xc0, 0, 0, 5, 0, 0, 0, 6, 1, 0x80, 0, 0, 0, 0x40, 0xff, 0xff]);
+/// The same with other tags.
+const OTHER_DIF: Side = Side(1, 0x14, [0xc0, 0, 0, 7, 0, 0, 0, 8, 1, 0x80, 0, 0, 0, 0x40, 0xff, 0xff]);
+
+/// `struct mlx5_bsf`. The byte of the wire's block is `copy` where both sides have one structure.
+fn signatures(size: u8, memory: Side, wire: Side, copy: Option<u8>) -> [u8; 64] {
+    let mut seg = [0; 64];
+    seg[0] = size | if copy.is_some() { 1 << 4 } else { 0 };
+    seg[1..4].copy_from_slice(&[0xff, copy.unwrap_or(wire.0), memory.0]);
+    seg[4..8].fill(0xff);
+    seg[8..12].copy_from_slice(&wire.1.to_be_bytes());
+    seg[12..16].copy_from_slice(&memory.1.to_be_bytes());
+    seg[32..48].copy_from_slice(&wire.2);
+    seg[48..].copy_from_slice(&memory.2);
+    seg
+}
+
+/// `struct mlx5_crypto_bsf`.
+fn encryption(size: u8, order: u8) -> [u8; 64] {
+    let mut seg = [0; 64];
+    seg[..2].copy_from_slice(&[size | 1, order]);
+    seg[4..8].fill(0xff);
+    seg[8] = 2;
+    seg[33..36].copy_from_slice(&[0x12, 0x34, 0x56]);
+    seg
+}
+
+/// Sizes of the formats: of one, and of both.
+const ONE: u8 = 2 << 6;
+const BOTH: u8 = 3 << 6;
+
+fn bad(what: &'static str, value: u64) -> Option<WqeFault> {
+    Some(WqeFault::BadFormat { what, value })
+}
+
+/// Both sides are of one structure if their signatures are of one type, with the same CRC (libmlx5 `mlx5_umr_block_crc_sbs`,
+/// `mlx5_umr_block_t10dif_sbs`).
+#[test]
+fn sides_of_one_structure_are_alike() {
+    let what = "sides that are not of one structure";
+    let kinds = [CrcKind::Crc32, CrcKind::Crc32c].map(Signature::Crc);
+    for (memory, wire, copy, fault) in [
+        (CRC32, CRC32, Some(0xf0), None),
+        (DIF, OTHER_DIF, Some(0xc0), None),
+        (CRC32, CRC32C, Some(0xf0), bad(what, (ONE | 1 << 4).into())),
+        (DIF, CRC32, Some(0xf0), bad(what, (ONE | 1 << 4).into())),
+        (CRC32, CRC32C, None, None),
+        (DIF, CRC32, None, None),
+        (CRC32, NONE, None, None),
+        (NONE, CRC32C, None, None),
+    ] {
+        let found = decoded(&[&signatures(ONE, memory, wire, copy)]);
+        assert_eq!(found.clone().err(), fault);
+        let Ok(Umr { signatures: Some(found), .. }) = found else { continue };
+        assert_eq!(found.copy, copy.unwrap_or(0));
+        for (side, found) in [(memory, found.memory), (wire, found.wire)] {
+            assert_eq!(found.map_or(0, |domain| domain.psv), side.1 & 0xff_ffff);
+            match side.1 >> 24 {
+                0x22 => assert_eq!(found.expect("a domain").signature, kinds[0]),
+                0x42 => assert_eq!(found.expect("a domain").signature, kinds[1]),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// A side without blocks has neither a signature value nor tags.
+#[test]
+fn a_side_without_blocks_has_nothing() {
+    for side in [Side(0, 0x11, [0; 16]), Side(0, 0x2200_0000, [0; 16]), Side(0, 0, DIF.2), Side(0, 0x13, DIF.2)] {
+        for [memory, wire] in [[side, CRC32], [CRC32, side]] {
+            assert_eq!(decoded(&[&signatures(ONE, memory, wire, None)]).err(), bad("block size", 0));
+        }
+    }
+    assert_eq!(decoded(&[&signatures(ONE, NONE, NONE, None)]).map(|umr| umr.signatures.is_some()), Ok(true));
+}
+
+/// Encryption of raw data is beside signatures of one side: libmlx5 knows no device that does more
+/// (`get_crypto_order`).
+#[test]
+fn raw_data_is_encrypted_where_one_side_has_signatures() {
+    let what = "order of encryption and signatures on both sides";
+    for (order, memory, wire, fault) in [
+        (0, CRC32, CRC32C, None),
+        (1, CRC32, CRC32C, None),
+        (2, CRC32, CRC32C, bad(what, 2)),
+        (3, CRC32, CRC32C, bad(what, 3)),
+        (2, NONE, CRC32, None),
+        (2, CRC32, NONE, None),
+        (3, NONE, CRC32, None),
+        (3, CRC32, NONE, None),
+    ] {
+        let found = decoded(&[&signatures(BOTH, memory, wire, None), &encryption(BOTH, order)]);
+        assert_eq!(found.clone().err(), fault, "order {order}");
+        if let Ok(Umr { signatures, encryption, .. }) = found {
+            assert!(signatures.is_some());
+            assert_eq!(encryption.map(|format| (format.dek, format.order as u8)), Some((0x12_3456, order)));
+        }
+    }
+}
+
+/// Linux leaves zeros where a memory key context has no field; libmlx5 leaves old bytes of the ring there
+/// (`set_umr_mkey_seg`).
+#[test]
+fn bits_without_a_field_are_the_kernel_s_to_clear() {
+    for (at, bit) in
+        [(0, 0x80), (0, 0x20), (0, 2), (1, 2), (3, 0x80), (3, 8), (8, 1), (0x24, 1), (0x2c, 1), (0x3c, 1), (0x3f, 1)]
+    {
+        let mut mkey = [0; 64];
+        mkey[at] = bit;
+        let bytes = umr(mkey, &[&encryption(ONE, 0)]);
+        assert!(fetch_at(0, &bytes, Transport::Rc).is_ok(), "byte {at:#x}");
+        let fault = fault(&bytes, Transport::RegUmr);
+        assert!(
+            matches!(fault, WqeFault::Reserved { field: "memory key segment", value: 1.., .. }),
+            "{at:#x}: {fault}"
+        );
+    }
+    let bytes = umr([0; 64], &[&encryption(ONE, 0)]);
+    assert!(fetch_at(0, &bytes, Transport::RegUmr).is_ok());
+}
