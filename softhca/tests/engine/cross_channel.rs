@@ -85,6 +85,34 @@ fn who_is_no_master_and_what_is_not_there_fails() {
     }
 }
 
+/// The index in a WQE is ignored in queues of frames that start others, from ConnectX-6 Dx on
+/// (`wqe_index_ignore_cap`; DPDK `drivers/net/mlx5/mlx5_txpp.c`). Elsewhere it counts.
+#[test]
+fn a_wqe_has_the_index_of_its_place() {
+    use Generation::{ConnectX5, ConnectX6Dx, ConnectX7};
+    for (transport, cross_channel, generation, is_ignored) in [
+        (Transport::RawPacket, MASTER, ConnectX5, false),
+        (Transport::RawPacket, MASTER, ConnectX6Dx, true),
+        (Transport::RawPacket, MASTER, ConnectX7, true),
+        (Transport::RawPacket, CrossChannel::default(), ConnectX6Dx, false),
+        (Transport::RawPacket, CrossChannel::default(), ConnectX7, false),
+        (Transport::Rc, MASTER, ConnectX6Dx, false),
+        (Transport::Rc, MASTER, ConnectX7, false),
+        (Transport::Rc, CrossChannel::default(), ConnectX7, false),
+    ] {
+        let link = if transport == Transport::Rc { LinkLayer::InfiniBand } else { LinkLayer::Ethernet };
+        let mut lab = Lab::new(Options { transport, link, cross_channel, generation, ..Options::default() });
+        lab.a.post(&Wr::nop());
+        lab.a.post_silently(&Wr::nop());
+        lab.a.memory.write(lab.a.ring_addr() + 64 + 1, &[0x12, 0x34]);
+        lab.a.ring();
+        lab.run();
+        let syndromes: Vec<_> = lab.a.poll_send().iter().map(|cqe| cqe.syndrome).collect();
+        let expected = [0, if is_ignored { 0 } else { LOCAL_OP }];
+        assert_eq!(syndromes, expected, "{transport:?} {cross_channel:?} {generation:?}");
+    }
+}
+
 #[test]
 fn a_slave_sends_what_its_master_says() {
     let mut lab = lab(SENDS, CrossChannel::default());

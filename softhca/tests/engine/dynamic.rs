@@ -8,7 +8,9 @@ use crate::every::Every;
 use crate::lab::*;
 use crate::net::{KEY, Net, Target};
 use softhca::config::{GidType, LinkLayer};
-use softhca::context::{Access, DctContext, DctState, QpContext, QpState, ReceiveSource, RqContext, Transport};
+use softhca::context::{
+    Access, DctContext, DctState, Path, QpAttr, QpContext, QpState, ReceiveSource, RqContext, Transport,
+};
 use softhca::error::{Error, Object};
 use softhca::event::DctEvent;
 use softhca::packet::Operation;
@@ -367,6 +369,24 @@ fn contexts_that_cannot_be_are_refused() {
     let target = net.target(0);
     net.nodes[0].another_qp();
     assert_ne!(net.nodes[0].qpn, target.dctn);
+}
+
+/// An initiator's path only says which of the port's addresses it has (mlx5_ib `qp.c`, `modify_dci_qp_is_ok`: optional);
+/// its requests say where to.
+#[test]
+fn an_initiator_s_path_leads_nowhere() {
+    let mut net = Net::new(2, Options { link: LinkLayer::Ethernet, ..Options::default() });
+    let target = net.target(1);
+    let (data, key) = (net.nodes[1].data, net.nodes[1].key);
+    let node = &mut net.nodes[0];
+    node.modify(QpAttr { state: Some(QpState::Reset), ..QpAttr::default() });
+    node.modify(node.init_attr());
+    let path = Path { dlid: 0, sl: 0, src_path_bits: 0, grh: None, dmac: [0; 6] };
+    node.modify(QpAttr { path: Some(path), ..node.rtr_attr((0, [0; 16], 0)) });
+    node.modify(node.rts_attr());
+    node.post(&target.of(Wr::write(data, key).inline(b"there")));
+    assert_eq!(net.complete(0, 1)[0].opcode, REQ);
+    assert_eq!(net.nodes[1].memory.read(data, 5), b"there");
 }
 
 #[test]

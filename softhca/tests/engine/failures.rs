@@ -5,7 +5,7 @@
 
 use crate::lab::*;
 use softhca::config::SrqFaults;
-use softhca::context::{Access, QpAttr, QpState};
+use softhca::context::{Access, QpAttr, QpState, Transport};
 use softhca::event::QpEvent;
 use softhca::packet::Operation;
 
@@ -370,6 +370,43 @@ fn a_receive_from_an_srq_that_is_aborted() {
         }
         assert_eq!((lab.a.state(), lab.b.state()), (QpState::Rts, QpState::Rts));
         assert!(lab.b.events.is_empty());
+    }
+}
+
+/// Only an SRQ's receives meet page faults, and only a message's first packet takes one. UC has no RNR NAK, so nothing
+/// would come again.
+#[test]
+fn receives_are_aborted_where_the_message_can_come_again() {
+    for (transport, srq, is_aborted) in
+        [(Transport::Rc, true, true), (Transport::Rc, false, false), (Transport::Uc, true, false)]
+    {
+        let srq_faults = SrqFaults { page: 1000, sequence: 0 };
+        let mut lab = Lab::new(Options { transport, srq, srq_faults, mtu: 256, ..Options::default() });
+        for _ in 0..8 {
+            lab.b.post_recv(&[(lab.b.data, 1000)]);
+        }
+        lab.a.post(&Wr::send().sge(lab.a.data, 600, lab.a.key));
+        lab.settle();
+        let received: Vec<_> = lab.b.poll_recv().iter().map(|cqe| cqe.opcode).collect();
+        let expected = if is_aborted { [RESP_ERR; 3].to_vec() } else { vec![RECV] };
+        assert_eq!(received, expected, "{transport:?}, of an SRQ: {srq}");
+        assert_eq!(lab.a.poll_send()[0].syndrome, if is_aborted { 0x16 } else { 0 });
+    }
+}
+
+/// More receives than the ring holds: nobody knows which is next. The event comes once (IBTA vol. 1, 11.6.3.2, "local
+/// work queue catastrophic error").
+#[test]
+fn a_receive_ring_without_sense_stops_the_queue_once() {
+    let mut lab = Lab::new(Options::default());
+    lab.b.post_recv(&[(lab.b.data, 64)]);
+    lab.b.rq_pi = 100;
+    lab.b.ring_recv();
+    fails(&mut lab, &Wr::send().inline(b"x"), 0x14);
+    for _ in 0..3 {
+        lab.advance(std::time::Duration::from_millis(1));
+        assert_eq!((&lab.b.events[..], lab.b.state()), (&[QpEvent::Fatal][..], QpState::Err));
+        assert!(lab.b.poll_recv().is_empty());
     }
 }
 

@@ -4,6 +4,7 @@
 
 use crate::lab::*;
 use softhca::context::QpState;
+use softhca::device::hw_counter_names;
 use softhca::packet::Operation;
 use softhca::wire::fault::FaultConfig;
 
@@ -143,6 +144,46 @@ fn a_lost_packet_is_asked_for_once() {
     let acks = lab.b.sent(Operation::Acknowledge);
     assert_eq!(acks, [0x123 + 4, 0x123 + 19], "one NAK for the gap, one ACK for all");
     assert_eq!(lab.a.sent(Operation::Write).len(), 20 + 16);
+}
+
+fn counter(node: &Node, name: &str) -> u64 {
+    let place = hw_counter_names().iter().position(|&(_, known)| known == name).unwrap();
+    node.device.hw_counters(1)[place]
+}
+
+/// `rx_write_requests` counts messages, `packet_seq_err` NAKs of a sequence error (Linux `Documentation`, mlx5
+/// `hw_counters`).
+#[test]
+fn a_write_and_a_sequence_error_are_counted_once() {
+    let mut lab = Lab::new(Options { mtu: 256, ..Options::default() });
+    lab.a.post(&Wr::write(lab.b.data, lab.b.key).sge(lab.a.data, 256 * 20, lab.a.key));
+    lab.run();
+    assert_eq!((counter(&lab.b, "rx_write_requests"), counter(&lab.a, "packet_seq_err")), (1, 0));
+    let mut nth = 0;
+    lab.a.script(move |_| {
+        nth += 1;
+        if nth == 5 { Fate::Drop } else { Fate::Deliver }
+    });
+    lab.a.post(&Wr::write(lab.b.data, lab.b.key).sge(lab.a.data, 256 * 20, lab.a.key));
+    lab.run();
+    assert_eq!((counter(&lab.b, "rx_write_requests"), counter(&lab.a, "packet_seq_err")), (2, 1));
+    assert_eq!(lab.a.poll_send().len(), 2);
+}
+
+/// A queue pair does not fill the device's memory with packets that nobody takes.
+#[test]
+fn a_wire_that_takes_nothing_holds_few_packets() {
+    let mut lab = Lab::new(Options { mtu: 256, ..Options::default() });
+    lab.a.script(|_| Fate::Refuse);
+    let sent = lab.a.fill(0, 256 * 100, 1);
+    lab.a.post(&Wr::write(lab.b.data, lab.b.key).sge(lab.a.data, 256 * 100, lab.a.key));
+    lab.settle();
+    lab.a.script(|_| Fate::Deliver);
+    lab.a.step(lab.now);
+    assert_eq!(lab.a.sent(Operation::Write).len(), 64);
+    lab.settle();
+    assert_eq!(lab.a.poll_send()[0].opcode, REQ);
+    assert_eq!(lab.b.memory.read(lab.b.data, sent.len()), sent);
 }
 
 #[test]

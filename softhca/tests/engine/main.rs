@@ -5,6 +5,7 @@
 
 mod arena;
 mod atomics;
+mod connecting;
 mod contexts;
 mod copies;
 mod cqe;
@@ -23,6 +24,7 @@ mod options;
 mod out_of_order;
 mod port_counters;
 mod raw_packets;
+mod responses;
 mod roce;
 mod script;
 mod segments;

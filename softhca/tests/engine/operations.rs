@@ -2,8 +2,10 @@
 //!
 //! RC without faults belongs here, other services in files of their own.
 
+use std::sync::{Arc, Mutex};
+
 use crate::lab::*;
-use softhca::context::{Access, MkeyContext};
+use softhca::context::{Access, MkeyContext, Transport};
 use softhca::packet::Operation;
 
 #[test]
@@ -164,6 +166,54 @@ fn read_depth_is_what_was_agreed() {
     }
 }
 
+/// Half of all PSNs, 2^23, can be told from the other half (IBTA vol. 1, 9.7.1). The longest message has as many at the
+/// smallest MTU.
+#[test]
+fn at_most_half_of_all_psns_are_on_their_way() {
+    for (len, psns) in [
+        (1_u32 << 30, &[0x123, 0x123 + (1 << 22)][..]),
+        ((1 << 30) + 1, &[0x123]),
+        ((1 << 30) - 256, &[0x123, 0x123 + (1 << 22) - 1]),
+        (1 << 31, &[0x123]),
+    ] {
+        let mut lab = Lab::new(Options { mtu: 256, ..Options::default() });
+        lab.a.script(|_| Fate::Drop);
+        for _ in 0..3 {
+            // A byte count of 0 is 2^31.
+            lab.a.post(&Wr::read(lab.b.data, lab.b.key).sge(lab.a.data, len & 0x7fff_ffff, lab.a.key));
+        }
+        lab.run();
+        assert_eq!(lab.a.sent(Operation::ReadRequest), psns, "{len:#x}");
+    }
+}
+
+/// The last packet of a message alone asks for a solicited event, and not of a WRITE, for which there is none (IBTA
+/// vol. 1, 9.2.3). Requests of RC alone ask for an acknowledgement.
+#[test]
+fn bits_of_the_header_are_set_where_they_mean_something() {
+    for transport in [Transport::Rc, Transport::Uc] {
+        for (wr, has_event) in [
+            (Wr::send(), true),
+            (Wr::send().with_imm(1), true),
+            (Wr::write(0, 0), false),
+            (Wr::write(0, 0).with_imm(1), true),
+        ] {
+            let mut lab = Lab::new(Options { transport, mtu: 256, ..Options::default() });
+            let seen = Arc::new(Mutex::new(Vec::new()));
+            let bits = seen.clone();
+            lab.a.script(move |packet| {
+                let bth = packet.headers.bth;
+                bits.lock().unwrap().push((bth.solicited, bth.ack_request));
+                Fate::Drop
+            });
+            lab.a.post(&wr.clone().sge(lab.a.data, 600, lab.a.key).flags(SIGNALED | SOLICITED));
+            lab.run();
+            let last = (has_event, transport == Transport::Rc);
+            assert_eq!(*seen.lock().unwrap(), [(false, false), (false, false), last], "{:#x}", wr.opcode);
+        }
+    }
+}
+
 #[test]
 fn fence_waits_for_answers() {
     let mut lab = Lab::new(Options::default());
@@ -211,6 +261,19 @@ fn small_data_goes_into_the_cqe() {
     assert_eq!(got[1].inline, 0);
     assert_eq!(lab.b.memory.read(dst + 4096, 32), [0; 32]);
     assert_eq!(lab.b.memory.read(dst + 4096 + 64, 33), [2; 33]);
+}
+
+/// The CQE has room for a message, and not for the end of a longer one.
+#[test]
+fn the_rest_of_a_message_does_not_go_into_the_cqe() {
+    let mut lab = Lab::new(Options { scatter_to_cqe: 32, mtu: 256, ..Options::default() });
+    let sent = lab.a.fill(0, 256 + 20, 3);
+    lab.b.post_recv(&[(lab.b.data, 512)]);
+    lab.a.post(&Wr::send().sge(lab.a.data, 256 + 20, lab.a.key));
+    lab.run();
+    let got = lab.b.poll_recv();
+    assert_eq!((got.len(), got[0].inline, got[0].byte_cnt), (1, 0, 256 + 20));
+    assert_eq!(lab.b.memory.read(lab.b.data, 256 + 20), sent);
 }
 
 #[test]

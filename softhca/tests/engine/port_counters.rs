@@ -56,7 +56,9 @@ struct Bench {
 impl Bench {
     fn new() -> Self {
         let script = Arc::new(Mutex::new(Script::default()));
-        let config = DeviceConfig::with_port(PortConfig::ethernet(1));
+        // The QPs have the first P_Key.
+        let port = PortConfig { pkeys: vec![0xffff, 0x8001], ..PortConfig::ethernet(1) };
+        let config = DeviceConfig::with_port(port);
         let mut device = EmbeddedDevice::new(config, Box::new(Cable(script.clone()))).unwrap();
         let cq = device.create_cq(CqOptions::new(16)).unwrap();
         let rc = device.create_qp(QpOptions::rc(cq.cqn)).unwrap().qpn;

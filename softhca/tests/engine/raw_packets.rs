@@ -111,6 +111,22 @@ fn what_cannot_be_sent_fails_and_stops_the_queue() {
     assert_eq!(lab.a.poll_send()[0].syndrome, 0x01, "shorter than a header");
 }
 
+/// `max_lso_cap` is 18.
+#[test]
+fn a_large_packet_has_at_most_256_kibibytes() {
+    let ip = [0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+    let tcp = [0, 1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0x50, 0x10, 0xff, 0xff, 0, 0, 0, 0];
+    let headers = [&header()[..12], &[0x08, 0x00], &ip, &tcp].concat();
+    for (len, syndrome, sent) in [(1 << 18, 0, 64), ((1 << 18) + 1, 0x01, 0)] {
+        let mut lab = Lab::new(options());
+        let mut wr = Wr::new(0x0e).eth(0xc0, &headers).sge(lab.a.data, len, lab.a.key);
+        wr.body[6..8].copy_from_slice(&4096_u16.to_be_bytes());
+        lab.a.post(&wr);
+        lab.run();
+        assert_eq!((lab.a.poll_send()[0].syndrome, frames(&mut lab).len()), (syndrome, sent));
+    }
+}
+
 /// A session: an Ethernet segment, and a frame for each length; every third is inline.
 fn session(lens: &[usize], (at, key): (u64, u32), bytes: &[u8]) -> Wr {
     lens.iter().enumerate().fold(Wr::new(0x29).eth(0, &[]), |wr, (n, &len)| match n % 3 {
@@ -206,6 +222,18 @@ fn receives_wait_until_they_are_flushed() {
     lab.b.modify(softhca::context::QpAttr { state: Some(QpState::Err), ..Default::default() });
     lab.run();
     assert_eq!(lab.b.poll_recv()[0].syndrome, 0x05);
+}
+
+/// Frames are lost without a cable, and their requests complete: Ethernet acknowledges nothing.
+#[test]
+fn no_frame_leaves_a_port_that_is_down() {
+    let mut lab = Lab::new(options());
+    for (up, sent) in [(false, 0), (true, 1), (false, 0)] {
+        lab.a.device.set_port_up(1, up).unwrap();
+        lab.a.post(&Wr::send().eth(0, &header()));
+        lab.run();
+        assert_eq!((lab.a.poll_send()[0].opcode, frames(&mut lab).len()), (REQ, sent), "{up}");
+    }
 }
 
 #[test]

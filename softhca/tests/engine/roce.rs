@@ -4,7 +4,8 @@
 
 use crate::lab::*;
 use softhca::config::{GidType, LinkLayer};
-use softhca::context::Transport;
+use softhca::context::{Path, Transport};
+use softhca::error::Error;
 
 fn ethernet(transport: Transport, gid_types: &[GidType]) -> Options {
     Options { link: LinkLayer::Ethernet, transport, gid_types: gid_types.to_vec(), ..Options::default() }
@@ -36,6 +37,23 @@ fn connections_need_the_same_version_on_both_sides() {
             assert_eq!(syndrome, if reached { 0 } else { refused }, "{transport:?} {index:?}");
             assert_eq!(lab.b.poll_recv().len(), usize::from(reached), "{transport:?} {index:?}");
         }
+    }
+}
+
+/// RoCE has no LIDs: an address is a GID (IBTA annex A16.4.1).
+#[test]
+fn a_path_on_ethernet_has_a_grh() {
+    for transport in [Transport::Rc, Transport::Uc] {
+        let mut lab = Lab::unconnected(ethernet(transport, &[GidType::RoceV2]));
+        let (qpn, peer) = (lab.a.qpn, lab.b.identity());
+        lab.a.modify(lab.a.init_attr());
+        let mut attr = lab.a.rtr_attr(peer);
+        let path = attr.path.unwrap();
+        attr.path = Some(Path { grh: None, ..path });
+        let refused = lab.a.device.modify_qp(qpn, &attr);
+        assert!(matches!(refused, Err(Error::BadValue { what: "path without a GRH", .. })), "{refused:?}");
+        attr.path = Some(path);
+        lab.a.modify(attr);
     }
 }
 

@@ -127,6 +127,28 @@ fn receivers_that_are_not_ready_are_so_for_a_time() {
     assert_eq!(happened(&mut lab.b), ["receivers are not ready"]);
 }
 
+/// A message that has begun has its receive, and UC has no RNR NAK.
+#[test]
+fn only_a_message_that_begins_waits_for_a_receiver() {
+    let options = Options { mtu: 256, rnr_retry: 7, ..Options::default() };
+    let mut lab = Lab::new(options.clone());
+    lab.b.device.set_script(Script { not_ready: vec![window(10, 1000)], ..Script::default() });
+    lab.b.post_recv(&[(lab.b.data, 1000)]);
+    lab.a.script(|packet| if packet.headers.bth.psn == 0x123 { Fate::Deliver } else { Fate::Drop });
+    lab.a.post(&Wr::send().sge(lab.a.data, 1000, lab.a.key));
+    lab.run();
+    lab.a.script(|_| Fate::Deliver);
+    lab.advance(millis(50));
+    assert_eq!((lab.a.poll_send().len(), lab.b.poll_recv().len()), (1, 1));
+
+    let mut lab = Lab::new(Options { transport: Transport::Uc, ..options });
+    lab.b.device.set_script(Script { not_ready: vec![window(0, 1000)], ..Script::default() });
+    lab.b.post_recv(&[(lab.b.data, 1000)]);
+    lab.a.post(&Wr::send().sge(lab.a.data, 1000, lab.a.key));
+    lab.run();
+    assert_eq!((lab.a.poll_send().len(), lab.b.poll_recv().len()), (1, 1));
+}
+
 #[test]
 fn a_stalled_device_goes_on_and_a_failed_one_does_not() {
     let script = Script { stalls: vec![window(0, 10)], fails: Some(millis(1000)), ..Script::default() };

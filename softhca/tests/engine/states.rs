@@ -77,6 +77,7 @@ fn there_are_no_other_moves() {
     }
     let wrong = QpAttr { cur_state: Some(QpState::Sqd), ..to(QpState::Rts) };
     assert!(matches!(lab.a.device.modify_qp(qpn, &wrong), Err(Error::BadTransition { .. })));
+    lab.a.modify(QpAttr { cur_state: Some(QpState::Rts), ..to(QpState::Rts) });
     lab.a.modify(to(QpState::Err));
     assert!(matches!(lab.a.device.modify_qp(qpn, &to(QpState::Rts)), Err(Error::BadTransition { .. })));
     lab.a.modify(to(QpState::Reset));
@@ -171,6 +172,8 @@ fn draining_finishes_what_was_begun_and_starts_nothing() {
     lab.run();
     assert!(lab.a.device.query_qp(lab.a.qpn).unwrap().draining);
     assert!(lab.a.events.is_empty());
+    // The event is still wanted.
+    lab.a.modify(QpAttr { timeout: Some(13), ..to(QpState::Sqd) });
     lab.b.script(|_| Fate::Deliver);
     lab.settle();
     assert_eq!(lab.a.events, [QpEvent::SqDrained]);

@@ -61,6 +61,14 @@ fn a_stream_fails_alone_until_it_is_reset() {
     let again = write(&net, target, 1, b"again").on(1);
     net.nodes[0].post(&again);
     assert_eq!(net.complete(0, 1)[0].syndrome, FLUSHED);
+    // A request without a target has no stream, not even the first.
+    let bad = refused(&net, target).on(0);
+    net.nodes[0].post(&bad);
+    assert_eq!(net.complete(0, 1)[0].syndrome, REMOTE_ACCESS);
+    for (wr, syndrome) in [(Wr::nop().on(1), 0), (Wr::nop(), 0), (write(&net, target, 1, b"x").on(0), FLUSHED)] {
+        net.nodes[0].post(&wr);
+        assert_eq!(net.complete(0, 1)[0].syndrome, syndrome);
+    }
     net.nodes[0].device.reset_dci_stream(qpn, 1).expect("it has failed");
     net.nodes[0].post(&again);
     assert_eq!(net.complete(0, 1)[0].syndrome, 0);

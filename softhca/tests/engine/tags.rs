@@ -5,6 +5,7 @@
 use crate::lab::*;
 use fastrand::Rng;
 use softhca::context::{QpAttr, QpState};
+use softhca::packet::Operation;
 use softhca::wire::fault::FaultConfig;
 use std::collections::VecDeque;
 
@@ -294,6 +295,49 @@ fn tags_wait_until_software_has_seen_all_messages() {
     tags.send(&message(EAGER, 1, b"after"));
     assert_eq!(tags.told(), [(RECV, CONSUMED_MSG, 0, 5, header(EAGER, 1))]);
     assert_eq!(tags.lab.b.memory.read(tags.buffer(0), 5), b"after");
+}
+
+/// The device fetches a message that fits into the tag's buffer. Software fetches a longer one.
+#[test]
+fn an_announced_message_is_fetched_if_its_buffer_holds_it() {
+    for (len, is_fetched) in [(99, true), (100, true), (101, false)] {
+        let mut tags = Tags::new(Options::default());
+        tags.append(0, 1, (7, u64::MAX), Some(0), 100);
+        tags.told();
+        tags.lab.a.post_recv(&[(tags.lab.a.data + 0x1_0000, 64)]);
+        let sent = announcement(&tags.lab, 7, len);
+        tags.send(&sent);
+        let head = *sent.first_chunk().unwrap();
+        let expected = match is_fetched {
+            true => vec![(NO_PACKET, CONSUMED, 0, 0, head), (RECV, EXPECTED, 0, len, NOTHING)],
+            false => vec![(RECV, CONSUMED_MSG_SW_RNDV, 0, 32, head)],
+        };
+        assert_eq!(tags.told(), expected, "{len}");
+    }
+}
+
+/// The longest message takes half of all PSNs at the smallest MTU, so everything before it must be acknowledged.
+#[test]
+fn the_device_fetches_at_most_half_of_all_psns_at_once() {
+    let mut tags = Tags::new(Options { mtu: 256, ..Options::default() });
+    // A byte count of 0 is 2^31.
+    for (index, tag, len) in [(0, 7, 100), (1, 8, 0)] {
+        tags.append(index, index + 1, (tag, u64::MAX), Some(0), len);
+        tags.told();
+    }
+    tags.lab.a.post_recv(&[(tags.lab.a.data + 0x1_0000, 64)]);
+    // The peer does not get to know that the first is fetched.
+    tags.lab.b.script(|packet| match packet.headers.bth.opcode.operation() {
+        Operation::Send => Fate::Drop,
+        _ => Fate::Deliver,
+    });
+    for (tag, len) in [(7, 100), (8, 1 << 31)] {
+        let sent = announcement(&tags.lab, tag, len);
+        tags.send(&sent);
+        tags.lab.run();
+    }
+    let b = &tags.lab.b;
+    assert_eq!((b.sent(Operation::ReadRequest).len(), b.sent(Operation::Send).len()), (1, 1));
 }
 
 /// A QP that is reset and connected anew is still one that the device may send by.

@@ -1,0 +1,167 @@
+//! Responses: those that a requester believes, and those that a responder sends.
+//!
+//! Acknowledgements, NAKs and answers belong here, the failures that they tell of in `failures.rs`.
+
+use std::sync::{Arc, Mutex};
+
+use crate::lab::*;
+use softhca::context::QpState;
+use softhca::packet::{Aeth, AethSyndrome, Bth, Headers, Opcode, Operation, Place, Reth};
+use softhca::wire::{Frame, Macs, Route, Wire};
+
+/// Opcodes of RC packets.
+const WRITE_ONLY: u8 = 0x0a;
+const READ_RESPONSE_ONLY: u8 = 0x10;
+const ACKNOWLEDGE: u8 = 0x11;
+/// Syndromes of an AETH (IBTA vol. 1, table 45): no credits said; RNR NAK; reserved; NAKs.
+const ACK: u8 = 0x1f;
+const RNR: u8 = 0x21;
+const RESERVED: u8 = 0x41;
+const SEQUENCE: u8 = 0x60;
+const RESERVED_NAK: u8 = 0x7f;
+
+/// Syndrome of a CQE: bad response.
+const BAD_RESPONSE: u8 = 0x10;
+
+fn bth(opcode: u8, dest_qp: u32, psn: u32) -> Bth {
+    let opcode = Opcode::new(opcode).unwrap();
+    Bth { opcode, solicited: false, migrated: true, pkey: 0xffff, dest_qp, ack_request: true, psn }
+}
+
+/// A stranger sends a packet from one LID to another.
+fn forge(lab: &Lab, [slid, dlid]: [u16; 2], headers: Headers, payload: &[u8]) {
+    let mut draft = headers.build(payload.len()).unwrap();
+    draft.payload_mut().copy_from_slice(payload);
+    let route = Route { slid, dlid, sl: 0, grh: None, macs: Macs::default() };
+    lab.attach_stranger().send(Frame::new(route, draft.finish())).expect("there is room");
+}
+
+/// A response to `a` from the address of `b`.
+fn respond(lab: &Lab, opcode: u8, (psn, syndrome): (u32, u8), payload: &[u8]) {
+    let aeth = Some(Aeth { syndrome: AethSyndrome::from_code(syndrome), msn: 0 });
+    forge(lab, [2, 1], Headers { aeth, ..Headers::new(bth(opcode, lab.a.qpn, psn)) }, payload);
+}
+
+/// Two WRITEs, PSNs 0x123 and 0x124, of which `a` has heard nothing.
+fn outstanding(options: Options) -> Lab {
+    let mut lab = Lab::new(options);
+    lab.b.script(|_| Fate::Drop);
+    for at in [0, 64] {
+        lab.a.post(&Wr::write(lab.b.data + at, lab.b.key).inline(b"x"));
+    }
+    lab.run();
+    assert_eq!(lab.a.sent(Operation::Write), [0x123, 0x124]);
+    lab
+}
+
+/// An acknowledgement is of its PSN and all before it, a NAK of all before it (IBTA vol. 1, 9.7.5.1 and 9.7.5.2). The
+/// requester ignores PSNs that it has not sent, and reserved syndromes and codes.
+#[test]
+fn a_requester_believes_what_can_be() {
+    for (syndrome, psn, completed, again) in [
+        (ACK, 0x122, 0, &[][..]),
+        (ACK, 0x123, 1, &[]),
+        (ACK, 0x124, 2, &[]),
+        (ACK, 0x125, 0, &[]),
+        (ACK, 0x126, 0, &[]),
+        (RESERVED, 0x123, 0, &[]),
+        (RESERVED, 0x124, 0, &[]),
+        (RESERVED, 0x125, 0, &[]),
+        (SEQUENCE, 0x123, 0, &[0x123, 0x124]),
+        (SEQUENCE, 0x124, 1, &[0x124]),
+        (SEQUENCE, 0x125, 0, &[]),
+        (RESERVED_NAK, 0x123, 0, &[]),
+        (RESERVED_NAK, 0x124, 1, &[]),
+    ] {
+        let mut lab = outstanding(Options::default());
+        respond(&lab, ACKNOWLEDGE, (psn, syndrome), &[]);
+        lab.run();
+        let done: Vec<_> = lab.a.poll_send().iter().map(|cqe| (cqe.opcode, cqe.wqe_counter)).collect();
+        assert_eq!(done, [(REQ, 0), (REQ, 1)][..completed], "{syndrome:#x} of PSN {psn:#x}");
+        assert_eq!(lab.a.sent(Operation::Write)[2..], *again, "{syndrome:#x} of PSN {psn:#x}");
+        assert_eq!(lab.a.state(), QpState::Rts);
+    }
+}
+
+#[test]
+fn a_second_copy_of_a_nak_is_no_second_loss() {
+    let mut lab = outstanding(Options { retry_cnt: 1, ..Options::default() });
+    lab.b.script(|_| Fate::Deliver);
+    for _ in 0..3 {
+        respond(&lab, ACKNOWLEDGE, (0x123, SEQUENCE), &[]);
+    }
+    lab.run();
+    assert_eq!(lab.a.poll_send().iter().map(|cqe| cqe.opcode).collect::<Vec<_>>(), [REQ, REQ]);
+    assert_eq!(lab.a.sent(Operation::Write)[2..], [0x123, 0x124], "once");
+}
+
+/// As Linux' rdma_rxe has it (`rxe_comp.c`, `check_ack`).
+#[test]
+fn an_answer_acknowledges_or_is_bad() {
+    for (syndrome, expected) in [(ACK, 0), (RNR, BAD_RESPONSE), (RESERVED, BAD_RESPONSE), (SEQUENCE, BAD_RESPONSE)] {
+        let mut lab = Lab::new(Options::default());
+        lab.b.script(|_| Fate::Drop);
+        lab.a.post(&Wr::read(lab.b.data, lab.b.key).sge(lab.a.data, 8, lab.a.key));
+        lab.run();
+        respond(&lab, READ_RESPONSE_ONLY, (0x123, syndrome), b"answered");
+        lab.run();
+        let done: Vec<_> = lab.a.poll_send().iter().map(|cqe| cqe.syndrome).collect();
+        assert_eq!(done, [expected], "{syndrome:#x}");
+        let arrived: &[u8] = if expected == 0 { b"answered" } else { &[0; 8] };
+        assert_eq!(lab.a.memory.read(lab.a.data, 8), arrived);
+    }
+}
+
+/// The parts of an answer are named in its opcodes, and a middle one has no AETH (IBTA vol. 1, 9.4.4). The answer
+/// acknowledges by itself.
+#[test]
+fn an_answer_says_which_of_its_parts_a_packet_is() {
+    use Place::{First, Last, Middle, Only};
+    for (len, expected) in [
+        (8, &[Only][..]),
+        (256, &[Only]),
+        (257, &[First, Last]),
+        (512, &[First, Last]),
+        (513, &[First, Middle, Last]),
+        (1000, &[First, Middle, Middle, Last]),
+    ] {
+        let mut lab = Lab::new(Options { mtu: 256, ..Options::default() });
+        let places = Arc::new(Mutex::new(Vec::new()));
+        let seen = places.clone();
+        lab.b.script(move |packet| {
+            seen.lock().unwrap().push((packet.headers.bth.opcode.place(), packet.headers.aeth.is_some()));
+            Fate::Deliver
+        });
+        lab.a.post(&Wr::read(lab.b.data, lab.b.key).sge(lab.a.data, len, lab.a.key));
+        lab.run();
+        let expected: Vec<_> = expected.iter().map(|&place| (place, place != Middle)).collect();
+        assert_eq!(*places.lock().unwrap(), expected, "{len}");
+        assert_eq!((lab.a.poll_send().len(), lab.b.sent(Operation::Acknowledge)), (1, vec![]));
+        lab.a.post(&Wr::add(lab.b.data, lab.b.key, 1).sge(lab.a.data, 8, lab.a.key));
+        lab.run();
+        assert_eq!((lab.a.poll_send().len(), lab.b.sent(Operation::Acknowledge)), (1, vec![]));
+    }
+}
+
+/// An answer that waits for the wire acknowledges the requests before it, so it does not begin anew.
+#[test]
+fn a_repeated_request_before_an_answer_that_waits_needs_nothing_more() {
+    const PACKETS: u32 = 100;
+    let mut lab = Lab::new(Options { mtu: 256, ..Options::default() });
+    let (at, rkey) = (lab.b.data, lab.b.key);
+    let data = lab.b.fill(0, 256 * PACKETS as usize, 5);
+    lab.b.script(|_| Fate::Refuse);
+    lab.a.post_silently(&Wr::write(at + 0x8_0000, rkey).inline(b"before"));
+    lab.a.post_silently(&Wr::read(at, rkey).sge(lab.a.data, 256 * PACKETS, lab.a.key));
+    lab.a.ring();
+    lab.run();
+    let reth = Some(Reth { addr: at + 0x8_0000, rkey, len: 8 });
+    forge(&lab, [1, 2], Headers { reth, ..Headers::new(bth(WRITE_ONLY, lab.b.qpn, 0x123)) }, b"repeated");
+    lab.run();
+    lab.b.script(|_| Fate::Deliver);
+    lab.run();
+    assert_eq!(lab.b.sent(Operation::ReadResponse), (0x124..0x124 + PACKETS).collect::<Vec<_>>());
+    assert_eq!(lab.a.poll_send().len(), 2);
+    assert_eq!(lab.a.memory.read(lab.a.data, data.len()), data);
+    assert_eq!(lab.b.memory.read(at + 0x8_0000, 8), b"before\0\0");
+}
