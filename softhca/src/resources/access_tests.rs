@@ -329,6 +329,18 @@ fn accesses_are_of_whole_units_or_of_blocks_at_their_beginning() {
     assert_eq!(resources.check_remote(PD, key, 0x4000, 520, Need::RemoteRead), Err(without));
 }
 
+/// Peers cannot fill the device's memory with beginnings of pieces: the ones at the lowest addresses go.
+#[test]
+fn few_pieces_wait_for_their_rest() {
+    let mut resources = resources();
+    let key = encrypting(&mut resources, (Order::RawWire, 1), None, 1 << 15);
+    for piece in 0..1025 {
+        assert_eq!(resources.remote_write(PD, key, 0x4000 + 16 * piece, &[0]), Ok(()));
+    }
+    let rest = |piece: u64| resources.remote_write(PD, key, 0x4001 + 16 * piece, &[0; 15]).is_ok();
+    assert_eq!([0, 1, 2].map(rest), [false, true, true]);
+}
+
 /// Rows B, C, H and J of the table of `mlx5dv_wr_set_mkey_crypto`(3), by CRCs of 512 bytes.
 #[test]
 fn signatures_are_before_or_after_encryption() {

@@ -349,6 +349,24 @@ fn a_silent_peer_gets_no_more_than_a_window() {
     assert_eq!(lab.a.poll_send().len(), 1);
 }
 
+/// So many may be behind one that is not acknowledged, although nothing of them is sent.
+#[test]
+fn at_most_256_requests_are_fetched_and_not_complete() {
+    let mut lab = Lab::new(Options { sq_log: 9, ..Options::default() });
+    lab.b.script(|_| Fate::Drop);
+    lab.a.post_silently(&Wr::write(lab.b.data, lab.b.key).inline(b"x"));
+    for _ in 0..400 {
+        lab.a.post_silently(&Wr::nop());
+    }
+    lab.a.ring();
+    lab.run();
+    let info = lab.a.device.query_qp(lab.a.qpn).unwrap();
+    assert_eq!((info.hw_sq_wqebb_counter, info.sw_sq_wqebb_counter), (256, 401));
+    lab.b.script(|_| Fate::Deliver);
+    lab.settle();
+    assert_eq!(lab.a.poll_send().len(), 401);
+}
+
 #[test]
 fn acknowledgements_are_coalesced() {
     let mut lab = Lab::new(Options::default());

@@ -143,6 +143,23 @@ fn an_answer_says_which_of_its_parts_a_packet_is() {
     }
 }
 
+/// A duplicate that does not ask is not acknowledged again, as Linux' hfi1 has it (`rc.c`, `hfi1_rc_rcv_error`).
+#[test]
+fn a_repeated_request_is_acknowledged_if_it_asks() {
+    for (ack_request, acknowledged) in [(false, &[0x123][..]), (true, &[0x123, 0x123])] {
+        let mut lab = Lab::new(Options::default());
+        let (addr, rkey) = (lab.b.data, lab.b.key);
+        lab.a.post(&Wr::write(addr, rkey).inline(b"at first"));
+        lab.run();
+        let reth = Some(Reth { addr, rkey, len: 8 });
+        let bth = Bth { ack_request, ..bth(WRITE_ONLY, lab.b.qpn, 0x123) };
+        forge(&lab, [1, 2], Headers { reth, ..Headers::new(bth) }, b"repeated");
+        lab.run();
+        assert_eq!(lab.b.sent(Operation::Acknowledge), acknowledged, "it asks: {ack_request}");
+        assert_eq!(lab.b.memory.read(addr, 8), b"at first");
+    }
+}
+
 /// An answer that waits for the wire acknowledges the requests before it, so it does not begin anew.
 #[test]
 fn a_repeated_request_before_an_answer_that_waits_needs_nothing_more() {
