@@ -45,7 +45,7 @@ impl Request {
                 let (mask, buffer) = (!self.addr ^ u64::from(self.imm), self.tag_buffer());
                 let done = self.post_tagged(sq, wqe::tag_append(self.addr, mask, index, buffer), id);
                 let seg = DataSeg { len: buffer.length, lkey: buffer.lkey.0, addr: buffer.addr };
-                // A device reads an entry with this key as one without memory, whatever its length.
+                // With this key, an entry has no memory.
                 let buffer = (seg.len != 0 && seg.lkey != INVALID_LKEY).then_some(seg);
                 (done, TagChange::Append(Append { next: index.0, tag: self.addr, mask, buffer }))
             }

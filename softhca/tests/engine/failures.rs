@@ -11,8 +11,8 @@ use softhca::packet::Operation;
 
 const FLUSHED: u8 = 0x05;
 
-/// Posts `bad` between good requests; expects it to fail with `syndrome`, what was before it to succeed, and all after
-/// it to be flushed. Unsignalled requests that succeed are silent, all others are reported.
+/// Posts `bad` between good requests. It must fail with `syndrome`, the requests before it succeed, and all after it be
+/// flushed. Unsignalled requests that succeed are silent, all others are reported.
 fn fails(lab: &mut Lab, bad: &Wr, syndrome: u8) {
     let (dst, rkey) = (lab.b.data + 0x8000, lab.b.key);
     let good = Wr::write(dst, rkey).inline(b"good");
