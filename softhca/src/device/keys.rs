@@ -31,6 +31,23 @@ pub struct KeyOptions {
     pub errors: bool,
 }
 
+impl KeyOptions {
+    /// A key with this backing, valid at once, that neither peers nor UMR change.
+    #[must_use]
+    pub const fn with(backing: Backing) -> Self {
+        Self {
+            backing,
+            variant: None,
+            remote_invalidate: false,
+            free: false,
+            umr_octwords: None,
+            encrypted: false,
+            format_octwords: 0,
+            errors: false,
+        }
+    }
+}
+
 /// Present state of a memory key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MkeyInfo {
@@ -57,17 +74,7 @@ impl Device {
     /// [`Error::NoSuch`] PD; [`Error::BadValue`] for a region that wraps around the address space, and for remote write
     /// or atomic access without local write (IBTA vol. 1, 10.6.3.1); [`Error::Exhausted`].
     pub fn create_mkey(&mut self, context: MkeyContext) -> Result<u32, Error> {
-        let options = KeyOptions {
-            backing: Backing::Memory,
-            variant: None,
-            remote_invalidate: true,
-            free: false,
-            umr_octwords: None,
-            encrypted: false,
-            format_octwords: 0,
-            errors: false,
-        };
-        self.create_mkey_with(context, options)
+        self.create_mkey_with(context, KeyOptions { remote_invalidate: true, ..KeyOptions::with(Backing::Memory) })
     }
 
     /// Creates a memory key.
@@ -211,17 +218,6 @@ mod tests {
     use crate::firmware::test_bench;
     use crate::memory::test_memory::BASE;
 
-    const OPTIONS: KeyOptions = KeyOptions {
-        backing: Backing::Memory,
-        variant: None,
-        remote_invalidate: false,
-        free: false,
-        umr_octwords: None,
-        encrypted: false,
-        format_octwords: 0,
-        errors: false,
-    };
-
     fn context(device: &mut Device) -> MkeyContext {
         let pd = device.alloc_pd().expect("a PD");
         MkeyContext { pd, iova: 0, addr: BASE, len: 0x1000, access: Default::default() }
@@ -231,15 +227,12 @@ mod tests {
     fn lists_of_all_keys_have_a_longest_length() {
         let mut device = test_bench::device();
         let context = context(&mut device);
-        let with_a_page = || {
-            let backing = Backing::Pages { log_bytes: 12, entries: vec![BASE] };
-            KeyOptions { backing, ..OPTIONS }
-        };
+        let with_a_page = || KeyOptions::with(Backing::Pages { log_bytes: 12, entries: vec![BASE] });
         device.resources.translations = u64::from(MAX_TRANSLATIONS) - 1;
         let key = device.create_mkey_with(context, with_a_page()).expect("the last page");
         let full = Error::Exhausted { object: Object::Translation, limit: MAX_TRANSLATIONS };
         assert_eq!(device.create_mkey_with(context, with_a_page()), Err(full));
-        assert!(device.create_mkey_with(context, OPTIONS).is_ok(), "it has no list");
+        assert!(device.create_mkey_with(context, KeyOptions::with(Backing::Memory)).is_ok(), "it has no list");
         device.destroy_mkey(key).expect("the key");
         assert!(device.create_mkey_with(context, with_a_page()).is_ok());
     }
@@ -248,8 +241,10 @@ mod tests {
     fn a_key_goes_by_its_index_whatever_its_variant() {
         let mut device = test_bench::device();
         let context = context(&mut device);
-        let [key, other] = [Some(0x5a), None]
-            .map(|variant| device.create_mkey_with(context, KeyOptions { variant, ..OPTIONS }).expect("a key"));
+        let [key, other] = [Some(0x5a), None].map(|variant| {
+            let options = KeyOptions { variant, ..KeyOptions::with(Backing::Memory) };
+            device.create_mkey_with(context, options).expect("a key")
+        });
         assert_eq!(device.destroy_mkey_of(key >> 8), Ok(()));
         assert_eq!((device.mkey(key), device.mkey(other)), (None, Some(&context)));
         let missing = Error::NoSuch { object: Object::Mkey, number: key >> 8 };

@@ -225,19 +225,8 @@ fn keys_are_of_the_memory_that_their_lists_have() {
     let mut lab = Lab::new(config());
     let access = Access { local_write: true, remote_write: true, remote_read: true, remote_atomic: false };
     let good = MkeyContext { pd: lab.pd, iova: 0, addr: BASE, len: 0x1000, access };
-    let (mut count, mut create) = (0, |context, backing| {
-        let options = KeyOptions {
-            backing,
-            variant: None,
-            remote_invalidate: false,
-            free: false,
-            umr_octwords: None,
-            encrypted: false,
-            format_octwords: 0,
-            errors: false,
-        };
-        lab.device.create_mkey_with(context, options).is_ok()
-    });
+    let (mut count, mut create) =
+        (0, |context, backing| lab.device.create_mkey_with(context, KeyOptions::with(backing)).is_ok());
     let piece = KeyPiece { key: 0x100, addr: 0, len: 16 };
     let equal = |log_bytes, count| Backing::EqualPieces { log_bytes, pieces: vec![piece; count] };
     let pages = |log_bytes, count| Backing::Pages { log_bytes, entries: vec![BASE | 3; count] };

@@ -51,14 +51,10 @@ pub(crate) fn alloc(context: &Arc<Context>, request: &Request) -> Result<(), Err
     let region = MkeyContext { pd: pd.number, iova: 0, addr: 0, len: 0, access: Access::default() };
     // As `mlx5_ib_alloc_mw` makes it: free, of any QP.
     let options = KeyOptions {
-        backing: Backing::Pieces(Vec::new()),
-        variant: None,
         remote_invalidate: wanted.mw_type == TYPE_2,
         free: true,
-        encrypted: false,
-        format_octwords: 0,
-        errors: false,
         umr_octwords: Some(octwords),
+        ..KeyOptions::with(Backing::Pieces(Vec::new()))
     };
     let rkey = context.hca.command(|device| device.create_mkey_with(region, options))?;
     let mw_handle = context.insert(Arc::new(Mw { index: rkey >> 8, _pd: pd }));
