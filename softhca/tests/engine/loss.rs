@@ -128,16 +128,21 @@ fn a_signature_value_is_set_once() {
     assert_eq!(lab.b.memory.read(lab.b.data, 13), b"lost at first");
 }
 
-#[test]
-fn a_lost_packet_is_asked_for_once() {
-    let mut lab = Lab::new(Options { mtu: 256, ..Options::default() });
-    let sent = lab.a.fill(0, 256 * 20, 1);
+/// A WRITE of 20 packets, of which the fifth is lost.
+fn write_losing_the_fifth(lab: &mut Lab) {
     let mut nth = 0;
     lab.a.script(move |_| {
         nth += 1;
         if nth == 5 { Fate::Drop } else { Fate::Deliver }
     });
     lab.a.post(&Wr::write(lab.b.data, lab.b.key).sge(lab.a.data, 256 * 20, lab.a.key));
+}
+
+#[test]
+fn a_lost_packet_is_asked_for_once() {
+    let mut lab = Lab::new(Options { mtu: 256, ..Options::default() });
+    let sent = lab.a.fill(0, 256 * 20, 1);
+    write_losing_the_fifth(&mut lab);
     lab.run();
     assert_eq!(lab.a.poll_send().len(), 1, "a NAK repairs it before the timer does");
     assert_eq!(lab.b.memory.read(lab.b.data, sent.len()), sent);
@@ -159,12 +164,7 @@ fn a_write_and_a_sequence_error_are_counted_once() {
     lab.a.post(&Wr::write(lab.b.data, lab.b.key).sge(lab.a.data, 256 * 20, lab.a.key));
     lab.run();
     assert_eq!((counter(&lab.b, "rx_write_requests"), counter(&lab.a, "packet_seq_err")), (1, 0));
-    let mut nth = 0;
-    lab.a.script(move |_| {
-        nth += 1;
-        if nth == 5 { Fate::Drop } else { Fate::Deliver }
-    });
-    lab.a.post(&Wr::write(lab.b.data, lab.b.key).sge(lab.a.data, 256 * 20, lab.a.key));
+    write_losing_the_fifth(&mut lab);
     lab.run();
     assert_eq!((counter(&lab.b, "rx_write_requests"), counter(&lab.a, "packet_seq_err")), (2, 1));
     assert_eq!(lab.a.poll_send().len(), 2);

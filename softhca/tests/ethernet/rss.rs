@@ -54,14 +54,27 @@ fn queues(node: &mut Node) -> Vec<(Cq, Queue)> {
         .collect()
 }
 
+/// A host that sends, and one with four receive queues.
+struct Hosts {
+    a: Node,
+    sq: Queue,
+    b: Node,
+    queues: Vec<(Cq, Queue)>,
+    numbers: Vec<u64>,
+}
+
+fn hosts() -> Hosts {
+    let (mut a, mut b) = pair();
+    let queues = queues(&mut b);
+    let numbers = queues.iter().map(|(_, rq)| rq.number).collect();
+    let (cq, tis) = (a.cq(), a.tis());
+    let sq = a.sq(&cq, Some(tis));
+    Hosts { a, sq, b, queues, numbers }
+}
+
 #[test]
 fn hashes_are_the_published_ones_and_choose_the_queue() {
-    let (mut a, mut b) = pair();
-    let mut queues = queues(&mut b);
-    let numbers: Vec<u64> = queues.iter().map(|(_, rq)| rq.number).collect();
-    let a_cq = a.cq();
-    let tis = a.tis();
-    let mut sq = a.sq(&a_cq, Some(tis));
+    let Hosts { mut a, mut sq, mut b, mut queues, numbers } = hosts();
     let table = rqt(&mut b, 8, &numbers).unwrap();
     let (with_ports, without) = (tir(&mut b, table, 0xf), tir(&mut b, table, 3));
     let (flow_table, group) = b.take_all(with_ports);
@@ -105,12 +118,7 @@ fn hashes_are_the_published_ones_and_choose_the_queue() {
 
 #[test]
 fn the_hash_of_a_tir_can_be_changed() {
-    let (mut a, mut b) = pair();
-    let mut queues = queues(&mut b);
-    let numbers: Vec<u64> = queues.iter().map(|(_, rq)| rq.number).collect();
-    let a_cq = a.cq();
-    let tis = a.tis();
-    let mut sq = a.sq(&a_cq, Some(tis));
+    let Hosts { mut a, mut sq, mut b, mut queues, numbers } = hosts();
     let table = rqt(&mut b, 4, &numbers).unwrap();
     let tirn = tir(&mut b, table, 0xf);
     b.take_all(tirn);
@@ -164,12 +172,7 @@ fn tables_of_queues_that_cannot_be_are_refused() {
 /// (`MLX5_HASH_FIELD_SEL_IPSEC_SPI`). Bits 7:6 of the hash's kind say it.
 #[test]
 fn a_security_index_is_hashed_where_it_is_selected() {
-    let (mut a, mut b) = pair();
-    let mut queues = queues(&mut b);
-    let numbers: Vec<u64> = queues.iter().map(|(_, rq)| rq.number).collect();
-    let a_cq = a.cq();
-    let tis = a.tis();
-    let mut sq = a.sq(&a_cq, Some(tis));
+    let Hosts { mut a, mut sq, mut b, mut queues, numbers } = hosts();
     let table = rqt(&mut b, 4, &numbers).unwrap();
     let (source, _, destination, _, _, of_addresses) = CONNECTIONS[0];
     let mut packet = vec![0x45, 0, 0, 36, 0, 0, 0x40, 0, 64, 50, 0, 0];
