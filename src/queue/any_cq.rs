@@ -1,6 +1,6 @@
 //! Completion queues of any mode, kept together with the object under them.
 
-use core::fmt;
+use core::{fmt, mem};
 
 use super::owned::Owned;
 use crate::cq::compressed::Expand;
@@ -34,6 +34,44 @@ pub trait AnyCq<H>: Sealed {
 
     /// [`CompletionQueue::forget_with`].
     fn forget_any(&mut self, whose: Whose, f: &mut dyn FnMut(Cqe<'_>)) -> usize;
+}
+
+/// Removes the unpolled completions of an object from its completion queues, as
+/// [`forget_with`](CompletionQueue::forget_with) does. `whose` says which a completion queue with that handle has.
+///
+/// If `forgotten` panics, the rest is removed without being lent, from all of the queues.
+pub fn forget_in_all<H>(
+    cqs: &mut [&mut dyn AnyCq<H>],
+    whose: impl Fn(&H) -> [Option<Whose>; 2],
+    forgotten: &mut dyn FnMut(Cqe<'_>),
+) {
+    let mut removal = Removal { cqs, whose };
+    removal.run(forgotten);
+    // Nothing is left for its drop. Completions that came since then are of the next connection.
+    mem::forget(removal);
+}
+
+/// A [`forget_in_all`] under way. It is dropped only after a panic, and does everything again then: what has been
+/// removed is not found again.
+struct Removal<'a, 'b, H, W: Fn(&H) -> [Option<Whose>; 2]> {
+    cqs: &'a mut [&'b mut dyn AnyCq<H>],
+    whose: W,
+}
+
+impl<H, W: Fn(&H) -> [Option<Whose>; 2]> Removal<'_, '_, H, W> {
+    fn run(&mut self, forgotten: &mut dyn FnMut(Cqe<'_>)) {
+        for cq in self.cqs.iter_mut() {
+            for whose in (self.whose)(cq.any_handle()).into_iter().flatten() {
+                cq.forget_any(whose, forgotten);
+            }
+        }
+    }
+}
+
+impl<H, W: Fn(&H) -> [Option<Whose>; 2]> Drop for Removal<'_, '_, H, W> {
+    fn drop(&mut self) {
+        self.run(&mut |_| ());
+    }
 }
 
 /// Keeps [`AnyCq`] to this crate's queues.

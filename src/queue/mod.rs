@@ -16,7 +16,7 @@ pub mod send;
 pub mod striding;
 pub mod tags;
 
-pub use any_cq::AnyCq;
+pub use any_cq::{AnyCq, forget_in_all};
 pub use owned::Owned;
 #[cfg(feature = "std")]
 pub use owning::frames::OwningFrameQueue;

@@ -15,7 +15,7 @@ pub(crate) type Pair = QueuePair<transport::Rc>;
 pub(crate) struct Host {
     pub(crate) device: Device,
     pub(crate) pd: ProtectionDomain,
-    path: Path,
+    pub(crate) path: Path,
     pool: Pool,
 }
 

@@ -3,12 +3,14 @@
 //! Resets belong here, held completions in `held.rs`.
 
 use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use blueflame::queue::{OwningRecvQueue, OwningSendQueue};
+use blueflame::types::Psn;
 use blueflame::verbs::Error;
 use blueflame::{WrId, wqe};
 
-use crate::end::{Completions, Host, nop, text};
+use crate::end::{Completions, Host, Pair, nop, text};
 
 #[test]
 fn a_receive_queue_in_other_hands_is_missed() {
@@ -62,4 +64,40 @@ fn exchanged_completion_queues_are_refused() {
     assert_eq!(error, Some(Error::MixedUp { object: "completion queue" }));
     pair.reset(&mut [&mut a.cq], |_| ()).expect("RESET");
     assert!(a.cq.poll().is_none(), "nothing is left");
+}
+
+#[test]
+fn a_reset_whose_closure_panics_has_reset_everything() {
+    let mut host = Host::new("mlx5_0");
+    let (mut sends, mut receives) = (Completions::new(&host), Completions::new(&host));
+    let builder = host.pd.queue_pair(&sends.cq, &receives.cq);
+    let mut pair: Pair = builder.sends(8).receives(8).inline(28).build().expect("a queue pair");
+    host.connect(&mut pair);
+    let mut rq = OwningRecvQueue::new(pair.rq.take().expect("a receive queue")).expect("nothing is posted");
+    rq.post(host.buffer("")).expect("room");
+    receives.after(|| pair.sq.post(&wqe::send().inline(b"first").signaled(WrId(1))).expect("room"));
+    let mut first = receives.cq.poll().and_then(|cqe| rq.retire(&cqe).ok()).expect("a message");
+    first.write(0, b"mine again\0");
+    // A completion of each queue is left: a send, and a receive whose buffer stays with the queue.
+    rq.post(host.buffer("")).expect("room");
+    receives.after(|| pair.sq.post(&wqe::send().inline(b"second").signaled(WrId(2))).expect("room"));
+    pair.rq = Some(rq.into_inner());
+    let panics = || pair.reset(&mut [&mut sends.cq, &mut receives.cq], |_| panic!("of the closure"));
+    assert!(catch_unwind(AssertUnwindSafe(panics)).is_err());
+    assert!(sends.cq.poll().is_none() && receives.cq.poll().is_none(), "nothing is left");
+
+    // The device begins anew at index 0, where the old requests still are.
+    let mut peers = Completions::new(&host);
+    let mut peer = host.pair(&peers.cq).expect("a queue pair");
+    let [here, there] = [&pair.qp, &peer.qp].map(|qp| qp.endpoint_with(&host.path, Psn::truncate(1)));
+    pair.qp.to_init(&host.path).expect("INIT");
+    pair.qp.to_rtr(&host.path, &there).expect("RTR");
+    peer.qp.to_init(&host.path).expect("INIT");
+    peer.sq.connect(&host.path, &there, &here).expect("connect");
+    let mut rq = OwningRecvQueue::new(pair.rq.take().expect("a receive queue")).expect("nothing is posted");
+    rq.post(host.buffer("")).expect("room");
+    peers.after(|| peer.sq.post(&wqe::send().inline(b"third").signaled(WrId(1))).expect("room"));
+    assert_eq!(text(&first), "mine again", "a message has overwritten a buffer that was handed back");
+    let third = receives.cq.poll().and_then(|cqe| rq.retire(&cqe).ok()).expect("a message");
+    assert_eq!(text(&third), "third");
 }

@@ -4,8 +4,10 @@
 
 use std::time::{Duration, Instant};
 
+use blueflame::cq::Cqe;
+use blueflame::queue::OwningRecvQueue;
 use blueflame::types::WrId;
-use blueflame::verbs::{Access, Path};
+use blueflame::verbs::{Access, Path, Pool};
 use blueflame::{Sge, transport, wqe};
 use blueflame_devx::Error;
 use blueflame_devx::cmd::{Opcode, QpcState, Rts2sqdQpIn, Sqd2rtsQpIn, Status};
@@ -103,4 +105,42 @@ fn draining_is_for_drivers() {
     let mut inbox = Sqd2rtsQpIn::new();
     inbox.set_qpn(a.pair.qp.qpn());
     refused_by_the_kernel(&a.pair.qp, &inbox, Opcode::SQD_RTS_QP);
+}
+
+#[test]
+fn the_closure_of_a_reset_finds_empty_queues() {
+    let ground = ground();
+    let path = Path { rnr_retry: 0, ..ground.path };
+    let (mut a, mut b) = connected::<transport::Rc>(&ground);
+    let mut peer = End::<transport::Rc>::new(&ground);
+    let mut pool = Pool::new(&ground.verbs_pd, 4096, Access::ALL).expect("a pool");
+    let mut rq = OwningRecvQueue::new(a.pair.rq.take().expect("a receive queue")).expect("nothing is posted");
+    rq.post(Box::new(pool.take(64).expect("room"))).expect("room");
+    b.pair.sq.post(&wqe::send().inline(b"first").signaled(WrId(1))).expect("room");
+    let mut first = None;
+    while first.is_none() {
+        a.cq.poll_with(1, |cqe| first = rq.retire(&cqe).ok());
+    }
+    let mut first = first.expect("a message");
+    first.write(0, b"mine again");
+    a.pair.rq = Some(rq.into_inner());
+    a.pair.sq.post(&wqe::nop().signaled(WrId(2))).expect("room");
+    let qp = a.pair.qp.clone();
+    while !a.cq.holds(qp.qpn()) {}
+    // A clone of the handle connects again, while the queues are in the middle of a reset.
+    let mut lent = 0;
+    let reconnect = |_: Cqe<'_>| {
+        lent += 1;
+        let (here, there) = (qp.endpoint(&path), peer.pair.qp.endpoint(&path));
+        qp.to_init(&path).expect("INIT");
+        qp.to_rtr(&path, &there).expect("RTR");
+        peer.pair.qp.to_init(&path).expect("INIT");
+        peer.pair.connect(&path, &there, &here).expect("RTS");
+        peer.pair.sq.post(&wqe::send().inline(b"second").signaled(WrId(3))).expect("room");
+        while !peer.cq.holds(peer.pair.qp.qpn()) {}
+    };
+    a.pair.reset(&mut [&mut a.cq], reconnect).expect("RESET");
+    assert_eq!(lent, 1);
+    assert!(peer.cq.poll().is_some_and(|cqe| cqe.check().is_err()), "no receive was posted");
+    assert_eq!(first.to_vec(0..10), b"mine again", "a message has overwritten a buffer that was handed back");
 }

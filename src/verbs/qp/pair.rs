@@ -1,7 +1,7 @@
 //! Queue pairs.
 
 use core::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use rdma_sys as sys;
 
@@ -100,6 +100,8 @@ pub(in crate::verbs) struct QpHandle {
     pub(in crate::verbs) device: Arc<DeviceAttr>,
     /// The WQEBBs that the send queue may have outstanding once it is ready to send.
     pub(in crate::verbs) depth: Wqebbs,
+    /// Held while the state changes.
+    pub(in crate::verbs) changing: Mutex<()>,
     /// Makes sure that no other queue drives it; given back before it is destroyed.
     pub(in crate::verbs) taken: Option<Taken>,
     // From here on: fields that must outlive the queue pair, dropped after `Drop` has destroyed it.

@@ -3,7 +3,7 @@
 use core::ffi::CStr;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use rdma_sys as sys;
 
@@ -96,6 +96,7 @@ impl<T: VerbsTransport> Made<T> {
             reliable: T::RELIABLE,
             device,
             depth: Wqebbs(0),
+            changing: Mutex::new(()),
             taken: None,
             _sq_shadow: Shadow::new(0),
             _rq_shadow: None,

@@ -4,7 +4,7 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::ptr::NonNull;
 use std::io::{Read, Write};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use rdma_sys as sys;
 
@@ -17,7 +17,6 @@ use crate::verbs::error::non_null;
 use crate::verbs::event::event;
 use crate::verbs::parts::{Shadow, fits};
 use crate::verbs::qp::pair::{QpHandle, Under};
-use crate::verbs::qp::transitions::zeroed_attr;
 use crate::verbs::services::xrc_domain::XrcdHandle;
 use crate::verbs::{Endpoint, Error, Path, Qp, VerbsTransport};
 
@@ -70,6 +69,7 @@ impl<T: VerbsTransport> Responder<T> {
             reliable: true,
             device: Arc::clone(device),
             depth: Wqebbs(0),
+            changing: Mutex::new(()),
             taken: None,
             _sq_shadow: Shadow::new(0),
             _rq_shadow: None,
@@ -134,6 +134,6 @@ impl<T: VerbsTransport> Responder<T> {
     /// # Errors
     /// A failed call.
     pub fn reset(&self) -> Result<(), Error> {
-        self.qp.modify(&mut zeroed_attr(sys::ibv_qp_state::IBV_QPS_RESET), Mask::IBV_QP_STATE)
+        self.qp.to_reset().map(drop)
     }
 }

@@ -1,17 +1,14 @@
 //! Ends a connection and prepares a new one: error state, all requests accounted for, RESET.
 
-use rdma_sys as sys;
-
 use crate::cq::setup::Whose;
 use crate::cq::{Cqe, CqeView, Side, Source};
 use crate::db::Register;
-use crate::queue::{RetireError, Retired, SendQueue};
+use crate::queue::{RetireError, Retired, SendQueue, forget_in_all};
 use crate::transport::Transport;
 use crate::types::{SqPi, Wqebbs, WrId};
 use crate::verbs::cq::any::whole;
 use crate::verbs::event::event;
 use crate::verbs::qp::pair::VerbsTransport;
-use crate::verbs::qp::transitions::zeroed_attr;
 use crate::verbs::taken::Taken;
 use crate::verbs::{AnyCq, Cq, Error, QueuePair};
 use crate::wqe;
@@ -82,24 +79,25 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
         for cq in cqs.iter_mut().filter(is_ours) {
             whole(*cq)?;
         }
-        self.qp.modify(&mut zeroed_attr(sys::ibv_qp_state::IBV_QPS_RESET), sys::ibv_qp_attr_mask::IBV_QP_STATE)?;
-        for cq in cqs.iter_mut().filter(is_ours) {
-            let raw = cq.any_handle().as_raw();
-            let sends = (raw == send_cq).then_some(Whose::Sends(self.qp.qpn()));
-            let receives = self.receives().filter(|_| raw == recv_cq);
-            for whose in sends.into_iter().chain(receives) {
-                cq.forget_any(whose, &mut forgotten);
-            }
-        }
-        event!(DEBUG, "queue pair reset", qpn = self.qp.qpn().get());
-        // SAFETY: in RESET, and the queues are this queue pair's, all that it has. Completions that they accept come
-        // from its completion queues, which are whole. There they are forgotten, and none is lent, as both are borrowed
-        // here. libmlx5 cleans the completion queues that it polls.
+        let (number, receives) = (self.qp.qpn(), self.receives());
+        let changing = self.qp.to_reset()?;
+        // SAFETY: in RESET until `changing` is dropped, and the queues are this queue pair's, all that it has. They are
+        // borrowed here until the completions that they accept are removed from its completion queues, which are whole.
+        // That happens even if `forgotten` panics, and none is lent now. libmlx5 cleans the completion queues that it
+        // polls.
         unsafe { self.sq.reset() };
         if let Some(rq) = &mut self.rq {
             // SAFETY: as above.
             unsafe { rq.reset() };
         }
+        // From here on, the device and the queues agree, so that `forgotten` may do anything with other handles.
+        drop(changing);
+        let whose = |cq: &Cq| {
+            let sends = (cq.as_raw() == send_cq).then_some(Whose::Sends(number));
+            [sends, receives.filter(|_| cq.as_raw() == recv_cq)]
+        };
+        forget_in_all(cqs, whose, &mut forgotten);
+        event!(DEBUG, "queue pair reset", qpn = number.get());
         Ok(())
     }
 

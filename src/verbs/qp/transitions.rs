@@ -1,5 +1,7 @@
 //! The calls that change the state of a queue pair (IBTA vol. 1, 10.3.1).
 
+use std::sync::{MutexGuard, PoisonError};
+
 use rdma_sys as sys;
 
 use crate::db::Register;
@@ -128,8 +130,26 @@ impl Qp {
         has_port(number, self.device_attr().ports)
     }
 
+    /// To RESET. The state stays until the result is dropped, even if other threads have clones of the handle: the
+    /// queues must follow before the device uses them again.
+    pub(in crate::verbs) fn to_reset(&self) -> Result<MutexGuard<'_, ()>, Error> {
+        let changing = self.changing();
+        self.modify_alone(&mut zeroed_attr(sys::ibv_qp_state::IBV_QPS_RESET), Mask::IBV_QP_STATE)?;
+        Ok(changing)
+    }
+
+    /// Keeps others from changing the state.
+    fn changing(&self) -> MutexGuard<'_, ()> {
+        self.handle.changing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Moves to the state of `attr`.
     pub(in crate::verbs) fn modify(&self, attr: &mut sys::ibv_qp_attr, mask: Mask) -> Result<(), Error> {
+        let _changing = self.changing();
+        self.modify_alone(attr, mask)
+    }
+
+    fn modify_alone(&self, attr: &mut sys::ibv_qp_attr, mask: Mask) -> Result<(), Error> {
         let to = QpState::from_raw(attr.qp_state);
         let call = match to {
             QpState::Reset => "ibv_modify_qp to RESET",

@@ -1,6 +1,6 @@
 //! The handle of a queue pair.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use blueflame::queue::send::WqeRecord;
 use blueflame::types::{Qpn, Wqebbs};
@@ -25,6 +25,8 @@ pub(super) struct Handle {
     pub(super) service: ServiceType,
     /// The most WQEBBs that may be outstanding on the send queue once it is ready to send.
     pub(super) depth: Wqebbs,
+    /// Held while the state changes.
+    pub(super) changing: Mutex<()>,
     /// Whether the device copies memory for it.
     pub(super) memcpy: bool,
     /// How many receives may be posted at a time.

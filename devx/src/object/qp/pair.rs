@@ -8,7 +8,7 @@ use blueflame::cq::CompletionQueue;
 use blueflame::cq::Cqe;
 use blueflame::cq::setup::Whose;
 use blueflame::db::{ExclusiveRegister, Register};
-use blueflame::queue::{AnyCq, Owned, RecvQueue, SendQueue};
+use blueflame::queue::{AnyCq, Owned, RecvQueue, SendQueue, forget_in_all};
 use blueflame::transport::Transport;
 use blueflame::types::{Psn, Wqebbs};
 use blueflame::verbs::device::Gid;
@@ -136,21 +136,23 @@ impl<T: Transport, R: Register> QueuePair<T, R> {
         for cq in cqs.iter_mut().filter(is_ours) {
             whole(*cq)?;
         }
-        self.qp.to_reset()?;
-        for cq in cqs.iter_mut().filter(is_ours) {
-            // Where it does not receive, a queue of frames may receive. The tags of frames can be any number.
-            let receives = handle.has_receives && cq.any_handle().is(&handle.recv_cq);
-            let whose = if receives { Whose::Number(handle.qpn) } else { Whose::Sends(handle.qpn) };
-            cq.forget_any(whose, &mut forgotten);
-        }
-        // SAFETY: in RESET, and the queues are this queue pair's, all that it has. Completions that they accept come
-        // from its completion queues, which are whole. There they are forgotten, and none is lent, as both are borrowed
-        // here.
+        let changing = self.qp.to_reset()?;
+        // SAFETY: in RESET until `changing` is dropped, and the queues are this queue pair's, all that it has. They are
+        // borrowed here until the completions that they accept are removed from its completion queues, which are whole.
+        // That happens even if `forgotten` panics, and none is lent now.
         unsafe { self.sq.reset() };
         if let Some(rq) = &mut self.rq {
             // SAFETY: as above.
             unsafe { rq.reset() };
         }
+        // From here on, the device and the queues agree, so that `forgotten` may do anything with other handles.
+        drop(changing);
+        let whose = |cq: &Cq| {
+            // Where it does not receive, a queue of frames may receive. The tags of frames can be any number.
+            let receives = (handle.has_receives && cq.is(&handle.recv_cq)).then_some(Whose::Number(handle.qpn));
+            [receives.or_else(|| cq.is(&handle.send_cq).then_some(Whose::Sends(handle.qpn))), None]
+        };
+        forget_in_all(cqs, whose, &mut forgotten);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! The configuration of a queue pair, and CREATE_QP, for any service. Knows no queue over its rings.
 
 use core::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use blueflame::queue::AnyCq;
 use blueflame::queue::recv::RqParts;
@@ -268,6 +268,7 @@ impl<'a> Plan<'a> {
             qpn,
             service: self.service,
             depth: shape.depth,
+            changing: Mutex::new(()),
             memcpy: self.memcpy,
             receives: self.receives,
             has_receives: self.has_receives(shape),

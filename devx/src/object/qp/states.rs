@@ -1,6 +1,8 @@
 //! The commands that change the state of a queue pair (IBTA vol. 1, 10.3.1), as Linux fills them in
 //! (`drivers/infiniband/hw/mlx5/qp.c`, `__mlx5_ib_modify_qp`).
 
+use std::sync::{MutexGuard, PoisonError};
+
 use blueflame::types::Psn;
 use blueflame::verbs::{Access, Endpoint, Path};
 
@@ -144,11 +146,19 @@ impl Qp {
         self.transition(&inbox, QpcState::ERR)
     }
 
-    /// To RESET. The queues must follow: [`QueuePair::reset`](super::QueuePair::reset) does both.
-    pub(super) fn to_reset(&self) -> Result<(), Error> {
+    /// To RESET. The state stays until the result is dropped, even if other threads have clones of the handle: the
+    /// queues must follow before the device uses them again. [`QueuePair::reset`](super::QueuePair::reset) does both.
+    pub(super) fn to_reset(&self) -> Result<MutexGuard<'_, ()>, Error> {
         let mut inbox = Qp2RstIn::new();
         inbox.set_qpn(self.qpn());
-        self.transition(&inbox, QpcState::RST)
+        let changing = self.changing();
+        self.command(&inbox, QpcState::RST)?;
+        Ok(changing)
+    }
+
+    /// Keeps others from changing the state.
+    fn changing(&self) -> MutexGuard<'_, ()> {
+        self.handle.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Sets the peer's access rights, as far as the transport and the device support them. Returns the changed parts of
@@ -174,6 +184,14 @@ impl Qp {
 
     /// Sends a command that changes the state.
     pub(super) fn transition<I: Inbox>(&self, inbox: &I, to: QpcState) -> Result<(), Error>
+    where
+        I::Command: Modifies,
+    {
+        let _changing = self.changing();
+        self.command(inbox, to)
+    }
+
+    fn command<I: Inbox>(&self, inbox: &I, to: QpcState) -> Result<(), Error>
     where
         I::Command: Modifies,
     {
