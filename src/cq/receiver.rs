@@ -12,7 +12,7 @@ static RECEIVERS: Mutex<BTreeMap<u32, Count>> = Mutex::new(BTreeMap::new());
 #[derive(Clone, Copy, Debug)]
 enum Count {
     /// A count of receivers, distinguished by the number in the completion.
-    Numbered(u32),
+    Numbered(u64),
     /// One receiver, whose completions carry flow tags.
     FlowTagged,
 }
@@ -103,7 +103,7 @@ pub struct ReceiverError {
     /// Whether the refused receiver is for frames. If not, one of the existing receivers is.
     pub flow_tags: bool,
     /// How many receivers the completion queue has. The limit is 0 for a receiver of frames.
-    pub receivers: u32,
+    pub receivers: u64,
 }
 
 impl fmt::Display for ReceiverError {
@@ -120,6 +120,7 @@ impl core::error::Error for ReceiverError {}
 
 #[cfg(test)]
 mod tests {
+    use std::mem;
     use std::string::ToString;
 
     use super::*;
@@ -147,7 +148,7 @@ mod tests {
         let cq = fresh();
         let mut many: Vec<_> = (0..3).map(|_| Receiver::new(cq, false).expect("one more")).collect();
         while !many.is_empty() {
-            let receivers = many.len() as u32;
+            let receivers = many.len() as u64;
             let error = Receiver::new(cq, true).expect_err("others are there");
             assert_eq!(error, ReceiverError { flow_tags: true, receivers });
             assert!(error.to_string().contains(&receivers.to_string()), "{error}");
@@ -155,6 +156,15 @@ mod tests {
         }
         drop(Receiver::new(cq, true).expect("the others are gone"));
         assert!(!receivers().contains_key(&cq.get()), "nothing is kept");
+    }
+
+    #[test]
+    fn no_count_of_forgotten_receivers_lets_frames_in() {
+        let cq = fresh();
+        receivers().insert(cq.get(), Count::Numbered(u32::MAX.into()));
+        mem::forget(Receiver::new(cq, false).expect("one more"));
+        let error = Receiver::new(cq, true).expect_err("others are there");
+        assert_eq!(error, ReceiverError { flow_tags: true, receivers: 1 << 32 });
     }
 
     #[test]
