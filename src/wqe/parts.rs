@@ -10,4 +10,4 @@ pub use super::operations::frame::InlineHeaders;
 pub use super::operations::frame_options::FrameOptions;
 pub use super::operations::service::{Carries, Fetches, HasRemote, Operation, Scatters};
 pub use super::payload::{AtomicResult, Empty, EntryList, Inline, InlineBytes, InlineThen, Payload, Registered};
-pub use super::tags::entry::TagBuffer;
+pub use super::tags::entry::{Listed, TagBuffer};

@@ -70,7 +70,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     ///
     /// The effect of some requests outlasts their completion: what [`bind_window`](crate::wqe::bind_window) and
     /// [`configure_key`](crate::wqe::configure_key) put behind a key stays the device's and the peers' until the key is
-    /// taken back or its memory deregistered. Their documentation says what you vouch for.
+    /// taken back or its memory deregistered. [`tag_append`](crate::wqe::tag_append) and its like change a list. Their
+    /// documentation says what you vouch for.
     #[doc(alias = "ibv_post_send")]
     #[inline(always)]
     pub unsafe fn post_unchecked<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {

@@ -235,7 +235,8 @@ where
             return Err(TagError::NotListed { entry });
         }
         let request = wqe::tag_remove(entry).reported().unexpected(self.seen);
-        self.commands.queue_mut().post(&request.wr_id(operation(REMOVE, entry)))?;
+        // SAFETY: of this list's own command queue, and counted.
+        unsafe { self.commands.queue_mut().post_unchecked(&request.wr_id(operation(REMOVE, entry)))? };
         self.entries.remove(entry);
         self.told = self.seen;
         Ok(())
@@ -248,7 +249,8 @@ where
     #[inline]
     pub fn sync(&mut self) -> Result<(), TagError> {
         let request = wqe::tag_sync().reported().unexpected(self.seen);
-        self.commands.queue_mut().post(&request.wr_id(WrId(SYNC | u64::from(self.seen))))?;
+        // SAFETY: of this list's own command queue, and counted.
+        unsafe { self.commands.queue_mut().post_unchecked(&request.wr_id(WrId(SYNC | u64::from(self.seen))))? };
         self.told = self.seen;
         Ok(())
     }
@@ -312,7 +314,8 @@ where
     ///
     /// # Safety
     /// The completion is of this list's command queue, or of a queue pair that receives from its shared receive queue,
-    /// and was not given before. A foreign one would hand back a buffer that the device may still write.
+    /// and was not given before. No other queue changes the list, because its completions look the same. A foreign one
+    /// would hand back a buffer that the device may still write.
     #[inline]
     pub unsafe fn complete<Q: Source>(&mut self, cqe: &CqeView<Q>) -> Result<TagEvent, TagCompletionError> {
         match cqe.tag_matching() {

@@ -8,7 +8,7 @@ use crate::types::{Lkey, TagIndex};
 use crate::wqe::error::EncodeError;
 use crate::wqe::limits::{Limits, MAX_SGE_BYTES};
 use crate::wqe::operations::table::{TagAppend, TagRemove, TagSync};
-use crate::wqe::payload::{Empty, Payload, Sge};
+use crate::wqe::payload::{Payload, Sge};
 use crate::wqe::request::Request;
 use crate::wqe::sealed::Sealed;
 use crate::wqe::seg::DataSeg;
@@ -49,6 +49,31 @@ impl Payload for TagBuffer {
         let segment = if length == 0 { DataSeg::new(0, INVALID_LKEY, 0) } else { DataSeg::new(length, lkey, addr) };
         sink.ds(segment.into());
     }
+}
+
+/// Ends a request about entries that are on the list. Posting it changes which memory the list's owner gets back, so it
+/// counts as memory that the request names.
+#[derive(Clone, Copy, Debug)]
+pub struct Listed;
+
+impl Sealed for Listed {}
+impl Payload for Listed {
+    const MAX_DS: Option<usize> = Some(0);
+    const INLINE: bool = false;
+    const NEEDS: Limits = Limits::NONE;
+
+    #[inline(always)]
+    fn ds(&self, _: &Limits) -> Result<usize, EncodeError> {
+        Ok(0)
+    }
+
+    #[inline(always)]
+    fn has_static_size(&self) -> bool {
+        true
+    }
+
+    #[inline(always)]
+    fn encode<S: Sink>(&self, _: &mut S) {}
 }
 
 /// An operation on a list of tags.
@@ -128,15 +153,27 @@ pub const fn tag_append(tag: u64, mask: u64, next: TagIndex, buffer: Sge) -> Req
 
 /// Removes an entry from the list (`IBV_WR_TAG_DEL`), unless a message has matched it; its completion says which of
 /// the two.
+///
+/// Posting it is `unsafe`. The completions of the list do not name their requests. So the owner of the list counts the
+/// requests of its own command queue, and no other queue may change the list.
+///
+/// ```compile_fail,E0277
+/// # use blueflame::types::TagIndex;
+/// # use blueflame::{SendQueue, transport, wqe};
+/// # fn remove(any: &mut SendQueue<transport::Rc>, entry: TagIndex) {
+/// let _ = any.post(&wqe::tag_remove(entry).reported()); // its owner would take the completion for that of its own
+/// # }
+/// ```
 #[doc(alias("IBV_WR_TAG_DEL", "ibv_post_srq_ops"))]
 #[inline]
-pub const fn tag_remove(index: TagIndex) -> Request<TagRemove> {
-    Request::new(TagRemove { segment: TmSeg::new(tm::REMOVE, index.0), operands: TmTagSeg::new(0, 0) }, Empty)
+pub const fn tag_remove(index: TagIndex) -> Request<TagRemove, Listed> {
+    Request::new(TagRemove { segment: TmSeg::new(tm::REMOVE, index.0), operands: TmTagSeg::new(0, 0) }, Listed)
 }
 
-/// Leaves the list as it is (`IBV_WR_TAG_SYNC`). Its purpose is to carry [`Request::unexpected`].
+/// Leaves the list as it is (`IBV_WR_TAG_SYNC`). Its purpose is to carry [`Request::unexpected`]. Posting it is `unsafe`
+/// for the reason of [`tag_remove`].
 #[doc(alias("IBV_WR_TAG_SYNC", "ibv_post_srq_ops"))]
 #[inline]
-pub const fn tag_sync() -> Request<TagSync> {
-    Request::new(TagSync { segment: TmSeg::new(tm::NOP, 0), operands: TmTagSeg::new(0, 0) }, Empty)
+pub const fn tag_sync() -> Request<TagSync, Listed> {
+    Request::new(TagSync { segment: TmSeg::new(tm::NOP, 0), operands: TmTagSeg::new(0, 0) }, Listed)
 }
