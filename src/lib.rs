@@ -170,6 +170,8 @@
 //!   alike; `push_unchecked` and `fill_unchecked` in batches; `fire_unchecked` for templates; `stage_unchecked` before
 //!   a doorbell. The NIC uses that memory until the request has completed, and no borrow lasts that long. The same
 //!   holds for `gather_unchecked` (frames of a session) and `append_unchecked` (tagged buffers).
+//! - **Changing a list of tags by a request**: `wqe::tag_append`, `wqe::tag_remove` and `wqe::tag_sync`, by
+//!   `post_unchecked`. The list's owner counts its own requests alone.
 //! - **Starting another queue by a request**: `SendQueue::enable`, `RecvQueue::enable`. The request names an index,
 //!   which later stands for other work.
 //! - **Retiring by a completion that does not name its queue**: `SharedRecvQueue::retire`, `repost` and
@@ -178,7 +180,7 @@
 //! - **Emptying or exchanging a ring**: `SendQueue::reset`, `RecvQueue::reset`, `StridingRecvQueue::reset`,
 //!   `mark_unwritten`, `carry_over`, `change_ring`. The device must not be using it.
 //! - **Polling as the completion queue was created**: `CompletionQueue::compressed`, `Owned::compressed`,
-//!   `with_mode_unchecked`.
+//!   `with_mode_unchecked`. `CqBuilder::ignore_overrun` makes a queue that must never overrun.
 //! - **Memory**: `RawMemory::new`, `StridedMemory::over`, `SlotPool::add` and `PolledMemory::from_raw` take memory that
 //!   you vouch for. `register_address_space` registers everything. `Buffer::as_slice`, `Buffer::as_mut_slice` and
 //!   `FrameBytes::as_slice` borrow bytes that a peer may still write.

@@ -71,8 +71,8 @@ pub enum Conservative {}
 /// The device compares the record's consumer index with its producer index to detect overrun. A queue may do without if
 /// it was created to ignore overruns (`IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN`, `oi` in the PRM's CQ context). In addition,
 /// the queues that complete to it must never have more completions outstanding than it has entries. UCX polls this way.
-/// Because of these conditions, choosing this mode is `unsafe`:
-/// [`with_mode_unchecked`](super::CompletionQueue::with_mode_unchecked).
+/// Because of these conditions, choosing this mode is `unsafe`
+/// ([`with_mode_unchecked`](super::CompletionQueue::with_mode_unchecked)), and so is making such a queue.
 #[derive(Clone, Copy, Debug)]
 pub enum NoOverrun {}
 

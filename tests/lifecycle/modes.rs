@@ -40,8 +40,9 @@ fn goes_round<M: PollMode>(pair: &mut QueuePair<transport::Rc>, cq: &mut OwnedCq
 fn a_queue_that_ignores_overruns_needs_no_consumer_index() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let cq = device.completion_queue(33).ignore_overrun(true).build().expect("a completion queue");
     // SAFETY: one queue pair with 17 completions of sends and 16 of receives at most.
+    let cq = unsafe { device.completion_queue(33).ignore_overrun() }.build().expect("a completion queue");
+    // SAFETY: likewise.
     let mut cq: OwnedCq<NoOverrun> = unsafe { cq.with_mode_unchecked() };
     let mut pair = itself(&device, &pd, &cq);
     goes_round(&mut pair, &mut cq);

@@ -99,7 +99,8 @@ unsafe fn adopt_cq_of(device: &blueflame::verbs::Device) -> (blueflame::verbs::O
 fn each_mode_of_polling_can_be_resized() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let cq = device.completion_queue(64).ignore_overrun(true).build().expect("a CQ");
+    // SAFETY: at most 16 completions wait.
+    let cq = unsafe { device.completion_queue(64).ignore_overrun() }.build().expect("a CQ");
     let pair = pd.queue_pair::<Rc>(&cq, &cq).sends(16).receives(0).inline(64).build().expect("a QP");
     let mut a = End::new(&pd, cq, pair);
     let peer = device.completion_queue(64).build().expect("a CQ");

@@ -297,9 +297,13 @@ impl<M: CqMode> CqBuilder<'_, M> {
 
     /// The device does not check whether the queue overruns. For the mode
     /// [`NoOverrun`](blueflame::cq::mode::NoOverrun). Off by default.
+    ///
+    /// # Safety
+    /// There are never more completions outstanding than the queue has places, as
+    /// [`ignore_overrun`](blueflame::verbs::CqBuilder::ignore_overrun) of verbs says.
     #[must_use]
-    pub fn ignore_overrun(mut self, on: bool) -> Self {
-        self.ignore_overrun = on;
+    pub unsafe fn ignore_overrun(mut self) -> Self {
+        self.ignore_overrun = true;
         self
     }
 

@@ -279,18 +279,26 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
     /// ```no_run
     /// # use blueflame::{cq::mode::NoOverrun, verbs::{Device, Error, OwnedCq}};
     /// # fn quiet(device: &Device) -> Result<OwnedCq<NoOverrun>, Error> {
-    /// // One queue pair of 64 sends and no receives will complete here: 65 completions at most.
-    /// let cq = device.completion_queue(65).ignore_overrun(true).build()?;
-    /// // SAFETY: there are never more completions than the queue has places.
-    /// Ok(unsafe { cq.with_mode_unchecked() })
+    /// // SAFETY: one queue pair of 64 sends and no receives will complete here. So there are never more than 65
+    /// // completions, for which the queue has places.
+    /// unsafe { Ok(device.completion_queue(65).ignore_overrun().build()?.with_mode_unchecked()) }
+    /// # }
+    /// ```
+    /// ```compile_fail,E0133
+    /// # use blueflame::verbs::{CqBuilder, Error};
+    /// # fn careless(builder: CqBuilder<'_>) {
+    /// let _ = builder.ignore_overrun(); // the device could overwrite a completion that is lent
     /// # }
     /// ```
     ///
-    /// If the queue overruns after all, it does not go into error: the device overwrites unpolled completions.
+    /// # Safety
+    /// There are never more completions outstanding than the queue has places. Else, the queue does not go into error:
+    /// the device overwrites completions that are not polled, or are lent. A lent one could then retire a request of
+    /// another queue, which has not completed.
     #[doc(alias = "IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN")]
     #[must_use]
-    pub fn ignore_overrun(mut self, on: bool) -> Self {
-        self.plan.ignore_overrun = on;
+    pub unsafe fn ignore_overrun(mut self) -> Self {
+        self.plan.ignore_overrun = true;
         self
     }
 
@@ -420,6 +428,7 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
 ///   destroyed.
 /// - Nothing polls or arms it in any other way from here on, and nothing resizes it.
 /// - Nothing has polled or armed it before: its consumer index is 0.
+/// - If it was made to ignore overruns, it cannot overrun, as [`CqBuilder::ignore_overrun`] says.
 /// - On 32-bit CPUs, no other thread arms completion queues of this context by libibverbs: arming is two stores there,
 ///   under a lock of this crate.
 /// - The code that takes events of its channel acknowledges them.
