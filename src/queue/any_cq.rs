@@ -51,8 +51,8 @@ pub fn forget_in_all<H>(
     mem::forget(removal);
 }
 
-/// A [`forget_in_all`] under way. It is dropped only after a panic, and does everything again then: what has been
-/// removed is not found again.
+/// A [`forget_in_all`] under way. It is dropped only after a panic, and begins anew then. It does not find removed
+/// completions again.
 struct Removal<'a, 'b, H, W: Fn(&H) -> [Option<Whose>; 2]> {
     cqs: &'a mut [&'b mut dyn AnyCq<H>],
     whose: W,
