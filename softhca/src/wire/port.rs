@@ -82,7 +82,8 @@ pub trait Wire: Send {
         let _ = announcement;
     }
 
-    /// A step begins: the device's clock is at `now`. Whether packets went on that had waited for this time.
+    /// A step begins: the device's clock is at `now`. Whether packets went on that had waited for this time, or more
+    /// have arrived than the latest [`Self::recv`] has looked at.
     fn advance(&mut self, now: Duration) -> bool {
         let _ = now;
         false

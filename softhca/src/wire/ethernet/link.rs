@@ -9,6 +9,17 @@ use super::super::watcher::Watcher;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Full;
 
+/// The outcome of looking for a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Arrived {
+    /// A frame, which may be for the port.
+    Frame,
+    /// A frame for others only. More may be behind it.
+    ForOthers,
+    /// None has arrived.
+    Nothing,
+}
+
 /// A link.
 pub(super) trait Link: Send {
     /// Has the watcher watch its descriptors, those of now.
@@ -22,9 +33,9 @@ pub(super) trait Link: Send {
     /// Sends a frame. One that can never leave is lost.
     fn send(&mut self, frame: &[u8]) -> Result<(), Full>;
 
-    /// Puts the next frame into `frame`, which may have any content; `false` if none has arrived. New descriptors are
-    /// watched from now on.
-    fn recv(&mut self, watcher: &Watcher, frame: &mut Vec<u8>) -> bool;
+    /// Puts the next frame into `frame`, which may have any content. A call takes one frame at most, because peers can
+    /// always have more. New descriptors are watched from now on.
+    fn recv(&mut self, watcher: &Watcher, frame: &mut Vec<u8>) -> Arrived;
 }
 
 /// The outcome of sending a frame, by the system's error.

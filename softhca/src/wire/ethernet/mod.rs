@@ -23,9 +23,9 @@ use std::io;
 use std::net::IpAddr;
 use std::os::fd::{AsRawFd, RawFd};
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use self::link::{Full, Link};
+use self::link::{Arrived, Full, Link};
 use self::neighbours::{Neighbour, Neighbours, derived};
 use self::raw::Raw;
 use self::stream::Stream;
@@ -40,7 +40,7 @@ use crate::notify::Notify;
 
 pub use switch::{Switch, Way};
 
-/// Frames that are read at most while a packet is looked for.
+/// Frames that are read at most while a packet is looked for: peers can always have more.
 const BATCH: usize = 64;
 /// Most frames for the device's own queues that wait, and most packets from the device to itself.
 const WAITING: usize = 1024;
@@ -62,6 +62,8 @@ pub struct EthernetWire {
     neighbours: Neighbours,
     /// A kernel answers for the port's addresses.
     has_kernel: bool,
+    /// The latest search for a packet ended before the link was empty.
+    is_behind: bool,
     buffer: Vec<u8>,
     ethernet: VecDeque<Vec<u8>>,
     loopback: VecDeque<Frame>,
@@ -108,6 +110,7 @@ impl EthernetWire {
             gids: Vec::new(),
             neighbours: Neighbours::new(mac),
             has_kernel,
+            is_behind: false,
             buffer: Vec::new(),
             ethernet: VecDeque::new(),
             loopback: VecDeque::new(),
@@ -222,16 +225,33 @@ impl Wire for EthernetWire {
         if let Some(frame) = self.loopback.pop_front() {
             return Some(frame);
         }
-        for _ in 0..BATCH {
-            if !self.link.recv(&self.watcher, &mut self.buffer) {
-                break;
+        self.is_behind = false;
+        let mut left = BATCH;
+        while left > 0 {
+            match self.link.recv(&self.watcher, &mut self.buffer) {
+                Arrived::Frame => {
+                    if let Some(frame) = self.take() {
+                        return Some(frame);
+                    }
+                }
+                Arrived::ForOthers => {}
+                Arrived::Nothing => break,
             }
-            if let Some(frame) = self.take() {
-                return Some(frame);
-            }
+            left -= 1;
         }
+        // The watcher does not see frames that wait in a peer's buffer.
+        self.is_behind = left == 0;
         self.watcher.arm(self.link.watched());
         None
+    }
+
+    fn advance(&mut self, _now: Duration) -> bool {
+        // Told once: a stalled device does not receive, and its thread would not sleep.
+        std::mem::take(&mut self.is_behind)
+    }
+
+    fn is_holding(&self) -> bool {
+        self.is_behind
     }
 
     fn send_ethernet(&mut self, frame: &[u8]) {

@@ -8,7 +8,7 @@ use std::mem::{size_of, zeroed};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 
 use super::super::watcher::Watcher;
-use super::link::{Full, Link, sent};
+use super::link::{Arrived, Full, Link, sent};
 use super::tap::put_name;
 use crate::ethernet::{ETHERNET_HEADER, MAX_FRAME, VLAN, VLAN_TAG};
 
@@ -85,7 +85,7 @@ impl Link for Raw {
     }
 
     /// The kernel takes the outer VLAN tag out of a frame, and tells it beside the frame: it is put back.
-    fn recv(&mut self, _: &Watcher, frame: &mut Vec<u8>) -> bool {
+    fn recv(&mut self, _: &Watcher, frame: &mut Vec<u8>) -> Arrived {
         frame.resize(MAX_FRAME + VLAN_TAG, 0);
         let mut piece = libc::iovec { iov_base: frame.as_mut_ptr().cast(), iov_len: frame.len() };
         let mut control = [0_u64; CONTROL_WORDS];
@@ -97,14 +97,14 @@ impl Link for Raw {
         message.msg_controllen = size_of_val(&control);
         // SAFETY: the header names the frame's buffer and room for control messages, each with its length.
         let len = unsafe { libc::recvmsg(self.socket.as_raw_fd(), &mut message, 0) };
-        let Ok(len) = usize::try_from(len) else { return false };
+        let Ok(len) = usize::try_from(len) else { return Arrived::Nothing };
         frame.truncate(len);
         // SAFETY: the kernel has filled the control messages in, in `control`, which is alive.
         let tag = unsafe { tag(&message) };
         if let Some(tag) = tag.filter(|_| len >= ADDRESSES) {
             frame.splice(ADDRESSES..ADDRESSES, tag);
         }
-        true
+        Arrived::Frame
     }
 }
 

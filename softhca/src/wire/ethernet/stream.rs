@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use rustix::net::{RecvFlags, SendFlags};
 
 use super::super::watcher::Watcher;
-use super::link::{Full, Link};
+use super::link::{Arrived, Full, Link};
 use super::switch::{Switch, Way};
 
 /// Bytes of a length.
@@ -220,16 +220,14 @@ impl Link for Stream {
         }
     }
 
-    fn recv(&mut self, watcher: &Watcher, frame: &mut Vec<u8>) -> bool {
+    fn recv(&mut self, watcher: &Watcher, frame: &mut Vec<u8>) -> Arrived {
         self.look_for_peers(watcher);
-        let mut tries = self.peers.len();
-        while tries > 0 {
-            tries -= 1;
+        for _ in 0..self.peers.len() {
             self.turn = if self.turn + 1 < self.peers.len() { self.turn + 1 } else { 0 };
             let Some(found) = self.peers[self.turn].recv() else { continue };
             frame.clear();
             frame.extend_from_slice(found);
-            let Some(hub) = &mut self.hub else { return true };
+            let Some(hub) = &mut self.hub else { return Arrived::Frame };
             let from = self.peers[self.turn].port;
             let way = hub.switch.pass(from, frame);
             for peer in self.peers.iter_mut().filter(|peer| peer.port != from) {
@@ -237,13 +235,10 @@ impl Link for Stream {
                     let _ = peer.send(frame);
                 }
             }
-            if matches!(way, Way::Others | Way::Port(OWN)) {
-                return true;
-            }
-            // It was for another one. More may be behind it.
-            tries = self.peers.len();
+            let is_own = matches!(way, Way::Others | Way::Port(OWN));
+            return if is_own { Arrived::Frame } else { Arrived::ForOthers };
         }
-        false
+        Arrived::Nothing
     }
 }
 

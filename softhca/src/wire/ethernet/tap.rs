@@ -6,7 +6,7 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags};
 
 use super::super::watcher::Watcher;
-use super::link::{Full, Link, sent};
+use super::link::{Arrived, Full, Link, sent};
 use crate::ethernet::{MAX_FRAME, VLAN_TAG};
 
 /// Bytes of the name of an interface, with the zero byte at its end.
@@ -54,14 +54,14 @@ impl Link for Tap {
         sent(rustix::io::write(&self.file, frame))
     }
 
-    fn recv(&mut self, _: &Watcher, frame: &mut Vec<u8>) -> bool {
+    fn recv(&mut self, _: &Watcher, frame: &mut Vec<u8>) -> Arrived {
         frame.resize(MAX_FRAME + VLAN_TAG, 0);
         match rustix::io::read(&self.file, &mut *frame) {
             Ok(len) => {
                 frame.truncate(len);
-                true
+                Arrived::Frame
             }
-            Err(_) => false,
+            Err(_) => Arrived::Nothing,
         }
     }
 }

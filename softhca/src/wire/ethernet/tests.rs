@@ -240,3 +240,32 @@ fn an_arrival_wakes_the_device() {
         });
     }
 }
+
+/// A peer that floods the switch holds no call up: each takes so many frames, and says that there are more.
+#[test]
+fn a_peer_with_frames_for_others_holds_nobody_up() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("network");
+    let mut hub = join(&path, 1);
+    let mut peer = UnixStream::connect(&path).unwrap();
+    // Shorter than an Ethernet header, so the switch passes it to nobody.
+    let nowhere = [&[0, 0, 0, 13][..], &[0; 13]].concat();
+    let frame = [&[0xff; 6][..], &mac(9), &[8, 0], &[7; 46]].concat();
+    let broadcast = [&[0, 0, 0, 60][..], &frame].concat();
+    peer.write_all(&[nowhere.repeat(1000), broadcast.clone()].concat()).unwrap();
+    assert_eq!((hub.recv(), hub.recv_ethernet(), hub.is_holding()), (None, None, true));
+    let mut calls = 1;
+    while hub.advance(Duration::ZERO) {
+        assert_eq!(hub.recv(), None);
+        calls += 1;
+    }
+    assert_eq!((calls, hub.recv_ethernet(), hub.is_holding()), (1001_usize.div_ceil(BATCH), Some(frame), false));
+    // The same of frames for the device's own queues.
+    peer.write_all(&broadcast.repeat(BATCH + 1)).unwrap();
+    assert_eq!((hub.recv(), hub.is_holding()), (None, true));
+    assert_eq!(std::iter::from_fn(|| hub.recv_ethernet()).count(), BATCH);
+    // A stalled device does not receive. It must not be told of work again and again.
+    assert_eq!([hub.advance(Duration::ZERO), hub.advance(Duration::ZERO)], [true, false]);
+    assert_eq!(hub.recv(), None);
+    assert_eq!((std::iter::from_fn(|| hub.recv_ethernet()).count(), hub.is_holding()), (1, false));
+}
