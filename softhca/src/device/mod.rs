@@ -48,6 +48,8 @@ use std::time::Duration;
 
 /// Packets taken from the wire in one step.
 const RECEIVE_BATCH: usize = 64;
+/// Reasons for lost bytes and frames taken from the wire in one step.
+const REASON_BATCH: usize = 1024;
 
 /// An XRC domain: a number that SRQs and targets name.
 struct Xrcd {
@@ -267,10 +269,11 @@ impl Device {
             self.receive(&frame, now);
             buffer::give(frame.packet);
         }
-        while let Some(reason) = self.wire.next_dropped() {
+        // Another thread may lose frames as fast as they are counted here.
+        for (reason, count) in std::iter::from_fn(|| self.wire.next_dropped()).take(REASON_BATCH) {
             // A wire that takes bytes from a cable has one port.
-            self.resources.port_counters.iter_mut().take(1).for_each(|counters| counters.add_dropped(&reason));
-            self.nic.count_dropped(&reason);
+            self.resources.port_counters.iter_mut().take(1).for_each(|counters| counters.add_dropped(&reason, count));
+            self.nic.count_dropped(&reason, count);
         }
         worked | self.work(now)
     }

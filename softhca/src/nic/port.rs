@@ -51,11 +51,11 @@ impl Nic {
         passed.add_packet(route, packet);
     }
 
-    /// Counts an Ethernet frame that the wire has lost.
-    pub(crate) fn count_dropped(&mut self, reason: &Dropped) {
+    /// Counts Ethernet frames that the wire has lost.
+    pub(crate) fn count_dropped(&mut self, reason: &Dropped, count: u64) {
         match reason {
-            Dropped::NoRoomHere => self.physical.received.no_room += 1,
-            Dropped::NoRoomThere => self.physical.transmitted.no_room += 1,
+            Dropped::NoRoomHere => self.physical.received.no_room += count,
+            Dropped::NoRoomThere => self.physical.transmitted.no_room += count,
             _ => {}
         }
     }

@@ -44,13 +44,13 @@ pub(crate) struct PortCounters {
 }
 
 impl PortCounters {
-    /// Counts bytes that were no packet. Frames of other protocols are no mistake, and what happens to them is counted
-    /// elsewhere.
-    pub(crate) fn add_dropped(&mut self, reason: &Dropped) {
+    /// Counts bytes that were no packet, `count` times. Frames of other protocols are no mistake, and what happens to
+    /// them is counted elsewhere.
+    pub(crate) fn add_dropped(&mut self, reason: &Dropped, count: u64) {
         match reason {
             Dropped::OtherProtocol { .. } | Dropped::NoRoomHere | Dropped::NoRoomThere => {}
-            Dropped::InvariantCrc { .. } => self.rx_icrc_encapsulated += 1,
-            _ => self.port_rcv_errors += 1,
+            Dropped::InvariantCrc { .. } => self.rx_icrc_encapsulated += count,
+            _ => self.port_rcv_errors += count,
         }
     }
 }

@@ -70,7 +70,7 @@ impl Wire for Changing {
         self.wire.recv_ethernet()
     }
 
-    fn next_dropped(&mut self) -> Option<Dropped> {
+    fn next_dropped(&mut self) -> Option<(Dropped, u64)> {
         self.wire.next_dropped()
     }
 

@@ -235,7 +235,7 @@ impl<W: Wire> Wire for CapturedWire<W> {
         Some(frame)
     }
 
-    fn next_dropped(&mut self) -> Option<Dropped> {
+    fn next_dropped(&mut self) -> Option<(Dropped, u64)> {
         self.wire.next_dropped()
     }
 

@@ -334,7 +334,7 @@ impl<W: Wire> Wire for FaultInjector<W> {
         self.wire.note(frame, fate);
     }
 
-    fn next_dropped(&mut self) -> Option<Dropped> {
+    fn next_dropped(&mut self) -> Option<(Dropped, u64)> {
         self.wire.next_dropped()
     }
 

@@ -161,11 +161,11 @@ impl Wire for InProcessWire {
         }
     }
 
-    fn next_dropped(&mut self) -> Option<Dropped> {
+    fn next_dropped(&mut self) -> Option<(Dropped, u64)> {
         let mut ports = self.fabric.lock();
         let port = ports.iter_mut().find(|port| port.id == self.id)?;
-        port.lost = port.lost.checked_sub(1)?;
-        Some(Dropped::NoRoomHere)
+        let lost = std::mem::take(&mut port.lost);
+        (lost > 0).then_some((Dropped::NoRoomHere, lost))
     }
 
     fn recv_ethernet(&mut self) -> Option<Vec<u8>> {
@@ -269,7 +269,7 @@ mod tests {
             assert_eq!(port.recv_ethernet(), None);
             assert_eq!(port.recv(), None);
             let lost: Vec<_> = std::iter::from_fn(|| port.next_dropped()).collect();
-            assert_eq!(lost, [Dropped::NoRoomHere; 5]);
+            assert_eq!(lost, [(Dropped::NoRoomHere, 5)]);
         }
     }
 

@@ -70,9 +70,10 @@ pub trait Wire: Send {
         None
     }
 
-    /// The reason why bytes that arrived by a cable were no packet, or why an Ethernet frame was lost, one for each
-    /// time. The device counts them.
-    fn next_dropped(&mut self) -> Option<Dropped> {
+    /// A reason why bytes that arrived by a cable were no packet, or why Ethernet frames were lost, and how often that
+    /// happened. The device counts them. Frames are lost without a limit while a device is not stepped, so one answer
+    /// has the count of them all.
+    fn next_dropped(&mut self) -> Option<(Dropped, u64)> {
         None
     }
 
@@ -134,7 +135,7 @@ impl<W: Wire + ?Sized> Wire for Box<W> {
         (**self).recv_ethernet()
     }
 
-    fn next_dropped(&mut self) -> Option<Dropped> {
+    fn next_dropped(&mut self) -> Option<(Dropped, u64)> {
         (**self).next_dropped()
     }
 

@@ -117,7 +117,7 @@ impl<W: Wire> Wire for SlowLink<W> {
         self.wire.recv_ethernet()
     }
 
-    fn next_dropped(&mut self) -> Option<Dropped> {
+    fn next_dropped(&mut self) -> Option<(Dropped, u64)> {
         self.wire.next_dropped()
     }
 

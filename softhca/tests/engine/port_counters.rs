@@ -24,7 +24,7 @@ const QKEY: u32 = 0x1111;
 #[derive(Default)]
 struct Script {
     arriving: VecDeque<Frame>,
-    dropped: VecDeque<Dropped>,
+    dropped: VecDeque<(Dropped, u64)>,
     sent: Vec<Frame>,
 }
 
@@ -40,7 +40,7 @@ impl Wire for Cable {
         self.0.lock().unwrap().arriving.pop_front()
     }
 
-    fn next_dropped(&mut self) -> Option<Dropped> {
+    fn next_dropped(&mut self) -> Option<(Dropped, u64)> {
         self.0.lock().unwrap().dropped.pop_front()
     }
 }
@@ -114,16 +114,16 @@ fn empty(headers: &Headers) -> Vec<u8> {
 fn bytes_that_are_no_packet_are_counted_by_reason() {
     let mut bench = Bench::new();
     bench.script.lock().unwrap().dropped.extend([
-        Dropped::InvariantCrc { found: 1, expected: 2 },
-        Dropped::InvariantCrc { found: 3, expected: 2 },
-        Dropped::IpVersion(5),
-        Dropped::Transport { len: 3 },
-        Dropped::OtherProtocol { ether_type: 0x806, protocol: 0, port: 0 },
-        Dropped::NoRoomHere,
-        Dropped::NoRoomThere,
+        (Dropped::InvariantCrc { found: 1, expected: 2 }, 1),
+        (Dropped::InvariantCrc { found: 3, expected: 2 }, 1 << 40),
+        (Dropped::IpVersion(5), 1),
+        (Dropped::Transport { len: 3 }, 1),
+        (Dropped::OtherProtocol { ether_type: 0x806, protocol: 0, port: 0 }, 1),
+        (Dropped::NoRoomHere, 1 << 40),
+        (Dropped::NoRoomThere, 1 << 40),
     ]);
     bench.device.step();
-    assert_eq!((bench.counter("rx_icrc_encapsulated"), bench.counter("port_rcv_errors")), (2, 2));
+    assert_eq!((bench.counter("rx_icrc_encapsulated"), bench.counter("port_rcv_errors")), (1 + (1 << 40), 2));
     // Right on the cable, and no packet all the same.
     let route = bench.route(PEER_GID, 0);
     bench.arrives(route, vec![0xff; 12]);

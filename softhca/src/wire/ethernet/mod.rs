@@ -263,8 +263,8 @@ impl Wire for EthernetWire {
         self.ethernet.pop_front()
     }
 
-    fn next_dropped(&mut self) -> Option<Dropped> {
-        self.dropped.pop_front()
+    fn next_dropped(&mut self) -> Option<(Dropped, u64)> {
+        self.dropped.pop_front().map(|reason| (reason, 1))
     }
 
     fn announce(&mut self, announcement: Announcement) {

@@ -121,7 +121,7 @@ fn frames_reach_others_and_packets_for_others_do_not() {
         wires.iter_mut().for_each(|wire| assert!(wire.recv().is_none()));
         wires[0].next_dropped()
     });
-    assert!(matches!(reason, Dropped::InvariantCrc { .. }));
+    assert!(matches!(reason, (Dropped::InvariantCrc { .. }, 1)));
     assert_eq!((all[2].next_dropped(), all[1].next_dropped()), (None, None));
 }
 

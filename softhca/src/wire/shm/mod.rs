@@ -410,15 +410,10 @@ impl Wire for ShmWire {
         self.ethernet.pop_front()
     }
 
-    fn next_dropped(&mut self) -> Option<Dropped> {
+    fn next_dropped(&mut self) -> Option<(Dropped, u64)> {
         let Lost { here, there } = &mut self.lost;
-        for (count, reason) in [(here, Dropped::NoRoomHere), (there, Dropped::NoRoomThere)] {
-            if let Some(rest) = count.checked_sub(1) {
-                *count = rest;
-                return Some(reason);
-            }
-        }
-        None
+        let both = [(Dropped::NoRoomHere, here), (Dropped::NoRoomThere, there)];
+        both.into_iter().map(|(reason, count)| (reason, std::mem::take(count))).find(|(_, count)| *count > 0)
     }
 
     fn recv(&mut self) -> Option<Frame> {

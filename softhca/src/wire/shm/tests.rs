@@ -88,7 +88,7 @@ fn ethernet_frames_reach_all_others_and_packets_are_not_in_their_way() {
     let found = std::iter::from_fn(|| wires[0].recv_ethernet()).count();
     assert!((100..1000).contains(&found), "{found}");
     let lost: Vec<_> = std::iter::from_fn(|| wires[1].next_dropped()).collect();
-    assert_eq!(lost, vec![Dropped::NoRoomThere; 1000 - found], "each is counted");
+    assert_eq!(lost, [(Dropped::NoRoomThere, 1000 - found as u64)], "each is counted");
     // One that takes them out of the ring, and not from the wire, loses them there.
     for _ in 0..ETHERNET_FRAMES + 7 {
         wires[1].send_ethernet(&[9; 60]);
@@ -96,7 +96,7 @@ fn ethernet_frames_reach_all_others_and_packets_are_not_in_their_way() {
     while recv(&mut wires[0]).is_some() || !wires[0].inbound.iter().all(|inbound| inbound.reader.is_empty()) {}
     assert_eq!(std::iter::from_fn(|| wires[0].recv_ethernet()).count(), ETHERNET_FRAMES);
     let lost: Vec<_> = std::iter::from_fn(|| wires[0].next_dropped()).collect();
-    assert_eq!(lost, [Dropped::NoRoomHere; 7]);
+    assert_eq!(lost, [(Dropped::NoRoomHere, 7)]);
     assert_eq!(wires[1].next_dropped(), None);
     // The next one in its place is found, as soon as it is seen that the other is gone.
     wires.push(join(directory.path()));

@@ -173,8 +173,8 @@ impl Wire for UdpWire {
         None
     }
 
-    fn next_dropped(&mut self) -> Option<Dropped> {
-        self.dropped.pop_front()
+    fn next_dropped(&mut self) -> Option<(Dropped, u64)> {
+        self.dropped.pop_front().map(|reason| (reason, 1))
     }
 
     fn descriptors(&self) -> Vec<RawFd> {

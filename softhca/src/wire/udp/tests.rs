@@ -174,8 +174,8 @@ fn damaged_datagrams_are_dropped_with_their_reason() {
     }
     assert_eq!(next(&mut far).packet, frame(a, b, 7).packet);
     let reasons: Vec<_> = std::iter::from_fn(|| far.next_dropped()).collect();
-    let short = |len| Dropped::Transport { len };
-    assert!(matches!(reasons[0], Dropped::InvariantCrc { .. }), "{reasons:?}");
+    let short = |len| (Dropped::Transport { len }, 1);
+    assert!(matches!(reasons[0], (Dropped::InvariantCrc { .. }, 1)), "{reasons:?}");
     assert_eq!(reasons[1..], [short(6), short(DATAGRAM + 4), short(0)]);
 }
 
