@@ -102,7 +102,8 @@ impl Gsi {
         headers.deth = Some(Deth { qkey: QKEY, src_qp });
         let mut draft = headers.build(MAD_BYTES).map_err(|_| unsupported)?;
         draft.payload_mut().copy_from_slice(mad);
-        if resources.transport_is_up(port) {
+        // Without room it is lost, as it can be on its way. Its manager repeats it.
+        if resources.transport_is_up(port) && resources.outbox.has_room(Sender::qp(src_qp)) {
             resources.outbox.push(Sender::qp(src_qp), Frame::new(route, draft.finish()));
         }
         Ok(())

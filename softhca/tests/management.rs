@@ -10,6 +10,9 @@ use softhca::device::Device;
 use softhca::gsi::MAD_BYTES;
 use softhca::memory::ProcessMemory;
 use softhca::wire::shm::ShmWire;
+use softhca::wire::{Frame, Wire};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 fn device(directory: &std::path::Path) -> (Device, u32) {
@@ -63,4 +66,42 @@ fn a_datagram_waits_for_the_step_that_sends_it() {
     assert!(device.has_packets_waiting());
     while device.step(Duration::ZERO) {}
     assert!(!device.has_packets_waiting());
+}
+
+/// A receiver that has no room until it is opened; it counts what it takes.
+#[derive(Clone, Default)]
+struct Gate {
+    is_open: Arc<AtomicBool>,
+    taken: Arc<AtomicUsize>,
+}
+
+impl Wire for Gate {
+    fn send(&mut self, frame: Frame) -> Result<(), Frame> {
+        if !self.is_open.load(Ordering::Relaxed) {
+            return Err(frame);
+        }
+        self.taken.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn recv(&mut self) -> Option<Frame> {
+        None
+    }
+}
+
+/// Requests from the network make a manager send, also while a receiver has no room.
+#[test]
+fn datagrams_that_nobody_reads_do_not_pile_up() {
+    let gate = Gate::default();
+    let config = DeviceConfig::with_port(PortConfig::ethernet(1));
+    let mut device = Device::new(config, Box::new(ProcessMemory::new()), Box::new(gate.clone())).unwrap();
+    device.open_gsi(1);
+    let path = Path { dlid: 0, sl: 0, src_path_bits: 0, grh: Some(to_itself()), dmac: [0; 6] };
+    for _ in 0..10_000 {
+        device.send_mad(1, &path, 1, &[7; MAD_BYTES]).unwrap();
+        device.step(Duration::ZERO);
+    }
+    gate.is_open.store(true, Ordering::Relaxed);
+    while device.step(Duration::ZERO) {}
+    assert_eq!((gate.taken.load(Ordering::Relaxed), device.has_packets_waiting()), (64, false));
 }

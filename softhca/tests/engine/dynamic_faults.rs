@@ -12,7 +12,7 @@ use softhca::packet::{
     Headers, Ieth, ImmDt, Masked, Opcode, Operation, Reth, Width,
 };
 use softhca::wire::fault::FaultConfig;
-use softhca::wire::in_process::InProcessWire;
+use softhca::wire::in_process::{InProcessWire, QUEUE_FRAMES};
 use softhca::wire::{Frame, Macs, Route, Wire};
 
 /// A small generator of the tests' own, so that a seed means the same for ever.
@@ -240,6 +240,31 @@ fn a_target_that_is_full_lets_others_wait() {
     // Those that never sent a request are forgotten, and there is room.
     assert_eq!(net.complete(0, 1)[0].opcode, REQ);
     assert_eq!(net.connections(1, target), 1);
+}
+
+/// The number of an attempt is the stranger's to choose: refusals of all attempts wait in one queue.
+#[test]
+fn refusals_that_nobody_reads_do_not_pile_up() {
+    let mut net = Net::new(2, Options::default());
+    let target = net.target(1);
+    let mut stranger = net.stranger();
+    let now = net.now;
+    for connection in 1..=10_000 {
+        let connect = ConnectEth { access_key: KEY + 1, log_mtu: 8, lifetime: 10 };
+        let packet = handshake(target.dctn, DcEth { source: 0, connection }, Some(connect));
+        stranger
+            .send(Frame::new(Route { slid: 99, dlid: 2, sl: 0, grh: None, macs: Macs::default() }, packet))
+            .unwrap();
+        net.nodes[1].step(now);
+    }
+    assert_eq!(net.nodes[1].device.query_dct(target.dctn).unwrap().key_violations, 10_000);
+    let mut refusals = 0;
+    while stranger.recv().is_some() {
+        refusals += 1;
+        net.nodes[1].step(now);
+    }
+    // Those that have a place in the stranger's queue, and those of one sender that wait.
+    assert_eq!(refusals, QUEUE_FRAMES + 64);
 }
 
 #[test]

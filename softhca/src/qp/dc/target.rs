@@ -15,7 +15,7 @@ use crate::qp::requester::request::MAX_MESSAGE;
 use crate::qp::requester::timer;
 use crate::qp::responder::replies;
 use crate::resources::Resources;
-use crate::wire::{Frame, Grh, Macs, Route};
+use crate::wire::{Frame, Grh, Macs, Route, Sender};
 
 /// Connections that a DCT can have at once. Initiators that find it full are told to come again later.
 pub(crate) const MAX_CONNECTIONS: u32 = 4096;
@@ -177,8 +177,12 @@ impl Dct {
         if let Some(syndrome) = refusal {
             log::debug!("DCT {:#x}: refuses a connection to QP {:#x}: {syndrome:?}", self.number, dc.source);
             let core = self.core(resources, back, peer, self.context.mtu);
+            // The initiator chooses the number of its attempt. No connection has number 0: refusals wait in one queue.
+            let sender = Sender::qp(self.number);
             match replies::acknowledgement(&core, syndrome, 0, first) {
-                Ok(packet) if core.may_send(resources) => core.send(resources, Frame::new(back, packet)),
+                Ok(packet) if core.is_linked(resources) && resources.outbox.has_room(sender) => {
+                    resources.outbox.push(sender, Frame::new(back, packet));
+                }
                 _ => {}
             }
             return;
