@@ -58,9 +58,10 @@ impl Unit {
         if last == bytes.end {
             return begin..last;
         }
+        // An address just before the region is a byte close to 2^64 of it. Its access fails later.
         let unit = last - last % self.bytes();
-        let block = last + BLOCK as u64;
-        begin..if last - unit < self.plain() { block } else { unit + self.bytes() }
+        let block = last.saturating_add(BLOCK as u64);
+        begin..if last - unit < self.plain() { block } else { unit.saturating_add(self.bytes()) }
     }
 
     /// Whether an access may end at byte `at` of a region (man page `mlx5dv_wr_set_mkey_crypto`).

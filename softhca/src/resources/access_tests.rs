@@ -291,6 +291,19 @@ fn what_is_encrypted_in_memory_leaves_it_decrypted() {
     assert_eq!(out, plain);
 }
 
+/// A READ is answered after the key's first address has become a later one.
+#[test]
+fn bytes_before_an_encrypting_key_are_outside_of_it() {
+    for selector in [1, 2] {
+        let mut resources = resources();
+        let key = encrypting(&mut resources, (Order::RawWire, selector), None, 1040);
+        for (before, len) in [(8, 7), (16, 15), (16, 16), (1, 1), (600, 520), (600, 599)] {
+            let read = resources.remote_read(PD, key, 0x4000 - before, &mut vec![0; len]);
+            assert!(matches!(read, Err(KeyFault::OutOfBounds { .. })), "{len} bytes at -{before}: {read:?}");
+        }
+    }
+}
+
 #[test]
 fn accesses_are_of_whole_units_or_of_blocks_at_their_beginning() {
     let mut resources = resources();
