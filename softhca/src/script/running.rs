@@ -95,7 +95,7 @@ impl Running {
     pub(crate) fn next_deadline(&self) -> Option<Duration> {
         let zero = self.zero?;
         let stalls = self.script.stalls.iter().flat_map(|window| window.limits(self.now));
-        self.acts.last().map(|(at, ..)| *at).into_iter().chain(stalls).min().map(|at| zero + at)
+        self.acts.last().map(|(at, ..)| *at).into_iter().chain(stalls).min().map(|at| zero.saturating_add(at))
     }
 
     /// Syndrome and vendor syndrome that the next WQE of queue pair `qpn` ends with; `index` is its place in the ring.
@@ -146,7 +146,7 @@ impl Running {
             }
             EventFate::Late(by) => {
                 self.note(format!("{what} will be late by {by:?}"));
-                let due = self.now + by;
+                let due = self.now.saturating_add(by);
                 let place = self.acts.partition_point(|(at, ..)| *at > due);
                 self.acts.insert(place, (due, Act::Raise(event, eqn), format!("{what} comes late")));
                 0

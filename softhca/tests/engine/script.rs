@@ -222,3 +222,18 @@ fn a_network_is_bad_for_a_time() {
     let at = |sent: u8| left.iter().find(|(packet, _)| *packet == sent).map(|(_, now)| *now);
     assert_eq!([at(5), at(9), at(10), at(19), at(22), at(35)], [Some(5), Some(9), None, None, Some(27), Some(35)]);
 }
+
+#[test]
+fn the_latest_times_of_all_never_come() {
+    let ports = vec![Flap { port: 1, window: window(1, 2) }];
+    let late = EventFault { kind: EventKind::PortError, nth: None, fate: EventFate::Late(Duration::MAX) };
+    let script = Script { events: vec![late], ports, fails: Some(Duration::MAX), ..Script::default() };
+    let mut device = lab(Options::default(), script).a.device;
+    // The script begins at a second.
+    for now in 1000..1020 {
+        device.step(millis(now));
+    }
+    let found: Vec<_> = std::iter::from_fn(|| device.next_event()).collect();
+    assert_eq!(found, [Event::Port { port: 1, up: true }]);
+    assert_eq!((device.next_deadline(), device.has_failed()), (Some(Duration::MAX), false));
+}
