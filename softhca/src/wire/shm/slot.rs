@@ -99,9 +99,10 @@ impl Directory {
         let mut slots = Vec::new();
         for entry in Dir::new(openat(&self.0, ".", flags, Mode::empty())?)? {
             let entry = entry?;
-            let number = entry.file_name().to_bytes().strip_prefix(b"slot-").and_then(|n| n.strip_suffix(b".socket"));
-            let number = number.and_then(|number| std::str::from_utf8(number).ok()?.parse::<u32>().ok());
-            slots.extend(number.filter(|&slot| slot < SLOTS));
+            let Ok(name) = entry.file_name().to_str() else { continue };
+            let number = name.strip_prefix("slot-").and_then(|name| name.strip_suffix(".socket")?.parse::<u32>().ok());
+            // Other spellings of a number would make a slot twice.
+            slots.extend(number.filter(|&slot| slot < SLOTS && name == socket_name(slot)));
         }
         Ok(slots)
     }

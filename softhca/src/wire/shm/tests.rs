@@ -112,6 +112,21 @@ fn ethernet_frames_reach_all_others_and_packets_are_not_in_their_way() {
     panic!("no frame reaches the next one");
 }
 
+/// Other spellings of a slot's number are no slot.
+#[test]
+fn a_frame_reaches_each_slot_once() {
+    let _alone = FORKING.lock();
+    let directory = tempfile::tempdir().unwrap();
+    let (mut a, mut b) = (join(directory.path()), join(directory.path()));
+    for name in ["slot-1.socket", "slot-00001.socket", "slot-+001.socket", "slot-+1.socket", "slot-0001.socket~"] {
+        std::fs::write(directory.path().join(name), []).unwrap();
+    }
+    a.send_ethernet(&[7; 60]);
+    a.send(numbered(LID, 0x4000, 8, 1)).unwrap();
+    assert_eq!(recv_within(&mut b, PATIENCE), Some(numbered(LID, 0x4000, 8, 1)));
+    assert_eq!(std::iter::from_fn(|| b.recv_ethernet()).collect::<Vec<_>>(), [[7; 60]]);
+}
+
 #[test]
 fn frames_pass_between_instances_and_to_oneself() {
     let directory = tempfile::tempdir().unwrap();
