@@ -34,7 +34,9 @@ impl Notices {
         let Some(port) = qp.attr.port else { return };
         resources.count_at(port, |counters| &mut counters.np_ecn_marked_roce_packets);
         let is_early = self.latest.is_some_and(|latest| now < latest + INTERVAL);
-        let Some(Route { grh: Some(grh), .. }) = qp.route.filter(|_| !is_early) else { return };
+        // Without room none is sent: the next packet with the mark asks again.
+        let may_send = !is_early && qp.may_send(resources);
+        let Some(Route { grh: Some(grh), .. }) = qp.route.filter(|_| may_send) else { return };
         if !matches!(qp.transport(), Transport::Rc | Transport::Uc | Transport::Xrc) {
             return;
         }

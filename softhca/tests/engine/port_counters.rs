@@ -26,13 +26,19 @@ struct Script {
     arriving: VecDeque<Frame>,
     dropped: VecDeque<(Dropped, u64)>,
     sent: Vec<Frame>,
+    /// The peer has no room.
+    is_full: bool,
 }
 
 struct Cable(Arc<Mutex<Script>>);
 
 impl Wire for Cable {
     fn send(&mut self, frame: Frame) -> Result<(), Frame> {
-        self.0.lock().unwrap().sent.push(frame);
+        let mut script = self.0.lock().unwrap();
+        if script.is_full {
+            return Err(frame);
+        }
+        script.sent.push(frame);
         Ok(())
     }
 
@@ -175,6 +181,22 @@ fn marks_of_congestion_are_notified_at_most_every_four_microseconds() {
     let stranger = bench.route([7; 16], 3);
     bench.arrives(stranger, packet);
     assert_eq!(bench.counter("np_ecn_marked_roce_packets"), 4);
+}
+
+#[test]
+fn notifications_that_nobody_reads_do_not_pile_up() {
+    let mut bench = Bench::new();
+    let (marked, packet) = (bench.route(PEER_GID, 0x03), empty(&bench.send(0xffff)));
+    bench.script.lock().unwrap().is_full = true;
+    for _ in 0..1000 {
+        bench.device.advance(Duration::from_micros(4));
+        bench.arrives(marked, packet.clone());
+    }
+    bench.script.lock().unwrap().is_full = false;
+    bench.device.step();
+    let sent = bench.notifications().len();
+    assert!((1..=64).contains(&sent), "{sent}");
+    assert_eq!(bench.counter("np_cnp_sent"), sent as u64);
 }
 
 #[test]
