@@ -53,6 +53,13 @@ impl Outbox {
         self.queues.get(&sender).is_none_or(|queue| queue.len() < QP_FRAMES)
     }
 
+    /// How many senders of this number have frames that wait.
+    #[must_use]
+    pub(crate) fn senders(&self, qpn: u32) -> usize {
+        let [first, last] = [0, u32::MAX].map(|connection| Sender { qpn, connection });
+        self.queues.range(first..=last).count()
+    }
+
     /// Whether nothing waits.
     #[must_use]
     pub(crate) fn is_empty(&self) -> bool {

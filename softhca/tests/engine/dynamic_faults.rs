@@ -267,6 +267,35 @@ fn refusals_that_nobody_reads_do_not_pile_up() {
     assert_eq!(refusals, QUEUE_FRAMES + 64);
 }
 
+/// Each connection has a queue, which stays when the connection has ended.
+#[test]
+fn answers_of_ended_connections_do_not_pile_up() {
+    let mut net = Net::new(2, Options::default());
+    let target = net.target(1);
+    let mut stranger = net.stranger();
+    let (now, route) = (net.now, Route { slid: 99, dlid: 2, sl: 0, grh: None, macs: Macs::default() });
+    for connection in 1..=10_000 {
+        let connect = ConnectEth { access_key: KEY, log_mtu: 8, lifetime: 10 };
+        for connect in [Some(connect), None] {
+            let packet = handshake(target.dctn, DcEth { source: 0, connection }, connect);
+            stranger.send(Frame::new(route, packet)).unwrap();
+        }
+        if connection % 20 == 0 {
+            net.nodes[1].step(now);
+            assert_eq!(net.connections(1, target), 0);
+        }
+    }
+    let mut answers = 0;
+    while stranger.recv().is_some() {
+        answers += 1;
+        if answers % 500 == 0 {
+            net.nodes[1].step(now);
+        }
+    }
+    // Beside those in the stranger's queue: one for each connection that there may be, and refusals.
+    assert_eq!(answers, QUEUE_FRAMES + 4096 + 64);
+}
+
 #[test]
 fn other_partitions_are_not_let_in() {
     let mut net = Net::new(2, Options::default());

@@ -164,12 +164,14 @@ impl Dct {
         }
         let peer = DcPeer { number: dc.source, connection: dc.connection };
         let log_mtu = self.context.mtu.ilog2();
+        // Frames still wait for the wire when their connection has ended.
+        let taken = self.connections.len().max(resources.outbox.senders(self.number));
         let refusal = if wanted.access_key != self.context.access_key {
             self.note_violation(resources);
             Some(AethSyndrome::Nak(NakCode::REMOTE_ACCESS))
         } else if !(8..=log_mtu).contains(&u32::from(wanted.log_mtu)) {
             Some(AethSyndrome::Nak(NakCode::INVALID_REQUEST))
-        } else if self.connections.len() >= MAX_CONNECTIONS as usize {
+        } else if taken >= MAX_CONNECTIONS as usize {
             Some(AethSyndrome::RnrNak(self.context.min_rnr_timer))
         } else {
             None
