@@ -1,7 +1,8 @@
 //! Functions by which a program causes accidents of devices, and asks devices about themselves: found with
 //! `dlsym(RTLD_DEFAULT, …)`.
 
-use crate::device::{Hca, refusal, tally};
+use crate::device::refusal::{self, Failure};
+use crate::device::{Hca, tally};
 use crate::process::Errno;
 use softhca::device::Device;
 use softhca::error::Error;
@@ -34,7 +35,13 @@ pub extern "C" fn softhca_fail(device: c_int) -> c_int {
 /// fail with `errno`, before anything is done. Those after it do not. `nth` = 0 takes that back.
 #[unsafe(no_mangle)]
 pub extern "C" fn softhca_refuse(nth: u64, errno: c_int) {
-    refusal::refuse_command(nth, errno);
+    refusal::fail_command(nth, Failure::Refused(errno));
+}
+
+/// Likewise, but the command is carried out before it fails, as if its answer had got lost.
+#[unsafe(no_mangle)]
+pub extern "C" fn softhca_lose_answer(nth: u64, errno: c_int) {
+    refusal::fail_command(nth, Failure::AnswerLost(errno));
 }
 
 /// Likewise, but the firmware refuses the `nth` mailbox with this opcode (0 = any), with `status` (`MLX5_CMD_STAT_*`),

@@ -141,7 +141,7 @@ const COMMANDS: &[Command] = {
 pub(crate) fn run(context: &Arc<Context>, address: u64) -> Result<(), Errno> {
     tally::count();
     context.hca.is_here()?;
-    refusal::of_command()?;
+    let after = refusal::of_command()?;
     let (header, request) = Request::parse(address)?;
     let (object, method) = (header.object_id, header.method_id);
     let Some(entry) = METHODS.iter().find(|entry| (entry.object, entry.method) == (object, method)) else {
@@ -164,7 +164,7 @@ pub(crate) fn run(context: &Arc<Context>, address: u64) -> Result<(), Errno> {
         Ok(()) => log::trace!("{}: done", entry.name),
         Err(error) => log::debug!("{}: {error:?}", entry.name),
     }
-    result
+    after.and(result)
 }
 
 /// `INVOKE_WRITE`: a command of the old write() interface inside an ioctl.

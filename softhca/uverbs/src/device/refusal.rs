@@ -1,6 +1,7 @@
-//! Valid commands that are refused on request, for tests of a program's reaction.
+//! Valid commands that fail on request, for tests of a program's reaction.
 //!
-//! Each thread arranges its own, beside those of the launcher's script ([`super::scripted`]), for one command to come, so that tests in several threads of one program do not meet.
+//! Each thread arranges its own, beside those of the launcher's script ([`super::scripted`]), for one command to come.
+//! So tests in several threads of one program do not meet.
 
 use super::scripted;
 use crate::process::Errno;
@@ -19,15 +20,23 @@ struct Plan<T> {
 /// A mailbox to come: the opcode that counts (0 = any), and the status it ends with.
 type MailboxPlan = Plan<(u16, Status)>;
 
+/// How a command to the kernel fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// Before anything is done.
+    Refused(i32),
+    /// It is carried out, and its answer gets lost.
+    AnswerLost(i32),
+}
+
 thread_local! {
-    static COMMAND: Cell<Option<Plan<i32>>> = const { Cell::new(None) };
+    static COMMAND: Cell<Option<Plan<Failure>>> = const { Cell::new(None) };
     static MAILBOX: Cell<Option<MailboxPlan>> = const { Cell::new(None) };
 }
 
-/// Has the calling thread's `nth` command to the kernel from now on, from 1, fail with `errno` before anything is done;
-/// `nth` = 0: none.
-pub(crate) fn refuse_command(nth: u64, errno: i32) {
-    COMMAND.set(nth.checked_sub(1).map(|before| Plan { before, end: errno }));
+/// Has the calling thread's `nth` command to the kernel from now on, from 1, fail; `nth` = 0: none.
+pub(crate) fn fail_command(nth: u64, failure: Failure) {
+    COMMAND.set(nth.checked_sub(1).map(|before| Plan { before, end: failure }));
 }
 
 /// Has the firmware refuse, with `status`, the calling thread's `nth` mailbox with this opcode (0 = any) from now on,
@@ -36,16 +45,17 @@ pub(crate) fn refuse_mailbox(nth: u64, opcode: u16, status: Status) {
     MAILBOX.set(nth.checked_sub(1).map(|before| Plan { before, end: (opcode, status) }));
 }
 
-/// Whether the command that the calling thread gives now is to be refused.
-pub(crate) fn of_command() -> Result<(), Errno> {
+/// Whether the command that the calling thread gives now is to be refused. If not, the error to give after it.
+pub(crate) fn of_command() -> Result<Result<(), Errno>, Errno> {
     if let Some(errno) = scripted::of_command() {
         return Err(Errno(errno));
     }
     match due(COMMAND.take()) {
-        Ok(errno) => Err(Errno(errno)),
+        Ok(Failure::Refused(errno)) => Err(Errno(errno)),
+        Ok(Failure::AnswerLost(errno)) => Ok(Err(Errno(errno))),
         Err(later) => {
             COMMAND.set(later);
-            Ok(())
+            Ok(Ok(()))
         }
     }
 }
@@ -83,13 +93,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_one_command_is_refused_and_none_after_it() {
-        refuse_command(3, libc::ENOMEM);
-        let ends: Vec<_> = (0..5).map(|_| of_command().map_err(|errno| errno.0)).collect();
-        assert_eq!(ends, [Ok(()), Ok(()), Err(libc::ENOMEM), Ok(()), Ok(())]);
-        refuse_command(1, libc::ENOMEM);
-        refuse_command(0, 0);
-        assert!(of_command().is_ok());
+    fn the_one_command_fails_and_none_after_it() {
+        let end = || of_command().map(|after| after.map_err(|errno| errno.0)).map_err(|errno| errno.0);
+        for (failure, expected) in [
+            (Failure::Refused(libc::ENOMEM), Err(libc::ENOMEM)),
+            (Failure::AnswerLost(libc::EINTR), Ok(Err(libc::EINTR))),
+        ] {
+            fail_command(3, failure);
+            let ends: Vec<_> = (0..5).map(|_| end()).collect();
+            assert_eq!(ends, [Ok(Ok(())), Ok(Ok(())), expected, Ok(Ok(())), Ok(Ok(()))]);
+            fail_command(1, failure);
+            fail_command(0, failure);
+            assert_eq!(end(), Ok(Ok(())));
+        }
     }
 
     #[test]

@@ -199,6 +199,8 @@ Functions that CMD finds with dlsym(RTLD_DEFAULT, NAME)
       Returns how many commands the calling thread has given to devices.
   void softhca_refuse(unsigned long long nth, int error)
       The nth command of the calling thread from now on fails with that errno.
+  void softhca_lose_answer(unsigned long long nth, int error)
+      The device carries the nth command out, and the command fails with that errno.
   int softhca_refuse_mailbox(unsigned long long nth, unsigned short opcode, unsigned char status)
       The firmware refuses the nth mailbox of that opcode (0: any) with that status.
   long long softhca_steps_by_polls(int device)
