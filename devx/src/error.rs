@@ -146,6 +146,13 @@ pub enum Error {
         /// The requested state.
         to: crate::cmd::QpcState,
     },
+    /// The answer to the queue pair's RESET got lost. The device may be in RESET; the queues are not.
+    /// [Reset](crate::object::QueuePair::reset) it again. Until this succeeds, it can go to the error state alone.
+    #[error("queue pair {:#x} may be in RESET, but its queues are not: reset it again", qpn.get())]
+    ResetUnknown {
+        /// The queue pair.
+        qpn: Qpn,
+    },
     /// The device answered with something that this crate cannot use: parts of a queue, or an answer without the
     /// object. Every call that makes or queries an object may return it.
     #[error("the device made a {object} that this crate cannot drive: {why}")]
@@ -181,6 +188,11 @@ pub struct CommandError {
 }
 
 impl CommandError {
+    /// Whether the device may have carried the command out.
+    pub(crate) fn may_be_done(&self) -> bool {
+        self.status == Status::OK
+    }
+
     /// The usual cause, and how to fix it.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {

@@ -65,7 +65,7 @@ struct Handle {
 struct Lies {
     parts: CqParts,
     ring: Space,
-    /// Rings that a failed resize has left: the device may still write there.
+    /// Rings of failed resizes: the device may write there.
     unsure: Vec<Space>,
 }
 
@@ -141,7 +141,8 @@ impl Cq {
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], no memory for the ring, or
-    /// [`Error::Command`], for instance if more completions wait than the new ring holds. Nothing has changed then.
+    /// [`Error::Command`], for instance if more completions wait than the new ring holds. Nothing has changed then,
+    /// unless the answer got lost (a status of OK): the device may have moved, and no completion arrives any more.
     /// [`Error::Parts`] if the queue does not belong to its handle (they were swapped), or if the device did not move
     /// to the new ring properly: completions are lost.
     pub fn resize<M: PollMode<Compression = ()>>(
@@ -177,7 +178,12 @@ impl Cq {
         inbox.set_cqn(cq.cqn()).set_op_mod(RESIZE).set_modify_field_select_resize_field_select(RESIZE_ALL);
         let size = if cqe_bytes == 128 { CqeSize::BYTES_128 } else { CqeSize::BYTES_64 };
         inbox.cq_context_mut().set_cqe_sz(size).set_log_cq_size(cqes.trailing_zeros() as u8);
-        cq.object().change_to(&inbox, &ring)?;
+        if let Err(error) = cq.object().change_to(&inbox, &ring) {
+            if matches!(&error, Error::Command(command) if command.may_be_done()) {
+                lies.unsure.push(ring);
+            }
+            return Err(error);
+        }
         let buf = ring.start();
         let old = std::mem::replace(&mut lies.ring, ring);
         // SAFETY: the queue is whole. The new ring begins at a multiple of a CQE, was marked, and the device writes

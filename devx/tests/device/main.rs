@@ -39,6 +39,7 @@ mod foreign;
 mod ground;
 #[path = "../failing_steps/kernel.rs"]
 mod kernel;
+mod lost_answers;
 mod memory;
 mod messages;
 mod objects;

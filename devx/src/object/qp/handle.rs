@@ -25,8 +25,8 @@ pub(super) struct Handle {
     pub(super) service: ServiceType,
     /// The most WQEBBs that may be outstanding on the send queue once it is ready to send.
     pub(super) depth: Wqebbs,
-    /// Held while the state changes.
-    pub(super) changing: Mutex<()>,
+    /// Held while the state changes. True if the answer to a RESET got lost.
+    pub(super) changing: Mutex<bool>,
     /// Whether the device copies memory for it.
     pub(super) memcpy: bool,
     /// How many receives may be posted at a time.

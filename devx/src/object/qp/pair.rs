@@ -124,7 +124,8 @@ impl<T: Transport, R: Register> QueuePair<T, R> {
     ///
     /// # Errors
     /// [`Error::Foreign`] if one of them, or a queue, is not this queue pair's, or the receive queue is elsewhere (put
-    /// it back); [`Error::Command`].
+    /// it back); [`Error::Command`]. If the answer got lost, the queue pair stays unusable until this call succeeds
+    /// ([`Error::ResetUnknown`]).
     pub fn reset(&mut self, cqs: &mut [&mut dyn AnyCq<Cq>], mut forgotten: impl FnMut(Cqe<'_>)) -> Result<(), Error> {
         self.whole()?;
         let handle = Arc::clone(&self.qp.handle);

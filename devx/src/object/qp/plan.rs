@@ -268,7 +268,7 @@ impl<'a> Plan<'a> {
             qpn,
             service: self.service,
             depth: shape.depth,
-            changing: Mutex::new(()),
+            changing: Mutex::new(false),
             memcpy: self.memcpy,
             receives: self.receives,
             has_receives: self.has_receives(shape),

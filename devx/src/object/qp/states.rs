@@ -148,16 +148,23 @@ impl Qp {
 
     /// To RESET. The state stays until the result is dropped, even if other threads have clones of the handle: the
     /// queues must follow before the device uses them again. [`QueuePair::reset`](super::QueuePair::reset) does both.
-    pub(super) fn to_reset(&self) -> Result<MutexGuard<'_, ()>, Error> {
+    pub(super) fn to_reset(&self) -> Result<MutexGuard<'_, bool>, Error> {
         let mut inbox = Qp2RstIn::new();
         inbox.set_qpn(self.qpn());
-        let changing = self.changing();
-        self.command(&inbox, QpcState::RST)?;
-        Ok(changing)
+        let mut is_unknown = self.changing();
+        match self.command(&inbox, QpcState::RST) {
+            Ok(()) => *is_unknown = false,
+            Err(error) => {
+                // A handled signal is enough: libmlx5's VFIO driver waits for the answer in a `poll`.
+                *is_unknown |= matches!(&error, Error::Command(command) if command.may_be_done());
+                return Err(error);
+            }
+        }
+        Ok(is_unknown)
     }
 
     /// Keeps others from changing the state.
-    fn changing(&self) -> MutexGuard<'_, ()> {
+    fn changing(&self) -> MutexGuard<'_, bool> {
         self.handle.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -187,7 +194,10 @@ impl Qp {
     where
         I::Command: Modifies,
     {
-        let _changing = self.changing();
+        let is_unknown = self.changing();
+        if *is_unknown && to != QpcState::ERR {
+            return Err(Error::ResetUnknown { qpn: self.qpn() });
+        }
         self.command(inbox, to)
     }
 
