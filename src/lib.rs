@@ -166,6 +166,7 @@
 //! An `unsafe` call needs a promise that no type can hold; its docs state the promise. These calls are `unsafe`:
 //!
 //! - **Making a queue or a register of raw parts**: `from_parts`. You vouch for the addresses of rings and registers.
+//!   `TagMatching::new` joins a list and its command queue.
 //! - **Posting a request that names registered memory**: `post_unchecked`, on send, receive and shared receive queues
 //!   alike; `push_unchecked` and `fill_unchecked` in batches; `fire_unchecked` for templates; `stage_unchecked` before
 //!   a doorbell. The NIC uses that memory until the request has completed, and no borrow lasts that long. The same

@@ -133,7 +133,8 @@ impl Completions {
 
 fn new_list(rig: &Rig, shared: &Shared) -> List {
     let records = vec![TagRecord::default(); usize::from(TAGS) + 1];
-    TagMatching::new(shared.queue(), rig.queue(), records).expect("idle")
+    // SAFETY: there is no device, and no other queue.
+    unsafe { TagMatching::new(shared.queue(), rig.queue(), records) }.expect("idle")
 }
 
 /// A completion of tag matching.
@@ -516,13 +517,16 @@ fn lists_that_cannot_be_are_refused() {
     let rig = Rig::new(Setup::default());
     for records in [0, 1, (1 << 15) + 1] {
         let shared = Shared::new();
-        let refused = TagMatching::new(shared.queue(), rig.queue::<Rc>(), vec![TagRecord::default(); records]);
+        // SAFETY: there is no device, and no other queue.
+        let refused =
+            unsafe { TagMatching::new(shared.queue(), rig.queue::<Rc>(), vec![TagRecord::default(); records]) };
         assert_eq!(refused.expect_err("no list").2.len(), records);
     }
     let mut busy = rig.queue::<Rc>();
     busy.post(&blueflame::wqe::nop()).expect("room");
     let shared = Shared::new();
-    assert!(TagMatching::new(shared.queue(), busy, vec![TagRecord::default(); 2]).is_err());
+    // SAFETY: as above.
+    assert!(unsafe { TagMatching::new(shared.queue(), busy, vec![TagRecord::default(); 2]) }.is_err());
 }
 
 #[test]

@@ -179,12 +179,15 @@ where
 {
     /// The list of the shared receive queue `receives`, empty, for as many tags as there are `records`, less one.
     ///
-    /// `commands` is the send queue of a connection to itself, whose receives come from `receives`; a device whose list
-    /// has fewer entries fails requests.
+    /// A device whose list has fewer entries fails requests.
     ///
     /// # Errors
     /// The three, if something is outstanding on the command queue, or there are not 2 to 32768 records.
-    pub fn new(receives: S, commands: C, mut records: E) -> Result<Self, (S, C, E)> {
+    ///
+    /// # Safety
+    /// `commands` is the send queue of a connection to itself, whose receives come from `receives`. No other queue
+    /// changes the list of `receives`, because the completions of a list do not name their requests.
+    pub unsafe fn new(receives: S, commands: C, mut records: E) -> Result<Self, (S, C, E)> {
         let is_idle = commands.queue().free() == commands.queue().depth();
         if !is_idle || !(2..=Entries::<E>::MOST).contains(&records.as_mut().len()) {
             return Err((receives, commands, records));

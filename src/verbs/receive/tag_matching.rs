@@ -153,7 +153,8 @@ impl TagMatchingBuilder<'_> {
         qp.to_init(path)?;
         sq.connect(path, &itself, &itself)?;
         let records = vec![TagRecord::default(); tags as usize + 1].into_boxed_slice();
-        TagMatching::new(shared, sq, records)
+        // SAFETY: connected above to itself; both are new, and only unsafe calls have other queues change a list.
+        unsafe { TagMatching::new(shared, sq, records) }
             .map_err(|_| Error::Parts { object: OBJECT, why: "its command queue is in use".into() })
     }
 }

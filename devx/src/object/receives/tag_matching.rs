@@ -116,6 +116,7 @@ impl TagMatchingBuilder<'_> {
         let QueuePair { sq, .. } = pair;
         let records = vec![TagRecord::default(); tags as usize + 1].into_boxed_slice();
         let busy = |_| Error::Parts { object: "list of tags", why: "its command queue is in use".to_owned() };
-        TagMatching::new(xrq, sq, records).map_err(busy)
+        // SAFETY: connected above to itself; both are new, and only unsafe calls have other queues change a list.
+        unsafe { TagMatching::new(xrq, sq, records) }.map_err(busy)
     }
 }

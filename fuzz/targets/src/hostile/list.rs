@@ -91,7 +91,8 @@ impl List {
     pub(super) fn new(cq: CqId) -> Self {
         let (mut commands, mut shared) = (Memory::new(), Shared::new(Holder::Unexpected, MESSAGES));
         let (srq, sq) = (shared.queue(), commands.queue(COMMANDS, cq));
-        let tags = TagMatching::new(srq, sq, vec![TagRecord::default(); ENTRIES.into()]);
+        // SAFETY: no other queue changes this list; the device plays both.
+        let tags = unsafe { TagMatching::new(srq, sq, vec![TagRecord::default(); ENTRIES.into()]) };
         Self {
             tags: tags.expect("an idle command queue"),
             commands,
