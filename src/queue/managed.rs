@@ -31,9 +31,9 @@ impl<T: Transport> SendQueue<T, Managed> {
     /// ```
     ///
     /// # Safety
-    /// You post the request to a queue of the same device, and before 2^15 more WQEBBs are posted here. It names an
-    /// index modulo 2^16: posted later, or to another device, it has the device execute old requests of the ring, whose
-    /// memory may be in use again.
+    /// You post the request to a queue of the same device, and before 2^15 more WQEBBs are posted here. It completes
+    /// before this queue pair is reset or destroyed. It names an index modulo 2^16: executed later, or by another
+    /// device, it has the device execute old requests of the ring, whose memory may be in use again.
     #[inline]
     pub unsafe fn enable(&self) -> Request<SendEnable> {
         enable_sends(self.qpn(), self.pi())
@@ -47,9 +47,9 @@ impl<F: RecvForm> RecvQueue<F> {
     /// with an error.
     ///
     /// # Safety
-    /// You post the request to a queue of the same device, and before 2^15 more receives are posted here. It names an
-    /// index modulo 2^16: posted later, or to another device, it has the device execute old requests of the ring, whose
-    /// memory may be in use again.
+    /// You post the request to a queue of the same device, and before 2^15 more receives are posted here. It completes
+    /// before this queue pair is reset or destroyed. It names an index modulo 2^16: executed later, or by another
+    /// device, it has the device execute old requests of the ring, whose memory may be in use again.
     #[inline]
     pub unsafe fn enable(&self) -> Request<RecvEnable> {
         enable_receives(self.qpn(), self.head())
