@@ -19,6 +19,7 @@
 use core::ptr::NonNull;
 use std::ffi::CString;
 use std::os::fd::{BorrowedFd, RawFd};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use blueflame::verbs::adopt::take_context;
 use blueflame::verbs::device::{DeviceAttr, LinkLayer, Mtu, Port, PortState, SoftwareParser, Tunnels};
@@ -42,6 +43,8 @@ use crate::support::{copies, strides};
 #[derive(Clone, Debug)]
 pub struct Function {
     context: Context,
+    /// Held while the driver processes events: it looks at the function's health without a lock of its own.
+    events: Arc<Mutex<()>>,
 }
 
 /// An open context, closed when dropped.
@@ -76,7 +79,7 @@ impl Function {
         core::mem::forget(opened);
         // SAFETY: opened above, and nobody else's.
         let device = unsafe { take_context(raw, pci_name, attr) };
-        Ok(Self { context: Context::over(device) })
+        Ok(Self { context: Context::over(device), events: Arc::default() })
     }
 
     /// The device, for commands and objects.
@@ -103,6 +106,7 @@ impl Function {
     /// [`Error::Call`].
     #[doc(alias = "mlx5dv_vfio_process_events")]
     pub fn process_events(&self) -> Result<(), Error> {
+        let _alone = self.events.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: the context is open, and of the VFIO driver.
         match unsafe { mlx5dv_vfio_process_events(self.context.raw()) } {
             0 => Ok(()),

@@ -41,8 +41,8 @@ pub struct Sq {
 struct SqHandle {
     object: Object,
     sqn: Sqn,
-    /// Its rate.
-    pacing: Mutex<Option<PacketPacing>>,
+    /// Its rate, which the object has as well.
+    pacing: Arc<Mutex<Option<PacketPacing>>>,
     _shadow: Shadow<WqeRecord>,
 }
 
@@ -120,7 +120,9 @@ impl Pd {
         place(sqc.wq_mut(), self, &ring, &record, wqebbs, WQEBB_BYTES as u32);
         sqc.wq_mut().set_uar_page(uar.page().id());
         let (start, dbrec) = (ring.start(), record.start());
-        let under = (ring, record, uar.page().clone(), tis.clone(), completions.clone(), self.clone());
+        let pacing = Arc::new(Mutex::new(None));
+        let below = (tis.clone(), completions.clone(), self.clone(), Arc::clone(&pacing));
+        let under = (ring, record, uar.page().clone(), below);
         let number = |out: &CreateSqOut| Qpn::truncate(out.sqn().get());
         let (object, out) = make_fresh(context, &inbox, &Arc::new(under), [cq; 2], number)?;
         let mut ready = ModifySqIn::new();
@@ -145,7 +147,7 @@ impl Pd {
         // SAFETY: mapped as long as the page, which the object keeps; the register is this queue's, as `uar` was taken.
         let register = unsafe { ExclusiveRegister::from_parts(register) }
             .map_err(|error| Error::Parts { object: "doorbell register", why: error.to_string() })?;
-        let handle = SqHandle { object, sqn: out.sqn(), pacing: Mutex::default(), _shadow: shadow };
+        let handle = SqHandle { object, sqn: out.sqn(), pacing, _shadow: shadow };
         let bad = |why: String| Error::Parts { object: "send queue", why };
         // SAFETY: the device was told of this ring and record; the object keeps them, the handle keeps the shadow, and
         // both go after the queue. Nothing is left of an earlier queue with its number: `make_fresh` has looked, and
