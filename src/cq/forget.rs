@@ -60,9 +60,12 @@ impl<M: PollMode> CompletionQueue<M> {
             };
             let Some(tail) = tail else { return false };
             arch::from_device();
+            let compressed = tail.op_own().format() == CqeFormat::Compressed;
+            let enhanced = compression == Compression::Enhanced;
+            // A title's format says nothing about its completions: they are of its queue and of its side.
+            let plain = if compressed { tail.without_format() } else { tail };
             // SAFETY: in this ring. The CQE is software's until an index past it is published.
-            let cqe = CqeView::new(tail, self.id(), unsafe { ring.fields(place) });
-            let (compressed, enhanced) = (cqe.format() == CqeFormat::Compressed, compression == Compression::Enhanced);
+            let cqe = CqeView::new(plain, self.id(), unsafe { ring.fields(place) });
             // In the enhanced layout, compressed completions are of the queue pair of the CQE before them. If that CQE
             // is polled, they may be of any.
             if if compressed && enhanced { n == 0 } else { whose.covers(&cqe) } {

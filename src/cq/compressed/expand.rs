@@ -376,11 +376,14 @@ impl<F: MiniFormat, L: Layout> Expand for Expander<F, L> {
         }
         (self.at, self.end) = (number, part.end);
         self.leave_title(next);
-        for _ in 0..done {
+        for n in 0..done {
             // SAFETY: the places are in the ring, and the CQEs software's, as all of the session; the content that is
-            // still needed was copied. The place is the only one there is.
+            // still needed was copied. The place is the only one there is. The session's first place stays, as in
+            // `expand`: `holds` begins there.
             unsafe {
-                ring.mark_empty(*place, self.iteration);
+                if part.at + n != 0 {
+                    ring.mark_empty(*place, self.iteration);
+                }
                 ring.advance(place);
             }
             self.count_pass(ring, *place);

@@ -161,6 +161,12 @@ impl Tail {
         Self((wqe_counter as usize) << 16 | op_own.0 as usize)
     }
 
+    /// The same with the plain format.
+    #[inline(always)]
+    pub(in crate::cq) const fn without_format(self) -> Self {
+        Self(self.0 & !(OpOwn::FORMAT as usize))
+    }
+
     /// Whether software owns the CQE.
     #[inline(always)]
     pub(in crate::cq) const fn is_software_owned(self) -> bool {
@@ -200,6 +206,9 @@ impl Tail {
 pub struct OpOwn(pub u8);
 
 impl OpOwn {
+    /// The bits of [`format`](Self::format).
+    const FORMAT: u8 = 3 << 2;
+
     /// Whether software owns a CQE with this byte: its owner bit equals `phase` (0 or 1) and its opcode is not 15,
     /// which marks an entry never written (rdma-core `providers/mlx5/cq.c`, `get_sw_cqe`).
     ///

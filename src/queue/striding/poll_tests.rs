@@ -11,6 +11,7 @@ use crate::cq::compressed::{Basic, Checksum, ChecksumStride, FlowTag, Hash, Head
 use crate::cq::cqe::Verdicts;
 use crate::cq::mode::{Compressed, OncePerCall, PollMode};
 use crate::queue::RetireError;
+use crate::types::Qpn;
 
 /// A frame as it is lent, or an error.
 #[derive(Clone, Debug, PartialEq)]
@@ -332,5 +333,26 @@ fn a_panic_consumes_its_frame_alone() {
             assert!(places.into_iter().eq(0..21));
             assert_eq!(cq.consumer_index().get(), at + 21);
         }
+    }
+}
+
+#[test]
+fn a_session_left_in_the_middle_is_held() {
+    let minis: Vec<_> = (0..8).map(|n| (n, 0, 1 << 16 | 60)).collect();
+    let session = Session { wqe_id: 0, op: 2 << 4, tag: 7, minis, said: None };
+    // Frames before it open the WQE, so that a call leaves the session and does not expand it.
+    let opens = Session { minis: session.minis[..1].to_vec(), ..session.clone() };
+    let bytes = cqes(0, &[opens, session]);
+    let rig = Rig::at(0, false);
+    for (n, bytes) in bytes.iter().enumerate() {
+        // SAFETY: in the ring, and the queue does not poll yet.
+        unsafe { rig.put(n, *bytes) };
+    }
+    let (mut rq, cq, _, _rest) = rig.apart();
+    // SAFETY: the sessions are of this format and layout.
+    let mut cq = unsafe { cq.compressed::<ChecksumStride, Basic>() };
+    for (frames, left) in [(1, true), (1, true), (3, true), (4, false)] {
+        assert_eq!(rq.poll_with(&mut cq, frames, |_| ()), Ok(frames));
+        assert_eq!(cq.holds(Qpn::truncate(7)), left);
     }
 }

@@ -4,6 +4,7 @@
 
 use blueflame::cq::compressed::{Basic, Checksum, Enhanced, Hash, Layout};
 use blueflame::cq::mode::{Compressed, OncePerCall};
+use blueflame::cq::setup::Whose;
 use blueflame::cq::{CompletionQueue, CqeError, Side};
 use blueflame::types::Qpn;
 
@@ -110,6 +111,21 @@ fn a_polled_completion_is_no_title_for_those_behind_one_taken_out() {
     let mut found = Vec::new();
     cq.poll_with(9, |cqe| found.push(cqe.check()));
     assert_eq!(found, [Err(CqeError::Compressed)]);
+}
+
+/// A session is of the side of its title, however far it is polled.
+#[test]
+fn receives_in_a_session_are_held_until_they_are_polled() {
+    let mut packer = Packer::new(16, 64, 0, false, 0);
+    let mut cq = packer.queue::<Hash, Basic>();
+    let completions = [0, 1, 2].map(completion);
+    packer.session(&completions);
+    let number = Qpn::truncate(completions[0].tag);
+    for _ in 0..3 {
+        assert_eq!((cq.holds(Whose::Receives), cq.holds(Whose::Sends(number))), (true, false));
+        assert_eq!(packer.poll(&mut cq, 1), 1);
+    }
+    assert!(!cq.holds(Whose::Receives));
 }
 
 /// Whose completions wait, across the ring's end, where the number of the pass tells new from old.
