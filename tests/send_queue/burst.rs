@@ -2,6 +2,8 @@
 //!
 //! Bursts belong here. The bytes of requests belong in `golden.rs`, those of batches in `properties.rs`.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use proptest::prelude::*;
 
 use blueflame::queue::{PostError, Retired, SendQueue};
@@ -162,4 +164,18 @@ fn a_burst_that_is_dropped_or_empty_posts_nothing() {
     sq.set_depth(Wqebbs(0)).expect("nothing is outstanding");
     let refused = sq.batch_of(1).map(|mut burst| burst.push(&wqe::send().inline(b"not sent"))).err();
     assert_eq!(refused, Some(PostError::NotReadyToSend));
+}
+
+#[test]
+fn a_fill_that_panics_gives_no_room_twice() {
+    let rig = Rig::new(Setup::default());
+    let mut sq: SendQueue<Rc> = rig.queue();
+    let depth = sq.depth();
+    let mut burst = sq.batch_of(usize::from(depth.0)).expect("room");
+    let fill = || burst.fill(|n| if n == 5 { panic!("of the test") } else { wqe::nop() });
+    assert!(catch_unwind(AssertUnwindSafe(fill)).is_err());
+    burst.fill(|_| wqe::nop()).expect("nothing to put");
+    assert_eq!(burst.len(), 5);
+    burst.ring_doorbell();
+    assert_eq!(sq.free(), Wqebbs(depth.0 - 5));
 }

@@ -149,14 +149,15 @@ impl<T: Transport, R: Register, W: WorkRequest<T>> Burst<'_, T, R, W> {
     /// As for [`SendQueue::post_unchecked`], from the time the burst is rung.
     #[inline(always)]
     pub unsafe fn fill_unchecked(&mut self, mut request: impl FnMut(usize) -> W) -> Result<(), PostError> {
-        for n in 0..self.left {
-            // SAFETY: there is room for so many more; the caller's.
+        // If `request` panics, the burst is full.
+        let left = core::mem::take(&mut self.left);
+        for n in 0..left {
+            // SAFETY: there is room for so many; the caller's.
             if let Err(error) = unsafe { self.put(&request(n)) } {
-                self.left -= n;
+                self.left = left - n;
                 return Err(error);
             }
         }
-        self.left = 0;
         Ok(())
     }
 
