@@ -152,6 +152,14 @@ impl Room {
         (self.stop.addr().get() - self.next.addr().get()) / DS_BYTES
     }
 
+    /// Whether a frame of `ds` ends before `stop`. Where addresses have 32 bits, their sum with the bytes of a slice has
+    /// more.
+    #[inline(always)]
+    fn fits(self, ds: usize) -> bool {
+        let end = self.next.addr().get() as u64 + (ds * DS_BYTES) as u64;
+        end <= self.stop.addr().get() as u64
+    }
+
     /// All DS.
     #[inline(always)]
     fn left(self) -> usize {
@@ -222,7 +230,7 @@ impl<R: Register, X: SharedOptions> Session<'_, '_, R, X> {
     /// Writes the `ds` of a frame.
     #[inline(always)]
     fn put<P: Payload>(&mut self, frame: P, ds: usize) -> Result<(), PostError> {
-        if self.room.next.addr().get() + ds * DS_BYTES <= self.room.stop.addr().get() {
+        if self.room.fits(ds) {
             // SAFETY: so many free DS follow in the ring, which `from_parts`' caller vouches for.
             let mut sink = unsafe { Straight::new(self.room.next) };
             frame.encode(&mut sink);
@@ -293,5 +301,22 @@ impl<R: Register, X: SharedOptions> Session<'_, '_, R, X> {
         batch.pi = pi.add(wqebbs);
         batch.requests += usize::from(frames);
         wqebbs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// At the end of a memory of 32 bits, where the sum of address and bytes would wrap.
+    #[test]
+    fn no_frame_fits_beyond_the_last_address() {
+        let at =
+            |ds: u32| NonNull::without_provenance((0u32.wrapping_sub(ds * 16) as usize).try_into().expect("not 0"));
+        let room = Room { next: at(3), stop: at(1), behind: 0 };
+        assert_eq!(
+            [0, 2, 3, 4, i32::MAX as usize / DS_BYTES].map(|ds| room.fits(ds)),
+            [true, true, false, false, false]
+        );
     }
 }
