@@ -16,11 +16,16 @@ use crate::end::{connected, device};
 
 /// The kernel refuses this thread's next command.
 fn refuse_next_command() {
+    refuse_command(1);
+}
+
+/// The kernel refuses this thread's `nth` command from now on.
+pub(crate) fn refuse_command(nth: u64) {
     // SAFETY: looks a name up among the loaded objects.
     let symbol = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"softhca_refuse".as_ptr()) };
     assert!(!symbol.is_null(), "no softhca_refuse: run this by ./run test, or under softhca-run");
     // SAFETY: the preloaded object's function of this name is of this type.
-    unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(u64, c_int)>(symbol)(1, libc::EIO) };
+    unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(u64, c_int)>(symbol)(nth, libc::EIO) };
 }
 
 /// Pages of this crate's own: a queue begins on libmlx5's, and moves.

@@ -20,6 +20,7 @@ use memmap2::MmapMut;
 use rdma_sys as sys;
 
 use crate::end::{End, connected, device};
+use crate::leaks::refuse_command;
 
 const PAGE: usize = 4096;
 
@@ -189,6 +190,22 @@ fn what_cannot_change_stays_as_it_was() {
     let refused = buffer.reregister(Change::new().memory(nowhere)).expect_err("no memory");
     assert!(matches!(refused.error, Error::Call(CallError { call: "ibv_rereg_mr", errno: libc::EFAULT })));
     assert!(refused.buffer.is_none());
+}
+
+/// The device may know either memory.
+#[test]
+fn both_memories_stay_if_a_change_fails_and_the_region_cannot_go() {
+    let pd = device().protection_domain().expect("a PD");
+    let dropped = Arc::new(AtomicUsize::new(0));
+    let nowhere = pages(1);
+    forbid(&nowhere, 0);
+    let [old, new] = [pages(1), nowhere].map(|pages| Counted(pages, Arc::clone(&dropped)));
+    let buffer = pd.register(old, Access::ALL).expect("registered");
+    // The first command fails by itself.
+    refuse_command(2);
+    let refused = buffer.reregister(Change::new().memory(new)).expect_err("no memory");
+    assert!(refused.buffer.is_none());
+    assert_eq!(dropped.load(Ordering::Relaxed), 0);
 }
 
 /// Says that it was dropped.

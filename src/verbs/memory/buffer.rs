@@ -20,8 +20,15 @@ use crate::verbs::domain::protection::ProtectionDomain;
 use crate::verbs::error::{Error, in_range};
 use crate::wqe::{Remote, Sge};
 
+/// The memory under a registration.
+pub(super) struct Under {
+    pub(super) memory: Box<dyn Memory>,
+    /// Other memory that the device may know as well, after a change whose outcome is unknown.
+    pub(super) other: Option<Box<dyn Memory>>,
+}
+
 /// A registration of memory of this process.
-pub(super) type OfMemory = Registration<Box<dyn Memory>>;
+pub(super) type OfMemory = Registration<Under>;
 
 /// A range of registered memory that no other value has: pieces of registered memory do not overlap.
 ///
@@ -90,7 +97,7 @@ impl ProtectionDomain {
         let (start, len) = checked_range(memory.as_mut())?;
         rights::check(&self.handle.context, access)?;
         // SAFETY: `Memory` vouches for the range as long as `memory`, which the registration keeps.
-        let registration = unsafe { register_range(self, start, len, access, memory) }?;
+        let registration = unsafe { register_range(self, start, len, access, Under { memory, other: None }) }?;
         Ok(Buffer { start, len, registration: Arc::new(registration) })
     }
 }

@@ -135,8 +135,12 @@ impl Buffer {
             unsafe { sys::ibv_rereg_mr(registration.raw(), change.flags() as i32, domain, addr, bytes, flags as i32) };
         if !matches!(returned, 0 | ERR_DO_FORK_OLD) {
             let error = Error::from(CallError::last("ibv_rereg_mr"));
-            let buffer = matches!(returned, ERR_INPUT | ERR_DONT_FORK_NEW).then_some(self);
-            return Err(NotReregistered { error, buffer });
+            if matches!(returned, ERR_INPUT | ERR_DONT_FORK_NEW) {
+                return Err(NotReregistered { error, buffer: Some(self) });
+            }
+            // The device may know either memory, until the region is gone.
+            registration.under_mut().other = change.memory;
+            return Err(NotReregistered { error, buffer: None });
         }
         registration.access = access;
         registration.read_keys();
@@ -144,7 +148,9 @@ impl Buffer {
             registration.set_pd(domain);
         }
         // The device no longer knows the old memory: drop it here.
-        drop(change.memory.map(|memory| registration.put_under(memory)));
+        if let Some(memory) = change.memory {
+            registration.under_mut().memory = memory;
+        }
         (self.start, self.len) = (start, len);
         Ok(self)
     }

@@ -80,9 +80,9 @@ impl<M> Registration<M> {
         self.pd = Arc::clone(&pd.handle);
     }
 
-    /// Records that the region is of other memory now. Returns the earlier value of `under`.
-    pub(super) fn put_under(&mut self, under: M) -> M {
-        core::mem::replace(&mut self.under, under)
+    /// The memory that this value keeps for the device. The caller leaves all memory there that the device can reach.
+    pub(super) fn under_mut(&mut self) -> &mut M {
+        &mut self.under
     }
 
     /// The kernel's number of it, for events. (Not a key: on mlx5 both keys are the same number, and anyone with that
