@@ -71,7 +71,7 @@ fn completions(lab: &Lab) -> Result<Seen, Failure> {
     slave.sq.post(&wqe::write(inbox.remote()).inline(b"started").signaled(WrId(1)))?;
     let mut batch = master.sq.batch();
     batch.push(&wqe::wait_for_completion(receives.cqn(), receives.consumer_index()))?;
-    // SAFETY: both queues are of one device, and the request is posted at once.
+    // SAFETY: both queues are of one device. The request is posted at once, and completes before the slave goes.
     batch.push(&unsafe { slave.sq.enable() })?;
     batch.ring_doorbell();
     std::thread::sleep(Duration::from_millis(20));
