@@ -1,6 +1,6 @@
 //! Commands that the device carries out, and whose answers get lost: a handled signal does that to libmlx5's VFIO driver.
 //!
-//! Commands that are refused belong in `failing_steps`.
+//! Lost answers belong here, refused commands in `failing_steps`.
 
 use std::ffi::{c_int, c_void};
 
