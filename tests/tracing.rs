@@ -13,6 +13,7 @@
 
 use std::fmt::{Debug, Write as _};
 use std::os::unix::net::UnixStream;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -79,6 +80,61 @@ impl Subscriber for Log {
     fn enter(&self, _: &Id) {}
 
     fn exit(&self, _: &Id) {}
+}
+
+/// Panics at each event, and counts them.
+#[derive(Clone, Default)]
+struct Panics(Arc<AtomicUsize>);
+
+impl Subscriber for Panics {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target() == "blueflame"
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+
+    fn event(&self, _: &Event<'_>) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        panic!("of the subscriber");
+    }
+
+    fn enter(&self, _: &Id) {}
+
+    fn exit(&self, _: &Id) {}
+}
+
+/// The device has changed when an event is reported, and the queues must follow.
+#[test]
+fn a_subscriber_that_panics_loses_its_events_alone() {
+    let panics = Panics::default();
+    let _subscribed = tracing::subscriber::set_default(panics.clone());
+    let device = Device::open_first().expect("an mlx5 device: run this by ./run test, or under softhca-run");
+    let pd = device.protection_domain().expect("a PD");
+    let mut cq = device.completion_queue(100).build().expect("a completion queue");
+    cq.resize(1000).expect("resized");
+    assert_eq!(cq.capacity(), 1024);
+    let mut pair = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(16).inline(32).build().expect("a QP");
+    let path = device.path(1, None).expect("a path");
+    for tag in 0..2 {
+        let itself = pair.qp.endpoint(&path);
+        pair.qp.to_init(&path).expect("INIT");
+        pair.sq.connect(&path, &itself, &itself).expect("connect");
+        pair.sq.post(&wqe::nop().signaled(WrId(tag))).expect("room");
+        let begin = Instant::now();
+        while cq.poll_with(1, |cqe| assert_eq!(pair.sq.retire(&cqe).map(|done| done.wr_id), Ok(WrId(tag)))) == 0 {
+            assert!(begin.elapsed() < Duration::from_secs(60), "no completion");
+        }
+        pair.reset(&mut [&mut cq], |_| ()).expect("RESET");
+    }
+    let before = panics.0.load(Ordering::Relaxed);
+    drop((pair, cq));
+    assert!(before > 10 && panics.0.load(Ordering::Relaxed) > before + 1, "the subscriber was called");
 }
 
 #[test]

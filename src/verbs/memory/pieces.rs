@@ -130,12 +130,14 @@ impl ProtectionDomain {
         let (start, len) = checked_range(memory.as_mut())?;
         rights::check(&self.handle.context, access)?;
         let held = Arc::new(Held(memory));
-        let piece_bytes = 1_usize << how.log_piece_bytes;
+        // Where addresses have 32 bits, no memory is longer than a piece of so many bytes.
+        let log_piece_bytes = how.log_piece_bytes.min(usize::BITS as u8 - 1);
+        let piece_bytes = 1_usize << log_piece_bytes;
         let done: Vec<OnceLock<Piece>> = (0..len.div_ceil(piece_bytes)).map(|_| OnceLock::new()).collect();
         let failed = Mutex::new(None::<(usize, Error)>);
         let first = Start(start);
         share(done.len(), how.threads, |index| {
-            let offset = index << how.log_piece_bytes;
+            let offset = index << log_piece_bytes;
             // SAFETY: inside the memory, which each piece keeps.
             let registered = unsafe {
                 let at = first.get().add(offset);
@@ -159,7 +161,6 @@ impl ProtectionDomain {
             return Err(error);
         }
         let keys = pieces.iter().map(|piece| (piece.lkey, piece.rkey)).collect();
-        let log_piece_bytes = how.log_piece_bytes;
         Ok(HugeBuffer { start, len, log_piece_bytes, access, keys, pieces, threads: how.threads })
     }
 }
