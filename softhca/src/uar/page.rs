@@ -8,6 +8,7 @@
 //! `include/linux/mlx5/device.h`.
 
 use crate::error::Error;
+use crate::memory::page_bytes;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -90,6 +91,8 @@ pub struct Uar {
     memory: UarMemory,
     offset: u64,
     addr: NonNull<u8>,
+    /// Bytes of the mapping before the page: systems map whole pages of their own, which may be larger.
+    before: usize,
     /// QPs and CQs created on it.
     pub(crate) users: u32,
     /// Its owner has given it back: no queue is created on it any more, and it goes with the last one.
@@ -107,20 +110,27 @@ unsafe impl Send for Uar {}
 impl Uar {
     /// The page at byte `offset` of `memory`, filled with [`POISON`]. No other page is there.
     pub(crate) fn new(memory: &UarMemory, offset: u64) -> Result<Self, Error> {
+        Self::in_pages_of(page_bytes(), memory, offset)
+    }
+
+    /// The same on a system with pages of `page` bytes.
+    fn in_pages_of(page: usize, memory: &UarMemory, offset: u64) -> Result<Self, Error> {
         if memory.allocate(offset, 0) != 0 {
             return Err(Error::of_system("fallocate"));
         }
         let (prot, flags, fd) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, memory.0.as_raw_fd());
+        let before = (offset % page as u64) as usize;
+        let (start, len) = ((offset - before as u64) as libc::off64_t, before + UAR_PAGE_BYTES);
         // SAFETY: a new mapping at an address that the kernel chooses replaces nothing.
-        let addr =
-            unsafe { libc::mmap64(std::ptr::null_mut(), UAR_PAGE_BYTES, prot, flags, fd, offset as libc::off64_t) };
-        if addr == libc::MAP_FAILED {
+        let mapped = unsafe { libc::mmap64(std::ptr::null_mut(), len, prot, flags, fd, start) };
+        if mapped == libc::MAP_FAILED {
             return Err(Error::of_system("mmap"));
         }
-        let addr = NonNull::new(addr.cast()).ok_or_else(|| Error::of_system("mmap"))?;
-        let rung = [None; REGISTERS];
-        let uar =
-            Self { memory: memory.clone(), offset, addr, users: 0, is_given_back: false, non_cached: false, rung };
+        let mapped = NonNull::new(mapped.cast::<u8>()).ok_or_else(|| Error::of_system("mmap"))?;
+        // SAFETY: the mapping has so many bytes before the page.
+        let addr = unsafe { mapped.add(before) };
+        let (memory, rung) = (memory.clone(), [None; REGISTERS]);
+        let uar = Self { memory, offset, addr, before, users: 0, is_given_back: false, non_cached: false, rung };
         uar.poison(0, UAR_PAGE_BYTES);
         Ok(uar)
     }
@@ -202,7 +212,7 @@ impl Uar {
 impl Drop for Uar {
     fn drop(&mut self) {
         // SAFETY: unmaps what `new` mapped, once; references handed out by `word` do not outlive `self`.
-        unsafe { libc::munmap(self.addr.as_ptr().cast(), UAR_PAGE_BYTES) };
+        unsafe { libc::munmap(self.addr.as_ptr().sub(self.before).cast(), self.before + UAR_PAGE_BYTES) };
         // If it fails the memory stays until the index comes back.
         self.memory.allocate(self.offset, libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE);
     }
@@ -269,12 +279,15 @@ mod tests {
 
     #[test]
     fn pages_are_apart() {
-        let memory = UarMemory::new().unwrap();
-        let [one, other] = [2, 1].map(|page| Uar::new(&memory, page * PAGE).unwrap());
-        one.word(CQ_DOORBELL).store(0, Ordering::Relaxed);
-        assert_eq!(other.doorbell(CQ_DOORBELL), None);
-        drop(one);
-        assert_eq!(Uar::new(&memory, 2 * PAGE).unwrap().doorbell(CQ_DOORBELL), None);
-        assert_eq!((other.offset(), other.doorbell(CQ_DOORBELL)), (PAGE, None));
+        // On this system, and on those with larger pages, of which each has several.
+        for system in [page_bytes(), 1 << 13, 1 << 16] {
+            let memory = UarMemory::new().unwrap();
+            let [one, other] = [2, 1].map(|page| Uar::in_pages_of(system, &memory, page * PAGE).unwrap());
+            one.word(CQ_DOORBELL).store(0, Ordering::Relaxed);
+            assert_eq!(other.doorbell(CQ_DOORBELL), None);
+            drop(one);
+            assert_eq!(Uar::in_pages_of(system, &memory, 2 * PAGE).unwrap().doorbell(CQ_DOORBELL), None);
+            assert_eq!((other.offset(), other.doorbell(CQ_DOORBELL)), (PAGE, None));
+        }
     }
 }
