@@ -365,8 +365,8 @@ impl<M: PollMode> CompletionQueue<M> {
     /// Tells the device the consumer index (24 bits), so that it may write further. Polling does it, except in the mode
     /// [`NoOverrun`](crate::cq::mode::NoOverrun).
     ///
-    /// As in rdma-core (`providers/mlx5/cq.c`, `update_cons_index`) no barrier precedes it: the CQE's values were
-    /// loaded and used, and the device writes a freed slot only a ring's length later.
+    /// As in rdma-core (`providers/mlx5/cq.c`, `update_cons_index`) no barrier precedes it. A weak CPU may load a field
+    /// of a CQE after this store, but the device writes a freed slot only a ring's length later.
     #[inline(always)]
     pub fn publish(&mut self) {
         self.store_record(RECORD_CI, if const { M::Compression::COMPRESSED } { self.told() } else { self.next.ci() });

@@ -32,7 +32,7 @@ pub(crate) struct Protocol {
     pub(crate) device: &'static [Step],
     /// A side has loaded these values, all in one execution.
     pub(crate) bad: &'static [(Side, &'static str, u8)],
-    /// Whether no architecture may show the bad outcome. `docs/evidence/ordering.md` says why one protocol may.
+    /// Whether no architecture may show the bad outcome. `docs/evidence/ordering.md` says why two protocols may.
     pub(crate) ordered: bool,
     /// The barrier without which weak architectures must show it.
     pub(crate) needs: Option<&'static str>,
@@ -97,10 +97,26 @@ pub(crate) const PROTOCOLS: &[Protocol] = &[
         needs: Some("to_device"),
     },
     Protocol {
+        name: "free a CQE, looked at",
+        cpu: &[Load("owner"), If("owner"), Barrier("from_device"), Load("cqe"), If("cqe"), Store("index", 1)],
+        device: &[Store("cqe", 1), Store("owner", 1), Load("index"), If("index"), Store("cqe", 2)],
+        bad: &[(Side::Cpu, "cqe", 2)],
+        ordered: true,
+        needs: None,
+    },
+    Protocol {
         name: "give back, only loaded",
         cpu: &[Load("data"), Store("wqe", 1), Barrier("to_device"), Store("record", 1)],
         device: &[Store("data", 1), Load("record"), If("record"), Store("data", 2)],
         bad: &[(Side::Cpu, "data", 2)],
+        ordered: false,
+        needs: None,
+    },
+    Protocol {
+        name: "free a CQE, only loaded",
+        cpu: &[Load("owner"), If("owner"), Barrier("from_device"), Load("cqe"), Store("index", 1)],
+        device: &[Store("cqe", 1), Store("owner", 1), Load("index"), If("index"), Store("cqe", 2)],
+        bad: &[(Side::Cpu, "cqe", 2)],
         ordered: false,
         needs: None,
     },
