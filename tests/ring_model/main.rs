@@ -1,10 +1,11 @@
-//! The rings of the crate under a model checker: every schedule of a program that posts and polls, and of a device.
+//! The rings of the crate under a model checker: every schedule, with up to two preemptions, of a program that posts
+//! and polls, and of a device.
 //!
 //! `src/{wqe,db,cq}`, the send queue and the shared receive queue are compiled unchanged, in a crate in which other
 //! types replace those of `core` and `volatile` that reach memory. Each word of a ring, a record or a register is an
-//! atomic of loom there, and each access is relaxed. A load may give any value that the order of accesses permits. The
-//! barriers of `arch` are loom's fences. So a load can see an old word of a CQE or of a WQE, unless a barrier forbids
-//! it.
+//! atomic of loom there, and each access is relaxed. A load may give any earlier value that the order of accesses
+//! permits. The barriers of `arch` are loom's fences. So a load can see an old word of a CQE or of a WQE, unless a
+//! barrier forbids it. Loom moves no load behind a later store; `tests/ordering` checks that order.
 //!
 //! On every schedule, the device reads whole WQEs, and finds room for each completion. Each request completes once, with
 //! its own fields and data.

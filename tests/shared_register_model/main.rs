@@ -1,4 +1,4 @@
-//! The shared register under a model checker: every schedule of two threads on it.
+//! The shared register under a model checker: every schedule, with up to three preemptions, of two threads on it.
 //!
 //! The files of `src/db` are compiled unchanged, in a crate in which loom's atomics and cells replace those of `core`.
 //! The barriers and stores of `arch` there are those of CPUs with write-combining buffers: a doorbell stays in the

@@ -1,5 +1,5 @@
-//! The free buffers of a striding receive queue under a model checker: every schedule of threads that drop frames while
-//! the queue posts buffers again.
+//! The free buffers of a striding receive queue under a model checker: every schedule, with up to two preemptions, of
+//! threads that drop frames while the queue posts buffers again.
 //!
 //! `src/queue/striding/memory.rs` is compiled unchanged, in a crate in which loom's atomics replace those of `core`. On
 //! every schedule, a buffer is posted again only after each thread has read its frames there. No buffer is lost or

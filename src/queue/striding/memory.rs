@@ -11,7 +11,7 @@
 //! When the device is done with the buffer, the queue replaces `POSTED` by the number of frames that were kept. The
 //! frame whose drop takes the count to zero puts the buffer into the list `given_back`: a stack, to which any thread
 //! pushes, and of which the queue takes all entries at once. So an entry cannot be popped and pushed again behind the
-//! back of a thread that pushes. `tests/striding_model` has every schedule of such threads.
+//! back of a thread that pushes. `tests/striding_model` has schedules of such threads.
 use core::fmt;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
