@@ -17,7 +17,8 @@ This page tells which operations each kind of queue can post, and how the bytes 
 in the table does not compile. Each cell names the proof of the bytes:
 
 - **libmlx5**: it writes the same bytes. The differential tests fail if they have not compared the operation.
-- **golden**: libmlx5 cannot write it; the bytes were worked out by hand from the layout of another driver.
+- **golden**: libmlx5 cannot write it, or copies it from the program (`Nop`). The bytes were worked out by hand from the
+  layout of another driver (`Nop`: from rdma-core's header).
 
 All operations also run on the software device. The control segment (1 DS of 16 bytes) comes first. Then come the
 address vector if the transport has one, the segments of the operation, and the data. [The evidence](proved.md) has more

@@ -61,11 +61,14 @@ pub(crate) fn by_ucx(digits: &str) -> Vec<[u8; 16]> {
 
 #[test]
 fn nop() {
-    check::<transport::Uc, _, _>(
-        wqe::nop(),
-        &[[0, 0x12, 0x34, 0x00, 0xc0, 0xff, 0xee, 1, 0, 0, 0, 0, 0, 0, 0, 0]],
-        false,
-    );
+    let wqe = [[0, 0x12, 0x34, 0x00, 0xc0, 0xff, 0xee, 1, 0, 0, 0, 0, 0, 0, 0, 0]];
+    check::<Rc, _, _>(wqe::nop(), &wqe, false);
+    check::<transport::Uc, _, _>(wqe::nop(), &wqe, false);
+    check::<transport::XrcInitiator, _, _>(wqe::nop(), &wqe, false);
+    check::<Ud, _, _>(wqe::nop(), &wqe, false);
+    check::<transport::Dci, _, _>(wqe::nop(), &wqe, false);
+    check::<transport::DciStreams, _, _>(wqe::nop(), &wqe, false);
+    check::<transport::RawPacket, _, _>(wqe::nop(), &wqe, false);
 }
 
 #[test]
