@@ -102,15 +102,23 @@ impl Target {
             .env_remove("RUSTFLAGS")
             .env_remove("CARGO_INCREMENTAL")
             .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f")));
-        let artifacts = messages.lines().filter_map(|line| {
-            let message: serde_json::Value = serde_json::from_str(line).unwrap();
+        let messages: Vec<serde_json::Value> =
+            messages.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+        // What the crate's build script says; dependencies are from a registry.
+        let script = messages.iter().find(|message| {
+            message["reason"] == "build-script-executed"
+                && message["package_id"].as_str().is_some_and(|id| id.starts_with("path+"))
+        });
+        let said = script.expect("the build script has run")["cfgs"].as_array().unwrap();
+        let cfgs = said.iter().map(|cfg| format!("--cfg={}", cfg.as_str().unwrap())).collect();
+        let artifacts = messages.iter().filter_map(|message| {
             let name = message["target"]["name"].as_str()?.to_owned();
             let files = message["filenames"].as_array()?.iter().filter_map(|file| file.as_str());
             Some((name, PathBuf::from(files.into_iter().find(|file| file.ends_with(".rlib"))?)))
         });
         let mut externs: Vec<_> = artifacts.collect();
         let at = externs.iter().position(|(name, _)| name == "blueflame").expect("the crate was built");
-        Built { crate_itself: externs.swap_remove(at).1, externs }
+        Built { crate_itself: externs.swap_remove(at).1, externs, cfgs }
     }
 
     /// Builds the crate once more, from sources elsewhere, with the dependencies that were built for `built`.
@@ -124,6 +132,7 @@ impl Target {
             .args(["--edition=2024", "--crate-type=lib", "--crate-name=blueflame", "--emit=link", "-Copt-level=3"])
             .args(["-Cembed-bitcode=no", "-Csymbol-mangling-version=v0", "--cap-lints=allow", "--target", self.triple])
             .args(self.sysroot())
+            .args(&built.cfgs)
             .args(externs)
             .arg("-L")
             .arg(format!("dependency={}", built.dependencies().display()))
@@ -140,6 +149,8 @@ pub(crate) struct Built {
     crate_itself: PathBuf,
     /// The crates it depends on, by name.
     externs: Vec<(String, PathBuf)>,
+    /// What its build script has set, as arguments of the compiler.
+    cfgs: Vec<String>,
 }
 
 impl Built {

@@ -61,6 +61,12 @@ pub(crate) fn listings(assembly: &str, comment: &str) -> Vec<Listing> {
     names.into_iter().map(|name| listing(assembly, name, comment)).collect()
 }
 
+/// The functions of the crate whose symbols a rule chooses, as far as the assembly has them.
+pub(crate) fn chosen(assembly: &str, comment: &str, choose: fn(&str) -> bool) -> Vec<Listing> {
+    let names = assembly.lines().filter_map(|line| line.strip_suffix(':')).filter(|name| name.starts_with("_R"));
+    names.filter(|name| choose(&symbol(name))).map(|name| listing(assembly, name, comment)).collect()
+}
+
 fn listing(assembly: &str, name: &str, comment: &str) -> Listing {
     // The compiler can merge equal functions into one.
     let alias = format!("{name} = ");
