@@ -18,7 +18,8 @@ const CWR: u8 = 1 << 7;
 
 /// The frames that carry `payload` behind `headers`, up to `mss` bytes of it each. `outer_l4`: the outer UDP checksum of
 /// a tunnel is asked for; the tunnel's other checksums change with the lengths, and are always right. `None` if the
-/// headers are not those of TCP or UDP to their very end, or there would be too many frames.
+/// headers are not those of TCP or UDP to their very end, they have no room for a tunnel's UDP header, or there would
+/// be too many frames.
 pub(crate) fn segments(
     headers: &[u8],
     payload: &[u8],
@@ -39,8 +40,13 @@ pub(crate) fn segments(
     // The checksum of a GRE header covers the payload; no driver asks the device for it.
     let summed =
         |tunnel: &Layer| tunnel.protocol == GRE && headers.get(tunnel.next).is_some_and(|&flags| flags >> 7 != 0);
+    // A WQE may state that UDP begins where the headers have no room for it.
+    let cut_off = |tunnel: &Layer| tunnel.l4.is_some_and(|(kind, at)| kind == UDP && at + UDP_HEADER > headers.len());
     let count = payload.len().div_ceil(mss.max(1)).max(1);
-    if end != headers.len() || count > MAX_SEGMENTS || outer.as_ref().is_some_and(summed) {
+    if end != headers.len()
+        || count > MAX_SEGMENTS
+        || outer.as_ref().is_some_and(|tunnel| summed(tunnel) || cut_off(tunnel))
+    {
         return None;
     }
     let one = |index: usize| {
@@ -241,6 +247,27 @@ mod tests {
         #[test]
         fn no_headers_do_harm(headers in prop::collection::vec(any::<u8>(), 0..100), len in 0..3000usize, mss in 0..2000usize) {
             let _ = cut(&headers, &vec![0; len], mss);
+        }
+
+        #[test]
+        fn no_stated_headers_do_harm(
+            (outer_ipv6, inner_ipv6, is_tcp, outer_l4) in any::<(bool, bool, bool, bool)>(), tunnel in 0..8usize,
+            at in any::<[u8; 4]>(), flags in any::<[bool; 4]>(), len in 0..20usize,
+        ) {
+            let (l4, protocol) = if is_tcp { (tcp(&[]), TCP) } else { (udp(7, &[]), UDP) };
+            let (_, headers) = tunnels(outer_ipv6, inner_ipv6, &ip(inner_ipv6, protocol, &l4)).swap_remove(tunnel);
+            // The numbers of bytes that lie in the headers, and a few more.
+            let offset = |at: u8| usize::from(at) % (headers.len() + 10);
+            let layer = |l3, l4, ipv6, udp| StatedLayer { l3: offset(l3), l4: offset(l4), ipv6, udp };
+            let stated = StatedHeaders {
+                outer: layer(at[0], at[1], flags[0], flags[1]),
+                inner: layer(at[2], at[3], flags[2], flags[3]),
+            };
+            let parser = Parser { stated, ..Parser::default() };
+            let frames = segments(&headers, &vec![0; len], 7, outer_l4, parser);
+            for (index, frame) in frames.into_iter().flatten().enumerate() {
+                prop_assert_eq!(frame.len(), headers.len() + (len - index * 7).min(7));
+            }
         }
     }
 }

@@ -111,6 +111,36 @@ fn what_cannot_be_sent_fails_and_stops_the_queue() {
     assert_eq!(lab.a.poll_send()[0].syndrome, 0x01, "shorter than a header");
 }
 
+/// IP in IP has no outer UDP header. The last three places that a WQE may state have no room for one.
+#[test]
+fn a_large_packet_with_no_room_for_its_stated_header_fails() {
+    let ip = |protocol, from, to| {
+        [[0x45, 0, 0, 0, 0, 0, 0x40, 0], [64, protocol, 0, 0, 10, 0, 0, from]]
+            .concat()
+            .into_iter()
+            .chain([10, 0, 0, to])
+    };
+    let tcp = [0, 1, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0x50, 0x10, 0xff, 0xff, 0, 0, 0, 0];
+    let mut headers = [&header()[..12], &[0x08, 0x00]].concat();
+    headers.extend(ip(4, 1, 2).chain(ip(6, 3, 4)).chain(tcp));
+    for (l4, syndrome) in [(66, 0), (68, 0x02), (70, 0x02), (72, 0x02)] {
+        let mut lab = Lab::new(options());
+        let mut wr = Wr::new(0x0e).eth(0xf0, &headers).sge(lab.a.data, 1, lab.a.key);
+        // Offset of the outer L4 header in units of two bytes; it is UDP's.
+        (wr.body[0], wr.body[5]) = (l4 / 2, 1 << 5);
+        wr.body[6..8].copy_from_slice(&1000_u16.to_be_bytes());
+        lab.a.post(&wr);
+        lab.run();
+        let sent = frames(&mut lab).len();
+        assert_eq!((lab.a.poll_send()[0].syndrome, sent), (syndrome, usize::from(syndrome == 0)), "{l4}");
+        // The queue can be set going again.
+        lab.a.modify(lab.a.rts_attr());
+        lab.a.post(&Wr::send().eth(0, &header()));
+        lab.run();
+        assert_eq!((lab.a.poll_send()[0].opcode, frames(&mut lab).len()), (REQ, 1), "{l4}");
+    }
+}
+
 /// `max_lso_cap` is 18.
 #[test]
 fn a_large_packet_has_at_most_256_kibibytes() {
