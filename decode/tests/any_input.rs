@@ -4,6 +4,7 @@
 
 use std::time::{Duration, Instant};
 
+use blueflame_decode::capture::capture;
 use blueflame_decode::{Input, Options, Report, Styled, Transport, decode};
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -103,6 +104,56 @@ fn long_inputs_take_seconds() {
         let took = begin.elapsed();
         assert!(took < Duration::from_secs(20), "{took:?} for {:?}…", text.chars().take(80).collect::<String>());
         drop(report);
+    }
+}
+
+/// A packet of RC: the LIDs that it goes from and to, its queue pair, its opcode and its PSN.
+type Sent = ([u8; 2], u32, u8, u32);
+
+/// A capture of these packets on a link of InfiniBand (`LINKTYPE_INFINIBAND`).
+fn pcap(packets: impl Iterator<Item = Sent>) -> Vec<u8> {
+    let mut file = [0xa1b2_c3d4_u32, 2 << 16 | 4, 0, 0, 0xffff, 247].map(u32::to_be_bytes).concat();
+    for ([from, to], qpn, opcode, psn) in packets {
+        let mut packet = vec![0, 2, 0, to, 0, 7, 0, from, opcode, 0, 0xff, 0xff];
+        packet.extend([qpn, 1 << 31 | psn].map(u32::to_be_bytes).concat());
+        // AETH or payload, and the CRCs.
+        packet.extend([0x60, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+        let len = packet.len() as u32;
+        file.extend([0, 0, len, len].map(u32::to_be_bytes).concat());
+        file.extend(packet);
+    }
+    file
+}
+
+/// Each answer of a capture takes the same time, however many requests and queue pairs wait for theirs.
+#[test]
+fn long_captures_take_a_time_in_proportion() {
+    const SEND_ONLY: u8 = 0x04;
+    const ACKNOWLEDGE: u8 = 0x11;
+    let waiting = |n: u32| {
+        let sends = (0..n).map(|psn| ([1, 2], 0x22, SEND_ONLY, psn));
+        pcap(sends.chain((0..n).map(|_| ([2, 1], 0x11, ACKNOWLEDGE, 0))))
+    };
+    // The answers are to none of the requests.
+    let strangers = |n: u32| {
+        let sends = (0..n).map(|qpn| ([1, 2], qpn, SEND_ONLY, 0));
+        pcap(sends.chain((0..n).map(|_| ([2, 1], 0x11, ACKNOWLEDGE, 0x80_0000))))
+    };
+    let time = |file: &[u8]| {
+        let begin = Instant::now();
+        let packets = capture(file).expect("a capture").packets;
+        (begin.elapsed(), packets)
+    };
+    for (name, make) in [("waiting", &waiting as &dyn Fn(u32) -> Vec<u8>), ("strangers", &strangers)] {
+        let (few, many) = (make(4000), make(16_000));
+        // Others use the CPUs, too: the best of a few measurements counts.
+        let ratios = (0..10).map(|_| {
+            let ((few, of_few), (many, of_many)) = (time(&few), time(&many));
+            assert_eq!((of_few, of_many), (8000, 32_000));
+            many.as_secs_f64() / few.as_secs_f64()
+        });
+        let ratio = ratios.fold(f64::INFINITY, f64::min);
+        assert!(ratio < 8.0, "four times the packets take {ratio} times the time: {name}");
     }
 }
 

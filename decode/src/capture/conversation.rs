@@ -3,11 +3,14 @@
 use super::file::Captured;
 use super::flow::{Key, Requests};
 use super::names::{self, ACKNOWLEDGE, READ_RESPONSE_MIDDLE, Service, Syndrome, operation};
-use super::packet::Packet;
-use std::collections::{BTreeMap, HashMap};
+use super::packet::{Address, Packet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The events of a conversation that are kept.
 const EVENTS: usize = 50;
+
+/// The flows that an answer is compared with.
+const CANDIDATES: usize = 1024;
 
 /// The packets between two queue pairs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -138,6 +141,8 @@ impl Flow {
 pub(super) struct Talk {
     flows: Vec<Flow>,
     by_key: HashMap<Key, usize>,
+    /// The flows with requests and without a peer, by service, sender and receiver.
+    free: HashMap<(Service, Address, Address), BTreeSet<usize>>,
 }
 
 impl Talk {
@@ -168,6 +173,9 @@ impl Talk {
             direction.requests += 1;
             if !service.is_reliable() {
                 return;
+            }
+            if direction.requests == 1 && flow.peer.is_none() {
+                self.free.entry((service, flow.key.from, flow.key.to)).or_default().insert(index);
             }
             let again = flow.requests.send(time, (code, psn), packet.asks_for_acknowledgement, is_dropped);
             if let Some(again) = again {
@@ -233,15 +241,20 @@ impl Talk {
             return Some(peer);
         }
         let Key { service, from, to, .. } = self.flows[index].key;
-        let opposite = |flow: &Flow| (flow.key.service, flow.key.from, flow.key.to) == (service, to, from);
-        let free = self.flows.iter().enumerate().filter(|(_, flow)| flow.peer.is_none() && opposite(flow));
-        let near = free.filter_map(|(at, flow)| {
+        let free = self.free.get(&(service, to, from))?;
+        let near = free.iter().rev().take(CANDIDATES).filter_map(|&at| {
+            let requests = &self.flows[at].requests;
             // Of equals, the one that asked last.
-            Some((flow.requests.distance(psn)?, u64::MAX - flow.requests.latest, at))
+            Some((requests.distance(psn)?, u64::MAX - requests.latest, at))
         });
         let (.., asked) = near.min()?;
-        self.flows[index].peer = Some(asked);
-        self.flows[asked].peer = Some(index);
+        for (of, peer) in [(index, asked), (asked, index)] {
+            let Flow { key, peer: of_flow, .. } = &mut self.flows[of];
+            *of_flow = Some(peer);
+            if let Some(free) = self.free.get_mut(&(key.service, key.from, key.to)) {
+                free.remove(&of);
+            }
+        }
         Some(asked)
     }
 

@@ -4,7 +4,7 @@ use super::names::{
     ACKNOWLEDGE, READ_REQUEST, READ_RESPONSE_FIRST, READ_RESPONSE_MIDDLE, Service, Syndrome, operation,
 };
 use super::packet::Address;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 /// The packets of a flow have these in common.
@@ -34,6 +34,8 @@ pub(super) struct Requests {
     /// The newest PSN, counted on over its 24 bits.
     newest: Option<i64>,
     waiting: BTreeMap<i64, Waiting>,
+    /// Those of `waiting` that are READs.
+    reads: BTreeSet<i64>,
     /// All up to this PSN were answered.
     answered: Option<i64>,
     /// When the latest one was sent.
@@ -75,6 +77,9 @@ impl Requests {
             None => {
                 let new = Waiting { opcode, first: time, last: time, sent: 1, dropped, needs_answer };
                 self.waiting.insert(number, new);
+                if opcode & 0x1f == READ_REQUEST {
+                    self.reads.insert(number);
+                }
                 is_again.then_some(Again { after: None })
             }
         }
@@ -95,8 +100,7 @@ impl Requests {
     pub(super) fn answer(&mut self, opcode: u8, psn: u32, syndrome: Option<Syndrome>) {
         let Some(newest) = self.newest else { return };
         let number = unwrap(newest, psn);
-        let is_read = |waiting: &Waiting| waiting.opcode & 0x1f == READ_REQUEST;
-        let read = self.waiting.range(..=number).rev().find(|(_, waiting)| is_read(waiting)).map(|(&at, _)| at);
+        let read = self.reads.range(..=number).next_back();
         let answered = match opcode & 0x1f {
             ACKNOWLEDGE => match syndrome {
                 Some(Syndrome::Ack) => number,
@@ -110,7 +114,10 @@ impl Requests {
             // The end of an answer.
             _ => number,
         };
-        self.waiting.retain(|&at, _| at > answered);
+        while let Some(first) = self.waiting.first_entry().filter(|first| *first.key() <= answered) {
+            self.reads.remove(first.key());
+            first.remove();
+        }
         self.answered = self.answered.max(Some(answered.min(newest)));
     }
 
