@@ -250,8 +250,11 @@ impl Resources {
         })
     }
 
-    /// Checks that a peer may do `need` to `len` bytes at `addr` by `rkey`. An access of 0 bytes needs no valid key
-    /// (IBTA vol. 1, 9.7.4.1.5).
+    /// Checks that `rkey` lets a peer do `need` to `len` bytes at `addr`. An access of 0 bytes needs no valid key (IBTA
+    /// vol. 1, 9.7.4.1.5).
+    ///
+    /// This takes the same time for any length: peers may ask for gigabytes in any number of packets. Pages and pieces
+    /// of other keys are checked by the accesses to them.
     ///
     /// # Errors
     /// [`KeyFault`].
@@ -266,16 +269,25 @@ impl Resources {
         if len == 0 && need != Need::RemoteAtomic {
             return Ok(());
         }
-        self.check_by((by.into(), rkey, need), addr, len)
+        let by = by.into();
+        let (addr, len) = self.behind((by, rkey, need), addr, len)?;
+        self.find_mkey(rkey)?.offset(&by, addr, len, need).map(drop)
     }
 
-    fn check_by(&self, (by, key, need): (Accessor, u32, Need), addr: u64, len: u64) -> Result<(), KeyFault> {
+    /// The bytes in the region of `key` for bytes of its user's, after the checks of the key's formats.
+    fn behind(&self, access: (Accessor, u32, Need), addr: u64, len: u64) -> Result<(u64, u64), KeyFault> {
+        let (by, key, need) = access;
+        match self.formatted(by, key, need)? {
+            Some(formatted) => formatted.behind(addr, len),
+            None => Ok((addr, len)),
+        }
+    }
+
+    /// Checks that all bytes can be accessed, piece by piece.
+    pub(super) fn check_by(&self, (by, key, need): (Accessor, u32, Need), addr: u64, len: u64) -> Result<(), KeyFault> {
         // A message is shorter than the address space of any host that has a device.
         let outside = KeyFault::OutOfBounds { key, addr, len };
-        let (mut addr, mut len) = (addr, len);
-        if let Some(formatted) = self.formatted(by, key, need)? {
-            (addr, len) = formatted.behind(addr, len)?;
-        }
+        let (addr, len) = self.behind((by, key, need), addr, len)?;
         let len = usize::try_from(len).map_err(|_| outside)?;
         self.for_spots((by, key, need), addr, len, |_, _| Ok(()))
     }

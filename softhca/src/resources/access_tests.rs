@@ -49,6 +49,11 @@ fn direct(resources: &mut Resources, access: Access) -> u32 {
     add(resources, access, (0, BASE, 0x1000), Behind::Memory)
 }
 
+/// The outcome for a peer that reads all of these bytes.
+fn check_pieces(resources: &Resources, key: u32, addr: u64, len: u64) -> Result<(), KeyFault> {
+    resources.check_by((PD.into(), key, Need::RemoteRead), addr, len)
+}
+
 fn piece(key: u32, addr: u64, len: u64) -> KeyPiece {
     KeyPiece { key, addr, len }
 }
@@ -135,7 +140,8 @@ fn rights_and_domains_are_checked_at_each_level() {
     assert_eq!(resources.remote_write(PD, key, 0, &[1]), Err(fault));
     let fault = KeyFault::WrongPd { key: elsewhere, found: PD + 1, expected: PD };
     assert_eq!(read::<2>(&resources, key, 3), Err(fault));
-    assert_eq!(resources.check_remote(PD, key, 0, 8, Need::RemoteRead), Err(fault));
+    assert_eq!(check_pieces(&resources, key, 0, 8), Err(fault));
+    assert_eq!(resources.check_remote(PD, key, 0, 8, Need::RemoteRead), Ok(()), "the key alone");
     let local = own(&mut resources, LOCAL, &[piece(read_only, 0, 4)]);
     let fault = KeyFault::NotPermitted { key: local, need: Need::RemoteRead };
     assert_eq!(read::<1>(&resources, local, 0), Err(fault));
@@ -212,11 +218,8 @@ fn more_pieces_than_a_message_can_need_are_a_fault_and_no_delay() {
     let large = KeyList::Equal { pieces: vec![piece(tiny, 0, 0); 1 << 16], log_bytes: 16 };
     let key = add(&mut resources, ALL, (0, 0, 1 << 32), Behind::Pieces(large));
     let (addr, len) = (1, 1 << 30);
-    assert_eq!(
-        resources.check_remote(PD, key, addr, len, Need::RemoteRead),
-        Err(KeyFault::TooManyPieces { key, addr, len })
-    );
-    assert_eq!(resources.check_remote(PD, key, 0, 1 << 16, Need::RemoteRead), Ok(()));
+    assert_eq!(check_pieces(&resources, key, addr, len), Err(KeyFault::TooManyPieces { key, addr, len }));
+    assert_eq!(check_pieces(&resources, key, 0, 1 << 16), Ok(()));
 }
 
 /// A key of data units with this selector, and with signatures or none.
@@ -330,7 +333,7 @@ fn accesses_are_of_whole_units_or_of_blocks_at_their_beginning() {
     assert_eq!(resources.remote_atomic(PD, key, (0x4000, Width::Eight), &mut |old| old), Err(KeyFault::Signed(key)));
     // No other key leads to it.
     let outer = own(&mut resources, ALL, &[piece(key, 0x4000, 520)]);
-    assert_eq!(resources.check_remote(PD, outer, 0, 520, Need::RemoteRead), Err(KeyFault::Signed(key)));
+    assert_eq!(check_pieces(&resources, outer, 0, 520), Err(KeyFault::Signed(key)));
     let number = resources.mkeys.get(key >> 8).unwrap().encryption.as_ref().unwrap().properties.unwrap().dek;
     let gone = KeyFault::Encryption { key, what: "its key of encryption is gone" };
     resources.deks.get_mut(number).unwrap().info.pd = PD + 1;

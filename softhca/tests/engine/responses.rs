@@ -5,12 +5,14 @@
 use std::sync::{Arc, Mutex};
 
 use crate::lab::*;
-use softhca::context::QpState;
+use softhca::context::{Backing, KeyPiece, MkeyContext, QpState, Transport};
+use softhca::device::KeyOptions;
 use softhca::packet::{Aeth, AethSyndrome, Bth, Headers, Opcode, Operation, Place, Reth};
 use softhca::wire::{Frame, Macs, Route, Wire};
 
 /// Opcodes of RC packets.
 const WRITE_ONLY: u8 = 0x0a;
+const READ_REQUEST: u8 = 0x0c;
 const READ_RESPONSE_ONLY: u8 = 0x10;
 const ACKNOWLEDGE: u8 = 0x11;
 /// Syndromes of an AETH (IBTA vol. 1, table 45): no credits said; RNR NAK; reserved; NAKs.
@@ -181,4 +183,71 @@ fn a_repeated_request_before_an_answer_that_waits_needs_nothing_more() {
     assert_eq!(lab.a.poll_send().len(), 2);
     assert_eq!(lab.a.memory.read(lab.a.data, data.len()), data);
     assert_eq!(lab.b.memory.read(at + 0x8_0000, 8), b"before\0\0");
+}
+
+/// A key of `b` with two pieces of 256 bytes, and the key of the second piece.
+fn in_pieces(lab: &mut Lab) -> (u32, u32) {
+    let at = lab.b.data;
+    let [first, second] = [at, at + 256].map(|at| lab.b.register(at, 256, ALL));
+    let pieces = [(first, at), (second, at + 256)].map(|(key, addr)| KeyPiece { key, addr, len: 256 });
+    let context = MkeyContext { pd: lab.b.pd, iova: 0, addr: 0, len: 512, access: ALL };
+    let whole = lab.b.device.create_mkey_with(context, KeyOptions::with(Backing::Pieces(pieces.to_vec()))).unwrap();
+    (whole, second)
+}
+
+/// The responder looks at each piece when it sends it. So a duplicate of a READ of many pieces costs no more than the
+/// packets that answer it.
+#[test]
+fn a_repeated_read_is_answered_up_to_the_piece_that_is_gone() {
+    let mut lab = Lab::new(Options { mtu: 256, ..Options::default() });
+    let (rkey, second) = in_pieces(&mut lab);
+    lab.a.post(&Wr::read(0, rkey).sge(lab.a.data, 512, lab.a.key));
+    lab.run();
+    assert_eq!(lab.a.poll_send()[0].opcode, REQ);
+    lab.b.device.destroy_mkey(second).unwrap();
+    let reth = Some(Reth { addr: 0, rkey, len: 512 });
+    forge(&lab, [1, 2], Headers { reth, ..Headers::new(bth(READ_REQUEST, lab.b.qpn, 0x123)) }, &[]);
+    lab.run();
+    assert_eq!(lab.b.sent(Operation::ReadResponse), [0x123, 0x124, 0x123]);
+    assert_eq!((lab.b.sent(Operation::Acknowledge), lab.b.state()), (vec![], QpState::Rts), "it is never refused");
+    // The queue pairs go on.
+    lab.a.post(&Wr::write(lab.b.data, lab.b.key).inline(b"next"));
+    lab.run();
+    assert_eq!((lab.a.poll_send()[0].opcode, lab.b.memory.read(lab.b.data, 4)), (REQ, b"next".to_vec()));
+    // Without the key itself there is no answer at all.
+    lab.b.device.destroy_mkey(rkey).unwrap();
+    forge(&lab, [1, 2], Headers { reth, ..Headers::new(bth(READ_REQUEST, lab.b.qpn, 0x123)) }, &[]);
+    lab.run();
+    assert_eq!(lab.b.sent(Operation::ReadResponse), [0x123, 0x124, 0x123]);
+}
+
+/// As on hardware, which knows a piece when it comes to it.
+#[test]
+fn a_new_request_is_executed_up_to_the_piece_that_is_gone() {
+    for (is_read, answered) in [(true, &[0x123][..]), (false, &[])] {
+        let mut lab = Lab::new(Options { mtu: 256, ..Options::default() });
+        let (rkey, second) = in_pieces(&mut lab);
+        lab.b.device.destroy_mkey(second).unwrap();
+        let sent = lab.a.fill(0, 512, 3);
+        let wr = if is_read { Wr::read(0, rkey) } else { Wr::write(0, rkey) };
+        lab.a.post(&wr.sge(lab.a.data, 512, lab.a.key));
+        lab.settle();
+        let done: Vec<_> = lab.a.poll_send().iter().map(|cqe| cqe.syndrome).collect();
+        assert_eq!((done, lab.b.state()), (vec![0x13], QpState::Err), "remote access, READ: {is_read}");
+        assert_eq!(lab.b.sent(Operation::ReadResponse), answered);
+        assert_eq!(lab.b.memory.read(lab.b.data, 256) == sent[..256], !is_read);
+    }
+}
+
+/// On UC, the peer can begin the same WRITE again and again.
+#[test]
+fn an_unreliable_write_is_executed_up_to_the_piece_that_is_gone() {
+    let mut lab = Lab::new(Options { transport: Transport::Uc, mtu: 256, ..Options::default() });
+    let (rkey, second) = in_pieces(&mut lab);
+    lab.b.device.destroy_mkey(second).unwrap();
+    let sent = lab.a.fill(0, 512, 3);
+    lab.a.post(&Wr::write(0, rkey).sge(lab.a.data, 512, lab.a.key));
+    lab.run();
+    assert_eq!(lab.b.memory.read(lab.b.data, 512), [&sent[..256], &[0; 256]].concat());
+    assert_eq!(lab.b.state(), QpState::Rts);
 }

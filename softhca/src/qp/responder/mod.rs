@@ -500,7 +500,8 @@ fn access(qp: &QpCore) -> Access {
     qp.attr.access.unwrap_or_default()
 }
 
-/// Whether the peer may do `need` to the range. A QP that does not take part in the operation at all refuses it as
+/// Whether the peer may do `need` to the range, by the QP and by the key itself: each packet's access checks the memory
+/// behind the key. A QP that does not take part in the operation at all refuses it as
 /// invalid (IBTA vol. 1, 9.7.4.1.2), a key as an access error.
 fn check_remote(qp: &QpCore, by: Accessor, resources: &Resources, reth: &Reth, need: Need) -> Result<(), Refusal> {
     let permitted = match need {

@@ -41,11 +41,14 @@ impl Responder {
         let Some((first, content)) = self.answered.next_after(psn, self.expected) else {
             return self.replies.acknowledge_again();
         };
+        if self.replies.will_acknowledge(psn, self.expected) {
+            return;
+        }
         let is_there = match &content {
             Content::Read { by, left } => check_remote(qp, *by, resources, left, Need::RemoteRead).is_ok(),
             Content::Atomic(_) => true,
         };
-        if is_there && !self.replies.will_acknowledge(psn, self.expected) {
+        if is_there {
             self.replies.answer_again(first, content, self.expected, qp.mtu);
         }
     }

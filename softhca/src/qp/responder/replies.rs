@@ -165,6 +165,8 @@ impl Replies {
                         self.answers.pop_front();
                     }
                 }
+                // A late packet may have asked for it, so this is no reason to refuse anything.
+                Err(Gone) if answer.again => drop(self.answers.pop_front()),
                 Err(Gone) => return Sent::Unreadable(answer.psn),
             }
             sent = Sent::Some;
