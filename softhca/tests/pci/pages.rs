@@ -3,6 +3,7 @@
 //! Pages belong here, their events in `events.rs`.
 
 use crate::driver::*;
+use crate::memory::{BASE, BYTES};
 
 #[test]
 fn all_pages_come_back_and_each_once() {
@@ -46,6 +47,19 @@ fn pages_that_cannot_be_are_refused_and_none_of_the_list_is_taken() {
     assert_eq!(driver.take(100), Ok(8));
     driver.given.clear();
     assert_eq!(driver.give_these(&[good, good + 4096]), Ok(()));
+}
+
+/// Else a driver could have 16 GiB of contexts for no memory of its own.
+#[test]
+fn pages_where_there_is_no_memory_are_refused() {
+    let mut driver = Driver::started();
+    driver.run(ENABLE_HCA, 0, 0x10, 0x10).expect("ENABLE_HCA");
+    let end = BASE + BYTES as u64;
+    for bad in [0x7fff_0000_0000, end, BASE - 4096] {
+        assert_eq!(driver.give_these(&[PAGES, bad]), Err(BAD_PARAM), "{bad:#x}");
+    }
+    assert_eq!(driver.take(100), Ok(0));
+    assert_eq!(driver.give_these(&[BASE, end - 4096]), Ok(()));
 }
 
 #[test]

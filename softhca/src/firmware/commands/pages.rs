@@ -99,6 +99,11 @@ fn manage(call: &mut Call<'_>) -> Result<(), Refusal> {
                 return Err(Refusal::new(Status::BadInputLength, reason));
             }
             given.truncate(count);
+            // The device never touches the pages, but a driver must have them.
+            let memory = call.device.host_memory();
+            if let Some(&page) = given.iter().find(|&&page| memory.read(page, &mut [0]).is_err()) {
+                return Err(BadPage::Address(page).into());
+            }
             pages.give(&given)?;
         }
         TAKE => {
