@@ -67,6 +67,9 @@ pub enum Object {
     /// Group of rules of a flow table.
     #[error("flow group")]
     FlowGroup,
+    /// Rule of a flow table.
+    #[error("flow rule")]
+    FlowRule,
     /// Flow counter.
     #[error("flow counter")]
     FlowCounter,

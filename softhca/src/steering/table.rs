@@ -5,7 +5,7 @@ use crate::error::{Error, Object};
 use crate::table::Table;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Most groups of a table.
+/// Most groups of one table.
 const MAX_GROUPS: u32 = 1 << 16;
 
 /// Treatment of frames that no rule of a table matches.

@@ -9,6 +9,9 @@ use crate::table::Table;
 /// Most flow tables, and most flow counters.
 pub(crate) const MAX_TABLES: u32 = 1 << 16;
 pub(crate) const MAX_COUNTERS: u32 = 1 << 20;
+/// Most rules and groups of all tables together: a rule takes about 800 bytes of the device's memory.
+const MAX_RULES: u32 = 1 << 20;
+const MAX_GROUPS: u32 = 1 << 16;
 /// Largest table, as log2 of its rules, and the highest level: Linux puts the last of its tables at 66.
 pub(crate) const MAX_LOG_SIZE: u8 = 20;
 pub(crate) const MAX_LEVEL: u8 = 127;
@@ -49,6 +52,30 @@ pub(crate) struct Steering {
     /// By direction.
     tables: [Tables; Direction::ALL.len()],
     counters: Table<FlowCounter>,
+    rules: Quota,
+    groups: Quota,
+}
+
+/// How many objects of a kind there are in all tables.
+#[derive(Debug)]
+struct Quota {
+    object: Object,
+    count: u32,
+    limit: u32,
+}
+
+impl Quota {
+    fn new(object: Object, limit: u32) -> Self {
+        Self { object, count: 0, limit }
+    }
+
+    /// Refuses one more than the limit.
+    fn check(&self) -> Result<(), Error> {
+        match self.count < self.limit {
+            true => Ok(()),
+            false => Err(Error::Exhausted { object: self.object, limit: self.limit }),
+        }
+    }
 }
 
 /// Those of one direction.
@@ -60,13 +87,23 @@ struct Tables {
 
 impl Default for Steering {
     fn default() -> Self {
-        // Tables have numbers of their own in each direction; counters are for both.
-        let tables = || Tables { tables: Table::new(Object::FlowTable, 1, MAX_TABLES), root: None };
-        Self { tables: Direction::ALL.map(|_| tables()), counters: Table::new(Object::FlowCounter, 1, MAX_COUNTERS) }
+        Self::with_limits(MAX_RULES, MAX_GROUPS)
     }
 }
 
 impl Steering {
+    /// No tables, and at most so many rules and groups.
+    fn with_limits(rules: u32, groups: u32) -> Self {
+        // Tables have numbers of their own in each direction; counters are for both.
+        let tables = || Tables { tables: Table::new(Object::FlowTable, 1, MAX_TABLES), root: None };
+        Self {
+            tables: Direction::ALL.map(|_| tables()),
+            counters: Table::new(Object::FlowCounter, 1, MAX_COUNTERS),
+            rules: Quota::new(Object::FlowRule, rules),
+            groups: Quota::new(Object::FlowGroup, groups),
+        }
+    }
+
     fn of(&self, direction: Direction) -> &Tables {
         &self.tables[direction as usize]
     }
@@ -189,12 +226,17 @@ impl Steering {
             let permitted = "fields that the device says it can match";
             return Err(Error::BadValue { what: "byte of the match criteria", value: byte as u64, permitted });
         }
-        self.of_mut(direction).tables.find_mut(table)?.add_group(group)
+        self.groups.check()?;
+        let number = self.of_mut(direction).tables.find_mut(table)?.add_group(group)?;
+        self.groups.count += 1;
+        Ok(number)
     }
 
     /// Removes a group that has no rules.
     pub(crate) fn destroy_group(&mut self, direction: Direction, table: u32, group: u32) -> Result<(), Error> {
-        self.of_mut(direction).tables.find_mut(table)?.remove_group(group)
+        self.of_mut(direction).tables.find_mut(table)?.remove_group(group)?;
+        self.groups.count -= 1;
+        Ok(())
     }
 
     /// Puts a rule at an index of a table, in place of the one there, which comes back. Its TIRs are the caller's to
@@ -207,13 +249,17 @@ impl Steering {
         entry: Entry,
     ) -> Result<Option<Entry>, Error> {
         self.check_entry(direction, table, &entry)?;
+        if self.table(direction, table)?.entry(index).is_none() {
+            self.rules.check()?;
+        }
         let (next, counters) = (next_table(&entry), entry.counters.clone());
         let tables = self.of_mut(direction);
         let before = tables.tables.find_mut(table)?.set_entry(index, entry)?;
         tables.count_table(next, 1);
         self.count_counters(&counters, 1);
-        if let Some(before) = &before {
-            self.release(direction, before);
+        match &before {
+            Some(before) => self.release(direction, before),
+            None => self.rules.count += 1,
         }
         Ok(before)
     }
@@ -224,6 +270,7 @@ impl Steering {
         let permitted = "the index of a rule";
         let entry = removed.ok_or(Error::BadValue { what: "flow index", value: index.into(), permitted })?;
         self.release(direction, &entry);
+        self.rules.count -= 1;
         Ok(entry)
     }
 

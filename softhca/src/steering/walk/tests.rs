@@ -111,6 +111,39 @@ fn a_rule_has_16_destinations_and_counters_at_most_and_one_table() {
 }
 
 #[test]
+fn all_tables_together_have_a_most_of_rules_and_of_groups() {
+    let mut steering = Steering::with_limits(3, 2);
+    let [rx, tx] = [Direction::Receive, Direction::Transmit];
+    let tables = [rx, tx].map(|direction| steering.create_table(direction, 0, 4, Miss::Default).unwrap());
+    let group = |at| Group::new(at, at + 3, Key::default());
+    let groups = [0, 1].map(|at| steering.create_group([rx, tx][at], tables[at], group(0)).unwrap());
+    let no_group = Error::Exhausted { object: Object::FlowGroup, limit: 2 };
+    assert_eq!(steering.create_group(rx, tables[0], group(4)), Err(no_group));
+    let drop = |group| Entry { verdict: Verdict::Drop, ..forward(group, Key::default(), vec![]) };
+    for (direction, at, index) in [(rx, 0, 0), (rx, 0, 1), (tx, 1, 0)] {
+        steering.set_entry(direction, tables[at], index, drop(groups[at])).unwrap();
+    }
+    let no_rule = Error::Exhausted { object: Object::FlowRule, limit: 3 };
+    for (direction, at, index) in [(rx, 0, 2), (tx, 1, 1)] {
+        assert_eq!(steering.set_entry(direction, tables[at], index, drop(groups[at])), Err(no_rule.clone()));
+    }
+    // One takes the place of another, and one that goes makes room.
+    assert!(steering.set_entry(tx, tables[1], 0, drop(groups[1])).unwrap().is_some());
+    assert!(steering.set_entry(tx, tables[1], 9, drop(groups[1])).is_err());
+    steering.remove_entry(tx, tables[1], 0).unwrap();
+    assert!(steering.remove_entry(tx, tables[1], 0).is_err());
+    steering.destroy_group(tx, tables[1], groups[1]).unwrap();
+    assert!(steering.destroy_group(tx, tables[1], groups[1]).is_err());
+    assert!(steering.set_entry(rx, tables[0], 9, drop(groups[0])).is_err(), "past the group");
+    assert!(steering.create_group(rx, tables[0], group(0)).is_err(), "another's indices");
+    steering.set_entry(rx, tables[0], 2, drop(groups[0])).unwrap();
+    assert!(steering.set_entry(rx, tables[0], 3, drop(groups[0])).is_err());
+    let more = steering.create_group(rx, tables[0], group(4)).unwrap();
+    assert!(steering.create_group(rx, tables[0], group(8)).is_err());
+    steering.destroy_group(rx, tables[0], more).unwrap();
+}
+
+#[test]
 fn what_fits_no_direction_is_refused() {
     let mut steering = Steering::default();
     for direction in [Direction::Receive, Direction::Transmit] {
