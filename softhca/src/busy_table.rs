@@ -39,6 +39,14 @@ impl<T> BusyTable<T> {
         self.busy.retain(|&number| table.get_mut(number).is_some_and(|object| work(number, object)));
     }
 
+    /// The same, but number `first` comes first, and the numbers below it come last.
+    pub(crate) fn visit_from(&mut self, first: u32, mut work: impl FnMut(u32, &mut T) -> bool) {
+        let table = &mut self.table;
+        let mut visit = |number| table.get_mut(number).is_some_and(|object| work(number, object));
+        self.busy.retain(|&number| number < first || visit(number));
+        self.busy.retain(|&number| number >= first || visit(number));
+    }
+
     /// The busy objects, lowest number first.
     pub(crate) fn busy(&self) -> impl Iterator<Item = &T> {
         self.busy.iter().filter_map(|&number| self.table.get(number))
@@ -134,6 +142,14 @@ mod tests {
         assert!(table.get_mut(9).is_none() && table.find_mut(4).is_err());
         assert_eq!(table.busy().count(), 2);
         assert_eq!(visited(&mut table, false), [6, 8]);
+        let mut numbers = Vec::new();
+        table.iter_mut().for_each(|_| ());
+        table.visit_from(7, |number, _| {
+            numbers.push(number);
+            false
+        });
+        assert_eq!(numbers, [7, 8, 5, 6]);
+        assert_eq!(table.busy().count(), 0);
         table.iter_mut().for_each(|(_, object)| *object += 1);
         table.remove(7).unwrap();
         table.remove_unused(5, |_| 0).unwrap();

@@ -327,7 +327,7 @@ impl Device {
     /// Does the work of the busy objects. `true` if there was any.
     fn work(&mut self, now: Duration) -> bool {
         let mut worked = false;
-        self.qps.visit(|_, qp| {
+        self.qps.visit_from(self.resources.egress.turn(), |_, qp| {
             let has_worked = qp.step(&mut self.resources, now);
             worked |= has_worked;
             has_worked || !qp.is_idle()

@@ -24,19 +24,38 @@ pub(crate) struct Leaving {
     pub(crate) bytes: Vec<u8>,
 }
 
+/// Frames that wait for the port at most. One large packet has no more.
+const MOST_LEAVING: usize = 4096;
+
 /// Frames that queues have sent and the port has not taken yet.
 #[derive(Debug, Default)]
-pub(crate) struct Egress(Vec<Leaving>);
+pub(crate) struct Egress {
+    frames: Vec<Leaving>,
+    /// The queue that has the first turn.
+    turn: u32,
+}
 
 impl Egress {
+    /// Whether queues have to wait until the port has taken the frames.
+    pub(crate) fn is_full(&self) -> bool {
+        self.frames.len() >= MOST_LEAVING
+    }
+
+    /// The number from which on queues have their turns.
+    pub(crate) fn turn(&self) -> u32 {
+        self.turn
+    }
+
     /// Adds a frame of queue `qpn`.
     pub(crate) fn push(&mut self, qpn: u32, metadata: u32, bytes: Vec<u8>) {
-        self.0.push(Leaving { qpn, metadata, bytes });
+        self.frames.push(Leaving { qpn, metadata, bytes });
     }
 
     /// Takes all of them, the oldest first.
     pub(crate) fn take(&mut self) -> Vec<Leaving> {
-        std::mem::take(&mut self.0)
+        // Queues that found no room come before the one that left none.
+        self.turn = self.frames.last().filter(|_| self.is_full()).map_or(0, |last| last.qpn + 1);
+        std::mem::take(&mut self.frames)
     }
 }
 

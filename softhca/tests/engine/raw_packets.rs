@@ -4,7 +4,7 @@
 
 use crate::lab::*;
 use softhca::config::{LinkLayer, PortConfig};
-use softhca::context::{InlineHeaders, QpState, Transport};
+use softhca::context::{CrossChannel, InlineHeaders, QpState, Transport};
 use softhca::embedded::{CqOptions, EmbeddedDevice, QpOptions};
 use softhca::error::Error;
 use softhca::wire::in_process::Fabric;
@@ -155,6 +155,34 @@ fn a_large_packet_has_at_most_256_kibibytes() {
         lab.run();
         assert_eq!((lab.a.poll_send()[0].syndrome, frames(&mut lab).len()), (syndrome, sent));
     }
+}
+
+/// Frames take memory on their way from the queues to the wire. A queue that has no room for its frames has its turn in
+/// the next step.
+#[test]
+fn a_step_sends_so_many_frames_and_all_queues_have_their_turn() {
+    const LEN: u32 = 1 << 18;
+    const MSS: u16 = 64;
+    let mut lab = Lab::new(options());
+    let ip = [0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
+    let headers = [&header()[..12], &[0x08, 0x00], &ip, &[0, 1, 0, 2, 0, 0, 0, 0]].concat();
+    let mut large = Wr::new(0x0e).eth(0xc0, &headers).sge(lab.a.data, LEN, lab.a.key);
+    large.body[6..8].copy_from_slice(&MSS.to_be_bytes());
+    for _ in 0..4 {
+        lab.a.post(&large);
+    }
+    // Its number is higher, so the other queue comes first.
+    let greedy = lab.a.beside(CrossChannel::default(), lab.b.identity());
+    lab.a.post(&Wr::send().eth(0, &header()));
+    let (mut sent, mut done) = (Vec::new(), Vec::new());
+    while lab.a.device.step(lab.now) {
+        sent.push(std::mem::take(&mut lab.a.tap.lock().unwrap().frames));
+        done.push(lab.a.poll_send().iter().filter(|cqe| cqe.qpn != greedy.qpn).count());
+    }
+    let each = (LEN / u32::from(MSS)) as usize;
+    assert!(sent.iter().all(|&frames| frames <= each), "{sent:?}");
+    assert_eq!(sent.iter().sum::<usize>(), 4 * each + 1);
+    assert_eq!(done[..2].iter().sum::<usize>(), 1, "{done:?}");
 }
 
 /// A session: an Ethernet segment, and a frame for each length; every third is inline.

@@ -32,6 +32,8 @@ pub(crate) struct Tap {
     /// Packets that the wire takes between two looks at it; no limit if `None`.
     pub(crate) width: Option<usize>,
     taken: usize,
+    /// Ethernet frames sent.
+    pub(crate) frames: usize,
     held: VecDeque<Frame>,
 }
 
@@ -79,6 +81,7 @@ impl Wire for TappedWire {
     }
 
     fn send_ethernet(&mut self, frame: &[u8]) {
+        self.tap.lock().unwrap().frames += 1;
         self.inner.send_ethernet(frame);
     }
 

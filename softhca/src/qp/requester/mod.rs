@@ -182,6 +182,10 @@ impl Requester {
                 break;
             }
             worked = true;
+            // The port takes the frames before this step ends.
+            if matches!(request.wqe.op, SendOp::Frame(_)) && resources.egress.is_full() {
+                break;
+            }
             if !self.requests[self.cursor].started {
                 self.pace.begun(qp, resources);
             }

@@ -56,7 +56,7 @@ impl Pace {
         self.used_until = from + rate.time_of_wqe();
     }
 
-    /// Sends the frames of a request that may leave now. `false` if some must wait.
+    /// Sends the frames of a request that may leave now. `false` if some must wait for their time, or for room.
     pub(super) fn send(
         &mut self,
         request: &mut Request,
@@ -73,6 +73,9 @@ impl Pace {
             return Ok(true);
         }
         while self.wait(leaving, qp, resources).is_none() {
+            if !leaving.is_empty() && resources.egress.is_full() {
+                return Ok(false);
+            }
             let Some(frame) = leaving.pop_front() else { return Ok(true) };
             if let Some(rate) = rate_of(qp, resources, RateMode::Data) {
                 self.sent(rate, frame.len() as u64, resources.now);
