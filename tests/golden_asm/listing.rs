@@ -61,13 +61,7 @@ pub(crate) fn listings(assembly: &str, comment: &str) -> Vec<Listing> {
     names.into_iter().map(|name| listing(assembly, name, comment)).collect()
 }
 
-/// The functions of the crate whose symbols a rule chooses, as far as the assembly has them.
-pub(crate) fn chosen(assembly: &str, comment: &str, choose: fn(&str) -> bool) -> Vec<Listing> {
-    let names = assembly.lines().filter_map(|line| line.strip_suffix(':')).filter(|name| name.starts_with("_R"));
-    names.filter(|name| choose(&symbol(name))).map(|name| listing(assembly, name, comment)).collect()
-}
-
-fn listing(assembly: &str, name: &str, comment: &str) -> Listing {
+pub(crate) fn listing(assembly: &str, name: &str, comment: &str) -> Listing {
     // The compiler can merge equal functions into one.
     let alias = format!("{name} = ");
     let code = assembly.lines().find_map(|line| line.trim().strip_prefix(&alias)).unwrap_or(name);
@@ -112,7 +106,7 @@ fn words(line: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// A symbol as the source has it, without the compiler's hashes and counters.
-fn symbol(word: &str) -> String {
+pub(crate) fn symbol(word: &str) -> String {
     if let Some(constant) = word.strip_prefix(".LCPI") {
         return format!(".LCPI{}", constant.trim_start_matches(|c: char| c.is_ascii_digit()));
     }

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use compile::{TARGETS, Target, compiler, work};
-use listing::{Line, Listing, chosen, listings};
+use listing::{Line, Listing, listing, listings, symbol};
 use rules::{ATOMIC, has_atomics, is_other_way, violations, violations_apart};
 use sites::{Change, Site, copy, sites};
 
@@ -46,6 +46,12 @@ fn assembly() -> &'static [(&'static Target, String)] {
 fn hot() -> &'static [(&'static Target, Vec<Listing>)] {
     static HOT: OnceLock<Vec<(&Target, Vec<Listing>)>> = OnceLock::new();
     HOT.get_or_init(|| assembly().iter().map(|(target, text)| (*target, listings(text, target.comment))).collect())
+}
+
+/// The functions of the crate whose symbols a rule chooses, as far as the assembly has them.
+fn chosen(assembly: &str, comment: &str, choose: fn(&str) -> bool) -> Vec<Listing> {
+    let names = assembly.lines().filter_map(|line| line.strip_suffix(':')).filter(|name| name.starts_with("_R"));
+    names.filter(|name| choose(&symbol(name))).map(|name| listing(assembly, name, comment)).collect()
 }
 
 /// The listings of a crate whose barriers are changed, on AArch64, where each is an instruction.
