@@ -22,4 +22,4 @@ pub(crate) use protocols::{
     ETHERNET_HEADER, FRAME_BYTES, IPV4, IPV4_HEADER, IPV6, IPV6_HEADER, MAX_FRAME, SERVICE_VLAN, UDP, VLAN, VLAN_TAG,
     VXLAN_PORT,
 };
-pub(crate) use segmentation::{LOG_MAX_LARGE, segments};
+pub(crate) use segmentation::{LOG_MAX_LARGE, Segmentation, segment};

@@ -5,6 +5,7 @@
 use super::checksums::{fill, put};
 use super::layers::{Extent, Layer, Parser};
 use super::protocols::{GRE, IPV6_HEADER, TCP, TCP_HEADER, UDP, UDP_HEADER};
+use std::ops::Range;
 
 /// Most bytes of the payload of one large packet, as log2.
 pub(crate) const LOG_MAX_LARGE: u8 = 18;
@@ -16,57 +17,87 @@ const FIN: u8 = 1 << 0;
 const PSH: u8 = 1 << 3;
 const CWR: u8 = 1 << 7;
 
-/// The frames that carry `payload` behind `headers`, up to `mss` bytes of it each. `outer_l4`: the outer UDP checksum of
-/// a tunnel is asked for; the tunnel's other checksums change with the lengths, and are always right. `None` if the
-/// headers are not those of TCP or UDP to their very end, they have no room for a tunnel's UDP header, or there would
-/// be too many frames.
-pub(crate) fn segments(
-    headers: &[u8],
-    payload: &[u8],
+/// The bytes of a large packet's payload, which has `bytes` in all, in the frame with this index: `mss` of them, or the
+/// rest. `None` if there is no such frame.
+pub(crate) fn segment(bytes: usize, mss: usize, index: usize) -> Option<Range<usize>> {
+    let start = index.checked_mul(mss)?;
+    // A packet without payload is one frame.
+    (index == 0 || start < bytes).then(|| start..bytes.min(start + mss))
+}
+
+/// How a large packet becomes frames.
+#[derive(Debug)]
+pub(crate) struct Segmentation<'a> {
+    headers: &'a [u8],
+    /// Bytes of the payload, and those in a frame.
+    bytes: usize,
     mss: usize,
+    outer: Option<Layer>,
+    packet: Layer,
+    /// The outer UDP checksum of a tunnel is asked for; the tunnel's other checksums change with the lengths, and are
+    /// always right.
     outer_l4: bool,
-    parser: Parser<'_>,
-) -> Option<Vec<Vec<u8>>> {
-    let layers = parser.layers(headers, Extent::Headers);
-    let (outer, packet) = match (layers.outer, layers.inner) {
-        (Some(outer), Some(inner)) => (Some(outer), inner),
-        (outer, inner) => (None, outer.or(inner)?),
-    };
-    let (protocol, l4) = packet.l4?;
-    let end = match protocol {
-        TCP => l4 + (usize::from(headers.get(l4 + 12)? >> 4) * 4).max(TCP_HEADER),
-        _ => l4 + UDP_HEADER,
-    };
-    // The checksum of a GRE header covers the payload; no driver asks the device for it.
-    let summed =
-        |tunnel: &Layer| tunnel.protocol == GRE && headers.get(tunnel.next).is_some_and(|&flags| flags >> 7 != 0);
-    // A WQE may state that UDP begins where the headers have no room for it.
-    let cut_off = |tunnel: &Layer| tunnel.l4.is_some_and(|(kind, at)| kind == UDP && at + UDP_HEADER > headers.len());
-    let count = payload.len().div_ceil(mss.max(1)).max(1);
-    if end != headers.len()
-        || count > MAX_SEGMENTS
-        || outer.as_ref().is_some_and(|tunnel| summed(tunnel) || cut_off(tunnel))
-    {
-        return None;
+}
+
+impl<'a> Segmentation<'a> {
+    /// That of `bytes` bytes behind `headers`, up to `mss` of them in each frame. `outer_l4`: the outer UDP checksum of
+    /// a tunnel is asked for. `None` if the headers are not those of TCP or UDP to their very end, they have no room
+    /// for a tunnel's UDP header, or there would be too many frames.
+    pub(crate) fn new(headers: &'a [u8], bytes: usize, mss: usize, outer_l4: bool, parser: Parser<'_>) -> Option<Self> {
+        let layers = parser.layers(headers, Extent::Headers);
+        let (outer, packet) = match (layers.outer, layers.inner) {
+            (Some(outer), Some(inner)) => (Some(outer), inner),
+            (outer, inner) => (None, outer.or(inner)?),
+        };
+        let (protocol, l4) = packet.l4?;
+        let end = match protocol {
+            TCP => l4 + (usize::from(headers.get(l4 + 12)? >> 4) * 4).max(TCP_HEADER),
+            _ => l4 + UDP_HEADER,
+        };
+        // The checksum of a GRE header covers the payload; no driver asks the device for it.
+        let summed =
+            |tunnel: &Layer| tunnel.protocol == GRE && headers.get(tunnel.next).is_some_and(|&flags| flags >> 7 != 0);
+        // A WQE may state that UDP begins where the headers have no room for it.
+        let cut_off =
+            |tunnel: &Layer| tunnel.l4.is_some_and(|(kind, at)| kind == UDP && at + UDP_HEADER > headers.len());
+        if end != headers.len()
+            || segment(bytes, mss, MAX_SEGMENTS).is_some()
+            || outer.as_ref().is_some_and(|tunnel| summed(tunnel) || cut_off(tunnel))
+        {
+            return None;
+        }
+        Some(Self { headers, bytes, mss, outer, packet, outer_l4 })
     }
-    let one = |index: usize| {
-        let start = index * mss;
-        let part = payload.get(start..payload.len().min(start + mss))?;
-        let mut frame = [headers, part].concat();
-        if protocol == TCP {
-            let sequence = u32::from_be_bytes(headers[l4 + 4..l4 + 8].try_into().ok()?);
-            frame[l4 + 4..l4 + 8].copy_from_slice(&sequence.wrapping_add(start as u32).to_be_bytes());
+
+    /// The frame with this index, which `fill` gives its [part](segment) of the payload. `None` if there is no such
+    /// frame, or it would be too long for its headers.
+    pub(crate) fn frame<E>(
+        &self,
+        index: usize,
+        fill: impl FnOnce(usize, &mut [u8]) -> Result<(), E>,
+    ) -> Result<Option<Vec<u8>>, E> {
+        let Some(part) = segment(self.bytes, self.mss, index) else { return Ok(None) };
+        let mut frame = self.headers.to_vec();
+        frame.resize(self.headers.len() + part.len(), 0);
+        fill(part.start, &mut frame[self.headers.len()..])?;
+        Ok(self.finish(&mut frame, index, part).map(|()| frame))
+    }
+
+    /// Fills in the fields of the frame that differ from those of others.
+    fn finish(&self, frame: &mut [u8], index: usize, part: Range<usize>) -> Option<()> {
+        if let Some((TCP, l4)) = self.packet.l4 {
+            let sequence = u32::from_be_bytes(self.headers[l4 + 4..l4 + 8].try_into().ok()?);
+            frame[l4 + 4..l4 + 8].copy_from_slice(&sequence.wrapping_add(part.start as u32).to_be_bytes());
             let flags = &mut frame[l4 + 13];
-            *flags &= if index + 1 < count { !(FIN | PSH) } else { 0xff };
+            *flags &= if part.end < self.bytes { !(FIN | PSH) } else { 0xff };
             *flags &= if index > 0 { !CWR } else { 0xff };
         }
-        finish(&mut frame, &packet, index, true)?;
-        if let Some(outer) = &outer {
-            finish(&mut frame, outer, index, outer_l4)?;
+        finish(frame, &self.packet, index, true)?;
+        match &self.outer {
+            Some(outer) => finish(frame, outer, index, self.outer_l4),
+            None => Some(()),
         }
-        Some(frame)
-    };
-    (0..count).map(one).collect()
+    }
 }
 
 /// Fills in the lengths of a packet of the frame with this index, its IPv4 identification and its checksums: no
@@ -95,6 +126,26 @@ mod tests {
     use super::super::protocols::{IPV4, IPV6};
     use super::*;
     use proptest::prelude::*;
+
+    /// All frames.
+    fn segments(
+        headers: &[u8],
+        payload: &[u8],
+        mss: usize,
+        outer_l4: bool,
+        parser: Parser<'_>,
+    ) -> Option<Vec<Vec<u8>>> {
+        let segmentation = Segmentation::new(headers, payload.len(), mss, outer_l4, parser)?;
+        let count = payload.len().div_ceil(mss.max(1)).max(1);
+        let frame = |index| {
+            let fill = |start: usize, out: &mut [u8]| {
+                payload.get(start..start + out.len()).map(|part| out.copy_from_slice(part)).ok_or(())
+            };
+            segmentation.frame(index, fill).expect("the payload has all parts")
+        };
+        assert_eq!(frame(count), None, "no more");
+        (0..count).map(frame).collect()
+    }
 
     fn cut(headers: &[u8], payload: &[u8], mss: usize) -> Option<Vec<Vec<u8>>> {
         segments(headers, payload, mss, false, Parser::default())

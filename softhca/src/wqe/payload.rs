@@ -58,6 +58,15 @@ impl Payload {
         self.split().into_iter().map(|part| part.bytes())
     }
 
+    /// The segment with this index.
+    pub(crate) fn part(&self, index: usize) -> Option<Part> {
+        match self {
+            Self::Segs(segs) => segs.get(index).map(|&seg| Part::Seg(seg)),
+            Self::Inline(bytes) => (index == 0).then(|| Part::Inline(bytes.clone())),
+            Self::Mixed(parts) => parts.get(index).cloned(),
+        }
+    }
+
     /// The segments, one by one.
     pub(crate) fn split(&self) -> Vec<Part> {
         match self {

@@ -173,8 +173,8 @@ impl Requester {
                 }
             }
             let request = &self.requests[self.cursor];
-            self.held_until = match &request.leaving {
-                Some(leaving) => self.pace.wait(leaving, qp, resources),
+            self.held_until = match request.leaving {
+                Some(index) => request.frame_bytes(index).and_then(|bytes| self.pace.wait(bytes, qp, resources)),
                 None if request.started => None,
                 None => self.pace.wait_to_begin(qp, resources),
             };

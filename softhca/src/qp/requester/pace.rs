@@ -5,7 +5,6 @@ use crate::qp::failure::Failure;
 use crate::qp::qp_core::QpCore;
 use crate::resources::{Rate, RateMode, Resources};
 use crate::wqe::Framing;
-use std::collections::VecDeque;
 use std::time::Duration;
 
 /// How late a WQE may begin and the next ones make up for it. After a longer break, the clock begins anew.
@@ -36,10 +35,10 @@ impl Pace {
         self.used_until = self.used_until.max(now) + rate.time_of(bytes);
     }
 
-    /// When the next frame of `leaving` may leave, if not now.
-    pub(super) fn wait(&self, leaving: &VecDeque<Vec<u8>>, qp: &QpCore, resources: &Resources) -> Option<Duration> {
-        let (rate, frame) = (rate_of(qp, resources, RateMode::Data)?, leaving.front()?);
-        Some(self.due(rate, frame.len() as u64)).filter(|&due| due > resources.now)
+    /// When the next frame, of so many bytes, may leave, if not now.
+    pub(super) fn wait(&self, bytes: u64, qp: &QpCore, resources: &Resources) -> Option<Duration> {
+        let rate = rate_of(qp, resources, RateMode::Data)?;
+        Some(self.due(rate, bytes)).filter(|&due| due > resources.now)
     }
 
     /// When the next WQE may begin, if not now.
@@ -64,25 +63,27 @@ impl Pace {
         qp: &QpCore,
         resources: &mut Resources,
     ) -> Result<bool, Failure> {
-        if request.leaving.is_none() {
-            request.leaving = Some(request.ethernet_frames(qp, resources, framing)?.into());
+        let is_cabled = qp.is_cabled(resources);
+        if request.leaving.is_none() && (framing.many || framing.mss.is_some() || !is_cabled) {
+            request.check_frames(qp, resources, framing)?;
         }
-        let Some(leaving) = &mut request.leaving else { return Ok(true) };
-        if !qp.is_cabled(resources) {
+        if !is_cabled {
             // They are lost.
             return Ok(true);
         }
-        while self.wait(leaving, qp, resources).is_none() {
-            if !leaving.is_empty() && resources.egress.is_full() {
+        loop {
+            let index = *request.leaving.get_or_insert(0);
+            let Some(bytes) = request.frame_bytes(index) else { return Ok(true) };
+            if resources.egress.is_full() || self.wait(bytes, qp, resources).is_some() {
                 return Ok(false);
             }
-            let Some(frame) = leaving.pop_front() else { return Ok(true) };
+            let frame = request.ethernet_frame(qp, resources, framing, index)?;
             if let Some(rate) = rate_of(qp, resources, RateMode::Data) {
-                self.sent(rate, frame.len() as u64, resources.now);
+                self.sent(rate, bytes, resources.now);
             }
             resources.egress.push(qp.qpn, framing.metadata, frame);
+            request.leaving = Some(index + 1);
         }
-        Ok(false)
     }
 }
 

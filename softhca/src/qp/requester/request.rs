@@ -1,11 +1,9 @@
 //! One request of the send queue: its PSNs, and its packets.
 
-use std::collections::VecDeque;
-
 use crate::qp::failure::Failure;
 
 use crate::context::Transport;
-use crate::ethernet::{self, FRAME_BYTES, LOG_MAX_LARGE, Parser};
+use crate::ethernet::{self, FRAME_BYTES, LOG_MAX_LARGE, Parser, Segmentation};
 use crate::memory::Need;
 use crate::packet::{
     AtomicEth, Bth, Deth, ExtendedAtomicEth, Headers, Ieth, ImmDt, Opcode, Operation, Place, Reth, Tail, XrcEth,
@@ -54,8 +52,9 @@ pub(in crate::qp) struct Request {
     pub(super) errand: Option<Errand>,
     /// The one before it waits for the clock.
     pub(super) follows_wait: bool,
-    /// Its frames that have not left, once it has begun.
-    pub(super) leaving: Option<VecDeque<Vec<u8>>>,
+    /// The index of the frame that leaves next, once it has begun. A frame is made when it leaves: all of them would
+    /// take megabytes.
+    pub(super) leaving: Option<usize>,
     /// Bytes of the message or of the answer.
     len: u32,
 }
@@ -255,34 +254,62 @@ impl Request {
         Ok(Frame { route, packet: draft.finish(), packets })
     }
 
-    /// The Ethernet frames of a raw packet: one, or those of a large packet.
-    pub(super) fn ethernet_frames(
+    /// Bytes of the Ethernet frame with this index: a raw packet is one, a session has one for each segment, and a
+    /// large packet has many. `None` if there is no such frame.
+    pub(super) fn frame_bytes(&self, index: usize) -> Option<u64> {
+        let SendOp::Frame(framing) = self.wqe.op else { return None };
+        let payload = &self.wqe.payload;
+        match framing.mss {
+            _ if framing.many => payload.part(index).map(|part| part.bytes()),
+            Some(mss) => {
+                let part = ethernet::segment(payload.len() as usize, mss.into(), index)?;
+                Some((self.wqe.headers.len() + part.len()) as u64)
+            }
+            None => (index == 0).then_some(self.len.into()),
+        }
+    }
+
+    /// Checks that all frames can be made, so that a WQE with a fault sends none of them.
+    pub(super) fn check_frames(&self, qp: &QpCore, resources: &Resources, framing: Framing) -> Result<(), Failure> {
+        let mut payload = vec![0; self.wqe.payload.len() as usize];
+        self.gather(qp, resources, 0, &mut payload)?;
+        match framing.mss {
+            Some(mss) => self.segmentation(resources, framing, mss).map(drop),
+            None => Ok(()),
+        }
+    }
+
+    /// The Ethernet frame with this index.
+    pub(super) fn ethernet_frame(
         &self,
         qp: &QpCore,
         resources: &Resources,
         framing: Framing,
-    ) -> Result<Vec<Vec<u8>>, Failure> {
-        let parser = Parser { stated: framing.stated, vxlan_ports: &resources.vxlan_ports };
-        if framing.many {
-            let frame = |part: Part| -> Result<Vec<u8>, Failure> {
-                let mut frame = vec![0; part.bytes() as usize];
-                copy_part(&part, qp, resources, 0, &mut frame)?;
-                ethernet::fill_checksums(&mut frame, framing.checksums, parser);
-                Ok(frame)
-            };
-            return self.wqe.payload.split().into_iter().map(frame).collect();
+        index: usize,
+    ) -> Result<Vec<u8>, Failure> {
+        if let Some(mss) = framing.mss {
+            let fill = |start: usize, out: &mut [u8]| self.gather(qp, resources, start as u64, out);
+            return self.segmentation(resources, framing, mss)?.frame(index, fill)?.ok_or(Failure::BAD_WQE);
         }
         let mut frame = self.wqe.headers.clone();
         let headers = frame.len();
-        frame.resize(self.len as usize, 0);
-        self.gather(qp, resources, 0, &mut frame[headers..])?;
-        if let Some(mss) = framing.mss {
-            let (headers, payload) = frame.split_at(headers);
-            let outer_l4 = framing.checksums.l4;
-            return ethernet::segments(headers, payload, mss.into(), outer_l4, parser).ok_or(Failure::BAD_WQE);
+        if framing.many {
+            let part = self.wqe.payload.part(index).ok_or(Failure::BAD_WQE)?;
+            frame.resize(headers + part.bytes() as usize, 0);
+            copy_part(&part, qp, resources, 0, &mut frame[headers..])?;
+        } else {
+            frame.resize(self.len as usize, 0);
+            self.gather(qp, resources, 0, &mut frame[headers..])?;
         }
-        ethernet::fill_checksums(&mut frame, framing.checksums, parser);
-        Ok(vec![frame])
+        ethernet::fill_checksums(&mut frame, framing.checksums, parser(resources, framing));
+        Ok(frame)
+    }
+
+    /// How a large packet becomes frames.
+    fn segmentation(&self, resources: &Resources, framing: Framing, mss: u16) -> Result<Segmentation<'_>, Failure> {
+        let (headers, bytes) = (&self.wqe.headers, self.wqe.payload.len() as usize);
+        Segmentation::new(headers, bytes, mss.into(), framing.checksums.l4, parser(resources, framing))
+            .ok_or(Failure::BAD_WQE)
     }
 
     /// Copies the message from `offset` on into `out`.
@@ -362,6 +389,11 @@ impl Request {
         };
         Some(AtomicEth { addr, rkey, swap_add, compare })
     }
+}
+
+/// The knowledge by which the headers of a WQE's frames are found.
+fn parser(resources: &Resources, framing: Framing) -> Parser<'_> {
+    Parser { stated: framing.stated, vxlan_ports: &resources.vxlan_ports }
 }
 
 /// Whether the frames of a WQE have possible lengths.
