@@ -1,6 +1,6 @@
 //! The device's memory while large packets wait for their time.
 //!
-//! This test measures the whole process, so it has a process of its own. Rates belong in `ethernet/pacing.rs`.
+//! What measures the whole process belongs here, in a process of its own. Rates belong in `ethernet/pacing.rs`.
 
 use softhca::config::{DeviceConfig, DoorbellSource, PortConfig};
 use softhca::context::{
