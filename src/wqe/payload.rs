@@ -55,25 +55,33 @@ impl<D: InlineBytes> NoLocalMemory for Inline<D> {}
 #[derive(Clone, Copy, Debug)]
 pub struct Empty;
 
-impl Sealed for Empty {}
-impl Payload for Empty {
-    const MAX_DS: Option<usize> = Some(0);
-    const INLINE: bool = false;
-    const NEEDS: Limits = Limits::NONE;
+/// A payload without segments: the rest of the WQE says it all.
+macro_rules! without_segments {
+    ($payload:ty) => {
+        impl $crate::wqe::sealed::Sealed for $payload {}
+        impl $crate::wqe::payload::Payload for $payload {
+            const MAX_DS: Option<usize> = Some(0);
+            const INLINE: bool = false;
+            const NEEDS: $crate::wqe::limits::Limits = $crate::wqe::limits::Limits::NONE;
 
-    #[inline(always)]
-    fn ds(&self, _: &Limits) -> Result<usize, EncodeError> {
-        Ok(0)
-    }
+            #[inline(always)]
+            fn ds(&self, _: &$crate::wqe::limits::Limits) -> Result<usize, $crate::wqe::error::EncodeError> {
+                Ok(0)
+            }
 
-    #[inline(always)]
-    fn has_static_size(&self) -> bool {
-        true
-    }
+            #[inline(always)]
+            fn has_static_size(&self) -> bool {
+                true
+            }
 
-    #[inline(always)]
-    fn encode<S: Sink>(&self, _: &mut S) {}
+            #[inline(always)]
+            fn encode<S: $crate::wqe::sink::Sink>(&self, _: &mut S) {}
+        }
+    };
 }
+pub(in crate::wqe) use without_segments;
+
+without_segments!(Empty);
 
 /// A scatter/gather entry: a range of this side's registered memory (`struct ibv_sge`).
 #[doc(alias = "ibv_sge")]

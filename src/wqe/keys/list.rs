@@ -4,7 +4,7 @@ use crate::wqe::error::EncodeError;
 use crate::wqe::keys::change::LIST_ENTRIES;
 use crate::wqe::keys::seg::{RepeatBlockSeg, RepeatEntrySeg};
 use crate::wqe::limits::{KEY_LIST_ALIGN, Limits, MAX_SGE_BYTES};
-use crate::wqe::payload::{EntryList, Payload, Sge};
+use crate::wqe::payload::{EntryList, Payload, Sge, without_segments};
 use crate::wqe::sealed::Sealed;
 use crate::wqe::seg::DataSeg;
 use crate::wqe::sink::Sink;
@@ -38,25 +38,7 @@ pub struct Unchanged {
     pub(in crate::wqe) room: u16,
 }
 
-impl Sealed for Unchanged {}
-impl Payload for Unchanged {
-    const MAX_DS: Option<usize> = Some(0);
-    const INLINE: bool = false;
-    const NEEDS: Limits = Limits::NONE;
-
-    #[inline(always)]
-    fn ds(&self, _: &Limits) -> Result<usize, EncodeError> {
-        Ok(0)
-    }
-
-    #[inline(always)]
-    fn has_static_size(&self) -> bool {
-        true
-    }
-
-    #[inline(always)]
-    fn encode<S: Sink>(&self, _: &mut S) {}
-}
+without_segments!(Unchanged);
 
 /// Pieces of other keys' memory, in a row.
 #[derive(Clone, Copy, Debug)]

@@ -8,7 +8,7 @@ use crate::types::{Lkey, TagIndex};
 use crate::wqe::error::EncodeError;
 use crate::wqe::limits::{Limits, MAX_SGE_BYTES};
 use crate::wqe::operations::table::{TagAppend, TagRemove, TagSync};
-use crate::wqe::payload::{Payload, Sge};
+use crate::wqe::payload::{Payload, Sge, without_segments};
 use crate::wqe::request::Request;
 use crate::wqe::sealed::Sealed;
 use crate::wqe::seg::DataSeg;
@@ -56,25 +56,7 @@ impl Payload for TagBuffer {
 #[derive(Clone, Copy, Debug)]
 pub struct Listed;
 
-impl Sealed for Listed {}
-impl Payload for Listed {
-    const MAX_DS: Option<usize> = Some(0);
-    const INLINE: bool = false;
-    const NEEDS: Limits = Limits::NONE;
-
-    #[inline(always)]
-    fn ds(&self, _: &Limits) -> Result<usize, EncodeError> {
-        Ok(0)
-    }
-
-    #[inline(always)]
-    fn has_static_size(&self) -> bool {
-        true
-    }
-
-    #[inline(always)]
-    fn encode<S: Sink>(&self, _: &mut S) {}
-}
+without_segments!(Listed);
 
 /// An operation on a list of tags.
 pub trait TagOperation: Sealed + Copy {
