@@ -68,7 +68,7 @@ fn a_datagram_waits_for_the_step_that_sends_it() {
     assert!(!device.has_packets_waiting());
 }
 
-/// A receiver that has no room until it is opened; it counts what it takes.
+/// A receiver without room until it is opened. It counts the frames that it takes.
 #[derive(Clone, Default)]
 struct Gate {
     is_open: Arc<AtomicBool>,

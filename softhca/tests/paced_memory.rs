@@ -1,6 +1,6 @@
 //! The device's memory while large packets wait for their time.
 //!
-//! What measures the whole process belongs here, in a process of its own. Rates belong in `ethernet/pacing.rs`.
+//! Measurements of a whole process belong here, where no other test runs. Rates belong in `ethernet/pacing.rs`.
 
 use softhca::config::{DeviceConfig, DoorbellSource, PortConfig};
 use softhca::context::{

@@ -104,7 +104,7 @@ impl Target {
             .env("CARGO_ENCODED_RUSTFLAGS", flags.join("\x1f")));
         let messages: Vec<serde_json::Value> =
             messages.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-        // What the crate's build script says; dependencies are from a registry.
+        // The crate's own build script. Those of dependencies have packages of a registry.
         let script = messages.iter().find(|message| {
             message["reason"] == "build-script-executed"
                 && message["package_id"].as_str().is_some_and(|id| id.starts_with("path+"))
@@ -149,7 +149,7 @@ pub(crate) struct Built {
     crate_itself: PathBuf,
     /// The crates it depends on, by name.
     externs: Vec<(String, PathBuf)>,
-    /// What its build script has set, as arguments of the compiler.
+    /// The settings of its build script, as arguments of the compiler.
     cfgs: Vec<String>,
 }
 

@@ -3,8 +3,8 @@
 //! `benches/hot` is compiled for both, on any machine, in the release profile, against the crate as an application has
 //! it. The test checks three things. The listings are the committed ones, so no change goes unseen. They obey the
 //! [`rules`], so no bad listing is committed. Every call of a barrier in the crate is in one of them; `others.rs` has
-//! the calls that are in no hot function. `scripts/mutate-barriers` removes each of these calls, moves those whose access
-//! is in the same block, and checks that a test of the assembly fails.
+//! the calls that are in no hot function. `scripts/mutate-barriers` removes each of these calls, and moves those whose
+//! access is in the same block. It checks that a test of the assembly fails.
 //!
 //! After an intended change, look at the difference and bless it: `BLESS=1 cargo test --test golden_asm`.
 //!
@@ -155,7 +155,7 @@ fn functions_that_may_have_atomic_operations_have_them() {
 fn every_barrier_is_in_a_listing() {
     let sites: Vec<Site> = sites().into_iter().filter(|site| site.direct).collect();
     let marks = sites.iter().enumerate().map(|(n, site)| {
-        // SAFETY (of what is compiled): it is not run.
+        // SAFETY (of the compiled code): it never runs.
         (site, Change::Replace(format!("unsafe {{ core::arch::asm!(\"brk #{}\", options(nostack)) }}", 1000 + n)))
     });
     let listings = changed("marked", &marks.collect::<Vec<_>>()).unwrap_or_else(|error| panic!("{error}"));

@@ -82,7 +82,7 @@ fn is_atomic_helper(symbol: &str) -> bool {
     symbol.starts_with("__aarch64_")
 }
 
-/// What an instruction has that the first rule forbids.
+/// The parts of an instruction that the first rule forbids, in words.
 fn forbidden(mnemonic: &str, operands: &str, may_be_atomic: bool) -> Vec<&'static str> {
     let mut found = Vec::new();
     if operands.contains("panic") {

@@ -80,7 +80,7 @@ fn a_queue_that_cannot_change_says_so_and_goes_on() {
     let mut adopted = unsafe { adopt_cq_of(&device) };
     assert!(matches!(adopted.0.resize(100), Err(Error::Unsupported { .. })));
     drop(adopted.0);
-    // SAFETY: made below, destroyed once; what had adopted it is gone.
+    // SAFETY: made below, and destroyed once. The queue that had adopted it is gone.
     assert_eq!(unsafe { rdma_sys::ibv_destroy_cq(adopted.1.as_ptr()) }, 0);
 }
 

@@ -104,7 +104,7 @@ impl Requests {
         let answered = match opcode & 0x1f {
             ACKNOWLEDGE => match syndrome {
                 Some(Syndrome::Ack) => number,
-                // The requester gives up what it has sent.
+                // A refused requester gives all its requests up.
                 Some(Syndrome::Refused(_)) => i64::MAX,
                 // The request itself waits on.
                 _ => number - 1,

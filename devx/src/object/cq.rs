@@ -116,7 +116,8 @@ impl Cq {
 
     /// Changes the moderation of events (MODIFY_CQ). From now on, an event waits for this many completions since the
     /// previous event, or for this many microseconds (4095 at most). If either number is 0, `softhca` does not hold
-    /// events back. No public source says what a NIC does then. [`CqBuilder::moderation`] sets the initial moderation.
+    /// events back. No public source describes a NIC in this case. [`CqBuilder::moderation`] sets the initial
+    /// moderation.
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Command`].

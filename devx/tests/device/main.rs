@@ -1,4 +1,4 @@
-//! Objects on a device: libmlx5 as installed, commands by this crate, the data path of `blueflame` over what they made.
+//! Objects on a device: this crate sends the commands through the installed libmlx5, and `blueflame` drives the queues.
 //!
 //! Commands that a device carries out belong here. A function without a kernel driver belongs in `vfio`, cleaning up
 //! after failures in `failing_steps`.

@@ -75,7 +75,7 @@ pub(in crate::verbs) struct Moved {
 }
 
 // SAFETY: queue pairs are made of it, its ring and moderation are changed, and it is destroyed once, by its last owner.
-// The kernel locks what these calls share. The parts are addresses, and behind a lock.
+// The kernel has locks for the state that these calls share. The parts are addresses, and behind a lock.
 unsafe impl Send for CqHandle {}
 // SAFETY: as above.
 unsafe impl Sync for CqHandle {}
