@@ -12,7 +12,7 @@ static PCI_INSTRUCTIONS: AtomicBool = AtomicBool::new(false);
 
 /// Whether register stores use the PCI instructions.
 #[inline(always)]
-pub(super) fn pci_instructions() -> bool {
+pub(crate) fn pci_instructions() -> bool {
     PCI_INSTRUCTIONS.load(Ordering::Relaxed)
 }
 
@@ -25,7 +25,7 @@ pub(super) fn pci_instructions() -> bool {
 /// # Safety
 ///
 /// The machine and its kernel have the unprivileged PCI instructions, and every register that this process rings from
-/// now on is device memory.
+/// now on is device memory. A rehearsal's register is none, so no rehearsal exists.
 pub unsafe fn enable_pci_instructions() {
     PCI_INSTRUCTIONS.store(true, Ordering::Relaxed);
 }

@@ -166,6 +166,8 @@ mod mio;
 #[cfg(target_arch = "s390x")]
 mod pci;
 #[cfg(target_arch = "s390x")]
+pub(crate) use mio::pci_instructions;
+#[cfg(target_arch = "s390x")]
 pub use mio::{enable_pci_instructions, mmio_copy64, mmio_write64};
 
 #[cfg(target_arch = "aarch64")]

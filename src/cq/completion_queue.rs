@@ -355,6 +355,12 @@ impl<M: PollMode> CompletionQueue<M> {
         if M::AHEAD != 0 {
             ring.prefetch(place, M::AHEAD);
         }
+        Self::barrier();
+    }
+
+    /// The barrier of the mode between the load of an owner bit and the loads of the rest.
+    #[inline(always)]
+    pub(super) fn barrier() {
         if M::CONSERVATIVE {
             arch::from_device_conservative();
         } else {

@@ -59,7 +59,7 @@ impl<M: PollMode> CompletionQueue<M> {
                 Compression::Enhanced => ring.tail_of_passes(place, (next / cqe_cnt, n + next % cqe_cnt)),
             };
             let Some(tail) = tail else { return false };
-            arch::from_device();
+            Self::barrier();
             let compressed = tail.op_own().format() == CqeFormat::Compressed;
             let enhanced = compression == Compression::Enhanced;
             // A title's format says nothing about its completions: they are of its queue and of its side.
@@ -105,7 +105,7 @@ impl<M: PollMode> CompletionQueue<M> {
     pub fn forget_with<F: FnMut(Cqe<'_>)>(&mut self, whose: impl Into<Whose>, f: F) -> usize {
         let whose = whose.into();
         // How many the device has written. It may write more meanwhile, but none of this queue pair.
-        self.expander.flatten(RingAt { ring: &self.ring, next: self.next });
+        self.expander.flatten(RingAt { ring: &self.ring, next: self.next }, Self::barrier);
         let owned = |n| self.expander.owns(RingAt { ring: &self.ring, next: self.next }, self.later(n));
         let written = (0..self.ring.cqe_cnt()).take_while(|&n| owned(n));
         let left = written.count() as u32;
@@ -140,7 +140,7 @@ impl<M: PollMode> Sweep<'_, M> {
             self.left = n;
             let (index, ring) = (self.queue.later(n), &self.queue.ring);
             let tail = ring.tail_at(index);
-            arch::from_device();
+            CompletionQueue::<M>::barrier();
             // SAFETY: in this ring. The CQE is software's until an index past it is published, when this is dropped.
             let cqe = CqeView::new(tail, self.queue.id(), unsafe { ring.fields(ring.place(index)) });
             if self.whose.covers(&cqe) {

@@ -8,7 +8,6 @@ use super::cqe::opcode::CqeOpcode;
 use super::error::completion::CqError;
 use super::mode::PollMode;
 use super::ring::Ring;
-use crate::arch;
 use crate::types::CqCi;
 
 /// Why completions cannot be carried over from one ring to another.
@@ -113,7 +112,7 @@ impl<M: PollMode<Compression = ()>> CompletionQueue<M> {
         // SAFETY: the caller promises the buffer; the numbers were checked.
         let (ring, next) = unsafe { Ring::new(buf, cqe_cnt, cqe_bytes, to) };
         // SAFETY: the caller promises that the device writes the rest of the new ring only.
-        let carried = unsafe { carry(&self.ring, from, &ring, to) };
+        let carried = unsafe { carry(&self.ring, from, &ring, to, Self::barrier) };
         (self.ring, self.next) = (ring, next);
         self.publish();
         carried
@@ -121,19 +120,20 @@ impl<M: PollMode<Compression = ()>> CompletionQueue<M> {
 }
 
 /// Copies completions from `from` on in the old ring to `to` on in the new one, up to the CQE that ends the old ring.
+/// `barrier` comes between the load of an owner bit and the loads of the rest.
 ///
 /// # Safety
 /// The rings do not overlap. In the old ring, the device no longer writes to CQEs that it has written. In the new ring,
 /// it has written nothing at an index, from `to` on, that a completion of the old ring will have.
 #[inline(always)]
-unsafe fn carry(old: &Ring, from: CqCi, new: &Ring, to: CqCi) -> Result<u32, ResizeError> {
+unsafe fn carry(old: &Ring, from: CqCi, new: &Ring, to: CqCi, barrier: impl Fn()) -> Result<u32, ResizeError> {
     for carried in 0..old.cqe_cnt() {
         let index = from.add(carried);
         let tail = old.tail_at(index);
         if !tail.is_software_owned() {
             return Err(ResizeError::NotEnded { carried });
         }
-        arch::from_device();
+        barrier();
         if CqeOpcode::new(tail.op_own().opcode()) == CqeOpcode::ResizeCq {
             return Ok(carried);
         }

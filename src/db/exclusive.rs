@@ -6,7 +6,7 @@ use super::parts::{Halves, RegisterError, RegisterParts};
 use super::register::{Half, Register, Stored};
 use super::sealed::Sealed;
 use crate::arch;
-use crate::arch::copy::{BlockCopy, DefaultCopy};
+use crate::arch::copy::{BlockCopy, CopyRoutine, DefaultCopy};
 
 /// A register that one queue (or several queues of one owner, in turn) rings, with no lock.
 ///
@@ -68,13 +68,15 @@ impl<F: FlushMode, C: BlockCopy> ExclusiveRegister<F, C> {
         ExclusiveRegister::new(self.halves, copy)
     }
 
-    /// The same over other memory.
+    /// The same over ordinary memory. It has no BlueFlame if the copy routine stores to devices alone.
     ///
     /// # Safety
     /// As for [`from_parts`](ExclusiveRegister::from_parts): `page` is aligned to 4096 bytes, and as many are valid for
     /// stores.
     pub(crate) unsafe fn elsewhere(&self, page: NonNull<u8>) -> Self {
-        Self::new(self.halves.at(page), self.copy)
+        let halves = self.halves.at(page);
+        let reaches_memory = const { !matches!(C::ROUTINE, CopyRoutine::St64b) };
+        Self::new(if reaches_memory { halves } else { halves.without_blueflame() }, self.copy)
     }
 
     /// Sends doorbells that may still be in the CPU's write-combining buffers to the device. Call it on the CPU that

@@ -75,6 +75,11 @@ impl Halves {
         Self { due: page.cast(), size: self.size }
     }
 
+    /// The same, but that no WQE is copied to them.
+    pub(super) const fn without_blueflame(self) -> Self {
+        Self { due: self.due, size: 0 }
+    }
+
     /// Bytes in one half; zero without BlueFlame.
     #[inline]
     pub(super) const fn size(&self) -> usize {

@@ -30,7 +30,8 @@ pub trait Register: Sealed {
     /// other half due. The return type of `store` proves that it stored to the register, and determines the barrier
     /// that follows.
     ///
-    /// The doorbell record must have been stored before.
+    /// The doorbell record must have been stored before. `store` must not ring a register that threads share: it would
+    /// wait for itself.
     fn ring_doorbell<S: Stored, G: FnOnce(Half<'_, Self::Copy>) -> S>(&mut self, store: G);
 }
 

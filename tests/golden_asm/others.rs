@@ -1,6 +1,6 @@
 //! Barriers that no hot function has: with these, every call of a barrier in the crate is in some listing (`sites.rs`).
 //! Compiled with `benches/hot`, under the same rules; `setup_` functions are not on the data path, and under no rules.
-use blueflame::cq::compressed::{Enhanced, Hash};
+use blueflame::cq::compressed::{Basic, Enhanced, Hash};
 use blueflame::cq::{CompletionQueue, Cqe, Notify};
 use blueflame::cq::mode::{Compressed, Conservative};
 use blueflame::db::{ExclusiveRegister, OneFence, ThreadRegister, TwoFences};
@@ -87,6 +87,11 @@ pub fn other_poll_conservative(cq: &mut CompletionQueue<Conservative>, done: &mu
 
 #[unsafe(no_mangle)]
 pub fn setup_forget(cq: &mut CompletionQueue, qpn: Qpn) {
+    cq.forget(qpn);
+}
+
+#[unsafe(no_mangle)]
+pub fn setup_forget_compressed(cq: &mut CompletionQueue<Compressed<Hash, Basic>>, qpn: Qpn) {
     cq.forget(qpn);
 }
 

@@ -206,10 +206,10 @@ fn nth(loads: &[&str], place: &str) -> usize {
 }
 
 /// A device's steps, with a full barrier between each two.
-pub(crate) fn device(cpu: Cpu, steps: &[Step]) -> Thread {
+pub(crate) fn device(cpu: Cpu, number: usize, steps: &[Step]) -> Thread {
     let ordered = steps.iter().enumerate().flat_map(|(n, step)| {
         let barrier = (n > 0).then_some(Step::Barrier("full"));
         barrier.into_iter().chain([*step])
     });
-    Thread::new(cpu, 1, ordered, |_| vec![cpu.full_barrier().to_owned()])
+    Thread::new(cpu, number, ordered, |_| vec![cpu.full_barrier().to_owned()])
 }

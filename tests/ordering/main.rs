@@ -1,4 +1,4 @@
-//! The barriers under herd7: for each protocol between a CPU and a device, whether the memory model of each
+//! The barriers under herd7: for each protocol between a CPU, sometimes two, and a device, whether the memory model of each
 //! architecture permits the outcome that the barrier must forbid.
 //!
 //! The litmus tests are made of the protocols (`protocol.rs`) and of the instructions in `tests/arch_asm/expected.txt`,
@@ -7,7 +7,7 @@
 //! a changed barrier or protocol fails until herd7 has judged it again:
 //! `HERD7=$(scripts/herd7 target/herd7) BLESS=1 cargo test --no-default-features --test ordering -- --ignored`.
 //!
-//! Orders of accesses by one CPU belong here. Threads that share a register belong in `tests/shared_register_model`.
+//! Orders of accesses belong here. Schedules of threads that share a register belong in `tests/shared_register_model`.
 //!
 //! Not under the address sanitizer: it executes nothing of the crate.
 
@@ -69,14 +69,23 @@ impl Case {
 
     /// The input of herd7.
     fn litmus(&self) -> String {
-        let cpu = Thread::new(self.cpu, 0, self.steps(), |name| instructions(self.cpu, name));
-        let device = device(self.cpu, self.protocol.device);
-        let mut text = format!("{} {}\n{{{}{} }}\n", self.cpu.herd(), self.name(), cpu.initial, device.initial);
-        text.push_str(" P0 | P1 ;\n");
-        for row in 0..cpu.lines.len().max(device.lines.len()) {
-            let line = |thread: &Thread| thread.lines.get(row).cloned().unwrap_or_default();
-            writeln!(text, " {} | {} ;", line(&cpu), line(&device)).expect("a string");
+        let mut threads = vec![Thread::new(self.cpu, 0, self.steps(), |name| instructions(self.cpu, name))];
+        if !self.protocol.second.is_empty() {
+            let steps = self.protocol.second.iter().copied();
+            threads.push(Thread::new(self.cpu, 1, steps, |name| instructions(self.cpu, name)));
         }
+        threads.push(device(self.cpu, threads.len(), self.protocol.device));
+        let initial: String = threads.iter().map(|thread| thread.initial.as_str()).collect();
+        let mut text = format!("{} {}\n{{{initial} }}\n", self.cpu.herd(), self.name());
+        let row = |cells: Vec<String>| format!(" {} ;\n", cells.join(" | "));
+        text.push_str(&row((0..threads.len()).map(|number| format!("P{number}")).collect()));
+        for line in 0..threads.iter().map(|thread| thread.lines.len()).max().unwrap_or(0) {
+            text.push_str(&row(threads
+                .iter()
+                .map(|thread| thread.lines.get(line).cloned().unwrap_or_default())
+                .collect()));
+        }
+        let (cpu, device) = (&threads[0], &threads[threads.len() - 1]);
         let loaded = self.protocol.bad.iter().map(|&(side, place, value)| match side {
             Side::Cpu => cpu.has_loaded(place, value),
             Side::Device => device.has_loaded(place, value),

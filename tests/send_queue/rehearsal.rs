@@ -58,6 +58,17 @@ fn a_rehearsal_has_the_limits_of_its_queue() {
 }
 
 #[test]
+fn a_rehearsal_keeps_its_depth() {
+    let rig = Rig::new(Setup::default());
+    let mut rehearsal: Queue = rig.queue::<transport::Rc>().rehearsal(memory());
+    rehearsal.set_depth(Wqebbs(10)).expect("nothing is outstanding");
+    rehearsal.post(&wqe::nop()).expect("room");
+    assert_eq!(rehearsal.end_rehearsal(), Ok(Wqebbs(1)));
+    assert_eq!(rehearsal.free(), Wqebbs(10));
+    rehearsal.set_depth(Wqebbs(9)).expect("nothing is outstanding");
+}
+
+#[test]
 fn the_requests_of_a_device_stay_outstanding() {
     let rig = Rig::new(Setup::default());
     let mut sq = rig.queue::<transport::Rc>();

@@ -4,7 +4,7 @@
 //! The barriers and stores of `arch` there are those of CPUs with write-combining buffers: a doorbell stays in the
 //! buffer of the CPU that stored it until that CPU flushes it. On every schedule, doorbells reach the device in the
 //! order in which they were stored, none stays behind, the halves alternate over all threads, and no thread reaches the
-//! register without the lock.
+//! register without the lock. With each fault of `fault.rs`, a schedule breaks one of these rules.
 //!
 //! Schedules of threads on one register belong here. Threads on a device belong in `tests/loopback`.
 
@@ -13,6 +13,7 @@ extern crate self as core;
 
 mod arch;
 mod cell;
+mod fault;
 mod sync;
 mod types;
 
@@ -34,11 +35,13 @@ mod db {
 }
 
 use std::cell::Cell;
+use std::panic::catch_unwind;
 use std::ptr::NonNull;
 
 use db::parts::RegisterParts;
 use db::register::{Half, Register, Stored};
 use db::shared::SharedRegister;
+use fault::Fault;
 use loom::sync::Arc;
 
 const HALF: usize = 256;
@@ -70,6 +73,10 @@ fn every_schedule<S: Stored + 'static>(store: fn(Half<'_>, u64) -> S) {
                     store(half, STORED.get())
                 });
             }
+            // A CPU sends a doorbell at some time: without a flush, the order alone is at stake.
+            if fault::is(Fault::Flush) {
+                arch::mmio_wc_start();
+            }
         };
         let thread = loom::thread::spawn(move || ring_twice(1, other));
         ring_twice(2, register);
@@ -90,4 +97,27 @@ fn doorbells_of_a_shared_register_keep_their_order() {
 fn copies_to_a_shared_register_keep_their_order() {
     // SAFETY: as above, and the halves have 256 bytes.
     every_schedule(|half, n| unsafe { half.copy(&[n; 8]) });
+}
+
+/// Some schedule breaks a rule with the fault.
+fn breaks(fault: Fault) {
+    fault::make(Some(fault));
+    let held = catch_unwind(doorbells_of_a_shared_register_keep_their_order).is_ok();
+    fault::make(None);
+    assert!(!held, "{fault:?} breaks no rule");
+}
+
+#[test]
+fn the_flush_is_needed() {
+    breaks(Fault::Flush);
+}
+
+#[test]
+fn the_lock_is_needed() {
+    breaks(Fault::Lock);
+}
+
+#[test]
+fn the_order_of_the_lock_is_needed() {
+    breaks(Fault::Order);
 }

@@ -13,6 +13,13 @@ pub(crate) fn others_may_run() {
 pub(crate) mod atomic {
     pub(crate) use loom::sync::atomic::Ordering;
 
+    use crate::fault::{self, Fault};
+
+    /// The order that the program names, or none.
+    fn order(named: Ordering) -> Ordering {
+        if fault::is(Fault::Order) { Ordering::Relaxed } else { named }
+    }
+
     #[derive(Debug)]
     pub(crate) struct AtomicBool(loom::sync::atomic::AtomicBool);
 
@@ -21,12 +28,12 @@ pub(crate) mod atomic {
             Self(loom::sync::atomic::AtomicBool::new(value))
         }
 
-        pub(crate) fn load(&self, order: Ordering) -> bool {
-            self.0.load(order)
+        pub(crate) fn load(&self, named: Ordering) -> bool {
+            self.0.load(order(named))
         }
 
-        pub(crate) fn store(&self, value: bool, order: Ordering) {
-            self.0.store(value, order);
+        pub(crate) fn store(&self, value: bool, named: Ordering) {
+            self.0.store(value, order(named));
             crate::sync::others_may_run();
         }
 
@@ -37,7 +44,10 @@ pub(crate) mod atomic {
             yes: Ordering,
             no: Ordering,
         ) -> Result<bool, bool> {
-            self.0.compare_exchange_weak(old, new, yes, no)
+            if fault::is(Fault::Lock) {
+                return Ok(old);
+            }
+            self.0.compare_exchange_weak(old, new, order(yes), order(no))
         }
     }
 }

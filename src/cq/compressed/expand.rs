@@ -211,10 +211,10 @@ impl<F: MiniFormat, L: Layout> Expand for Expander<F, L> {
         }
     }
 
-    fn flatten(&mut self, at: RingAt<'_>) {
+    fn flatten(&mut self, at: RingAt<'_>, barrier: impl Fn()) {
         let (mut trial, mut ring, mut next) = (self.clone(), at.ring.clone(), at.next);
         for _ in 0..ring.cqe_cnt() {
-            let Some(found) = trial.found(RingAt { ring: &ring, next }, || ()) else { break };
+            let Some(found) = trial.found(RingAt { ring: &ring, next }, &barrier) else { break };
             let here = next;
             if !found.in_ring {
                 if !trial.titled {
@@ -402,4 +402,42 @@ fn strides(cqe: &Words) -> u16 {
 #[inline(always)]
 fn is_compressed(tail: Tail) -> bool {
     matches!(tail.op_own().format(), CqeFormat::Compressed)
+}
+
+#[cfg(test)]
+mod tests {
+    use core::ptr::NonNull;
+    use std::boxed::Box;
+
+    use super::*;
+    use crate::cq::compressed::{Basic, Hash};
+
+    #[repr(C, align(64))]
+    struct Cqes([[u8; 64]; 4]);
+
+    /// A weak CPU may have loaded the rest of a title before its owner bit. It is right behind the barrier.
+    #[test]
+    fn a_session_is_as_long_as_its_title_says_behind_the_barrier() {
+        let unwritten = {
+            let mut cqe = [0; 64];
+            cqe[63] = 0xf1;
+            cqe
+        };
+        let cqes = NonNull::from(Box::leak(Box::new(Cqes([unwritten; 4]))));
+        let byte = |cqe: usize, at: usize| cqes.cast::<u8>().as_ptr().wrapping_add(cqe * 64 + at);
+        // SAFETY: all in `cqes`, of which no reference is left.
+        let write = |cqe, at, value| unsafe { byte(cqe, at).write(value) };
+        // A title of completions of receives, which said 4 in the last pass, with its owner bit.
+        write(0, 47, 4);
+        write(0, 63, 0x2c);
+        // SAFETY: four CQEs, aligned.
+        let (ring, next) = unsafe { Ring::new(cqes.cast(), 4, 64, CqCi::truncate(0)) };
+        let at = || RingAt { ring: &ring, next };
+        Expander::<Hash, Basic>::new(&at()).flatten(at(), || write(0, 47, 2));
+        // SAFETY: as above.
+        let owners: [u8; 4] = core::array::from_fn(|cqe| unsafe { byte(cqe, 63).read() });
+        assert_eq!(owners, [0x20, 0x20, 0xf1, 0xf1]);
+        // SAFETY: of `Box::leak` above.
+        drop(unsafe { Box::from_raw(cqes.as_ptr()) });
+    }
 }

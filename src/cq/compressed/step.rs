@@ -34,8 +34,9 @@ pub trait Expand: Sealed + fmt::Debug + Send + Sized {
     /// Records that a CQE was copied to the place with index `index`, from a place of the same kind.
     fn copied(&self, ring: RingAt<'_>, index: CqCi);
 
-    /// Replaces unpolled sessions in the ring by their completions, a CQE each.
-    fn flatten(&mut self, ring: RingAt<'_>);
+    /// Replaces unpolled sessions in the ring by their completions, a CQE each. `barrier` comes between the load of an
+    /// owner bit and the loads of the rest.
+    fn flatten(&mut self, ring: RingAt<'_>, barrier: impl Fn());
 
     /// Prepares polling to continue at index `index`. A compressed CQE at index `barred` has lost its title.
     fn skip(&mut self, ring: RingAt<'_>, index: CqCi, barred: Option<CqCi>);
@@ -107,7 +108,7 @@ impl Expand for () {
 
     fn copied(&self, _ring: RingAt<'_>, _index: CqCi) {}
 
-    fn flatten(&mut self, _ring: RingAt<'_>) {}
+    fn flatten(&mut self, _ring: RingAt<'_>, _barrier: impl Fn()) {}
 
     fn skip(&mut self, _ring: RingAt<'_>, _index: CqCi, _barred: Option<CqCi>) {}
 

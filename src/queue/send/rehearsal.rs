@@ -6,7 +6,7 @@ use core::ptr::NonNull;
 
 use crate::arch::copy::BlockCopy;
 use crate::cq::{CqId, Origin};
-use crate::db::{DoorbellRecord, ExclusiveRegister, FlushMode};
+use crate::db::{DoorbellRecord, ExclusiveRegister, FlushMode, Register};
 use crate::queue::send::parts::WqeRecord;
 use crate::queue::send::place::wqebb_place::{Index, WqebbPlace};
 use crate::queue::send::queue::SendQueue;
@@ -117,8 +117,13 @@ impl<T: Transport, F: FlushMode, C: BlockCopy> SendQueue<T, ExclusiveRegister<F,
     /// ```
     ///
     /// The rehearsal takes no completion: its requests are those of no completion queue.
+    ///
+    /// # Panics
+    /// On s390x, after `arch::enable_pci_instructions`: register stores reach no memory then.
     #[must_use]
     pub fn rehearsal(&self, memory: &'static mut RehearsalMemory) -> Self {
+        #[cfg(target_arch = "s390x")]
+        assert!(!crate::arch::pci_instructions(), "PCI instructions do not store to memory: no rehearsal");
         // SAFETY: the reference ends here, so the memory is this queue's alone, as long as the program runs. The parts
         // are valid for writes and have the sizes that the ring, the records and the register need. They are aligned,
         // because the whole is aligned to a page and each part's size is a multiple of the next part's alignment.
@@ -134,6 +139,7 @@ impl<T: Transport, F: FlushMode, C: BlockCopy> SendQueue<T, ExclusiveRegister<F,
             ring,
             shadow,
             db,
+            blueflame: self.blueflame.within(register.size()),
             register,
             origin: Origin::new(CqId::REHEARSAL, self.qpn()),
             pi: Index::new(SqPi(0)),
@@ -153,7 +159,7 @@ impl<T: Transport, F: FlushMode, C: BlockCopy> SendQueue<T, ExclusiveRegister<F,
         if self.origin.cq() != CqId::REHEARSAL {
             return Err(NotARehearsal);
         }
-        let end = self.pi.add(Wqebbs(WQEBBS as u16));
+        let end = self.pi.add(Wqebbs(self.depth as u16));
         let freed = end.since(self.end);
         self.end = end;
         Ok(freed)

@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The device fills WQEs in order, and the strides of a WQE in order. So the completions that the queue accepts begin
-//! at the next stride of the oldest WQE or behind it. A completion that was accepted is not accepted again.
+//! at the next stride of the oldest WQE or behind it. The completion of a frame is accepted once.
 use crate::hint::cold_path;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
@@ -181,7 +181,7 @@ impl StridingRecvQueue {
     }
 
     /// Takes a completion, and lends its frame. `None` if it has none: it reports strides that stay empty, or an error
-    /// ([`check`](CqeView::check) tells which).
+    /// ([`check`](CqeView::check) tells which). Give each completion once: an error counts its strides each time.
     ///
     /// # Errors
     /// See [`RetireError`]; the completion is not of the strides that come next, or its frame has no bytes. The queue

@@ -50,6 +50,14 @@ impl BlueFlameLimits {
         Self { one_wqebb, wqe_bytes: [inline, other] }
     }
 
+    /// For a register with `half` bytes in one half: as many as before, or none.
+    pub(in crate::queue) fn within(self, half: usize) -> Self {
+        if half != 0 {
+            return self;
+        }
+        Self { one_wqebb: Limits { max_inline: 0, max_sge: 0, ..self.one_wqebb }, wqe_bytes: [0; 2] }
+    }
+
     /// For a queue that has other offloads now.
     pub(in crate::queue) fn set_offloads(&mut self, offloads: FrameOffloads) {
         self.one_wqebb.offloads = offloads;
