@@ -1,5 +1,5 @@
 //! Tells the crate whether the compiler has `core::hint::cold_path`, which Rust 1.95 stabilized. Older compilers build
-//! the crate as well, without that hint.
+//! the crate as well, without that hint. On PowerPC, they have no `asm!`, which the barriers are made of.
 
 use std::process::Command;
 
@@ -8,6 +8,8 @@ fn main() {
     println!("cargo::rustc-check-cfg=cfg(has_cold_path)");
     if minor_version().is_some_and(|minor| minor >= 95) {
         println!("cargo::rustc-cfg=has_cold_path");
+    } else if std::env::var("CARGO_CFG_TARGET_ARCH").is_ok_and(|arch| arch.starts_with("powerpc")) {
+        println!("cargo::error=on PowerPC, blueflame needs Rust 1.95 or later");
     }
 }
 

@@ -10122,6 +10122,330 @@ L8:
     bl _Unwind_Resume
     bl core::panicking::panic_in_cleanup
 
+setup_forget_compressed:
+    stp x29, x30, [sp, #-96]!
+    stp x28, x27, [sp, #16]
+    stp x26, x25, [sp, #32]
+    stp x24, x23, [sp, #48]
+    stp x22, x21, [sp, #64]
+    stp x20, x19, [sp, #80]
+    mov x29, sp
+    sub x9, sp, #480
+    and sp, x9, #0xffffffffffffffc0
+    ldp q0, q1, [x0]
+    mov w19, w1
+    ldp w8, w28, [x0, #128]
+    ldrh w26, [x0, #140]
+    ldrb w27, [x0, #142]
+    mov x20, x0
+    stp q0, q1, [sp, #320]
+    ldp q0, q2, [x0, #32]
+    ldr x22, [x0, #224]
+    ldrb w21, [x0, #143]
+    ldrb w9, [x0, #144]
+    ldr w10, [x0, #232]
+    str w8, [sp, #192]
+    stp q0, q2, [sp, #352]
+    ldp q1, q0, [x0, #64]
+    strh w26, [sp, #204]
+    strb w27, [sp, #206]
+    stp q1, q0, [sp, #384]
+    ldp q2, q0, [x0, #96]
+    str x10, [sp, #48]
+    strb w21, [sp, #207]
+    stp q2, q0, [sp, #416]
+    ldp q1, q0, [x0, #192]
+    strb w9, [sp, #208]
+    stp q1, q0, [sp, #288]
+    ldp q2, q0, [sp, #384]
+    ldr w25, [sp, #316]
+    stp q2, q0, [sp, #128]
+    ldp q1, q0, [sp, #416]
+    stp q1, q0, [sp, #160]
+    ldp q2, q0, [sp, #320]
+    stp q2, q0, [sp, #64]
+    ldp q1, q0, [sp, #352]
+    stp q1, q0, [sp, #96]
+    ldur d0, [x0, #132]
+    stur d0, [sp, #196]
+    cbz w25, L14
+    add x10, sp, #64
+    add x10, x10, #64
+    str x10, [sp, #56]
+    ldr x10, [sp, #48]
+    mov w23, w10
+L1:
+    cmp w8, w28
+    b.ne L2
+    ldr w10, [x22, #60]
+    ldr w11, [sp, #312]
+    rev w10, w10
+    eor w10, w10, w11
+    ubfx w11, w10, #1, #7
+    orr w11, w11, w10, lsl #7
+    and w11, w11, #0xff
+    cmp w11, #119
+    b.hi L14
+    dmb oshld
+    mov w11, #12
+    mov w28, w8
+    bics wzr, w11, w10
+    b.ne L12
+    str wzr, [sp, #192]
+    ldr x9, [sp, #304]
+    lsr w26, w10, #16
+    ldr q0, [x22]
+    ldr q1, [x22, #16]
+    mov w13, #-14
+    ldr q2, [x22, #32]
+    ldr x11, [x22, #48]
+    and w27, w10, w13
+    ldr x8, [x22, #56]
+    stp q0, q1, [sp, #64]
+    mov w12, v2.s[3]
+    str q2, [sp, #96]
+    stp x11, x8, [sp, #112]
+    and w11, w10, #0xff
+    cmp w11, #79
+    strh w26, [sp, #204]
+    strb w27, [sp, #206]
+    rev w28, w12
+    str w28, [sp, #196]
+    b.hi L14
+    cmp w28, #2
+    b.lo L14
+    ldr w11, [sp, #316]
+    cmp w28, w11
+    cset w11, ls
+    strb w11, [sp, #208]
+    b.hi L14
+    ldp x12, x11, [sp, #288]
+    add x9, x22, x9
+    and w10, w10, #0xff
+    cmp x22, x11
+    csel x9, x12, x9, eq
+    cmp w10, #15
+    ldr q0, [x9]
+    ldr q1, [x9, #16]
+    ldr q2, [x9, #32]
+    ldr x11, [x9, #48]
+    ldr x9, [x9, #56]
+    stp q0, q1, [sp, #128]
+    stp x11, x9, [sp, #176]
+    mov w9, #1
+    str w9, [sp, #192]
+    fmov w9, s0
+    str q2, [sp, #160]
+    b.hi L9
+    rev w9, w9
+    bfxil w8, w9, #8, #8
+    lsr w9, w9, #16
+    str w8, [sp, #120]
+    b L10
+L2:
+    add w24, w8, #1
+    str w24, [sp, #192]
+    cbz w8, L3
+    tst w8, #0x7
+    cset w10, eq
+    and w10, w10, w9
+    tbz w10, #0, L4
+    ldr q0, [x22]
+    ldr q1, [x22, #16]
+    ldr q2, [x22, #32]
+    ldr x9, [x22, #48]
+    ldr x10, [x22, #56]
+    ldrb w11, [sp, #312]
+    stp q0, q1, [sp, #128]
+    orr w11, w21, w11, lsl #8
+    stp x9, x10, [sp, #176]
+    str q2, [sp, #160]
+    orr w9, w11, #0xf000
+    strh w9, [x22, #62]
+    b L5
+L3:
+    tbz w9, #0, L14
+    ldp w9, w10, [sp, #128]
+    and w11, w27, #0xff
+    cmp w11, #15
+    b.ls L6
+    b L8
+L4:
+    ldrb w10, [sp, #312]
+    orr w10, w21, w10, lsl #8
+    orr w10, w10, #0xf000
+    strh w10, [x22, #62]
+    tbz w9, #0, L14
+L5:
+    ubfiz w9, w8, #1, #3
+    ldr x10, [sp, #56]
+    and w11, w27, #0xff
+    cmp w11, #16
+    add x10, x10, w9, uxtw #2
+    ldp w9, w10, [x10]
+    b.hs L7
+L6:
+    rev w8, w9
+    str w10, [sp, #108]
+    lsr w11, w8, #8
+    lsr w9, w8, #16
+    strb w11, [sp, #120]
+    b L11
+L7:
+    ldrh w11, [sp, #86]
+    lsl w11, w11, #16
+    str w11, [sp, #84]
+L8:
+    str w9, [sp, #76]
+    add w9, w26, w8
+    str w10, [sp, #108]
+    b L11
+L9:
+    str w9, [sp, #76]
+    mov w9, w26
+L10:
+    mov w8, v0.s[1]
+    mov w24, #1
+    str w8, [sp, #108]
+L11:
+    lsl w4, w9, #16
+    add x0, sp, #288
+    add x3, sp, #64
+    mov x1, x22
+    mov w2, w23
+    mov w5, w21
+    bfxil x4, x27, #0, #8
+    bl <blueflame::cq::ring::Ring>::store
+    mov w9, #1
+    mov w8, w24
+    str xzr, [x20, #128]
+L12:
+    ldr x10, [sp, #296]
+    add w23, w23, #1
+    cmp x22, x10
+    b.eq L13
+    ldr x10, [sp, #304]
+    add x22, x22, x10
+    subs w25, w25, #1
+    b.ne L1
+    b L14
+L13:
+    ldr w10, [sp, #312]
+    ldr x22, [sp, #288]
+    and w23, w23, #0xffffff
+    eor w10, w10, #0x1
+    str w10, [sp, #312]
+    subs w25, w25, #1
+    b.ne L1
+L14:
+    ldr w8, [x20, #220]
+    cbz w8, L16
+    ldr x10, [x20, #192]
+    mov w12, #16777215
+    ldr x11, [x20, #208]
+    ldr x15, [sp, #48]
+    mov x9, xzr
+    add w12, w8, w12
+L15:
+    add w13, w15, w9
+    and w13, w13, #0xffffff
+    and w14, w13, w12
+    tst w13, w8
+    madd x14, x11, x14, x10
+    cset w13, ne
+    ldr w14, [x14, #60]
+    eor w13, w13, w14, lsr #24
+    lsr w14, w14, #25
+    orr w13, w14, w13, lsl #7
+    and w13, w13, #0xff
+    cmp w13, #119
+    b.hi L17
+    add x9, x9, #1
+    cmp x8, x9
+    b.ne L15
+    b L18
+L16:
+    ldr x15, [sp, #48]
+    b L18
+L17:
+    mov w8, w9
+L18:
+    add w9, w8, w15
+    stp w8, wzr, [sp, #80]
+    and w21, w9, #0xffffff
+    strb wzr, [sp, #92]
+    str w21, [sp, #88]
+    stp wzr, w19, [sp, #64]
+    str x20, [sp, #72]
+    cbz w8, L23
+    mov w22, wzr
+    mov w25, wzr
+    mov w24, wzr
+    mov w26, wzr
+    sub w23, w8, #1
+    b L21
+L19:
+    add w8, w8, #1
+    add w22, w26, #1
+    and w8, w8, #0xffffff
+    mov w26, w22
+    cmp w8, w21
+    cset w8, eq
+    orr w24, w24, w8
+    and w25, w24, #0x1
+L20:
+    sub w23, w23, #1
+    cmn w23, #1
+    b.eq L22
+L21:
+    ldr w8, [x20, #232]
+    ldr w9, [x20, #220]
+    ldr x10, [x20, #208]
+    ldr x11, [x20, #192]
+    add w8, w23, w8
+    sub w9, w9, #1
+    and w1, w8, #0xffffff
+    and w9, w9, w1
+    madd x9, x10, x9, x11
+    ldr wzr, [x9, #60]
+    dmb oshld
+    ldr w9, [x9, #56]
+    and w9, w9, #0xffffff00
+    rev w9, w9
+    cmp w9, w19
+    b.eq L19
+    cbz w26, L20
+    ldr w8, [x20, #232]
+    add w9, w23, w26
+    add w8, w9, w8
+    add x0, x20, #192
+    add x2, x20, #192
+    and w3, w8, #0xffffff
+    bl <blueflame::cq::ring::Ring>::copy_cqe
+    b L20
+L22:
+    strb w25, [sp, #92]
+    stp wzr, w22, [sp, #80]
+L23:
+    add x0, sp, #64
+    bl core::ptr::drop_in_place::<blueflame::cq::forget::Sweep<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::Hash>>>
+    mov sp, x29
+    ldp x20, x19, [sp, #80]
+    ldp x22, x21, [sp, #64]
+    ldp x24, x23, [sp, #48]
+    ldp x26, x25, [sp, #32]
+    ldp x28, x27, [sp, #16]
+    ldp x29, x30, [sp], #96
+    ret
+    mov x19, x0
+    strb w25, [sp, #92]
+    stp w23, w22, [sp, #80]
+    add x0, sp, #64
+    bl core::ptr::drop_in_place::<blueflame::cq::forget::Sweep<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::Hash>>>
+    mov x0, x19
+    bl _Unwind_Resume
+    bl core::panicking::panic_in_cleanup
+
 setup_holds:
     ldr w8, [x0, #44]
     cbz w8, L2
@@ -10303,3 +10627,171 @@ L11:
     ldp x26, x25, [sp, #32]
     ldp x29, x30, [sp], #96
     ret
+
+core::ptr::drop_in_place::<blueflame::cq::forget::Sweep<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::Hash>>>:
+    stp x29, x30, [sp, #-96]!
+    str x27, [sp, #16]
+    stp x26, x25, [sp, #32]
+    stp x24, x23, [sp, #48]
+    stp x22, x21, [sp, #64]
+    stp x20, x19, [sp, #80]
+    mov x29, sp
+    ldr w8, [x0, #16]
+    mov x19, x0
+    cbz w8, L9
+    ldp w20, w22, [x19, #20]
+    ldp w23, w24, [x19]
+    ldr x21, [x19, #8]
+    ldrb w25, [x19, #28]
+    sub w26, w8, #1
+    mov w27, w20
+    b L4
+L1:
+    lsl w10, w9, #4
+    and w11, w9, #0xff
+    cmp w11, #4
+    and w10, w10, #0xffffffc0
+    bfxil w10, w9, #4, #4
+    and w11, w10, #0xff
+    ubfx w10, w9, #4, #4
+    ccmp w11, #5, #2, hs
+    ccmp w10, #14, #4, hs
+    b.ne L7
+L2:
+    add w8, w26, w8
+    add w20, w27, #1
+    add w8, w8, #1
+    mov w27, w20
+    str w20, [x19, #20]
+    and w8, w8, #0xffffff
+    cmp w8, w22
+    cset w8, eq
+    orr w25, w25, w8
+    and w8, w25, #0x1
+    strb w8, [x19, #28]
+L3:
+    sub w26, w26, #1
+    cmn w26, #1
+    b.eq L10
+L4:
+    ldr w8, [x21, #232]
+    ldr w11, [x21, #220]
+    ldr x10, [x21, #208]
+    ldr x12, [x21, #192]
+    str w26, [x19, #16]
+    add w9, w26, w8
+    and w1, w9, #0xffffff
+    sub w9, w11, #1
+    and w9, w9, w1
+    tst w1, w11
+    madd x10, x10, x9, x12
+    cset w11, ne
+    ldr w9, [x10, #60]
+    dmb oshld
+    cbz w23, L5
+    rev w9, w9
+    cmp w23, #1
+    eor w9, w9, w11
+    b.ne L1
+    ldr w10, [x10, #56]
+    and w10, w10, #0xffffff00
+    rev w10, w10
+    cmp w10, w24
+    b.ne L6
+    and w9, w9, #0xff
+    cmp w9, #4
+    b.lo L2
+    lsr w10, w9, #4
+    cbz w10, L8
+    cmp w10, #13
+    b.eq L2
+    b L6
+L5:
+    ldr w9, [x10, #56]
+    and w9, w9, #0xffffff00
+    rev w9, w9
+    cmp w9, w24
+    b.eq L2
+L6:
+    cbz w27, L3
+    ldr w8, [x21, #232]
+    add w9, w26, w27
+    add x0, x21, #192
+    add x2, x21, #192
+    add w8, w9, w8
+    and w3, w8, #0xffffff
+    bl <blueflame::cq::ring::Ring>::copy_cqe
+    b L3
+L7:
+    ubfx w9, w9, #2, #2
+    sub w10, w10, #1
+    cmp w10, #3
+    sub w9, w9, #1
+    ccmp w9, #2, #2, ls
+    b.lo L2
+    b L6
+L8:
+    ubfx w9, w9, #2, #2
+    sub w9, w9, #1
+    cmp w9, #2
+    b.lo L2
+    b L6
+L9:
+    ldr w20, [x19, #20]
+L10:
+    cbz w20, L12
+    ldr x8, [x19, #8]
+    ldr w9, [x8, #220]
+    cbz w9, L13
+    ldr w11, [x8, #232]
+    sub w10, w9, #1
+    and w13, w20, #0xffffff
+    ldrb w14, [x8, #143]
+    ldrb w15, [x19, #28]
+    and w12, w10, w11
+    add w11, w11, w20
+    add w12, w12, w13
+    and w11, w11, #0xffffff
+    udiv w13, w12, w9
+    ldr w12, [x19, #24]
+    add w13, w14, w13
+    strb w13, [x8, #143]
+    tbz w15, #0, L11
+    cmp w12, w11
+    ldrb w13, [x8, #144]
+    str w12, [x8, #136]
+    cset w14, ne
+    and w13, w14, w13
+    strb w13, [x8, #144]
+L11:
+    ldr x12, [x8, #208]
+    and w10, w10, w11
+    ldr x13, [x8, #192]
+    tst w9, w11
+    str w11, [x8, #232]
+    madd x10, x12, x10, x13
+    cset w9, ne
+    str w9, [x8, #216]
+    str x10, [x8, #224]
+    dmb oshst
+    ldp w9, w10, [x8, #128]
+    ldr w11, [x8, #232]
+    ldr x8, [x8, #240]
+    cmp w9, w10
+    csel w9, wzr, w9, eq
+    sub w9, w11, w9
+    and w9, w9, #0xffffff
+    rev w9, w9
+    str w9, [x8]
+L12:
+    ldp x20, x19, [sp, #80]
+    ldr x27, [sp, #16]
+    ldp x22, x21, [sp, #64]
+    ldp x24, x23, [sp, #48]
+    ldp x26, x25, [sp, #32]
+    ldp x29, x30, [sp], #96
+    ret
+L13:
+    adrp x0, .Lanon
+    add x0, x0, :lo12:.Lanon
+    bl core::panicking::panic_const::panic_const_div_by_zero

@@ -10449,6 +10449,382 @@ L10:
     call _Unwind_Resume@PLT
     call qword ptr [rip + core::panicking::panic_in_cleanup@GOTPCREL]
 
+setup_forget_compressed:
+    push rbp
+    mov rbp, rsp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    and rsp, -64
+    sub rsp, 448
+    mov dword ptr [rsp + 24], esi
+    mov r14, rdi
+    mov r15, qword ptr [rdi + 224]
+    mov eax, dword ptr [rdi + 232]
+    mov qword ptr [rsp + 8], rax
+    movaps xmm0, xmmword ptr [rdi]
+    movaps xmm1, xmmword ptr [rdi + 16]
+    movaps xmm2, xmmword ptr [rdi + 32]
+    movaps xmm3, xmmword ptr [rdi + 48]
+    movaps xmmword ptr [rsp + 256], xmm0
+    movaps xmmword ptr [rsp + 304], xmm3
+    movaps xmmword ptr [rsp + 288], xmm2
+    movaps xmmword ptr [rsp + 272], xmm1
+    movaps xmm0, xmmword ptr [rdi + 64]
+    movaps xmmword ptr [rsp + 320], xmm0
+    movaps xmm0, xmmword ptr [rdi + 80]
+    movaps xmm1, xmmword ptr [rdi + 96]
+    movaps xmm2, xmmword ptr [rdi + 112]
+    movaps xmmword ptr [rsp + 336], xmm0
+    movaps xmmword ptr [rsp + 352], xmm1
+    movaps xmmword ptr [rsp + 368], xmm2
+    mov eax, dword ptr [rdi + 128]
+    movzx edi, word ptr [rdi + 140]
+    movzx r8d, byte ptr [r14 + 142]
+    movzx edx, byte ptr [r14 + 143]
+    movzx ecx, byte ptr [r14 + 144]
+    movups xmm0, xmmword ptr [r14 + 192]
+    movups xmm1, xmmword ptr [r14 + 208]
+    movaps xmmword ptr [rsp + 48], xmm1
+    movaps xmmword ptr [rsp + 32], xmm0
+    movaps xmm0, xmmword ptr [rsp + 368]
+    movaps xmmword ptr [rsp + 176], xmm0
+    movaps xmm0, xmmword ptr [rsp + 352]
+    movaps xmmword ptr [rsp + 160], xmm0
+    movaps xmm0, xmmword ptr [rsp + 336]
+    movaps xmmword ptr [rsp + 144], xmm0
+    movaps xmm0, xmmword ptr [rsp + 320]
+    movaps xmmword ptr [rsp + 128], xmm0
+    movdqa xmm0, xmmword ptr [rsp + 256]
+    movaps xmm1, xmmword ptr [rsp + 272]
+    movaps xmm2, xmmword ptr [rsp + 288]
+    movaps xmm3, xmmword ptr [rsp + 304]
+    movaps xmmword ptr [rsp + 112], xmm3
+    movaps xmmword ptr [rsp + 96], xmm2
+    movaps xmmword ptr [rsp + 80], xmm1
+    movdqa xmmword ptr [rsp + 64], xmm0
+    mov dword ptr [rsp + 192], eax
+    mov rsi, qword ptr [r14 + 132]
+    mov r9d, dword ptr [r14 + 132]
+    mov qword ptr [rsp + 196], rsi
+    mov dword ptr [rsp + 4], edi
+    mov word ptr [rsp + 204], di
+    mov byte ptr [rsp], r8b
+    mov byte ptr [rsp + 206], r8b
+    mov byte ptr [rsp + 207], dl
+    mov byte ptr [rsp + 208], cl
+    mov ebx, dword ptr [rsp + 60]
+    test ebx, ebx
+    je L16
+    movzx edx, dx
+    mov dword ptr [rsp + 28], edx
+    or edx, 61440
+    mov dword ptr [rsp + 16], edx
+    mov rdx, qword ptr [rsp + 8]
+    mov r12d, edx
+L1:
+    cmp eax, r9d
+    jne L2
+    mov edi, dword ptr [r15 + 60]
+    bswap edi
+    xor edi, dword ptr [rsp + 56]
+    mov esi, edi
+    ror sil
+    cmp sil, 119
+    ja L16
+    mov esi, edi
+    not sil
+    mov r9d, eax
+    test sil, 12
+    jne L14
+    mov dword ptr [rsp + 192], 0
+    mov rax, qword ptr [rsp + 48]
+    movaps xmm0, xmmword ptr [r15]
+    movaps xmm1, xmmword ptr [r15 + 16]
+    movdqa xmm2, xmmword ptr [r15 + 32]
+    mov rsi, qword ptr [r15 + 48]
+    mov rcx, qword ptr [r15 + 56]
+    movaps xmmword ptr [rsp + 64], xmm0
+    movaps xmmword ptr [rsp + 80], xmm1
+    movdqa xmmword ptr [rsp + 96], xmm2
+    mov qword ptr [rsp + 112], rsi
+    mov qword ptr [rsp + 120], rcx
+    mov esi, edi
+    shr esi, 16
+    mov dword ptr [rsp + 4], esi
+    mov word ptr [rsp + 204], si
+    mov esi, edi
+    and sil, -14
+    mov byte ptr [rsp], sil
+    mov byte ptr [rsp + 206], sil
+    pshufd xmm0, xmm2, 255
+    movd r8d, xmm0
+    bswap r8d
+    mov dword ptr [rsp + 196], r8d
+    cmp dil, 79
+    ja L16
+    cmp r8d, 2
+    jb L16
+    cmp r8d, dword ptr [rsp + 60]
+    setbe byte ptr [rsp + 208]
+    ja L16
+    cmp r15, qword ptr [rsp + 40]
+    jne L9
+    mov rax, qword ptr [rsp + 32]
+    jmp L10
+L2:
+    lea r13d, [rax + 1]
+    mov dword ptr [rsp + 192], r13d
+    test eax, eax
+    mov dword ptr [rsp + 20], r9d
+    je L3
+    test al, 7
+    sete sil
+    test sil, cl
+    je L4
+    movdqa xmm0, xmmword ptr [r15]
+    movaps xmm1, xmmword ptr [r15 + 16]
+    movaps xmm2, xmmword ptr [r15 + 32]
+    mov rcx, qword ptr [r15 + 48]
+    mov rsi, qword ptr [r15 + 56]
+    movdqa xmmword ptr [rsp + 128], xmm0
+    movaps xmmword ptr [rsp + 144], xmm1
+    movaps xmmword ptr [rsp + 160], xmm2
+    mov qword ptr [rsp + 176], rcx
+    mov qword ptr [rsp + 184], rsi
+    mov ecx, dword ptr [rsp + 56]
+    shl ecx, 8
+    movsx esi, word ptr [rsp + 16]
+    or esi, ecx
+    mov word ptr [r15 + 62], si
+    jmp L5
+L3:
+    cmp cl, 1
+    jne L16
+    mov edi, dword ptr [rsp + 128]
+    mov ecx, dword ptr [rsp + 132]
+    cmp byte ptr [rsp], 15
+    jbe L6
+    jmp L8
+L4:
+    mov edi, dword ptr [rsp + 56]
+    shl edi, 8
+    movsx esi, word ptr [rsp + 16]
+    or esi, edi
+    mov word ptr [r15 + 62], si
+    test cl, 1
+    je L16
+L5:
+    mov ecx, eax
+    and ecx, 7
+    mov edi, dword ptr [rsp + 8*rcx + 128]
+    mov ecx, dword ptr [rsp + 8*rcx + 132]
+    cmp byte ptr [rsp], 16
+    jae L7
+L6:
+    bswap edi
+    mov eax, edi
+    mov dword ptr [rsp + 108], ecx
+    mov byte ptr [rsp + 120], ah
+    shr eax, 16
+    jmp L13
+L7:
+    movzx esi, word ptr [rsp + 86]
+    shl esi, 16
+    mov dword ptr [rsp + 84], esi
+L8:
+    mov dword ptr [rsp + 76], edi
+    mov dword ptr [rsp + 108], ecx
+    add eax, dword ptr [rsp + 4]
+    jmp L13
+L9:
+    add rax, r15
+L10:
+    movdqa xmm0, xmmword ptr [rax]
+    movaps xmm1, xmmword ptr [rax + 16]
+    movaps xmm2, xmmword ptr [rax + 32]
+    mov rsi, qword ptr [rax + 48]
+    mov rax, qword ptr [rax + 56]
+    movdqa xmmword ptr [rsp + 128], xmm0
+    movaps xmmword ptr [rsp + 144], xmm1
+    movaps xmmword ptr [rsp + 160], xmm2
+    mov qword ptr [rsp + 176], rsi
+    mov qword ptr [rsp + 184], rax
+    mov dword ptr [rsp + 192], 1
+    movd eax, xmm0
+    cmp dil, 15
+    mov dword ptr [rsp + 20], r8d
+    ja L11
+    bswap eax
+    and ecx, -256
+    movzx esi, ah
+    or esi, ecx
+    mov dword ptr [rsp + 120], esi
+    shr eax, 16
+    jmp L12
+L11:
+    mov dword ptr [rsp + 76], eax
+    mov eax, dword ptr [rsp + 4]
+L12:
+    pshufd xmm0, xmm0, 85
+    movd ecx, xmm0
+    mov dword ptr [rsp + 108], ecx
+    mov r13d, 1
+L13:
+    shl eax, 16
+    movzx r8d, byte ptr [rsp]
+    or r8, rax
+    lea rdi, [rsp + 32]
+    mov rsi, r15
+    mov edx, r12d
+    lea rcx, [rsp + 64]
+    mov r9d, dword ptr [rsp + 28]
+    call qword ptr [rip + <blueflame::cq::ring::Ring>::store@GOTPCREL]
+    mov qword ptr [r14 + 128], 0
+    mov cl, 1
+    mov eax, r13d
+    mov r9d, dword ptr [rsp + 20]
+L14:
+    inc r12d
+    cmp r15, qword ptr [rsp + 40]
+    je L15
+    add r15, qword ptr [rsp + 48]
+    dec ebx
+    jne L1
+    jmp L16
+L15:
+    mov r15, qword ptr [rsp + 32]
+    and r12d, 16777215
+    xor byte ptr [rsp + 56], 1
+    dec ebx
+    jne L1
+L16:
+    mov r12d, dword ptr [r14 + 220]
+    test r12, r12
+    je L18
+    mov rax, qword ptr [r14 + 192]
+    mov rcx, qword ptr [r14 + 208]
+    lea esi, [r12 + 16777215]
+    xor edx, edx
+L17:
+    mov rdi, qword ptr [rsp + 8]
+    add edi, edx
+    and edi, 16777215
+    mov r8d, edi
+    and r8d, esi
+    imul r8, rcx
+    mov r8d, dword ptr [rax + r8 + 60]
+    xor r9d, r9d
+    test edi, r12d
+    setne r9b
+    shr r8d, 24
+    xor r8d, r9d
+    ror r8b
+    cmp r8b, 119
+    ja L19
+    inc rdx
+    cmp r12, rdx
+    jne L17
+    jmp L20
+L18:
+    xor r12d, r12d
+    jmp L20
+L19:
+    mov r12d, edx
+L20:
+    mov rax, qword ptr [rsp + 8]
+    add eax, r12d
+    and eax, 16777215
+    mov dword ptr [rsp + 80], r12d
+    mov dword ptr [rsp + 84], 0
+    mov qword ptr [rsp + 8], rax
+    mov dword ptr [rsp + 88], eax
+    mov byte ptr [rsp + 92], 0
+    mov dword ptr [rsp + 64], 0
+    mov eax, dword ptr [rsp + 24]
+    mov dword ptr [rsp + 68], eax
+    mov qword ptr [rsp + 72], r14
+    test r12d, r12d
+    je L26
+    dec r12d
+    mov dword ptr [rsp], 0
+    mov r8d, -256
+    xor r15d, r15d
+    xor ebx, ebx
+    xor r13d, r13d
+    jmp L23
+L21:
+    add eax, r12d
+    inc eax
+    and eax, 16777215
+    cmp eax, dword ptr [rsp + 8]
+    sete al
+    or bl, al
+    mov r15d, ebx
+    and r15b, 1
+    inc r13d
+    mov dword ptr [rsp], r13d
+L22:
+    add r12d, -1
+    jae L25
+L23:
+    mov eax, dword ptr [r14 + 232]
+    lea esi, [r12 + rax]
+    and esi, 16777215
+    mov rcx, qword ptr [r14 + 192]
+    mov edx, dword ptr [r14 + 220]
+    dec edx
+    and edx, esi
+    imul rdx, qword ptr [r14 + 208]
+    mov edi, dword ptr [rcx + rdx + 60]
+    mov ecx, dword ptr [rcx + rdx + 56]
+    and ecx, r8d
+    bswap ecx
+    cmp ecx, dword ptr [rsp + 24]
+    je L21
+    test r13d, r13d
+    je L24
+    mov ecx, dword ptr [r14 + 232]
+    add ecx, r13d
+    add ecx, r12d
+    and ecx, 16777215
+    lea rdi, [r14 + 192]
+    mov rdx, rdi
+    call qword ptr [rip + <blueflame::cq::ring::Ring>::copy_cqe@GOTPCREL]
+    mov r8d, -256
+    jmp L22
+L24:
+    xor r13d, r13d
+    jmp L22
+L25:
+    mov dword ptr [rsp + 80], 0
+    mov byte ptr [rsp + 92], r15b
+    mov eax, dword ptr [rsp]
+    mov dword ptr [rsp + 84], eax
+L26:
+    lea rdi, [rsp + 64]
+    call core::ptr::drop_in_place::<blueflame::cq::forget::Sweep<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::Hash>>>
+    lea rsp, [rbp - 40]
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+    mov r14, rax
+    mov dword ptr [rsp + 80], r12d
+    mov byte ptr [rsp + 92], r15b
+    mov eax, dword ptr [rsp]
+    mov dword ptr [rsp + 84], eax
+    lea rdi, [rsp + 64]
+    call core::ptr::drop_in_place::<blueflame::cq::forget::Sweep<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::Hash>>>
+    mov rdi, r14
+    call _Unwind_Resume@PLT
+    call qword ptr [rip + core::panicking::panic_in_cleanup@GOTPCREL]
+
 setup_holds:
     mov ecx, dword ptr [rdi + 44]
     xor eax, eax
@@ -10666,3 +11042,195 @@ L14:
     pop r15
     pop rbp
     ret
+
+core::ptr::drop_in_place::<blueflame::cq::forget::Sweep<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::Hash>>>:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 24
+    mov rbx, rdi
+    mov r12d, dword ptr [rdi + 16]
+    test r12d, r12d
+    je L12
+    mov r13, qword ptr [rbx + 8]
+    mov ebp, dword ptr [rbx]
+    mov r11d, dword ptr [rbx + 4]
+    mov r15d, dword ptr [rbx + 24]
+    mov r10d, dword ptr [rbx + 20]
+    movzx eax, byte ptr [rbx + 28]
+    mov byte ptr [rsp + 11], al
+    dec r12d
+    mov r14d, r10d
+    mov qword ptr [rsp + 16], rbx
+    mov dword ptr [rsp + 12], r15d
+    jmp L4
+L1:
+    cmp cl, 4
+    jae L11
+L2:
+    add eax, r12d
+    inc eax
+    and eax, 16777215
+    cmp eax, r15d
+    sete al
+    or al, byte ptr [rsp + 11]
+    and al, 1
+    mov byte ptr [rbx + 28], al
+    inc r14d
+    mov dword ptr [rbx + 20], r14d
+    mov r10d, r14d
+    mov byte ptr [rsp + 11], al
+L3:
+    add r12d, -1
+    jae L13
+L4:
+    mov dword ptr [rbx + 16], r12d
+    mov eax, dword ptr [r13 + 232]
+    lea esi, [r12 + rax]
+    and esi, 16777215
+    mov rdx, qword ptr [r13 + 192]
+    mov r9d, dword ptr [r13 + 220]
+    lea edi, [r9 - 1]
+    and edi, esi
+    imul rdi, qword ptr [r13 + 208]
+    mov ecx, dword ptr [rdx + rdi + 60]
+    xor r8d, r8d
+    test esi, r9d
+    setne r9b
+    test ebp, ebp
+    je L5
+    mov r8b, r9b
+    bswap ecx
+    xor ecx, r8d
+    cmp ebp, 1
+    jne L7
+    mov edx, dword ptr [rdx + rdi + 56]
+    mov edi, -256
+    and edx, edi
+    bswap edx
+    cmp edx, r11d
+    je L1
+    jmp L6
+L5:
+    mov ecx, dword ptr [rdx + rdi + 56]
+    mov edx, -256
+    and ecx, edx
+    bswap ecx
+    cmp ecx, r11d
+    je L2
+L6:
+    test r14d, r14d
+    je L10
+    mov ecx, dword ptr [r13 + 232]
+    add ecx, r14d
+    add ecx, r12d
+    and ecx, 16777215
+    lea rdi, [r13 + 192]
+    mov rdx, rdi
+    mov r15, r10
+    mov ebx, ebp
+    mov ebp, r11d
+    call qword ptr [rip + <blueflame::cq::ring::Ring>::copy_cqe@GOTPCREL]
+    mov r11d, ebp
+    mov ebp, ebx
+    mov rbx, qword ptr [rsp + 16]
+    mov r10, r15
+    mov r15d, dword ptr [rsp + 12]
+    jmp L3
+L7:
+    cmp cl, 4
+    jb L8
+    mov edx, ecx
+    and dl, -4
+    rol dl, 4
+    cmp dl, 5
+    jb L2
+L8:
+    mov edx, ecx
+    shr dl, 4
+    cmp dl, 14
+    je L2
+    dec dl
+    cmp dl, 3
+    ja L6
+L9:
+    shr cl, 2
+    and cl, 3
+    dec cl
+    cmp cl, 2
+    jb L2
+    jmp L6
+L10:
+    xor r14d, r14d
+    jmp L3
+L11:
+    mov edx, ecx
+    shr dl, 4
+    je L9
+    movzx ecx, dl
+    cmp ecx, 13
+    je L2
+    jmp L6
+L12:
+    mov r10d, dword ptr [rbx + 20]
+L13:
+    test r10d, r10d
+    je L15
+    mov rcx, qword ptr [rbx + 8]
+    mov r8d, dword ptr [rcx + 220]
+    test r8d, r8d
+    je L16
+    mov edx, dword ptr [rcx + 232]
+    lea esi, [rdx + r10]
+    and esi, 16777215
+    movzx r11d, byte ptr [rbx + 28]
+    mov rax, r10
+    mov r10d, dword ptr [rbx + 24]
+    lea r9d, [r8 - 1]
+    and edx, r9d
+    and eax, 16777215
+    add eax, edx
+    xor edi, edi
+    xor edx, edx
+    div r8d
+    add byte ptr [rcx + 143], al
+    test r11b, r11b
+    je L14
+    cmp r10d, esi
+    setne al
+    and byte ptr [rcx + 144], al
+    mov dword ptr [rcx + 136], r10d
+L14:
+    xor eax, eax
+    test r8d, esi
+    setne al
+    mov dword ptr [rcx + 216], eax
+    and r9d, esi
+    imul r9, qword ptr [rcx + 208]
+    add r9, qword ptr [rcx + 192]
+    mov qword ptr [rcx + 224], r9
+    mov dword ptr [rcx + 232], esi
+    mov eax, dword ptr [rcx + 128]
+    cmp eax, dword ptr [rcx + 132]
+    mov edx, dword ptr [rcx + 232]
+    cmovne edi, eax
+    sub edx, edi
+    and edx, 16777215
+    mov rax, qword ptr [rcx + 240]
+    bswap edx
+    mov dword ptr [rax], edx
+L15:
+    add rsp, 24
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+L16:
+    lea rdi, [rip + .Lanon]
+    call qword ptr [rip + core::panicking::panic_const::panic_const_div_by_zero@GOTPCREL]
