@@ -6,7 +6,7 @@
 use std::time::Duration;
 
 use blueflame::cq::{Cqe, CqeError, Side, WcStatus};
-use blueflame::wqe::Fence;
+use blueflame::wqe::{Fence, Sge};
 use blueflame::{WrId, transport};
 use blueflame_testkit::request::{Data, Kind, Wr};
 use blueflame_testkit::{Buffer, ConnectOptions, Device, DeviceOptions, End, Network, Shape, connect, wait_for_timer};
@@ -20,8 +20,9 @@ type Rc = transport::Rc;
 
 /// Requests of a run, and receives for them.
 const REQUESTS: usize = 24;
-/// Bytes of a message.
-const MESSAGE: usize = 48;
+/// Bytes of a long message, which has three packets, and of a short one.
+const LONG: usize = 1100;
+const SHORT: usize = 48;
 /// A queue that is not polled overruns with its fifth completion.
 const FEW_CQES: u32 = 4;
 
@@ -96,9 +97,14 @@ struct Lab {
     psn: u32,
 }
 
+/// Bytes of message `number`: of each kind of request, some are long.
+fn length(number: usize) -> usize {
+    if number % 2 == 0 { LONG } else { SHORT }
+}
+
 /// Message `number`. The peer's memory has others, made by numbers from 100 on.
-fn message(number: usize) -> [u8; MESSAGE] {
-    core::array::from_fn(|i| (number * 37 + i * 11 + 1) as u8)
+fn message(number: usize) -> Vec<u8> {
+    (0..length(number)).map(|i| (number * 37 + i * 11 + 1) as u8).collect()
 }
 
 fn shape(calamity: Calamity) -> Shape {
@@ -114,8 +120,8 @@ impl Lab {
         let [a, b] = [1, 2].map(|lid| device(&network, lid, faults));
         let near = End::new(&a, &shape(calamity)).expect("an end");
         let far = End::new(&b, &shape(Calamity::Flap)).expect("an end");
-        let [source, landing] = [(); 2].map(|()| a.buffer(REQUESTS * MESSAGE).expect("memory"));
-        let [window, mailbox] = [(); 2].map(|()| b.buffer(2 * REQUESTS * MESSAGE).expect("memory"));
+        let [source, landing] = [(); 2].map(|()| a.buffer(REQUESTS * LONG).expect("memory"));
+        let [window, mailbox] = [(); 2].map(|()| b.buffer(2 * REQUESTS * LONG).expect("memory"));
         let (done, arrived) = (Vec::new(), Vec::new());
         let mut lab =
             Self { network, faults, near, far, source, landing, window, mailbox, done, arrived, polls: true, psn: 0 };
@@ -125,28 +131,29 @@ impl Lab {
 
     fn connect(&mut self) {
         // Receivers without room are awaited for ever.
-        let (timeout, retry_cnt, rnr_retry, min_rnr_timer, psn) = (10, 7, 7, 1, self.psn);
-        let options = ConnectOptions { timeout, retry_cnt, rnr_retry, min_rnr_timer, psn, ..Default::default() };
+        let (timeout, retry_cnt, rnr_retry, min_rnr_timer, psn, path_mtu) = (10, 7, 7, 1, self.psn, 512);
+        let options =
+            ConnectOptions { timeout, retry_cnt, rnr_retry, min_rnr_timer, psn, path_mtu, ..Default::default() };
         self.psn += 1 << 20;
         connect(&self.near, &self.far, &options).expect("a connection");
         for number in 0..REQUESTS {
-            self.source.write(number * MESSAGE, &message(number));
-            self.window.write((REQUESTS + number) * MESSAGE, &message(100 + number));
+            self.source.write(number * LONG, &message(number));
+            self.window.write((REQUESTS + number) * LONG, &message(100 + number));
         }
     }
 
     fn receives(&mut self) {
         for slot in 0..REQUESTS {
             // SAFETY: the mailbox belongs to the device, which outlives the queue, and is looked at when all is done.
-            unsafe { self.far.rq.post_unchecked(WrId(slot as u64), &[self.mailbox.slot(slot, MESSAGE)]) }
-                .expect("room");
+            unsafe { self.far.rq.post_unchecked(WrId(slot as u64), &[self.mailbox.slot(slot, LONG)]) }.expect("room");
         }
     }
 
     /// A message, a WRITE or a READ, by the number.
     fn post(&mut self, number: usize) {
-        let slot = |buffer: &Buffer| Data::Sges(vec![buffer.slot(number, MESSAGE)]);
-        let there = |at: usize| self.window.remote().at((at * MESSAGE) as u64);
+        let length = length(number) as u32;
+        let slot = |buffer: &Buffer| Data::Sges(vec![Sge { length, ..buffer.slot(number, LONG) }]);
+        let there = |at: usize| self.window.remote().at((at * LONG) as u64);
         let (kind, data) = match number % 3 {
             0 => (Kind::SendImm(number as u32), slot(&self.source)),
             1 => (Kind::Write(there(number)), slot(&self.source)),
@@ -184,8 +191,9 @@ impl Lab {
             // A receiver that refuses a request flushes its receives.
             if status != WcStatus::WrFlushErr {
                 let number = cqe.imm().expect("a message with immediate data") as usize;
-                assert_eq!((status, cqe.byte_len() as usize), (WcStatus::Success, MESSAGE));
-                assert_eq!(mailbox.to_vec(slot * MESSAGE..(slot + 1) * MESSAGE), message(number), "message {number}");
+                assert_eq!((status, cqe.byte_len() as usize), (WcStatus::Success, length(number)));
+                let there = slot * LONG..slot * LONG + length(number);
+                assert_eq!(mailbox.to_vec(there), message(number), "message {number}");
                 arrived.push(number);
             }
         });
@@ -249,7 +257,7 @@ impl Lab {
         assert!(self.arrived.is_sorted_by(|a, b| a < b), "once, in order: {:?}", self.arrived);
         assert!(self.arrived.starts_with(&sent), "{:?} completed, {:?} arrived", sent, self.arrived);
         for number in (0..good).filter(|number| number % 3 != 0) {
-            let here = number * MESSAGE..(number + 1) * MESSAGE;
+            let here = number * LONG..number * LONG + length(number);
             let (found, expected) = match number % 3 {
                 1 => (self.window.to_vec(here), message(number)),
                 _ => (self.landing.to_vec(here), message(100 + number)),
@@ -277,8 +285,8 @@ impl Lab {
         } else {
             reset(&mut self.far);
         }
-        [self.source, self.landing] = [(); 2].map(|()| near.buffer(REQUESTS * MESSAGE).expect("memory"));
-        self.window = far.buffer(2 * REQUESTS * MESSAGE).expect("memory");
+        [self.source, self.landing] = [(); 2].map(|()| near.buffer(REQUESTS * LONG).expect("memory"));
+        self.window = far.buffer(2 * REQUESTS * LONG).expect("memory");
         (self.done, self.arrived, self.polls) = (Vec::new(), Vec::new(), true);
         self.connect();
     }

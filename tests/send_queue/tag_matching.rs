@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 use blueflame::cq::CompletionQueue;
 use blueflame::cq::setup::CqParts;
 use blueflame::queue::recv::{SrqParts, SrqRecord};
-use blueflame::queue::tags::{TagCompletionError, TagError, TagEvent, TagRecord};
+use blueflame::queue::tags::{TagCompletionError, TagError, TagEvent, TagPartsError, TagRecord};
 use blueflame::queue::{PostError, SendQueue, SharedRecvQueue, TagMatching};
 use blueflame::tagged::{TagHeader, TagKind};
 use blueflame::transport::Rc;
@@ -134,7 +134,7 @@ impl Completions {
 fn new_list(rig: &Rig, shared: &Shared) -> List {
     let records = vec![TagRecord::default(); usize::from(TAGS) + 1];
     // SAFETY: there is no device, and no other queue.
-    unsafe { TagMatching::new(shared.queue(), rig.queue(), records) }.expect("idle")
+    unsafe { TagMatching::new(shared.queue(), rig.queue(), records) }.map_err(|(error, _)| error).expect("idle")
 }
 
 /// A completion of tag matching.
@@ -520,13 +520,19 @@ fn lists_that_cannot_be_are_refused() {
         // SAFETY: there is no device, and no other queue.
         let refused =
             unsafe { TagMatching::new(shared.queue(), rig.queue::<Rc>(), vec![TagRecord::default(); records]) };
-        assert_eq!(refused.expect_err("no list").2.len(), records);
+        let (error, (_, _, back)) = refused.expect_err("no list");
+        assert_eq!((error, back.len()), (TagPartsError::Records { records }, records));
     }
     let mut busy = rig.queue::<Rc>();
     busy.post(&blueflame::wqe::nop()).expect("room");
     let shared = Shared::new();
     // SAFETY: as above.
-    assert!(unsafe { TagMatching::new(shared.queue(), busy, vec![TagRecord::default(); 2]) }.is_err());
+    let refused = unsafe { TagMatching::new(shared.queue(), busy, vec![TagRecord::default(); 2]) };
+    let error = refused.expect_err("no list").0;
+    assert_eq!(error, TagPartsError::Outstanding { outstanding: Wqebbs(1) });
+    assert_eq!(error.to_string(), "the command queue of a list of tags is not idle: WQEBBs outstanding: 1");
+    let error = TagPartsError::Records { records: 1 };
+    assert_eq!(error.to_string(), "a list of tags has 2 to 32768 records, not 1");
 }
 
 #[test]

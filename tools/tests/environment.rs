@@ -15,7 +15,7 @@ const SOURCES: [&str; 10] =
 /// `switch` is the parameter of `policy_of` in `src/verbs/domain/register.rs`.
 const READERS: [&str; 4] = ["var(", "var_os(", "getenv(", "switch("];
 /// Variables that a library reads for the programs here: proptest, anstream.
-const READ_BY_LIBRARIES: [&str; 3] = ["PROPTEST_RNG_SEED", "PROPTEST_RNG_ALGORITHM", "NO_COLOR"];
+const READ_BY_LIBRARIES: [&str; 4] = ["PROPTEST_CASES", "PROPTEST_RNG_SEED", "PROPTEST_RNG_ALGORITHM", "NO_COLOR"];
 /// Where a distribution has libmlx5.
 const LIBRARIES: [&str; 3] = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64"];
 

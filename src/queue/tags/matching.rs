@@ -21,10 +21,10 @@ use crate::queue::owning::queues::Holds;
 use crate::queue::recv::shared::{SharedRecvQueue, SrqBatch};
 use crate::queue::send::queue::SendQueue;
 use crate::queue::tags::entries::{Entries, TagRecord};
-use crate::queue::tags::error::{TagCompletionError, TagError};
+use crate::queue::tags::error::{TagCompletionError, TagError, TagPartsError};
 use crate::tagged::TagHeader;
 use crate::transport::Rc;
-use crate::types::{TagIndex, WrId};
+use crate::types::{TagIndex, Wqebbs, WrId};
 use crate::wqe::{self, Sge};
 
 /// An event of a list of tags, reported by a completion.
@@ -182,17 +182,21 @@ where
     /// A device whose list has fewer entries fails requests.
     ///
     /// # Errors
-    /// The three, if something is outstanding on the command queue, or there are not 2 to 32768 records.
+    /// [`TagPartsError`], with the three parts.
     ///
     /// # Safety
     /// `commands` is the send queue of a connection to itself, whose receives come from `receives`. No other queue
     /// changes the list of `receives`, because the completions of a list do not name their requests.
-    pub unsafe fn new(receives: S, commands: C, mut records: E) -> Result<Self, (S, C, E)> {
-        let is_idle = commands.queue().free() == commands.queue().depth();
-        if !is_idle || !(2..=Entries::<E>::MOST).contains(&records.as_mut().len()) {
-            return Err((receives, commands, records));
-        }
-        Ok(Self { receives, commands, entries: Entries::new(records), seen: 0, told: 0 })
+    pub unsafe fn new(receives: S, commands: C, mut records: E) -> Result<Self, (TagPartsError, (S, C, E))> {
+        let (free, depth, len) = (commands.queue().free(), commands.queue().depth(), records.as_mut().len());
+        let error = if free != depth {
+            TagPartsError::Outstanding { outstanding: Wqebbs(depth.0 - free.0) }
+        } else if !(2..=Entries::<E>::MOST).contains(&len) {
+            TagPartsError::Records { records: len }
+        } else {
+            return Ok(Self { receives, commands, entries: Entries::new(records), seen: 0, told: 0 });
+        };
+        Err((error, (receives, commands, records)))
     }
 
     /// Appends a buffer: the next message whose tag is `tag` in the bits of `mask` goes there. `tag` has no bits

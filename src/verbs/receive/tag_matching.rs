@@ -155,6 +155,6 @@ impl TagMatchingBuilder<'_> {
         let records = vec![TagRecord::default(); tags as usize + 1].into_boxed_slice();
         // SAFETY: connected above to itself; both are new, and only unsafe calls have other queues change a list.
         unsafe { TagMatching::new(shared, sq, records) }
-            .map_err(|_| Error::Parts { object: OBJECT, why: "its command queue is in use".into() })
+            .map_err(|(error, _)| Error::Parts { object: OBJECT, why: error.to_string() })
     }
 }

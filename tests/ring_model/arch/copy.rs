@@ -4,6 +4,7 @@ use super::{Wide, mmio_write64};
 
 pub(crate) trait BlockCopy: Copy + std::fmt::Debug + Send + Sync + 'static {
     const WIDE: bool;
+    const ROUTINE: CopyRoutine = CopyRoutine::Words;
 
     /// # Safety
     /// As for [`mmio_write64`], as below.
@@ -14,6 +15,13 @@ pub(crate) trait BlockCopy: Copy + std::fmt::Debug + Send + Sync + 'static {
     /// # Safety
     /// As above.
     unsafe fn copy_wqebb(self, dst: *mut u64, wqebb: *const u64);
+}
+
+/// The routine of the model, and the one that stores to devices alone.
+#[allow(dead_code, reason = "the models have one routine")]
+pub(crate) enum CopyRoutine {
+    Words,
+    St64b,
 }
 
 /// One store in the model, of the first word.

@@ -115,8 +115,8 @@ impl TagMatchingBuilder<'_> {
         pair.connect(path, &itself, &itself)?;
         let QueuePair { sq, .. } = pair;
         let records = vec![TagRecord::default(); tags as usize + 1].into_boxed_slice();
-        let busy = |_| Error::Parts { object: "list of tags", why: "its command queue is in use".to_owned() };
         // SAFETY: connected above to itself; both are new, and only unsafe calls have other queues change a list.
-        unsafe { TagMatching::new(xrq, sq, records) }.map_err(busy)
+        unsafe { TagMatching::new(xrq, sq, records) }
+            .map_err(|(error, _)| Error::Parts { object: "list of tags", why: error.to_string() })
     }
 }

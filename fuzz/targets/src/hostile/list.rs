@@ -94,7 +94,7 @@ impl List {
         // SAFETY: no other queue changes this list; the device plays both.
         let tags = unsafe { TagMatching::new(srq, sq, vec![TagRecord::default(); ENTRIES.into()]) };
         Self {
-            tags: tags.expect("an idle command queue"),
+            tags: tags.map_err(|(error, _)| error).expect("an idle command queue"),
             commands,
             shared,
             entries: BTreeMap::new(),

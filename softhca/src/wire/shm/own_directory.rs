@@ -35,7 +35,7 @@ pub enum ShmError {
 /// # Errors
 /// [`ShmError::NotOurs`] if something of that name exists which others could have made or could change.
 pub fn default_directory() -> Result<PathBuf, ShmError> {
-    own_directory(&PathBuf::from(format!("/dev/shm/softhca-{}", rustix::process::geteuid().as_raw())))
+    own_directory(&PathBuf::from(format!("/dev/shm/softhca-{}", user())))
 }
 
 /// The fabric at `directory`. Makes it if there is none. Returns its absolute path.
@@ -53,13 +53,19 @@ pub fn own_directory(directory: &Path) -> Result<PathBuf, ShmError> {
     directory.canonicalize().map_err(fault)
 }
 
+/// The user whom the system takes this process for. (Of rustix, this function's module is not compiled for MIPS.)
+fn user() -> u32 {
+    // SAFETY: the call has no arguments, and cannot fail.
+    unsafe { libc::geteuid() }
+}
+
 /// Whether `directory` is one, and no symbolic link, that this user alone can write to.
 pub(super) fn check_own(directory: &Path) -> Result<(), ShmError> {
     let opened =
         OpenOptions::new().read(true).custom_flags(libc::O_DIRECTORY | libc::O_NOFOLLOW).open(directory).and_then(
             |directory| {
                 let found = directory.metadata()?;
-                Ok(found.uid() == rustix::process::geteuid().as_raw() && found.mode() & 0o022 == 0)
+                Ok(found.uid() == user() && found.mode() & 0o022 == 0)
             },
         );
     match opened {
