@@ -193,6 +193,37 @@ fn users_cannot_do_what_is_the_drivers() {
     }
 }
 
+/// Owners are kept by the number of a table, without its direction.
+#[test]
+fn a_users_table_makes_no_other_directions_table_its_own() {
+    const RECEIVE: u8 = 0;
+    const SNIFF: u8 = 5;
+    const CREATE: u16 = 0x930;
+    const DESTROY: u16 = 0x931;
+    const QUERY: u16 = 0x932;
+    let mut bench = Bench::new();
+    let user = bench.user().0;
+    let mut send = |opcode: u16, uid: u16, kind: u8, table: u8| {
+        let command = commands::all().find(|command| command.opcode == opcode).expect("a command");
+        let mut input = zeros(command);
+        input[2..4].copy_from_slice(&uid.to_be_bytes());
+        (input[16], input[23]) = (kind, table);
+        bench.execute(&input, command.output.bytes)
+    };
+    let of_driver = send(CREATE, 0, RECEIVE, 0).expect("a table")[11];
+    let of_user = send(CREATE, user, SNIFF, 0).expect("a table")[11];
+    for opcode in [QUERY, DESTROY] {
+        for (kind, table) in [(RECEIVE, of_driver), (RECEIVE, of_user), (SNIFF, of_driver)] {
+            assert_eq!(send(opcode, user, kind, table), Err(Status::BadResource), "{opcode:#x}: {kind}, {table}");
+        }
+    }
+    assert!(send(QUERY, 0, RECEIVE, of_driver).is_ok() && send(QUERY, user, SNIFF, of_user).is_ok());
+    for (kind, table) in [(RECEIVE, of_user), (SNIFF, of_driver)] {
+        assert_eq!(send(DESTROY, 0, kind, table), Err(Status::BadResource), "the driver, too, must say which");
+    }
+    assert!(send(DESTROY, user, SNIFF, of_user).is_ok() && send(DESTROY, 0, RECEIVE, of_driver).is_ok());
+}
+
 /// A generator of numbers (Marsaglia's xorshift), so that a failure comes again.
 struct Random(u64);
 

@@ -1,6 +1,7 @@
 //! A flow table: rules at indices, in groups of one mask each. The lowest index that matches decides.
 
 use super::key::Key;
+use super::walk::Direction;
 use crate::error::{Error, Object};
 use crate::table::Table;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -76,6 +77,8 @@ impl Group {
 /// A flow table.
 #[derive(Debug)]
 pub(crate) struct FlowTable {
+    /// Which frames it is for.
+    pub(super) direction: Direction,
     /// Frames go on to tables of higher levels only.
     pub(crate) level: u8,
     /// log2 of the indices.
@@ -92,9 +95,9 @@ pub(crate) struct FlowTable {
 
 impl FlowTable {
     /// A table without groups.
-    pub(super) fn new(level: u8, log_size: u8, miss: Miss) -> Self {
+    pub(super) fn new(direction: Direction, level: u8, log_size: u8, miss: Miss) -> Self {
         let groups = Table::new(Object::FlowGroup, 0, MAX_GROUPS);
-        Self { level, log_size, miss, groups, in_order: BTreeMap::new(), entries: BTreeMap::new(), users: 0 }
+        Self { direction, level, log_size, miss, groups, in_order: BTreeMap::new(), entries: BTreeMap::new(), users: 0 }
     }
 
     /// The rule for a frame, if there is one.

@@ -6,7 +6,7 @@ use super::table::{Destination, Entry, FlowTable, Group, Miss, Verdict};
 use crate::error::{Error, Object};
 use crate::table::Table;
 
-/// Most flow tables, and most flow counters.
+/// Most flow tables of all directions, and most flow counters.
 pub(crate) const MAX_TABLES: u32 = 1 << 16;
 pub(crate) const MAX_COUNTERS: u32 = 1 << 20;
 /// Most rules and groups of all tables together: a rule takes about 800 bytes of the device's memory.
@@ -49,8 +49,10 @@ pub(crate) struct Decision {
 /// All flow tables.
 #[derive(Debug)]
 pub(crate) struct Steering {
+    /// Tables of all directions. A number is that of one table, whatever its direction: owners are kept by number.
+    tables: Table<FlowTable>,
     /// By direction.
-    tables: [Tables; Direction::ALL.len()],
+    roots: [Option<u32>; Direction::ALL.len()],
     counters: Table<FlowCounter>,
     rules: Quota,
     groups: Quota,
@@ -78,13 +80,6 @@ impl Quota {
     }
 }
 
-/// Those of one direction.
-#[derive(Debug)]
-struct Tables {
-    tables: Table<FlowTable>,
-    root: Option<u32>,
-}
-
 impl Default for Steering {
     fn default() -> Self {
         Self::with_limits(MAX_RULES, MAX_GROUPS)
@@ -94,32 +89,23 @@ impl Default for Steering {
 impl Steering {
     /// No tables, and at most so many rules and groups.
     fn with_limits(rules: u32, groups: u32) -> Self {
-        // Tables have numbers of their own in each direction; counters are for both.
-        let tables = || Tables { tables: Table::new(Object::FlowTable, 1, MAX_TABLES), root: None };
         Self {
-            tables: Direction::ALL.map(|_| tables()),
+            tables: Table::new(Object::FlowTable, 1, MAX_TABLES),
+            roots: Direction::ALL.map(|_| None),
             counters: Table::new(Object::FlowCounter, 1, MAX_COUNTERS),
             rules: Quota::new(Object::FlowRule, rules),
             groups: Quota::new(Object::FlowGroup, groups),
         }
     }
 
-    fn of(&self, direction: Direction) -> &Tables {
-        &self.tables[direction as usize]
-    }
-
-    fn of_mut(&mut self, direction: Direction) -> &mut Tables {
-        &mut self.tables[direction as usize]
-    }
-
     /// Decides about a frame of `octets` bytes. Counters of the rules on its way count it.
     pub(crate) fn decide(&mut self, direction: Direction, key: &Key, octets: u64) -> Decision {
         let default = direction == Direction::Transmit;
         let mut decision = Decision::default();
-        let (tables, counters) = (&self.tables[direction as usize], &mut self.counters);
-        let mut next = tables.root;
+        let (tables, counters) = (&self.tables, &mut self.counters);
+        let mut next = self.roots[direction as usize];
         // Without a root, or past the last table, the direction's default holds.
-        while let Some(table) = next.and_then(|number| tables.tables.get(number)) {
+        while let Some(table) = next.and_then(|number| tables.get(number)) {
             let Some(entry) = table.find(key) else {
                 next = match table.miss {
                     Miss::Default => None,
@@ -168,56 +154,58 @@ impl Steering {
         };
         check("level", level, MAX_LEVEL, "up to the device's max_ft_level")?;
         check("log2 of rules", log_size, MAX_LOG_SIZE, "up to the device's log_max_ft_size")?;
-        let tables = self.of_mut(direction);
-        tables.check_way(level, miss)?;
-        let number = tables.tables.reserve()?;
-        tables.count_miss(miss, 1);
-        tables.tables.insert(number, FlowTable::new(level, log_size, miss));
+        self.check_way(direction, level, miss)?;
+        let number = self.tables.reserve()?;
+        self.count_miss(miss, 1);
+        self.tables.insert(number, FlowTable::new(direction, level, log_size, miss));
         Ok(number)
     }
 
-    /// A table.
+    /// A table of this direction.
     pub(crate) fn table(&self, direction: Direction, number: u32) -> Result<&FlowTable, Error> {
-        self.of(direction).tables.find(number)
+        let missing = Error::NoSuch { object: Object::FlowTable, number };
+        self.tables.get(number).filter(|table| table.direction == direction).ok_or(missing)
+    }
+
+    fn table_mut(&mut self, direction: Direction, number: u32) -> Result<&mut FlowTable, Error> {
+        self.table(direction, number)?;
+        self.tables.find_mut(number)
     }
 
     /// Changes where frames go that no rule of a table matches.
     pub(crate) fn set_miss(&mut self, direction: Direction, number: u32, miss: Miss) -> Result<(), Error> {
-        let tables = self.of_mut(direction);
-        let table = tables.tables.find(number)?;
+        let table = self.table(direction, number)?;
         let before = table.miss;
-        tables.check_way(table.level, miss)?;
-        tables.count_miss(miss, 1);
-        tables.count_miss(before, -1);
-        tables.tables.find_mut(number)?.miss = miss;
+        self.check_way(direction, table.level, miss)?;
+        self.count_miss(miss, 1);
+        self.count_miss(before, -1);
+        self.table_mut(direction, number)?.miss = miss;
         Ok(())
     }
 
     /// Removes a table that has no groups, and that no rule and no other table sends frames to. If it was the root, no
     /// root is left.
     pub(crate) fn destroy_table(&mut self, direction: Direction, number: u32) -> Result<(), Error> {
-        let tables = self.of_mut(direction);
-        let table = tables.tables.remove_unused(number, |table| table.users + table.group_count())?;
-        tables.count_miss(table.miss, -1);
-        if tables.root == Some(number) {
-            tables.root = None;
-        }
+        self.table(direction, number)?;
+        let table = self.tables.remove_unused(number, |table| table.users + table.group_count())?;
+        self.count_miss(table.miss, -1);
+        let root = &mut self.roots[direction as usize];
+        *root = root.filter(|&root| root != number);
         Ok(())
     }
 
     /// Says with which table the way of frames begins; `None`: with none.
     pub(crate) fn set_root(&mut self, direction: Direction, root: Option<u32>) -> Result<(), Error> {
-        let tables = self.of_mut(direction);
         if let Some(number) = root {
-            tables.tables.find(number)?;
+            self.table(direction, number)?;
         }
-        tables.root = root;
+        self.roots[direction as usize] = root;
         Ok(())
     }
 
     /// Whether the way of frames begins with a table.
     pub(crate) fn has_root(&self, direction: Direction) -> bool {
-        self.of(direction).root.is_some()
+        self.roots[direction as usize].is_some()
     }
 
     /// Adds a group of rules to a table.
@@ -227,14 +215,14 @@ impl Steering {
             return Err(Error::BadValue { what: "byte of the match criteria", value: byte as u64, permitted });
         }
         self.groups.check()?;
-        let number = self.of_mut(direction).tables.find_mut(table)?.add_group(group)?;
+        let number = self.table_mut(direction, table)?.add_group(group)?;
         self.groups.count += 1;
         Ok(number)
     }
 
     /// Removes a group that has no rules.
     pub(crate) fn destroy_group(&mut self, direction: Direction, table: u32, group: u32) -> Result<(), Error> {
-        self.of_mut(direction).tables.find_mut(table)?.remove_group(group)?;
+        self.table_mut(direction, table)?.remove_group(group)?;
         self.groups.count -= 1;
         Ok(())
     }
@@ -253,12 +241,11 @@ impl Steering {
             self.rules.check()?;
         }
         let (next, counters) = (next_table(&entry), entry.counters.clone());
-        let tables = self.of_mut(direction);
-        let before = tables.tables.find_mut(table)?.set_entry(index, entry)?;
-        tables.count_table(next, 1);
+        let before = self.table_mut(direction, table)?.set_entry(index, entry)?;
+        self.count_table(next, 1);
         self.count_counters(&counters, 1);
         match &before {
-            Some(before) => self.release(direction, before),
+            Some(before) => self.release(before),
             None => self.rules.count += 1,
         }
         Ok(before)
@@ -266,10 +253,10 @@ impl Steering {
 
     /// Removes a rule, which comes back.
     pub(crate) fn remove_entry(&mut self, direction: Direction, table: u32, index: u32) -> Result<Entry, Error> {
-        let removed = self.of_mut(direction).tables.find_mut(table)?.remove_entry(index);
+        let removed = self.table_mut(direction, table)?.remove_entry(index);
         let permitted = "the index of a rule";
         let entry = removed.ok_or(Error::BadValue { what: "flow index", value: index.into(), permitted })?;
-        self.release(direction, &entry);
+        self.release(&entry);
         self.rules.count -= 1;
         Ok(entry)
     }
@@ -293,8 +280,7 @@ impl Steering {
 
     /// Whether a rule's verdict fits its direction and its destinations, and all that it names exists.
     fn check_entry(&self, direction: Direction, table: u32, entry: &Entry) -> Result<(), Error> {
-        let tables = self.of(direction);
-        let level = tables.tables.find(table)?.level;
+        let level = self.table(direction, table)?.level;
         let receives = direction != Direction::Transmit;
         if entry.verdict == Verdict::Allow && receives {
             return Err(Error::Unsupported("a rule of received or copied frames that allows them"));
@@ -321,12 +307,12 @@ impl Steering {
         for &counter in &entry.counters {
             self.counters.find(counter)?;
         }
-        next_table(entry).map_or(Ok(()), |number| tables.check_way(level, Miss::Table(number)))
+        next_table(entry).map_or(Ok(()), |number| self.check_way(direction, level, Miss::Table(number)))
     }
 
     /// A rule is gone: the objects that it named have one user less.
-    fn release(&mut self, direction: Direction, entry: &Entry) {
-        self.of_mut(direction).count_table(next_table(entry), -1);
+    fn release(&mut self, entry: &Entry) {
+        self.count_table(next_table(entry), -1);
         self.count_counters(&entry.counters, -1);
     }
 
@@ -337,13 +323,12 @@ impl Steering {
             }
         }
     }
-}
 
-impl Tables {
-    /// Refuses a way to a table that does not exist, or is not of a higher level: frames could go round.
-    fn check_way(&self, level: u8, to: Miss) -> Result<(), Error> {
+    /// Refuses a way to a table that does not exist, is of another direction, or is not of a higher level: frames could
+    /// go round.
+    fn check_way(&self, direction: Direction, level: u8, to: Miss) -> Result<(), Error> {
         let Miss::Table(number) = to else { return Ok(()) };
-        let found = self.tables.find(number)?.level;
+        let found = self.table(direction, number)?.level;
         if found <= level {
             let permitted = "above that of the table before";
             return Err(Error::BadValue { what: "level of the next table", value: found.into(), permitted });
