@@ -66,10 +66,8 @@ impl CqFailure {
 #[derive(Clone, Debug)]
 pub(crate) struct Cq {
     context: CqContext,
-    /// CQEs written, 24 bits.
-    producer: u32,
-    /// The number of the pass over the ring, 8 bits: unlike [`Self::producer`] it goes on.
-    pass: u8,
+    /// CQEs written, all of them: drivers take the number of the pass over the ring from more than the index's 24 bits.
+    count: u64,
     /// Completions that wait to be compressed.
     session: Session,
     /// Index after the last CQE that counts as solicited, if any was written.
@@ -96,8 +94,7 @@ impl Cq {
     pub(crate) fn new(context: CqContext) -> Self {
         Self {
             context,
-            producer: 0,
-            pass: 0,
+            count: 0,
             session: Session::default(),
             solicited: None,
             armed: CqArming::Fired,
@@ -127,14 +124,14 @@ impl Cq {
 
     /// CQEs written, 24 bits. Those that wait to be compressed are not.
     pub(crate) fn written_index(&self) -> u32 {
-        self.producer
+        self.count as u32 & INDEX_MASK
     }
 
     /// Where it is. The consumer index is 0 if its record cannot be read.
     pub(crate) fn info(&self, memory: &dyn HostMemory) -> CqInfo {
         CqInfo {
             context: self.context,
-            producer: self.producer,
+            producer: self.written_index(),
             consumer: memory.load_be32(self.context.dbr).map_or(0, |consumer| consumer & INDEX_MASK),
             last_solicited: self.solicited.unwrap_or(0),
             last_notified: self.notified,
@@ -165,7 +162,7 @@ impl Cq {
                 Ok(consumer) if self.ahead_of(consumer) + self.session.waiting() >= entries => {
                     // Write the waiting CQEs first: the host polls them when it gets the error.
                     let _ = self.settle(cqn, memory, now);
-                    return Some(self.fail(cqn, CqFailure::Overrun { consumer, producer: self.producer }));
+                    return Some(self.fail(cqn, CqFailure::Overrun { consumer, producer: self.written_index() }));
                 }
                 Ok(_) => {}
                 Err(fault) => return Some(self.fail(cqn, CqFailure::Unreachable(fault))),
@@ -183,8 +180,14 @@ impl Cq {
 
     /// The event of CQEs just written, if it is due.
     fn written(&mut self, cqn: u32, is_solicited: bool, now: Duration) -> Option<Event> {
+        let due = self.hold_event(is_solicited, now)?;
+        (now >= due).then(|| self.fire(cqn, now))
+    }
+
+    /// When the event of CQEs just written is due, if they have one: until it is raised, it is held.
+    fn hold_event(&mut self, is_solicited: bool, now: Duration) -> Option<Duration> {
         if is_solicited {
-            self.solicited = Some(self.producer);
+            self.solicited = Some(self.written_index());
         }
         let wakes = match self.armed {
             CqArming::Fired => false,
@@ -195,9 +198,8 @@ impl Cq {
         if !wakes {
             return None;
         }
-        let due = self.moderation.due(self.since_event(), self.times);
-        self.held_until = Some(due);
-        (now >= due).then(|| self.fire(cqn, now))
+        self.held_until = Some(self.moderation.due(self.since_event(), self.times));
+        self.held_until
     }
 
     /// Has the completion wait for others like it, or writes it.
@@ -221,15 +223,10 @@ impl Cq {
         if self.session.takes(compression, &cqe) {
             return self.wait_for_others(cqn, (&cqe, c.is_solicited()), memory, now).or(event);
         }
-        let inline = cqe.as_bytes().len() - CQE64_BYTES;
-        let alone = Piece { ahead: 0, fields: *cqe.fields(), is_owned: true };
-        if let Err(fault) =
-            self.put_first(&cqe.as_bytes()[..inline], memory).and_then(|()| self.put_piece(&alone, memory))
-        {
+        if let Err(fault) = self.put_alone(&cqe, memory) {
             return Some(self.fail(cqn, CqFailure::Unreachable(fault)));
         }
         self.session.written(compression, &cqe);
-        self.go_on(1);
         event.or(self.written(cqn, c.is_solicited(), now))
     }
 
@@ -245,25 +242,38 @@ impl Cq {
         now: Duration,
     ) -> Option<Event> {
         self.session.add(cqe, is_solicited);
-        let entries = 1u32 << self.context.log_size;
-        let is_full = (self.producer & (entries - 1)) + self.session.waiting() == entries;
+        let is_full = (self.count + u64::from(self.session.waiting())) & (self.entries() - 1) == 0;
         if is_full { self.settle(cqn, memory, now) } else { None }
     }
 
     /// Writes the completions that wait for others like them.
     pub(crate) fn settle(&mut self, cqn: u32, memory: &dyn HostMemory, now: Duration) -> Option<Event> {
-        let compression = self.context.compression?;
+        match self.put_waiting(memory) {
+            Ok(is_solicited) => self.written(cqn, is_solicited?, now),
+            Err(fault) => Some(self.fail(cqn, CqFailure::Unreachable(fault))),
+        }
+    }
+
+    /// Writes the completions that wait for others like them. Whether one counts as solicited, if there were any.
+    fn put_waiting(&mut self, memory: &dyn HostMemory) -> Result<Option<bool>, DmaFault> {
         let (waiting, is_solicited) = (self.session.waiting(), self.session.is_solicited);
-        if waiting == 0 || self.failure.is_some() {
-            return None;
-        }
+        let Some(compression) = self.context.compression.filter(|_| waiting != 0 && self.failure.is_none()) else {
+            return Ok(None);
+        };
         for piece in self.session.end(compression) {
-            if let Err(fault) = self.put_piece(&piece, memory) {
-                return Some(self.fail(cqn, CqFailure::Unreachable(fault)));
-            }
+            self.put_piece(&piece, memory)?;
         }
-        self.go_on(waiting);
-        self.written(cqn, is_solicited, now)
+        self.count += u64::from(waiting);
+        Ok(Some(is_solicited))
+    }
+
+    /// Writes the next CQE of a CQ that compresses.
+    fn put_alone(&mut self, cqe: &Encoded, memory: &dyn HostMemory) -> Result<(), DmaFault> {
+        let (inline, _) = cqe.as_bytes().split_at(cqe.as_bytes().len() - CQE64_BYTES);
+        memory.write(self.place(0).0, inline)?;
+        self.put_piece(&Piece { ahead: 0, fields: *cqe.fields(), is_owned: true }, memory)?;
+        self.count += 1;
+        Ok(())
     }
 
     /// Writes the 64 bytes of a CQE that hold the fields, the ownership fields last.
@@ -287,23 +297,17 @@ impl Cq {
         memory.write_last_byte_last(at + 62, &[pass])
     }
 
-    /// Writes the bytes before the fields.
-    fn put_first(&self, bytes: &[u8], memory: &dyn HostMemory) -> Result<(), DmaFault> {
-        memory.write(self.place(0).0, bytes)
-    }
-
     /// Where the CQE is `ahead` places after the next one, and the number of its pass over the ring.
     fn place(&self, ahead: u32) -> (u64, u8) {
-        let entries = 1u32 << self.context.log_size;
-        let slot = (self.producer & (entries - 1)) + ahead;
-        let at = self.context.buf.wrapping_add(u64::from(slot % entries) * u64::from(self.context.cqe_bytes));
-        (at, self.pass.wrapping_add((slot / entries) as u8))
+        let index = self.count + u64::from(ahead);
+        let slot = index & (self.entries() - 1);
+        let at = self.context.buf.wrapping_add(slot * u64::from(self.context.cqe_bytes));
+        (at, (index >> self.context.log_size) as u8)
     }
 
-    /// So many CQEs are written.
-    fn go_on(&mut self, cqes: u32) {
-        self.pass = self.place(cqes).1;
-        self.producer = (self.producer + cqes) & INDEX_MASK;
+    /// CQEs of the ring.
+    fn entries(&self) -> u64 {
+        1 << self.context.log_size
     }
 
     /// How events are held back from now on.
@@ -335,7 +339,7 @@ impl Cq {
             self.solicited
         } else {
             self.armed = CqArming::Any;
-            Some(self.producer)
+            Some(self.written_index())
         };
         let notified = self.notified;
         let is_news = |end: u32| (1..=INDEX_MASK / 2).contains(&(end.wrapping_sub(notified) & INDEX_MASK));
@@ -380,13 +384,23 @@ impl Cq {
 
     /// Writes the CQE that ends the old ring, and goes on in the ring of `context`.
     pub(crate) fn resize(&mut self, context: CqContext, memory: &dyn HostMemory, now: Duration) -> Result<(), Error> {
+        if let Some(is_solicited) = self.put_waiting(memory)? {
+            // The next step raises the event.
+            self.hold_event(is_solicited, now);
+        }
         let waiting = self.ahead_of(memory.load_be32(context.dbr)?);
         let room = 1u32 << self.context.log_size.min(context.log_size);
         if self.failure.is_some() || waiting >= room {
             let permitted = "a CQ not in error, and fewer than either ring holds";
             return Err(Error::BadValue { what: "CQEs not consumed", value: waiting.into(), permitted });
         }
-        self.put(&Encoded::resize(self.context.cqe_bytes, self.owner(), nanoseconds(now)), memory)?;
+        let last = Encoded::resize(self.context.cqe_bytes, self.owner(), nanoseconds(now));
+        match self.context.compression {
+            Some(_) => self.put_alone(&last, memory)?,
+            None => self.put(&last, memory)?,
+        }
+        // The new ring has no title yet.
+        self.session = Session::default();
         self.context = context;
         Ok(())
     }
@@ -411,19 +425,15 @@ impl Cq {
 
     /// Owner bit of the CQE to be written next: it changes with each pass over the ring.
     fn owner(&self) -> bool {
-        self.producer >> self.context.log_size & 1 != 0
+        self.place(0).1 & 1 != 0
     }
 
     /// Writes the next CQE.
     fn put(&mut self, cqe: &Encoded, memory: &dyn HostMemory) -> Result<(), DmaFault> {
-        let slot = match self.context.collapsed {
-            true => 0,
-            false => u64::from(self.producer & ((1 << self.context.log_size) - 1)),
-        };
-        let at = self.context.buf.wrapping_add(slot * u64::from(self.context.cqe_bytes));
+        let at = if self.context.collapsed { self.context.buf } else { self.place(0).0 };
         log::trace!("CQ ring {:#x}: CQE {:02x?}", self.context.buf, cqe.as_bytes());
         memory.write_last_byte_last(at, cqe.as_bytes())?;
-        self.producer = (self.producer + 1) & INDEX_MASK;
+        self.count += 1;
         Ok(())
     }
 
@@ -432,12 +442,12 @@ impl Cq {
     /// `struct mlx5_txq_data`, `cq_ci`; `mlx5_tx.c`, `mlx5_tx_handle_completion`). NVIDIA ships it for NICs.
     fn ahead_of(&self, consumer: u32) -> u32 {
         let bits = (u32::from(self.context.log_size) + 1).clamp(16, 24);
-        self.producer.wrapping_sub(consumer) & ((1 << bits) - 1)
+        self.written_index().wrapping_sub(consumer) & ((1 << bits) - 1)
     }
 
     /// CQEs written since the last event.
     fn since_event(&self) -> u32 {
-        self.producer.wrapping_sub(self.notified) & INDEX_MASK
+        self.written_index().wrapping_sub(self.notified) & INDEX_MASK
     }
 
     fn fire(&mut self, cqn: u32, now: Duration) -> Event {
@@ -445,7 +455,7 @@ impl Cq {
         self.missed = None;
         self.held_until = None;
         self.times.event = Some(now);
-        self.notified = self.producer;
+        self.notified = self.written_index();
         Event::Completion { cqn }
     }
 

@@ -84,25 +84,25 @@ fn sixteen_bits_of_the_consumer_index_are_enough() {
         [(0x1_0002, 0x0002, false), (0x1_0002, 0xffff, false), (0x1_0002, 0xfffe, true), (0x1_0002, 0x0003, true)]
     {
         let (mut cq, memory) = setup(false);
-        cq.producer = producer;
+        cq.count = producer;
         consume(&memory, consumer);
         let event = write(&mut cq, &memory, &completion(0));
         assert_eq!(event.is_some(), is_full, "{producer:#x} {consumer:#x}");
     }
     // A ring that needs more bits has more.
     let (mut cq, _) = setup(false);
-    (cq.context.log_size, cq.producer) = (17, 0x3_0000);
+    (cq.context.log_size, cq.count) = (17, 0x3_0000);
     assert_eq!([cq.ahead_of(0), cq.ahead_of(0x1_0000), cq.ahead_of(0x3_0000)], [0x3_0000, 0x2_0000, 0]);
 }
 
 #[test]
 fn the_producer_wraps_at_24_bits() {
     let (mut cq, memory) = setup(false);
-    cq.producer = 0x00ff_fffe;
+    cq.count = 0x00ff_fffe;
     consume(&memory, 0x00ff_fffc);
     assert_eq!(write(&mut cq, &memory, &completion(0)), None);
     assert_eq!(write(&mut cq, &memory, &completion(0)), None);
-    assert_eq!(cq.producer, 0);
+    assert_eq!(cq.written_index(), 0);
     assert_eq!(write(&mut cq, &memory, &completion(0)), Some(Event::CqError { cqn: CQN, fault: CqFault::Overrun }));
     consume(&memory, 0x00ff_fffd);
     assert_eq!(write(&mut cq, &memory, &completion(0)), None, "an overrun is final");
@@ -330,7 +330,7 @@ fn the_basic_layout() {
         assert_eq!(write(&mut cq, &memory, &frame(n)), None);
     }
     assert!(memory.bytes().iter().all(|&byte| byte == 0xa5), "they wait");
-    assert_eq!((cq.producer, cq.deadline()), (0, Some(Duration::ZERO)));
+    assert_eq!((cq.count, cq.deadline()), (0, Some(Duration::ZERO)));
     assert_eq!(cq.settle(CQN, &memory, Duration::ZERO), None);
     let bytes = memory.bytes();
     assert_eq!((&bytes[44..48], &bytes[60..64]), (&[0, 0, 0, 10][..], &[0xff, 0xfe, 0, 0x2c][..]));
@@ -339,7 +339,7 @@ fn the_basic_layout() {
     assert_eq!(bytes[8 * 64..8 * 64 + 16], [0x55, 8, 0, 0, 0, 0, 1, 8, 0x55, 9, 0, 0, 0, 0, 1, 9]);
     assert!(bytes[2 * 64..8 * 64].iter().chain(&bytes[9 * 64..]).all(|&byte| byte == 0xa5), "the rest is left out");
     drop(bytes);
-    assert_eq!(cq.producer, 10);
+    assert_eq!(cq.count, 10);
 }
 
 /// DPDK `drivers/net/mlx5/mlx5_rxtx_vec_sse.h`, `rxq_cq_decompress_v`, and `mlx5_rxtx_vec.c`, `rxq_burst_v`: arrays,
@@ -348,14 +348,14 @@ fn the_basic_layout() {
 fn a_session_ends_where_the_ring_ends() {
     for (enhanced, first) in (0..16).flat_map(|first| [(false, first), (true, first)]) {
         let (mut cq, memory) = compressing(enhanced, MiniFormat::Hash);
-        (cq.producer, cq.pass) = (first, 4);
+        cq.count = 4 << 4 | first;
         if enhanced {
             cq.session.written(cq.context.compression.unwrap(), &Encoded::new(&frame(0), 64, false, 0));
         }
         for n in 1..=16 - first as u16 {
             assert_eq!(write(&mut cq, &memory, &frame(n)), None);
         }
-        assert_eq!((cq.producer, cq.pass, cq.session.waiting()), (16, 5, 0), "{enhanced} {first}");
+        assert_eq!((cq.count, cq.session.waiting()), (5 << 4, 0), "{enhanced} {first}");
         assert_eq!(write(&mut cq, &memory, &frame(17 - first as u16)), None);
         assert_eq!(cq.settle(CQN, &memory, Duration::ZERO), None);
         let bytes = memory.bytes();
@@ -377,7 +377,7 @@ fn a_session_ends_where_the_ring_ends() {
 #[test]
 fn the_enhanced_layout() {
     let (mut cq, memory) = compressing(true, MiniFormat::Hash);
-    (cq.producer, cq.pass) = (0x00ff_fffe, 0x7f);
+    cq.count = 0x7f << 4 | 14;
     for n in 0..11 {
         assert_eq!(write(&mut cq, &memory, &frame(n)), None);
     }
@@ -390,7 +390,16 @@ fn the_enhanced_layout() {
     assert_eq!(seven[..16], [0x11, 0x22, 0x33, 2, 0, 0, 1, 2, 0x11, 0x22, 0x33, 3, 0, 0, 1, 3]);
     assert_eq!(seven[62..], [0x80, 0x6c], "in the next pass");
     assert_eq!(bytes[7 * 64 + 62..8 * 64], [0x80, 0x1c], "two");
-    assert_eq!((cq.producer, cq.pass), (9, 0x80));
+    assert_eq!(cq.count, 0x80 << 4 | 9);
+}
+
+/// `wq.h`, `mlx5_cqwq_get_ctr_wrap_cnt`: the driver's index has 32 bits, and its count of passes is taken from them.
+#[test]
+fn passes_go_on_where_the_index_begins_anew() {
+    let (mut cq, memory) = compressing(true, MiniFormat::Hash);
+    (cq.context.log_size, cq.count) = (17, 1 << 24);
+    write(&mut cq, &memory, &frame(0));
+    assert_eq!((memory.bytes()[62], cq.written_index()), (0x80, 1));
 }
 
 /// DPDK `drivers/net/mlx5/mlx5_rxtx_vec_sse.h`, `rxq_cq_decompress_v`: byte 0 of a mini-CQE has the headers, as byte 29
@@ -428,4 +437,69 @@ fn one_event_tells_of_a_session() {
     assert_eq!((write(&mut cq, &memory, &frame(0)), write(&mut cq, &memory, &frame(1))), (None, None));
     assert_eq!(cq.settle(CQN, &memory, Duration::ZERO), Some(Event::Completion { cqn: CQN }));
     assert_eq!(cq.settle(CQN, &memory, Duration::ZERO), None);
+}
+
+/// A CQ whose ring of `log_size` is followed by 8 places for the next one.
+fn to_resize(enhanced: bool, log_size: u8) -> (Cq, ArrayMemory, CqContext) {
+    let (mut cq, memory) = compressing(enhanced, MiniFormat::Hash);
+    cq.context.log_size = log_size;
+    let context = CqContext { buf: BASE + 1024, log_size: 3, ..cq.context };
+    (cq, memory, context)
+}
+
+/// Drivers count on in the new ring, and take owner bits and numbers of passes from the index.
+#[test]
+fn a_compressed_queue_goes_on_in_the_new_ring() {
+    for (enhanced, log_size, written) in [
+        (false, 4, 20),
+        (false, 4, 15), // the CQE that ends the ring is in its last place
+        (false, 2, 9),
+        (true, 4, 20),
+        (true, 4, 15),
+        (true, 2, 9),
+    ] {
+        let (mut cq, memory, context) = to_resize(enhanced, log_size);
+        for n in 0..written {
+            write(&mut cq, &memory, &completion(n));
+            cq.settle(CQN, &memory, Duration::ZERO);
+        }
+        memory.put(2000, &u32::from(written).to_be_bytes());
+        cq.resize(context, &memory, Duration::ZERO).unwrap();
+        write(&mut cq, &memory, &completion(7));
+        cq.settle(CQN, &memory, Duration::ZERO);
+        let bytes = memory.bytes();
+        for (buf, log_size, index, opcode) in [(0, log_size, written, 0x50), (1024, 3, written + 1, 0)] {
+            let at = buf + usize::from(index % (1 << log_size)) * 64;
+            let pass = (index >> log_size) as u8;
+            assert_eq!(bytes[at + 63], opcode | pass & 1, "{enhanced} {log_size}: index {index}");
+            assert!(!enhanced || bytes[at + 62] == pass, "{log_size}: index {index}");
+        }
+    }
+}
+
+#[test]
+fn completions_that_wait_come_before_the_end_of_the_old_ring() {
+    let (mut cq, memory, context) = to_resize(false, 4);
+    memory.put(2000, &[0; 4]);
+    assert_eq!(arm(&mut cq, &memory, 0), Ok(None));
+    for n in 0..3 {
+        assert_eq!(write(&mut cq, &memory, &completion(n)), None);
+    }
+    cq.resize(context, &memory, Duration::ZERO).unwrap();
+    let bytes = memory.bytes();
+    assert_eq!((bytes[47], bytes[63], bytes[3 * 64 + 63]), (3, 0x0c, 0x50));
+    drop(bytes);
+    assert_eq!(cq.due_event(CQN, &memory, Duration::ZERO), Some(Event::Completion { cqn: CQN }));
+    assert!(cq.is_idle());
+}
+
+/// A mini-CQE is read with a title before it, which the new ring does not have.
+#[test]
+fn the_first_cqe_of_a_new_ring_is_whole() {
+    let (mut cq, memory, context) = to_resize(true, 4);
+    write(&mut cq, &memory, &frame(0));
+    memory.put(2000, &1_u32.to_be_bytes());
+    cq.resize(context, &memory, Duration::ZERO).unwrap();
+    write(&mut cq, &memory, &frame(1));
+    assert_eq!(memory.bytes()[1024 + 2 * 64 + 62..1024 + 3 * 64], [0, 0x20]);
 }
