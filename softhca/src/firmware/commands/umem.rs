@@ -82,8 +82,10 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         writable &= entry.flag(mtt::WR_EN);
         pages.push(address);
     }
+    let bytes = count.checked_mul(page_bytes);
+    let bytes = bytes.ok_or_else(|| Refusal::parameter(format!("{count} pages of {page_bytes:#x} bytes")))?;
     let number = call.state.umems.reserve()?;
-    let len = count * page_bytes - offset;
+    let len = bytes - offset;
     let pages = call.device.map_pages(pages, page_bytes)?;
     call.state.umems.insert(number, Umem { pages, page_bytes, offset, len, writable, users: 0 });
     call.created(Object::Umem, number);
@@ -134,6 +136,11 @@ mod tests {
         let mut behind = good.clone();
         behind[0x24..0x28].copy_from_slice(&0x1000_u32.to_be_bytes());
         assert_eq!(bench.execute(&behind, 0x10), Err(Status::BadParameter), "the first byte behind the page");
+        // 2^21 pages of 2^43 bytes are 2^64 bytes.
+        let mut whole = good[..0x30].to_vec();
+        whole[0x23..0x30].copy_from_slice(&[31, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x20, 0, 0]);
+        whole.extend([0, 0, 0, 0, 0, 0, 0, 3].repeat(1 << 21));
+        assert_eq!(bench.execute(&whole, 0x10), Err(Status::BadParameter), "more than addresses have room for");
         let number = bench.execute(&good, 0x10).expect("memory")[11];
         let destroy = [0x0a, 0x0a, 0, 0, 0, 0, 0, 0, 0, 0, 0, number, 0, 0, 0, 0];
         assert!(bench.execute(&destroy, 0x10).is_ok());
