@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
@@ -75,36 +76,37 @@ impl Peer {
         Ok(())
     }
 
-    /// The next frame.
+    /// The next frame. It reads once, so a peer whose bytes come one by one holds nobody up. The watcher sees the rest
+    /// of a frame.
     fn recv(&mut self) -> Option<&[u8]> {
         self.flush();
-        let end = loop {
-            match self.length() {
-                Some(len) if len == 0 || len > LONGEST => {
-                    log::warn!("a peer of the network is let go: it announces a frame of {len} bytes");
-                    self.is_closed = true;
-                    return None;
-                }
-                Some(len) if self.read.len() >= self.taken + LENGTH + len => break self.taken + LENGTH + len,
-                _ => {}
-            }
-            if self.is_closed || !self.fill() {
-                return None;
-            }
-        };
+        let mut next = self.next_frame();
+        if next.is_none() && !self.is_closed {
+            self.fill();
+            next = self.next_frame();
+        }
+        let frame = next?;
+        self.taken = frame.end;
+        Some(&self.read[frame])
+    }
+
+    /// Where the next frame lies, if all of it was read.
+    fn next_frame(&mut self) -> Option<Range<usize>> {
         let begin = self.taken + LENGTH;
-        self.taken = end;
-        Some(&self.read[begin..end])
+        let length = *self.read.get(self.taken..)?.first_chunk::<LENGTH>()?;
+        let len = u32::from_be_bytes(length) as usize;
+        if len == 0 || len > LONGEST {
+            if !self.is_closed {
+                log::warn!("a peer of the network is let go: it announces a frame of {len} bytes");
+            }
+            self.is_closed = true;
+            return None;
+        }
+        (self.read.len() >= begin + len).then_some(begin..begin + len)
     }
 
-    /// The length of the next frame, if it has arrived.
-    fn length(&self) -> Option<usize> {
-        let bytes = *self.read.get(self.taken..)?.first_chunk::<LENGTH>()?;
-        usize::try_from(u32::from_be_bytes(bytes)).ok()
-    }
-
-    /// Reads more; `false` if nothing has arrived.
-    fn fill(&mut self) -> bool {
+    /// Reads more, if something has arrived.
+    fn fill(&mut self) {
         self.read.drain(..std::mem::take(&mut self.taken));
         let before = self.read.len();
         self.read.resize(before + READ, 0);
@@ -121,7 +123,6 @@ impl Peer {
             }
         };
         self.read.truncate(before + len);
-        len > 0
     }
 }
 

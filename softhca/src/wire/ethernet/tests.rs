@@ -269,3 +269,28 @@ fn a_peer_with_frames_for_others_holds_nobody_up() {
     assert_eq!(hub.recv(), None);
     assert_eq!((std::iter::from_fn(|| hub.recv_ethernet()).count(), hub.is_holding()), (1, false));
 }
+
+/// A peer whose bytes come one by one holds no call up: each call reads once of each peer.
+#[test]
+fn a_frame_that_comes_in_parts_takes_as_many_calls() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("network");
+    let mut hub = join(&path, 1);
+    let mut peer = UnixStream::connect(&path).unwrap();
+    assert_eq!(hub.recv(), None);
+    while hub.advance(Duration::ZERO) {}
+    // Longer than what is read at once.
+    let frame = [&[0xff; 6][..], &mac(9), &[8, 0], &[7; 0x1_0ff2]].concat();
+    let seen = hub.notify().prepare();
+    peer.write_all(&[&(frame.len() as u32).to_be_bytes()[..], &frame].concat()).unwrap();
+    hub.notify().wait(seen, Duration::from_secs(20));
+    let seen = hub.notify().prepare();
+    assert_eq!((hub.recv(), hub.is_holding()), (None, false));
+    assert!(hub.recv_ethernet().is_none(), "all of it at once");
+    // The rest is not forgotten.
+    let begin = Instant::now();
+    hub.notify().wait(seen, Duration::from_secs(20));
+    assert!(begin.elapsed() < Duration::from_secs(10));
+    assert_eq!(hub.recv(), None);
+    assert!(hub.recv_ethernet() == Some(frame));
+}
