@@ -62,13 +62,15 @@ pub struct SlowLink<W> {
     on_the_way: VecDeque<(Duration, Content)>,
     /// Of the next packet.
     fate: Option<Fate>,
+    /// Frames that were lost since they were last counted.
+    lost: u64,
 }
 
 impl<W: Wire> SlowLink<W> {
     /// A link with this timing in front of `wire`. `seed` decides on the jitter.
     pub fn new(wire: W, timing: LinkTiming, seed: u64) -> Self {
         let (now, free_at) = (Duration::ZERO, Duration::ZERO);
-        Self { wire, timing, rng: Rng::with_seed(seed), now, free_at, on_the_way: VecDeque::new(), fate: None }
+        Self { wire, timing, rng: Rng::with_seed(seed), now, free_at, on_the_way: VecDeque::new(), fate: None, lost: 0 }
     }
 
     /// From now on, the link takes these times. Packets on their way keep theirs.
@@ -110,6 +112,8 @@ impl<W: Wire> Wire for SlowLink<W> {
     fn send_ethernet(&mut self, frame: &[u8]) {
         if self.on_the_way.len() < ON_THE_WAY {
             self.put(frame.len(), Content::Ethernet(frame.to_vec()));
+        } else {
+            self.lost += 1;
         }
     }
 
@@ -118,7 +122,10 @@ impl<W: Wire> Wire for SlowLink<W> {
     }
 
     fn next_dropped(&mut self) -> Option<(Dropped, u64)> {
-        self.wire.next_dropped()
+        match std::mem::take(&mut self.lost) {
+            0 => self.wire.next_dropped(),
+            lost => Some((Dropped::NoRoomThere, lost)),
+        }
     }
 
     fn announce(&mut self, announcement: Announcement) {
@@ -253,5 +260,14 @@ mod tests {
         assert_eq!(far.recv_ethernet(), None);
         near.advance(micros(5));
         assert_eq!(far.recv_ethernet(), Some(vec![1; 60]));
+    }
+
+    #[test]
+    fn each_frame_that_is_lost_counts() {
+        let mut link = link(LinkTiming { latency: 1, ..LinkTiming::default() });
+        for _ in 0..ON_THE_WAY + 7 {
+            link.send_ethernet(&[1; 60]);
+        }
+        assert_eq!((link.next_dropped(), link.next_dropped()), (Some((Dropped::NoRoomThere, 7)), None));
     }
 }

@@ -36,6 +36,12 @@ pub(super) trait Link: Send {
     /// Puts the next frame into `frame`, which may have any content. A call takes one frame at most, because peers can
     /// always have more. New descriptors are watched from now on.
     fn recv(&mut self, watcher: &Watcher, frame: &mut Vec<u8>) -> Arrived;
+
+    /// How many frames it has lost since the last call, besides those that [`Self::send`] has given back: one for each
+    /// receiver that had no room.
+    fn take_lost(&mut self) -> u64 {
+        0
+    }
 }
 
 /// The outcome of sending a frame, by the system's error.

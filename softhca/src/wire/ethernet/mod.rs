@@ -68,6 +68,9 @@ pub struct EthernetWire {
     ethernet: VecDeque<Vec<u8>>,
     loopback: VecDeque<Frame>,
     dropped: VecDeque<Dropped>,
+    /// Frames that were lost since they were last counted: the device had no room, or their receivers.
+    lost_here: u64,
+    lost_there: u64,
 }
 
 impl EthernetWire {
@@ -115,6 +118,8 @@ impl EthernetWire {
             ethernet: VecDeque::new(),
             loopback: VecDeque::new(),
             dropped: VecDeque::new(),
+            lost_here: 0,
+            lost_there: 0,
         };
         wire.set_gids(gids);
         Ok(wire)
@@ -175,8 +180,8 @@ impl EthernetWire {
                 }
                 if self.ethernet.len() < WAITING {
                     self.ethernet.push_back(self.buffer.clone());
-                } else if self.dropped.len() < REASONS {
-                    self.dropped.push_back(Dropped::NoRoomHere);
+                } else {
+                    self.lost_here += 1;
                 }
             }
             Err(reason) if is_own => {
@@ -256,7 +261,7 @@ impl Wire for EthernetWire {
 
     fn send_ethernet(&mut self, frame: &[u8]) {
         // Without room it is lost, as at a switch.
-        let _ = self.link.send(frame);
+        self.lost_there += u64::from(self.link.send(frame).is_err());
     }
 
     fn recv_ethernet(&mut self) -> Option<Vec<u8>> {
@@ -264,7 +269,10 @@ impl Wire for EthernetWire {
     }
 
     fn next_dropped(&mut self) -> Option<(Dropped, u64)> {
-        self.dropped.pop_front().map(|reason| (reason, 1))
+        self.lost_there += self.link.take_lost();
+        let lost = [(Dropped::NoRoomHere, &mut self.lost_here), (Dropped::NoRoomThere, &mut self.lost_there)];
+        let mut lost = lost.into_iter().map(|(reason, count)| (reason, std::mem::take(count)));
+        lost.find(|(_, count)| *count > 0).or_else(|| self.dropped.pop_front().map(|reason| (reason, 1)))
     }
 
     fn announce(&mut self, announcement: Announcement) {

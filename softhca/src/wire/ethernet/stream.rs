@@ -142,6 +142,8 @@ pub(super) struct Stream {
     hub: Option<Hub>,
     /// Index of the next peer to read.
     turn: usize,
+    /// Frames that the switch has lost since they were last counted, for each peer that had no room.
+    lost: u64,
 }
 
 impl Stream {
@@ -153,7 +155,9 @@ impl Stream {
         loop {
             attempts -= 1;
             match UnixStream::connect(path) {
-                Ok(stream) => return Ok(Self { peers: vec![Peer::new(stream, OWN + 1)?], hub: None, turn: 0 }),
+                Ok(stream) => {
+                    return Ok(Self { peers: vec![Peer::new(stream, OWN + 1)?], hub: None, turn: 0, lost: 0 });
+                }
                 // The socket of a switch that is gone.
                 Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => drop(std::fs::remove_file(path)),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -164,7 +168,7 @@ impl Stream {
                     listener.set_nonblocking(true)?;
                     let (path, pid) = (path.to_owned(), std::process::id());
                     let hub = Hub { listener, path, pid, switch: Switch::default(), next_port: OWN + 1 };
-                    return Ok(Self { peers: Vec::new(), hub: Some(hub), turn: 0 });
+                    return Ok(Self { peers: Vec::new(), hub: Some(hub), turn: 0, lost: 0 });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AddrInUse && attempts > 0 => {}
                 Err(error) => return Err(error),
@@ -214,7 +218,7 @@ impl Link for Stream {
             Way::Others => {
                 // A peer without room loses the frame.
                 for peer in &mut self.peers {
-                    let _ = peer.send(frame);
+                    self.lost += u64::from(peer.send(frame).is_err());
                 }
                 Ok(())
             }
@@ -233,13 +237,17 @@ impl Link for Stream {
             let way = hub.switch.pass(from, frame);
             for peer in self.peers.iter_mut().filter(|peer| peer.port != from) {
                 if way == Way::Others || way == Way::Port(peer.port) {
-                    let _ = peer.send(frame);
+                    self.lost += u64::from(peer.send(frame).is_err());
                 }
             }
             let is_own = matches!(way, Way::Others | Way::Port(OWN));
             return if is_own { Arrived::Frame } else { Arrived::ForOthers };
         }
         Arrived::Nothing
+    }
+
+    fn take_lost(&mut self) -> u64 {
+        std::mem::take(&mut self.lost)
     }
 }
 

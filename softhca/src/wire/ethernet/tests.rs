@@ -294,3 +294,65 @@ fn a_frame_that_comes_in_parts_takes_as_many_calls() {
     assert_eq!(hub.recv(), None);
     assert!(hub.recv_ethernet() == Some(frame));
 }
+
+/// Frames that were lost since the last call: here, and at the other end.
+fn lost(wire: &mut EthernetWire) -> [u64; 2] {
+    let dropped: Vec<_> = std::iter::from_fn(|| wire.next_dropped()).collect();
+    [Dropped::NoRoomHere, Dropped::NoRoomThere].map(|reason| {
+        let of_reason = dropped.iter().filter(|(found, _)| *found == reason);
+        of_reason.map(|(_, count)| count).sum()
+    })
+}
+
+/// Complete frames that a peer of the switch finds.
+fn frames_of(hub: &mut EthernetWire, peer: &mut UnixStream, frame: &[u8]) -> u64 {
+    let mut bytes = Vec::new();
+    peer.set_nonblocking(true).unwrap();
+    loop {
+        assert_eq!(hub.recv(), None);
+        let before = bytes.len();
+        let _ = peer.read_to_end(&mut bytes);
+        if bytes.len() == before {
+            break;
+        }
+    }
+    assert_eq!(bytes.len() % (4 + frame.len()), 0);
+    (bytes.len() / (4 + frame.len())) as u64
+}
+
+#[test]
+fn each_frame_that_is_lost_counts() {
+    const SENT: u64 = 5000;
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("network");
+    let mut hub = join(&path, 1);
+    let mut silent = UnixStream::connect(&path).unwrap();
+    let frame = [&[0xff; 6][..], &mac(1), &[8, 0], &[0; 1000]].concat();
+    // The switch sends to a peer that does not read.
+    assert_eq!(hub.recv(), None);
+    for _ in 0..SENT {
+        hub.send_ethernet(&frame);
+    }
+    let found = frames_of(&mut hub, &mut silent, &frame);
+    assert!(found < SENT);
+    assert_eq!(lost(&mut hub), [0, SENT - found]);
+    // A peer sends to a switch that does not read, and then to one that has no room for all.
+    let mut peer = join(&path, 2);
+    for _ in 0..SENT {
+        peer.send_ethernet(&frame);
+    }
+    for _ in 0..SENT {
+        assert_eq!((hub.recv(), peer.recv()), (None, None));
+        peer.send_ethernet(&frame);
+    }
+    // More calls than it takes.
+    for _ in 0..SENT {
+        assert_eq!((hub.recv(), peer.recv()), (None, None));
+    }
+    let arrived = std::iter::from_fn(|| hub.recv_ethernet()).count() as u64;
+    let ([_, at_peer], [here, there]) = (lost(&mut peer), lost(&mut hub));
+    assert!([at_peer, here, there].iter().all(|&lost| lost > 0), "{at_peer} {here} {there}");
+    assert_eq!(at_peer + here + arrived, 2 * SENT);
+    // The switch has passed them on to the peer that did not read.
+    assert_eq!(frames_of(&mut hub, &mut silent, &frame) + there, 2 * SENT - at_peer);
+}
