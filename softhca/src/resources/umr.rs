@@ -304,8 +304,8 @@ impl ListChange {
 /// The effect of a WQE on the list of a key, or the reason why it is impossible.
 fn list_after(behind: &Behind, umr: &Umr, bytes: &[u8]) -> Result<ListChange, &'static str> {
     let KeyChange { log_bytes, start, len, .. } = umr.change;
-    // Lists have no more than 2^26 entries.
-    let at = umr.at as usize;
+    // The place of no list was not checked. Lists have no more than 2^26 entries.
+    let at = if umr.octwords == 0 { 0 } else { umr.at as usize };
     match behind {
         Behind::Memory if umr.octwords != 0 || log_bytes.is_some() => Err("a list, which it does not have"),
         Behind::Memory if start.is_some() || len.is_some() => Err("another region, and it has no list"),

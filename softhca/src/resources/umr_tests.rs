@@ -346,3 +346,17 @@ fn a_list_grows_as_long_as_there_is_room() {
         assert_eq!(change(&mut resources, &grow), expected, "{left}");
     }
 }
+
+/// A request without a list names no place in one.
+#[test]
+fn the_place_of_no_list_does_not_count() {
+    let pages = || Behind::Pages(PageTable::new(vec![BASE], 12));
+    let pieces = || Behind::Pieces(KeyList::own(vec![KeyPiece { key: 0x100, addr: 0, len: 0x1000 }]));
+    for behind in [pages(), pieces(), Behind::Memory] {
+        for at in [ROOM.into(), 0x8000_0000, 1 << 63] {
+            let mut resources = resources(Generation::ConnectX7);
+            let key = key(&mut resources, behind.clone(), |_| {});
+            assert_eq!(change(&mut resources, &with_list(umr(key, KeyChange::default()), at, 0)), Ok(()), "{at:#x}");
+        }
+    }
+}
