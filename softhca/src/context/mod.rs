@@ -201,6 +201,11 @@ pub struct QpContext {
 }
 
 impl QpContext {
+    /// The protection domain of its keys; `None` for a queue that changes keys of all domains, and is of none.
+    pub(crate) fn domain(&self) -> Option<u32> {
+        (self.transport != Transport::RegUmr).then_some(self.pd)
+    }
+
     /// The context of a QP without queues and without any option: PD, CQs, doorbell record, UAR page and user index are
     /// 0, and timestamps come from the free-running clock.
     #[must_use]

@@ -91,9 +91,8 @@ impl Device {
         let memory = &*self.resources.memory;
         memory.load_be32(context.dbr)?;
         memory.load_be32(context.dbr.wrapping_add(4))?;
-        // Those that change keys of all protection domains are of none.
-        if context.transport != Transport::RegUmr {
-            self.resources.pds.find(context.pd)?;
+        if let Some(pd) = context.domain() {
+            self.resources.pds.find(pd)?;
         }
         self.resources.cqs.find(context.send_cqn)?;
         self.resources.cqs.find(context.recv_cqn)?;
@@ -242,7 +241,7 @@ impl Device {
             ReceiveSource::Shared { srqn } => self.resources.srqs.get_mut(srqn).map(|s| &mut s.users),
             _ => None,
         };
-        let pd = self.resources.pds.get_mut(c.pd).map(|p| &mut p.users);
+        let pd = c.domain().and_then(|pd| self.resources.pds.get_mut(pd)).map(|p| &mut p.users);
         let uar = self.doorbells.pages.get_mut(c.uar).map(|u| &mut u.users);
         [srq, pd, uar].into_iter().flatten().for_each(&count);
         for cqn in [c.send_cqn, c.recv_cqn] {

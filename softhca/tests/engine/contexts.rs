@@ -205,6 +205,21 @@ fn queue_pairs_that_no_service_has_are_refused() {
     }
 }
 
+/// Such a queue changes keys of all domains, and is of none.
+#[test]
+fn a_queue_that_changes_keys_is_no_user_of_a_domain() {
+    let mut lab = Lab::new(config());
+    let qp = QpContext { transport: Transport::RegUmr, rq: ReceiveSource::None, ..lab.qp };
+    // A domain that is made after the queue.
+    let qpn = lab.device.create_qp(QpContext { pd: lab.pd + 1, ..qp }).unwrap();
+    assert_eq!(lab.device.alloc_pd(), Ok(lab.pd + 1));
+    lab.device.destroy_qp(qpn).unwrap();
+    lab.device.free_pd(lab.pd + 1).unwrap();
+    // One that was there before.
+    lab.device.create_qp(qp).unwrap();
+    lab.device.free_pd(lab.pd).unwrap();
+}
+
 #[test]
 fn rates_are_of_queues_of_frames() {
     let mut lab = Lab::new(config());

@@ -3,7 +3,7 @@
 use super::list::KeyList;
 use super::need::Need;
 use super::page_table::PageTable;
-use crate::context::{MkeyContext, QpContext, Transport};
+use crate::context::{MkeyContext, QpContext};
 use crate::memory::formatted::encrypted::Encryption;
 use crate::memory::formatted::signature::SignatureFormat;
 use crate::memory::formatted::signed::Signed;
@@ -51,8 +51,7 @@ impl From<u32> for Accessor {
 
 impl From<&QpContext> for Accessor {
     fn from(qp: &QpContext) -> Self {
-        let pd = (qp.transport != Transport::RegUmr).then_some(qp.pd);
-        Self { pd, reserved_lkey: qp.privileges.reserved_lkey, qpn: None }
+        Self { pd: qp.domain(), reserved_lkey: qp.privileges.reserved_lkey, qpn: None }
     }
 }
 
