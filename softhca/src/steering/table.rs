@@ -6,8 +6,8 @@ use crate::error::{Error, Object};
 use crate::table::Table;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-/// Most groups of one table.
-const MAX_GROUPS: u32 = 1 << 16;
+/// Most groups of one table: a frame may be looked up in all of them.
+const MAX_GROUPS: u32 = 1 << 12;
 
 /// Treatment of frames that no rule of a table matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

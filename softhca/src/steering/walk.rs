@@ -17,6 +17,8 @@ pub(crate) const MAX_LOG_SIZE: u8 = 20;
 pub(crate) const MAX_LEVEL: u8 = 127;
 /// Most destinations of a rule, and most counters.
 pub(crate) const MAX_TARGETS: usize = 16;
+/// Most TIRs that a frame goes to, by the rules of all tables on its way. Those past it get no copy.
+const MAX_COPIES: usize = 256;
 
 /// Which frames a table is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -129,7 +131,8 @@ impl Steering {
             next = None;
             for &destination in &entry.destinations {
                 match destination {
-                    Destination::Tir(tir) => decision.tirs.push(tir),
+                    Destination::Tir(tir) if decision.tirs.len() < MAX_COPIES => decision.tirs.push(tir),
+                    Destination::Tir(_) => {}
                     Destination::Table(number) => next = Some(number),
                 }
             }

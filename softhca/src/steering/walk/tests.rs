@@ -143,6 +143,41 @@ fn all_tables_together_have_a_most_of_rules_and_of_groups() {
     steering.destroy_group(rx, tables[0], more).unwrap();
 }
 
+/// A frame is looked up in each group of a table on its way.
+#[test]
+fn a_table_has_4096_groups_at_most() {
+    let mut steering = Steering::default();
+    let rx = Direction::Receive;
+    let tables = [(); 2].map(|()| steering.create_table(rx, 0, 13, Miss::Default).unwrap());
+    let group = |at| Group::new(at, at, Key::default());
+    for at in 0..4096 {
+        steering.create_group(rx, tables[0], group(at)).unwrap();
+    }
+    let refusal = Error::Exhausted { object: Object::FlowGroup, limit: 4096 };
+    assert_eq!(steering.create_group(rx, tables[0], group(4096)), Err(refusal));
+    assert!(steering.create_group(rx, tables[1], group(0)).is_ok(), "another table");
+    steering.destroy_group(rx, tables[0], 7).unwrap();
+    assert!(steering.create_group(rx, tables[0], group(4096)).is_ok());
+}
+
+/// Rules of many tables on a frame's way have 15 TIRs each.
+#[test]
+fn a_frame_goes_to_256_tirs_at_most() {
+    let mut steering = Steering::default();
+    let rx = Direction::Receive;
+    let mut next = None;
+    for level in (0..20).rev() {
+        let table = steering.create_table(rx, level, 0, Miss::Default).unwrap();
+        let group = steering.create_group(rx, table, Group::new(0, 0, Key::default())).unwrap();
+        let tirs = (0..15).map(|n| Destination::Tir(u32::from(level) * 15 + n));
+        let to = tirs.chain(next.map(Destination::Table)).collect();
+        steering.set_entry(rx, table, 0, forward(group, Key::default(), to)).unwrap();
+        next = Some(table);
+    }
+    steering.set_root(rx, next).unwrap();
+    assert_eq!(steering.decide(rx, &key([0, 0]), 60).tirs, Vec::from_iter(0..256));
+}
+
 #[test]
 fn what_fits_no_direction_is_refused() {
     let mut steering = Steering::default();
