@@ -219,6 +219,17 @@ impl Device {
         ]
     }
 
+    /// How many contexts it has: those of its own objects, of the Ethernet side's and of signatures.
+    pub(crate) fn contexts(&self) -> usize {
+        let own: usize = self.objects().iter().map(|(_, count)| count).sum();
+        own + self.nic.contexts() + self.resources.psvs.len() + self.resources.deks.len()
+    }
+
+    /// How many entries all lists of its objects have: pages, and queues to choose from by a hash.
+    pub(crate) fn listed(&self) -> u64 {
+        self.listed_pages() + self.nic.listed()
+    }
+
     /// Whether the link of port `port` is up; `false` also if there is no such port.
     #[must_use]
     pub fn port_is_up(&self, port: u8) -> bool {

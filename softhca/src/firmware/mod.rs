@@ -113,8 +113,7 @@ impl Firmware {
     /// are to be given back. `None` if the device needs no others, or has asked before and waits for `MANAGE_PAGES`.
     pub fn page_request(&mut self, device: &Device, can_ask: bool) -> Option<i32> {
         let Life { pages, stage, .. } = &mut self.state.life;
-        let objects = device.objects().iter().map(|(_, count)| count).sum();
-        pages.set_use(objects, device.listed_pages());
+        pages.set_use(device.contexts(), device.listed());
         if !can_ask {
             // The driver does not answer the earlier request.
             pages.forget_request();

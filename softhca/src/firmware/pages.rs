@@ -25,7 +25,7 @@ const MOST: usize = 1 << 22;
 
 /// Bytes of an object's context.
 const CONTEXT_BYTES: u64 = 512;
-/// Bytes of a page in the list of a queue or of registered memory.
+/// Bytes of a page in the list of a queue or of registered memory, or of a queue in an RQT.
 const LISTED_BYTES: u64 = 8;
 
 /// The pages that the device has.
@@ -67,7 +67,7 @@ impl Pages {
         self.given.len()
     }
 
-    /// Says how much there is to keep: objects, and pages in their lists.
+    /// Says how much there is to keep: objects, and entries of their lists.
     pub(crate) fn set_use(&mut self, objects: usize, listed: u64) {
         let bytes = objects as u64 * CONTEXT_BYTES + listed * LISTED_BYTES;
         let used = bytes.div_ceil(PAGE_BYTES) as usize;
@@ -170,6 +170,10 @@ impl Pages {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::context::{RqContext, TimestampFormat};
+    use crate::firmware::test_bench::Bench;
+    use crate::memory::test_memory::BASE;
+    use crate::nic::{ReceiveQueueContext, RqtContext};
 
     fn pages(from: u64, count: usize) -> Vec<u64> {
         (from..).take(count).map(|page| page * PAGE_BYTES).collect()
@@ -246,5 +250,48 @@ mod tests {
         let all = given.take(1000, false);
         assert_eq!((all.len(), given.len()), (81, 0));
         assert_eq!(all.last(), Some(&0x1000));
+    }
+
+    /// A driver gives memory for what it has the device keep, also for small objects and long lists.
+    #[test]
+    fn objects_of_each_kind_fill_pages() {
+        const QUEUES: u16 = 2048;
+        let mut bench = Bench::new();
+        let fixed = initialized().free() - 80;
+        let used = |bench: &mut Bench| {
+            bench.firmware.page_request(&bench.device, false);
+            fixed - bench.state().life.pages.free()
+        };
+        assert_eq!(used(&mut bench), 0);
+        let pd = bench.device.alloc_pd().unwrap();
+        bench.device.create_psvs(pd, 79).unwrap();
+        assert_eq!(used(&mut bench), 10, "80 contexts");
+        for _ in 0..8 {
+            bench.device.nic().steering().create_counter().unwrap();
+        }
+        assert_eq!(used(&mut bench), 11, "8 counters");
+        let ring = RqContext { buf: BASE, log_size: 0, log_stride: 4 };
+        let rq = ReceiveQueueContext {
+            pd: 0,
+            cqn: 0,
+            ring,
+            strides: None,
+            dbr: BASE,
+            uidx: 0,
+            timestamps: TimestampFormat::FreeRunning,
+            counter: 0,
+            strips_vlan: false,
+            flushes: false,
+        };
+        let nic = bench.device.nic();
+        nic.add_rq(9, rq);
+        let list = |count: u16| vec![9; count.into()];
+        let rqt = || RqtContext { max_size: QUEUES, rqs: list(QUEUES) };
+        let rqts: Vec<u32> = (0..7).map(|_| nic.create_rqt(rqt()).unwrap()).collect();
+        assert_eq!(used(&mut bench), 12 + 7 * 4, "8 contexts, and 7 lists of 16 KiB");
+        let nic = bench.device.nic();
+        nic.modify_rqt(rqts[0], list(QUEUES / 2)).unwrap();
+        nic.destroy_rqt(rqts[1]).unwrap();
+        assert_eq!(used(&mut bench), 12 + 7 * 4 - 2 - 4, "half a list less, and a whole one; 7 contexts");
     }
 }

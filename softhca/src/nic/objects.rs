@@ -40,6 +40,8 @@ pub(crate) struct Nic {
     tises: Table<Used<TisContext>>,
     pub(super) tirs: Table<Used<TirContext>>,
     pub(super) rqts: Table<Used<RqtContext>>,
+    /// Receive queues in all of them.
+    listed: u64,
     pub(super) steering: Steering,
     /// Frames that this device has sent come back in, as rules say: those to one station, and those to a group.
     pub(crate) loops_unicast: bool,
@@ -67,6 +69,7 @@ impl Default for Nic {
             tises: Table::new(Object::Tis, 1, MAX_OBJECTS),
             tirs: Table::new(Object::Tir, 1, MAX_OBJECTS),
             rqts: Table::new(Object::Rqt, 1, MAX_OBJECTS),
+            listed: 0,
             steering: Steering::default(),
             loops_unicast: true,
             loops_multicast: true,
@@ -82,6 +85,16 @@ impl Default for Nic {
 }
 
 impl Nic {
+    /// How many contexts there are. Send queues are not among them: the device counts their engines.
+    pub(crate) fn contexts(&self) -> usize {
+        self.rqs.len() + self.tises.len() + self.tirs.len() + self.rqts.len() + self.steering.contexts()
+    }
+
+    /// How many receive queues all RQTs list.
+    pub(crate) fn listed(&self) -> u64 {
+        self.listed
+    }
+
     /// Notes a send queue that the device has made.
     pub(crate) fn add_sq(&mut self, sqn: u32, context: SendQueueContext) {
         self.count_tis(context.tis, 1);
@@ -168,7 +181,7 @@ impl Nic {
     pub(crate) fn create_rqt(&mut self, context: RqtContext) -> Result<u32, Error> {
         self.check_rqt(&context)?;
         let number = self.rqts.reserve()?;
-        self.count_rqs(&context.rqs, 1);
+        self.count_list(&context.rqs, 1);
         self.rqts.insert(number, Used { context, users: 0 });
         Ok(number)
     }
@@ -178,9 +191,9 @@ impl Nic {
         let max_size = self.rqts.find(number)?.context.max_size;
         let context = RqtContext { max_size, rqs };
         self.check_rqt(&context)?;
-        self.count_rqs(&context.rqs, 1);
+        self.count_list(&context.rqs, 1);
         let before = std::mem::replace(&mut self.rqts.find_mut(number)?.context, context);
-        self.count_rqs(&before.rqs, -1);
+        self.count_list(&before.rqs, -1);
         Ok(())
     }
 
@@ -192,7 +205,7 @@ impl Nic {
     /// Removes an RQT that no TIR names.
     pub(crate) fn destroy_rqt(&mut self, number: u32) -> Result<(), Error> {
         let rqt = self.rqts.remove_unused(number, |rqt| rqt.users)?;
-        self.count_rqs(&rqt.context.rqs, -1);
+        self.count_list(&rqt.context.rqs, -1);
         Ok(())
     }
 
@@ -301,6 +314,12 @@ impl Nic {
             Dispatch::Direct(rqn) => self.count_rqs(&[rqn], users),
             Dispatch::Table(rqtn) => count(self.rqts.get_mut(rqtn).map(|rqt| &mut rqt.users), users),
         }
+    }
+
+    /// Counts the queues of an RQT.
+    fn count_list(&mut self, rqs: &[u32], users: i32) {
+        self.listed = self.listed.saturating_add_signed(i64::from(users) * rqs.len() as i64);
+        self.count_rqs(rqs, users);
     }
 
     fn count_rqs(&mut self, rqs: &[u32], users: i32) {

@@ -264,6 +264,11 @@ impl Steering {
         Ok(entry)
     }
 
+    /// How many tables, groups, rules and counters there are.
+    pub(crate) fn contexts(&self) -> usize {
+        self.tables.len() + self.counters.len() + (self.groups.count + self.rules.count) as usize
+    }
+
     /// Makes a flow counter.
     pub(crate) fn create_counter(&mut self) -> Result<u32, Error> {
         let number = self.counters.reserve()?;

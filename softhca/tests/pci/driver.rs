@@ -39,6 +39,7 @@ pub(crate) const SET_ISSI: u16 = 0x10b;
 pub(crate) const ALLOC_PD: u16 = 0x800;
 pub(crate) const DEALLOC_PD: u16 = 0x801;
 pub(crate) const ALLOC_UAR: u16 = 0x802;
+pub(crate) const ALLOC_FLOW_COUNTER: u16 = 0x939;
 
 /// Why a command failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -85,19 +85,21 @@ fn lists_that_are_shorter_than_said_are_refused() {
 
 #[test]
 fn objects_for_which_there_are_no_pages_are_not_made() {
-    let mut driver = Driver::initialized();
-    let mut made = 0;
-    let refused = loop {
-        match driver.run(ALLOC_PD, 0, 0x10, 0x10) {
-            Ok(_) => made += 1,
-            Err(failure) => break failure,
-        }
-        assert!(made < 10_000, "no end");
-    };
-    assert_eq!(refused, NO_RESOURCES);
-    assert_eq!(made, 48 * 8 + 1, "48 pages of contexts of 512 bytes, and one that nobody has room for");
-    let wanted = word(&driver.run(QUERY_PAGES, 3, 0x10, 0x10).expect("QUERY_PAGES"), 0xc);
-    assert_eq!(wanted, 65, "it says what it lacks, and a reserve");
-    driver.give(wanted as usize).expect("pages");
-    driver.run(ALLOC_PD, 0, 0x10, 0x10).expect("a PD");
+    for opcode in [ALLOC_PD, ALLOC_FLOW_COUNTER] {
+        let mut driver = Driver::initialized();
+        let mut made = 0;
+        let refused = loop {
+            match driver.run(opcode, 0, 0x10, 0x10) {
+                Ok(_) => made += 1,
+                Err(failure) => break failure,
+            }
+            assert!(made < 10_000, "no end");
+        };
+        assert_eq!(refused, NO_RESOURCES);
+        assert_eq!(made, 48 * 8 + 1, "48 pages of contexts of 512 bytes, and one that nobody has room for");
+        let wanted = word(&driver.run(QUERY_PAGES, 3, 0x10, 0x10).expect("QUERY_PAGES"), 0xc);
+        assert_eq!(wanted, 65, "it says what it lacks, and a reserve");
+        driver.give(wanted as usize).expect("pages");
+        driver.run(opcode, 0, 0x10, 0x10).expect("an object");
+    }
 }
