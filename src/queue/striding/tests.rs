@@ -2,7 +2,7 @@
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
-use core::sync::atomic::AtomicU8;
+use core::sync::atomic::{AtomicU8, Ordering};
 use std::boxed::Box;
 use std::sync::Arc;
 use std::vec::Vec;
@@ -161,6 +161,16 @@ impl Rig {
     fn offset(&self, frame: &Frame) -> usize {
         frame.as_ptr().as_ptr().addr() - self.memory
     }
+}
+
+/// By a program that forgets guards. If a refused one counted, enough of them would wrap the count.
+#[test]
+fn a_refused_guard_is_not_counted() {
+    let rig = Rig::new(false);
+    let memory = rig.rq.memory();
+    let users = memory.users().swap(usize::MAX / 2, Ordering::Relaxed);
+    assert!(std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| memory.guard())).is_err());
+    assert_eq!(memory.users().swap(users, Ordering::Relaxed), usize::MAX / 2);
 }
 
 #[test]
