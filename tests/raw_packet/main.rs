@@ -16,6 +16,7 @@
 
 #![cfg(feature = "verbs")]
 
+mod activation;
 mod egress;
 mod ends;
 mod frames;

@@ -307,6 +307,17 @@ impl<F: RecvForm> RecvQueue<F> {
         cqe.is_of(self.origin, self.origin_bits)
     }
 
+    /// Stores a count of zero to the record, until [`ring_again`](Self::ring_again): the device takes no request.
+    ///
+    /// # Safety
+    /// The device has taken none since the queue was at index 0, and takes none in its present state. Otherwise it has
+    /// counted beyond zero, and executes old WQEs.
+    #[cfg(feature = "verbs")]
+    pub(crate) unsafe fn withhold(&mut self) {
+        // SAFETY: the caller's.
+        unsafe { self.record.store(0) };
+    }
+
     /// Stores the count of posted requests to the record again, after something else has stored there.
     #[cfg(feature = "verbs")]
     pub(crate) fn ring_again(&mut self) {

@@ -109,7 +109,7 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
 
     /// Checks that both queues are here and belong to the handle: safe code can take the receive queue, exchange the
     /// fields, and exchange the queue in an [`Owned`](crate::verbs::Owned).
-    fn whole(&self) -> Result<(), Error> {
+    pub(in crate::verbs) fn whole(&self) -> Result<(), Error> {
         if !self.sq.is_whole() || !self.sq.handle().is(&self.qp) {
             return Err(Error::MixedUp { object: "send queue" });
         }

@@ -108,6 +108,11 @@ impl Qp {
     /// A failed call.
     #[doc(alias = "ibv_query_qp")]
     pub fn state(&self) -> Result<QpState, Error> {
+        self.state_alone()
+    }
+
+    /// As [`state`](Self::state).
+    pub(in crate::verbs) fn state_alone(&self) -> Result<QpState, Error> {
         let mut attr = zeroed_attr(0);
         // SAFETY: integers and null pointers.
         let mut init: sys::ibv_qp_init_attr = unsafe { core::mem::zeroed() };
@@ -139,7 +144,7 @@ impl Qp {
     }
 
     /// Keeps others from changing the state.
-    fn changing(&self) -> MutexGuard<'_, ()> {
+    pub(in crate::verbs) fn changing(&self) -> MutexGuard<'_, ()> {
         self.handle.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -149,7 +154,8 @@ impl Qp {
         self.modify_alone(attr, mask)
     }
 
-    fn modify_alone(&self, attr: &mut sys::ibv_qp_attr, mask: Mask) -> Result<(), Error> {
+    /// As [`modify`](Self::modify), for a caller that keeps others from changing the state.
+    pub(in crate::verbs) fn modify_alone(&self, attr: &mut sys::ibv_qp_attr, mask: Mask) -> Result<(), Error> {
         let to = QpState::from_raw(attr.qp_state);
         let call = match to {
             QpState::Reset => "ibv_modify_qp to RESET",

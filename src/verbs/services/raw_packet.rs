@@ -7,7 +7,7 @@ use crate::transport::{self, InlineLayers, InlineMode};
 use crate::verbs::device::{Port, RateLimit, RateLimits};
 use crate::verbs::error::zero;
 use crate::verbs::qp::transitions::zeroed_attr;
-use crate::verbs::{Error, QueuePair, VerbsTransport, ffi};
+use crate::verbs::{Error, QpState, QueuePair, VerbsTransport, ffi};
 
 /// The process needs `CAP_NET_RAW` to make one, and the port must be Ethernet.
 impl<M: InlineMode> VerbsTransport for transport::RawPacket<M> {
@@ -29,23 +29,50 @@ impl<M: InlineMode, R: Register> QueuePair<transport::RawPacket<M>, R> {
     /// receiver of its completion queue ([`Receiver`](crate::cq::setup::Receiver)): its receive queue takes every
     /// receive completion of that completion queue.
     ///
+    /// Both queues are in this value and its own, because their doorbell records change. The queue pair is in RESET. If
+    /// a call fails on the way, [`reset`](Self::reset) leads back there. Receives that were posted before are the
+    /// device's from RTR on: it drops frames that come earlier.
+    ///
     /// # Errors
-    /// [`Error::NoPort`], [`Error::WrongState`], [`Error::ResetElsewhere`], or a failed call.
+    /// [`Error::MixedUp`] if a queue is another object's, or the receive queue is elsewhere (put it back);
+    /// [`Error::NoPort`]; [`Error::WrongState`] if it is not in RESET. Nothing has changed then.
+    /// [`Error::ResetElsewhere`], or a failed call.
     pub fn activate(&mut self, port: &Port) -> Result<(), Error> {
-        type Mask = sys::ibv_qp_attr_mask;
+        self.whole()?;
         self.qp.check_port(port.number)?;
+        self.make_ready_to_receive(port)?;
+        self.sq.open_by(&mut zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTS), sys::ibv_qp_attr_mask::IBV_QP_STATE)
+    }
+
+    /// RESET to INIT to RTR.
+    ///
+    /// The device's receive queue is ready in INIT already, and a queue pair must not receive before RTR. So libmlx5
+    /// leaves the record at zero until then, and stores its own count of posted receives in RTR, which is zero here
+    /// (rdma-core `providers/mlx5/verbs.c`, `mlx5_modify_qp`). Had the device taken a receive before, it would have
+    /// counted beyond that zero, and executed old WQEs. So this queue's record is zero as well, from RESET to RTR.
+    fn make_ready_to_receive(&mut self, port: &Port) -> Result<(), Error> {
+        type Mask = sys::ibv_qp_attr_mask;
+        let qp = &self.qp;
+        // Nothing else changes the state until the record has its count again.
+        let _changing = qp.changing();
+        let is = qp.state_alone()?;
+        if is != QpState::Reset {
+            return Err(Error::WrongState { is, to: QpState::Init });
+        }
+        if let Some(rq) = &mut self.rq {
+            // SAFETY: in RESET, where the device takes no receives.
+            unsafe { rq.withhold() };
+        }
         let mut init = zeroed_attr(sys::ibv_qp_state::IBV_QPS_INIT);
         init.port_num = port.number;
-        self.qp.modify(&mut init, Mask::IBV_QP_STATE | Mask::IBV_QP_PORT)?;
-        let mut rtr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTR);
-        self.qp.modify(&mut rtr, Mask::IBV_QP_STATE)?;
-        // Here libmlx5 has stored its own count of posted receives, which is zero, to the receive queue's record
-        // (rdma-core `providers/mlx5/verbs.c`, `mlx5_modify_qp`).
+        let made = qp
+            .modify_alone(&mut init, Mask::IBV_QP_STATE | Mask::IBV_QP_PORT)
+            .and_then(|()| qp.modify_alone(&mut zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTR), Mask::IBV_QP_STATE));
+        // Also after a failure: a later post stores its count, too.
         if let Some(rq) = &mut self.rq {
             rq.ring_again();
         }
-        let mut rts = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTS);
-        self.sq.open_by(&mut rts, Mask::IBV_QP_STATE)
+        made
     }
 
     /// Sets the rate at which frames leave, or removes it. The queue pair is ready to send

@@ -1,0 +1,115 @@
+//! What activating a queue pair does to its posted receives, and which queues it refuses.
+//!
+//! Activations belong here, resets and drains in `ends.rs`.
+
+use std::cell::Cell;
+use std::ffi::{c_int, c_void};
+use std::rc::Rc;
+use std::thread;
+use std::time::Duration;
+
+use blueflame::cq::setup::Whose;
+use blueflame::queue::OwningRecvQueue;
+use blueflame::types::WrId;
+use blueflame::verbs::{Access, Error, Pool, QpState};
+use blueflame::wqe;
+use rdma_sys as sys;
+
+use crate::lab::Lab;
+use crate::{Frames, HEADERS, device, frame, pair};
+
+const ELSEWHERE: Error = Error::MixedUp { object: "receive queue" };
+
+/// libmlx5 stores a count of zero on the way to RTR, and only the queue can store its own again.
+#[test]
+fn a_receive_queue_that_is_elsewhere_is_missed() {
+    let device = device();
+    let port = device.port(1).expect("port 1");
+    let pd = device.protection_domain().expect("a PD");
+    let mut pool = Pool::new(&pd, 1 << 16, Access::LOCAL_WRITE).expect("a pool");
+    let cqs = [(); 2].map(|()| device.completion_queue(64).build().expect("a CQ"));
+
+    let mut taken = pair(&pd, &cqs[0]);
+    let mut rq = OwningRecvQueue::new(taken.rq.take().expect("a receive queue")).expect("nothing is posted");
+    rq.post(Box::new(pool.take(2048).expect("room"))).expect("room");
+    assert_eq!(taken.activate(&port), Err(ELSEWHERE));
+    assert_eq!(taken.qp.state(), Ok(QpState::Reset));
+    drop((taken, rq));
+
+    let [mut a, mut b] = [pair(&pd, &cqs[0]), pair(&pd, &cqs[1])];
+    std::mem::swap(&mut a.rq, &mut b.rq);
+    assert_eq!([a.activate(&port), b.activate(&port)], [Err(ELSEWHERE), Err(ELSEWHERE)]);
+    std::mem::swap(&mut a.rq, &mut b.rq);
+    std::mem::swap(&mut a.sq, &mut b.sq);
+    assert_eq!(a.activate(&port), Err(Error::MixedUp { object: "send queue" }));
+    std::mem::swap(&mut a.sq, &mut b.sq);
+    a.activate(&port).expect("ready to send");
+}
+
+/// The receives that are posted already are the live queue's.
+#[test]
+fn a_second_activation_changes_nothing() {
+    let mut lab = Lab::new();
+    let rule = lab.rule();
+    lab.post(1);
+    let again = lab.receiver.activate(&lab.port);
+    assert_eq!(again, Err(Error::WrongState { is: QpState::ReadyToSend, to: QpState::Init }));
+    lab.deliver(false);
+    assert_eq!(lab.received(), (Ok(()), WrId(1)));
+    drop(rule);
+}
+
+/// The device's receive queue is ready in INIT already. A frame that it received there would count beyond the zero that
+/// libmlx5 stores on the way to RTR.
+#[test]
+fn a_frame_on_the_way_to_ready_takes_no_receive() {
+    let mut lab = Lab::new();
+    let rule = lab.rule();
+    lab.receiver.reset(&mut [&mut lab.cq], |_| ()).expect("RESET");
+    for tag in 0..2 {
+        lab.post(tag);
+    }
+    let sender = lab.pd.queue_pair::<Frames>(&lab.none, &lab.none).sends(16).receives(0).inline(100);
+    let mut other = sender.build().expect("a sender");
+    other.activate(&lab.port).expect("ready to send");
+    let frame = frame(lab.station, 3);
+    let was_in_init = Rc::new(Cell::new(false));
+    let is_in_init = Rc::clone(&was_in_init);
+    AFTER_INIT.set(Some(Box::new(move || {
+        let (headers, rest) = frame.split_first_chunk::<HEADERS>().expect("so many");
+        other.sq.post(&wqe::frame().inline_headers(*headers).inline(rest)).expect("room");
+        // Long enough for the frame to arrive.
+        thread::sleep(Duration::from_millis(100));
+        is_in_init.set(true);
+    })));
+    lab.receiver.activate(&lab.port).expect("ready to send");
+    assert!(was_in_init.get());
+    assert!(!lab.cq.holds(Whose::Receives), "received before RTR");
+    lab.deliver(false);
+    assert_eq!(lab.received(), (Ok(()), WrId(0)));
+    drop(rule);
+}
+
+thread_local! {
+    /// What this thread does when a queue pair has come to INIT.
+    static AFTER_INIT: Cell<Option<Box<dyn FnOnce()>>> = const { Cell::new(None) };
+}
+
+/// Stands before libibverbs' function of this name.
+// SAFETY: as that function, which it calls.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ibv_modify_qp(qp: *mut sys::ibv_qp, attr: *mut sys::ibv_qp_attr, mask: c_int) -> c_int {
+    type Modify = unsafe extern "C" fn(*mut sys::ibv_qp, *mut sys::ibv_qp_attr, c_int) -> c_int;
+    // SAFETY: looks a name up among the loaded objects.
+    let next = unsafe { libc::dlsym(libc::RTLD_NEXT, c"ibv_modify_qp".as_ptr()) };
+    assert!(!next.is_null(), "no libibverbs");
+    // SAFETY: the function is of this type, and the caller vouches for the arguments, which are read here.
+    let (returned, to) =
+        unsafe { (std::mem::transmute::<*mut c_void, Modify>(next)(qp, attr, mask), (*attr).qp_state) };
+    if to == sys::ibv_qp_state::IBV_QPS_INIT && returned == 0 {
+        if let Some(f) = AFTER_INIT.take() {
+            f();
+        }
+    }
+    returned
+}
