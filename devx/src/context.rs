@@ -214,14 +214,20 @@ impl Context {
         // SAFETY: the context is open; both mailboxes are as long as is said.
         let raw = unsafe { ffi::mlx5dv_devx_obj_create(self.raw(), input, inbox.len(), output, outbox.len()) };
         let Some(raw) = NonNull::new(raw) else {
-            return Err(failure(inbox, outbox, last_errno()).into());
+            let error = failure(inbox, outbox, last_errno());
+            if error.may_be_done() {
+                // Nobody knows the number of the object that the device may have, so it stays.
+                core::mem::forget(under);
+            }
+            return Err(error.into());
         };
         Ok(Object { raw, under: ManuallyDrop::new(under), context: self.clone() })
     }
 }
 
 /// An object that a command has made, destroyed when dropped. If the device refuses, the memory and objects that it
-/// stands on stay as they are, because the device may still use them: rings and memory are leaked.
+/// stands on stay as they are, because the device may still use them: rings and memory are leaked. The same happens if
+/// the answer to the command that makes it gets lost.
 #[doc(alias("mlx5dv_devx_obj", "mlx5dv_devx_obj_create"))]
 #[derive(Debug)]
 pub struct Object {

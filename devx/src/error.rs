@@ -188,9 +188,15 @@ pub struct CommandError {
 }
 
 impl CommandError {
-    /// Whether the device may have carried the command out.
+    /// Whether the device may have carried the command out: it did not refuse, and neither did the kernel before it.
+    ///
+    /// Errors that a kernel refuses with are few. libmlx5's VFIO driver fails after the device has begun with whatever
+    /// interrupts it, such as `EINTR`, or with what keeps it from giving pages to the device, such as `ENOMEM` and
+    /// `ENOSPC` (rdma-core `providers/mlx5/mlx5_vfio.c`, `mlx5_vfio_wait_event`).
     pub(crate) fn may_be_done(&self) -> bool {
-        self.status == Status::OK
+        const REFUSED: [i32; 6] =
+            [libc::EPERM, libc::EACCES, libc::EINVAL, libc::EOPNOTSUPP, libc::ENOSYS, libc::EPROTONOSUPPORT];
+        self.status == Status::OK && !REFUSED.contains(&self.errno)
     }
 
     /// The usual cause, and how to fix it.

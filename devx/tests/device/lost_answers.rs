@@ -4,6 +4,7 @@
 
 use std::ffi::{c_int, c_void};
 
+use blueflame::cq::setup::ReceiverError;
 use blueflame::transport;
 use blueflame_devx::Error;
 use blueflame_devx::cmd::{Opcode, QpcState, Status};
@@ -11,7 +12,7 @@ use blueflame_devx::object::{Cq, Uar};
 
 use crate::end::connected;
 use crate::ground::ground;
-use crate::kernel::function;
+use crate::kernel::{function, refuse_command};
 
 /// The answer to this thread's `nth` command from now on gets lost.
 fn lose_answer(nth: u64) {
@@ -59,4 +60,44 @@ fn a_ring_stays_taken_if_the_answer_got_lost() {
     assert!(taken() >= with + 64 * 64, "the device's ring is free");
     drop(cq);
     assert_eq!(taken(), before);
+}
+
+/// The device may have the new queue, and write to its ring.
+#[test]
+fn what_a_lost_queue_uses_stays_taken() {
+    let ground = ground();
+    let uar = Uar::new(&ground.context).expect("a register");
+    let make = |cqes| ground.rings.completion_queue(uar.page(), cqes).build();
+    // Memory for rings comes in large pieces, which stay.
+    drop((make(8).expect("a completion queue"), make(64).expect("a completion queue")));
+    let taken = || ground.rings.rings().in_use().taken;
+    let before = taken();
+    lose_answer(1);
+    let error = make(64).expect_err("no answer");
+    assert!(is_lost(&error, Opcode::CREATE_CQ), "{error:?}");
+    assert!(taken() >= before + 64 * 64, "the device's ring is free");
+
+    // If the kernel refuses, there is no queue.
+    let before = taken();
+    refuse_command(1, libc::EPERM);
+    make(64).expect_err("refused");
+    assert_eq!(taken(), before);
+}
+
+/// The device may have the new receiver.
+#[test]
+fn a_lost_receiver_counts() {
+    let ground = ground();
+    let uar = Uar::new(&ground.context).expect("a register");
+    let cq = ground.rings.completion_queue(uar.page(), 8).build().expect("a completion queue");
+    let make = |uar| ground.pd.queue_pair::<transport::Rc>(&ground.rings, &cq, &cq).build_on(uar).map(drop);
+    let [first, second] = [(); 2].map(|()| Uar::new(&ground.context).expect("a register"));
+    // The context keeps the device's answers.
+    make(first).expect("a queue pair");
+    lose_answer(1);
+    let error = make(second).expect_err("no answer");
+    assert!(is_lost(&error, Opcode::CREATE_QP), "{error:?}");
+    let refused = ground.pd.recv_queue(&ground.rings, &cq, 16, 1).map(drop);
+    let there = ReceiverError { flow_tags: true, receivers: 1 };
+    assert!(matches!(&refused, Err(Error::Receivers { error, .. }) if *error == there), "{refused:?}");
 }

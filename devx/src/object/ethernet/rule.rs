@@ -197,7 +197,9 @@ impl FlowRule {
     /// changing). Meanwhile no packet meets the table without the rule.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::ForeignDevice`], [`Error::Command`]. The rule is unchanged then.
+    /// [`Error::OutOfRange`], [`Error::ForeignDevice`], [`Error::Command`]. The rule is unchanged then,
+    /// unless the answer got lost (a status of OK): the device may send packets to the new destinations, and the rule
+    /// keeps the earlier ones.
     pub fn set_destinations(&mut self, to: &[Destination<'_>]) -> Result<(), Error> {
         let mut inbox = entry(&self.place, (self.tag, &self.value), to, self.counter.as_ref())?;
         inbox.set_op_mod(CHANGE).set_modify_enable_mask(CHANGE_ACTION | CHANGE_DESTINATIONS);

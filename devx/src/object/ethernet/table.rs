@@ -86,7 +86,8 @@ impl FlowTable {
     /// default destination (MODIFY_FLOW_TABLE). The other table lives as long as packets go there.
     ///
     /// # Errors
-    /// [`Error::ForeignDevice`], [`Error::Command`]. Nothing has changed then.
+    /// [`Error::ForeignDevice`], [`Error::Command`]. Nothing has changed then, unless the answer got lost (a status of
+    /// OK): the device may send packets to the new table, and [`miss`](Self::miss) names the earlier one.
     pub fn set_miss(&self, to: Option<&Self>) -> Result<(), Error> {
         let handle = &*self.handle;
         let mut inbox = ModifyFlowTableIn::new();

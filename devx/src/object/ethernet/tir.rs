@@ -81,7 +81,8 @@ impl Rqt {
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::NotPowerOfTwo`], [`Error::ForeignDevice`], [`Error::Command`]. The table is
-    /// unchanged then.
+    /// unchanged then, unless the answer got lost (a status of OK): the device may spread over the new queues, and
+    /// [`queues`](Self::queues) has the earlier ones.
     pub fn set_queues(&self, queues: &[Rq]) -> Result<(), Error> {
         let handle = &*self.handle;
         check_count(queues.len(), handle.size)?;
