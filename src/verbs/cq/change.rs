@@ -15,6 +15,9 @@ use crate::verbs::{CallError, Error, ffi};
 
 /// The largest `cqc.cq_period`, in microseconds (Linux `include/linux/mlx5/cq.h`, `MLX5_MAX_CQ_PERIOD`).
 const MAX_PERIOD: u64 = 0xfff;
+/// The most CQEs to ask for: one less than those of the largest ring, half of the values of a 24-bit consumer index.
+/// Below it, the bytes of a ring fit in 32 bits, whatever the device says.
+const MAX_CQES: u32 = (1 << 23) - 1;
 /// `IBV_CQ_ATTR_MODERATE`.
 const ATTR_MODERATE: u32 = 1;
 
@@ -66,7 +69,7 @@ impl<M: PollMode<Compression = ()>> OwnedCq<M> {
         }
         let cq = self.handle().clone();
         let Some(context) = cq.context() else { return Err(Error::Unsupported { what: "resizing an adopted queue" }) };
-        in_range("CQEs", cqes.into(), 1..=context.attr().max_cqe.into())?;
+        in_range("CQEs", cqes.into(), 1..=context.attr().max_cqe.min(MAX_CQES).into())?;
         let cqes = (cqes + 1).next_power_of_two();
         if cqes == self.capacity() {
             return Ok(());
