@@ -3,6 +3,7 @@
 //! Tests of this rule belong here, traffic of receivers in `frames.rs`.
 
 use std::any::Any;
+use std::ffi::{c_int, c_void};
 use std::ptr::NonNull;
 
 use blueflame::cq::setup::ReceiverError;
@@ -130,4 +131,32 @@ fn an_adopted_receiver_of_frames_is_the_only_receiver() {
     drop(first);
     // SAFETY: the queues over it are gone.
     assert_eq!(unsafe { sys::ibv_destroy_qp(raw.as_ptr()) }, 0);
+}
+
+/// The kernel refuses this thread's `nth` command from now on; 0: none.
+fn refuse_command(nth: u64) {
+    // SAFETY: looks a name up among the loaded objects.
+    let symbol = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"softhca_refuse".as_ptr()) };
+    assert!(!symbol.is_null(), "no softhca_refuse: run this by ./run test, or under softhca-run");
+    // SAFETY: the preloaded object's function of this name is of this type.
+    unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(u64, c_int)>(symbol)(nth, libc::EIO) };
+}
+
+/// Also one that could be neither finished nor destroyed.
+#[test]
+fn a_target_that_cannot_go_still_receives() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let cq = device.completion_queue(64).build().expect("a CQ");
+    let srq = pd.shared_recv_queue(16, 1).expect("a shared receive queue");
+    let mut path = device.path(1, None).expect("a path");
+    // There is no such GID, so the third command fails, which moves the target to RTR.
+    path.sgid.as_mut().expect("a GID").index = u8::MAX;
+    // And the fourth one, which destroys it.
+    refuse_command(4);
+    let made = pd.target(&cq, srq.handle()).build(&path, DcKey(1)).map(drop);
+    refuse_command(0);
+    assert!(matches!(&made, Err(Error::Call(error)) if error.call == "ibv_modify_qp to RTR"), "{made:?}");
+    let there = ReceiverError { flow_tags: true, receivers: 1 };
+    assert_eq!(refused(pd.queue_pair::<Frames>(&cq, &cq).build()), there);
 }

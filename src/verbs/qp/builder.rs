@@ -17,6 +17,7 @@ use crate::verbs::domain::protection::ParentDomain;
 use crate::verbs::domain::register::{self, Claim};
 use crate::verbs::domain::thread::ThreadDomain;
 use crate::verbs::error::{in_range, non_null};
+use crate::verbs::leak::drop_or_leak;
 use crate::verbs::memory::COPIES;
 use crate::verbs::qp::limits;
 use crate::verbs::qp::pair::{Domain, OBJECT, Under, VerbsTransport};
@@ -307,16 +308,25 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
             mlx5.comp_mask |= ffi::MLX5DV_QP_INIT_ATTR_MASK_SEND_OPS_FLAGS;
             mlx5.send_ops_flags = ffi::MLX5DV_QP_EX_WITH_MEMCPY;
         }
+        let under = Arc::new(Under {
+            domain,
+            _send_cq: send_cq.clone(),
+            _recv_cq: recv_cq.clone(),
+            _srq: self.srq.cloned(),
+            pd: Arc::clone(&self.pd.handle),
+        });
+        let receiver = receiver.map(Arc::new);
         let create = |sends, inline| {
             let (mut attr, mut mlx5) = (attr, mlx5);
             (attr.cap.max_send_wr, attr.cap.max_inline_data) = (sends, inline);
             // SAFETY: context, domain and queues are alive, and of one context; the attributes live until the call
             // returns.
             let raw = unsafe { ffi::mlx5dv_create_qp(context.raw(), &raw mut attr, &raw mut mlx5) };
-            non_null("mlx5dv_create_qp", raw).map(|raw| (Unfit(raw), QpAttr::made(attr.cap)))
+            let under = (Arc::clone(&under), receiver.clone());
+            non_null("mlx5dv_create_qp", raw).map(|raw| (Unfit::new(raw, under), QpAttr::made(attr.cap)))
         };
         let mut unfit = Vec::new();
-        let (raw, parts, granted) = loop {
+        let ((raw, (under, receiver)), parts, granted) = loop {
             let (made, granted) = create(cap.max_send_wr, cap.max_inline_data).map_err(|error| {
                 let possible = |sends, inline| create(sends, inline).is_ok();
                 let past = || limits::past(cap.max_inline_data, cap.max_send_wr, possible);
@@ -327,7 +337,7 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
                 }
             })?;
             // SAFETY: just made, by libmlx5.
-            let parts = unsafe { Parts::of(made.0) }?;
+            let parts = unsafe { Parts::of(made.raw()) }?;
             let Some((qpn, cq)) = left_behind([parts.qpn, parts.recv_qpn], [self.send_cq, self.recv_cq]) else {
                 break (made.keep(), parts, granted);
             };
@@ -337,13 +347,6 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
             }
         };
         drop(unfit);
-        let under = Under {
-            domain,
-            _send_cq: send_cq.clone(),
-            _recv_cq: recv_cq.clone(),
-            _srq: self.srq.cloned(),
-            pd: Arc::clone(&self.pd.handle),
-        };
         // SAFETY: just made, by libmlx5, and ours to destroy.
         let mut made = unsafe { Made::new(raw, parts, granted, Arc::clone(device), (Some(under), receiver)) }?;
         made.bound(depth, receives);
@@ -386,19 +389,38 @@ impl<T: Streams> QpBuilder<'_, T> {
 /// Queue pairs that are made to get a number with no completions left.
 pub(in crate::verbs) const TRIES: usize = 16;
 
-/// A queue pair that may not be used, destroyed when dropped.
-pub(in crate::verbs) struct Unfit(pub(in crate::verbs) NonNull<sys::ibv_qp>);
+/// A queue pair that may not be used, destroyed when dropped. If the kernel refuses, all that it stands on is leaked.
+pub(in crate::verbs) struct Unfit<U> {
+    raw: NonNull<sys::ibv_qp>,
+    under: ManuallyDrop<U>,
+}
 
-impl Unfit {
-    /// It may.
-    pub(in crate::verbs) fn keep(self) -> NonNull<sys::ibv_qp> {
-        ManuallyDrop::new(self).0
+impl<U> Unfit<U> {
+    /// The queue pair that `mlx5dv_create_qp` has just made. `under` has what it stands on.
+    pub(in crate::verbs) fn new(raw: NonNull<sys::ibv_qp>, under: U) -> Self {
+        Self { raw, under: ManuallyDrop::new(under) }
+    }
+
+    pub(in crate::verbs) fn raw(&self) -> NonNull<sys::ibv_qp> {
+        self.raw
+    }
+
+    /// It may be used.
+    pub(in crate::verbs) fn keep(self) -> (NonNull<sys::ibv_qp>, U) {
+        let mut this = ManuallyDrop::new(self);
+        // SAFETY: once, as `this` is not dropped.
+        (this.raw, unsafe { ManuallyDrop::take(&mut this.under) })
     }
 }
 
-impl Drop for Unfit {
+impl<U> Drop for Unfit<U> {
     fn drop(&mut self) {
+        // SAFETY: alive; nothing changes its state now.
+        let number = unsafe { (*self.raw.as_ptr()).qp_num };
         // SAFETY: made by `mlx5dv_create_qp`, and never used.
-        unsafe { sys::ibv_destroy_qp(self.0.as_ptr()) };
+        let returned = unsafe { sys::ibv_destroy_qp(self.raw.as_ptr()) };
+        // SAFETY: once, as this is dropped once.
+        let under = unsafe { ManuallyDrop::take(&mut self.under) };
+        drop_or_leak(OBJECT, number, returned, under);
     }
 }

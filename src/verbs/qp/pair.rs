@@ -95,7 +95,7 @@ pub(in crate::verbs) struct QpHandle {
     /// The queue to which receives complete.
     pub(in crate::verbs) recv_cq: CqId,
     /// Counts it as a receiver there; `None` without receives.
-    pub(in crate::verbs) receiver: Option<Receiver>,
+    pub(in crate::verbs) receiver: Option<Arc<Receiver>>,
     pub(in crate::verbs) reliable: bool,
     pub(in crate::verbs) device: Arc<DeviceAttr>,
     /// The WQEBBs that the send queue may have outstanding once it is ready to send.
@@ -108,7 +108,7 @@ pub(in crate::verbs) struct QpHandle {
     pub(in crate::verbs) _sq_shadow: Shadow<WqeRecord>,
     pub(in crate::verbs) _rq_shadow: Option<Shadow<u64>>,
     pub(in crate::verbs) _claim: Option<Claim>,
-    pub(in crate::verbs) under: Option<Under>,
+    pub(in crate::verbs) under: Option<Arc<Under>>,
     pub(in crate::verbs) _xrcd: Option<Arc<XrcdHandle>>,
 }
 

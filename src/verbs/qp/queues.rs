@@ -71,6 +71,7 @@ impl<T: VerbsTransport> Made<T> {
         let receives = T::RECEIVES && (!srq.is_null() || parts.raw.rq.wqe_cnt != 0);
         // SAFETY: as above: it has completion queues, alive and of libmlx5, which are written once.
         let receiver = receives.then(|| unsafe { receiver((*qp.as_ptr()).recv_cq, T::FLOW_TAGS) }).transpose()?;
+        let receiver = receiver.map(Arc::new);
         // SAFETY: as above.
         unsafe { Self::new(qp, parts, attr, Arc::new(query(context)?), (None, receiver)) }
     }
@@ -83,7 +84,7 @@ impl<T: VerbsTransport> Made<T> {
         parts: Parts,
         attr: QpAttr,
         device: Arc<DeviceAttr>,
-        (under, receiver): (Option<Under>, Option<Receiver>),
+        (under, receiver): (Option<Arc<Under>>, Option<Arc<Receiver>>),
     ) -> Result<Self, Error> {
         // Make the value first that destroys the queue pair if a later step fails.
         let mut handle = QpHandle {

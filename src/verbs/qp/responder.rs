@@ -65,7 +65,7 @@ impl<T: VerbsTransport> Responder<T> {
             qpn: Qpn::truncate(0),
             recv_qpn: Qpn::truncate(0),
             recv_cq: CqId::NONE,
-            receiver: needs.receiver,
+            receiver: needs.receiver.map(Arc::new),
             reliable: true,
             device: Arc::clone(device),
             depth: Wqebbs(0),
@@ -74,7 +74,7 @@ impl<T: VerbsTransport> Responder<T> {
             _sq_shadow: Shadow::new(0),
             _rq_shadow: None,
             _claim: None,
-            under: needs.under,
+            under: needs.under.map(Arc::new),
             _xrcd: needs.xrcd,
         };
         // SAFETY: alive; written once.

@@ -60,8 +60,11 @@ struct DctHandle {
     dctn: Qpn,
     key: DcKey,
     /// The objects that it was made from; `None` once it is destroyed.
-    under: Option<(Cq, Srq, Arc<PdHandle>, Receiver)>,
+    under: Option<Arc<Under>>,
 }
+
+/// The objects that a target is made from.
+type Under = (Cq, Srq, Arc<PdHandle>, Receiver);
 
 // SAFETY: only the destruction, by the single owner, touches the object; libibverbs locks the state that it shares.
 unsafe impl Send for DctHandle {}
@@ -121,9 +124,10 @@ impl DctBuilder<'_> {
         if path.gid_type().is_none() {
             return Err(Error::PathWithoutGid { port: path.port.number });
         }
+        let under = Arc::new((cq.clone(), self.srq.clone(), Arc::clone(&self.pd.handle), receiver));
         let mut unfit = Vec::new();
-        let (raw, dctn) = loop {
-            let (made, dctn) = self.make(path, key)?;
+        let ((raw, under), dctn) = loop {
+            let (made, dctn) = self.make(path, key, &under)?;
             let Some((qpn, cq)) = left_behind([dctn; 2], [self.cq; 2]) else { break (made.keep(), dctn) };
             unfit.push(made);
             if unfit.len() == TRIES {
@@ -131,18 +135,11 @@ impl DctBuilder<'_> {
             }
         };
         event!(DEBUG, "target made", dctn = dctn.get(), srqn = self.srq.srqn().get());
-        Ok(Dct {
-            handle: Arc::new(DctHandle {
-                raw,
-                dctn,
-                key,
-                under: Some((cq.clone(), self.srq.clone(), Arc::clone(&self.pd.handle), receiver)),
-            }),
-        })
+        Ok(Dct { handle: Arc::new(DctHandle { raw, dctn, key, under: Some(under) }) })
     }
 
     /// A target in RTR, and its number.
-    fn make(&self, path: &Path, key: DcKey) -> Result<(Unfit, Qpn), Error> {
+    fn make(&self, path: &Path, key: DcKey, under: &Arc<Under>) -> Result<(Unfit<Arc<Under>>, Qpn), Error> {
         type Mask = sys::ibv_qp_attr_mask;
         // SAFETY: integers and null pointers.
         let mut attr: sys::ibv_qp_init_attr_ex = unsafe { core::mem::zeroed() };
@@ -160,10 +157,11 @@ impl DctBuilder<'_> {
         let context = self.pd.handle.context.raw();
         // SAFETY: context, domain and queues are alive, and of one context; the attributes live until the call returns.
         let raw = unsafe { ffi::mlx5dv_create_qp(context, &raw mut attr, &raw mut mlx5) };
-        let made = Unfit(non_null("mlx5dv_create_qp", raw).map_err(|error| match error.errno {
+        let raw = non_null("mlx5dv_create_qp", raw).map_err(|error| match error.errno {
             libc::EOPNOTSUPP => Error::Unsupported { what: DYNAMIC },
             _ => error.into(),
-        })?);
+        })?;
+        let made = Unfit::new(raw, Arc::clone(under));
 
         let mut init = zeroed_attr(sys::ibv_qp_state::IBV_QPS_INIT);
         (init.pkey_index, init.port_num) = (path.pkey_index, path.port.number);
@@ -175,7 +173,7 @@ impl DctBuilder<'_> {
         let mask = Mask::IBV_QP_STATE | Mask::IBV_QP_PKEY_INDEX | Mask::IBV_QP_PORT | Mask::IBV_QP_ACCESS_FLAGS;
         // SAFETY: just made; the structure is ours. So below.
         zero("ibv_modify_qp to INIT", unsafe {
-            sys::ibv_modify_qp(made.0.as_ptr(), &raw mut init, mask.0 as libc::c_int)
+            sys::ibv_modify_qp(raw.as_ptr(), &raw mut init, mask.0 as libc::c_int)
         })?;
 
         let mut rtr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTR);
@@ -191,11 +189,9 @@ impl DctBuilder<'_> {
         }
         let mask = Mask::IBV_QP_STATE | Mask::IBV_QP_PATH_MTU | Mask::IBV_QP_MIN_RNR_TIMER | Mask::IBV_QP_AV;
         // SAFETY: as above.
-        zero("ibv_modify_qp to RTR", unsafe {
-            sys::ibv_modify_qp(made.0.as_ptr(), &raw mut rtr, mask.0 as libc::c_int)
-        })?;
+        zero("ibv_modify_qp to RTR", unsafe { sys::ibv_modify_qp(raw.as_ptr(), &raw mut rtr, mask.0 as libc::c_int) })?;
         // SAFETY: alive; libmlx5 has written the number in the call above (`modify_dct` of `providers/mlx5/verbs.c`).
-        let number = unsafe { (*made.0.as_ptr()).qp_num };
+        let number = unsafe { (*raw.as_ptr()).qp_num };
         let dctn = fits("target", "number", number, Qpn::new(number))?;
         Ok((made, dctn))
     }
