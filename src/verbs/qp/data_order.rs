@@ -28,6 +28,8 @@ impl Qp {
             // SAFETY: a function of that name has this type (`verbs.h`).
             Some(unsafe { core::mem::transmute::<*mut core::ffi::c_void, Query>(address) })
         });
+        // libmlx5 reads the state without a lock (rdma-core `providers/mlx5/verbs.c`, `mlx5_query_qp_data_in_order`).
+        let _changing = self.changing();
         // SAFETY: the queue pair is alive.
         query.is_some_and(|query| unsafe { query(self.as_raw(), sys::ibv_wr_opcode::IBV_WR_RDMA_WRITE, 0) } != 0)
     }

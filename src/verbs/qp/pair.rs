@@ -100,7 +100,7 @@ pub(in crate::verbs) struct QpHandle {
     pub(in crate::verbs) device: Arc<DeviceAttr>,
     /// The WQEBBs that the send queue may have outstanding once it is ready to send.
     pub(in crate::verbs) depth: Wqebbs,
-    /// Held while the state changes.
+    /// Held while the state changes, or is asked for.
     pub(in crate::verbs) changing: Mutex<()>,
     /// Makes sure that no other queue drives it; given back before it is destroyed.
     pub(in crate::verbs) taken: Option<Taken>,
@@ -133,7 +133,9 @@ pub(in crate::verbs) enum Domain {
     Protection,
 }
 
-// SAFETY: libibverbs locks what state changes and queries share; the handle is destroyed once, by its last owner.
+// SAFETY: state changes and queries store the state without a lock of libibverbs, and `writes_in_order` has it read.
+// This crate does all three only with `changing` held; what else they share, libibverbs and the kernel lock. Other
+// calls read what is written once. The handle is destroyed once, by its last owner.
 unsafe impl Send for QpHandle {}
 // SAFETY: as above.
 unsafe impl Sync for QpHandle {}

@@ -108,10 +108,11 @@ impl Qp {
     /// A failed call.
     #[doc(alias = "ibv_query_qp")]
     pub fn state(&self) -> Result<QpState, Error> {
+        let _changing = self.changing();
         self.state_alone()
     }
 
-    /// As [`state`](Self::state).
+    /// As [`state`](Self::state), for a caller that keeps others from changing the state.
     pub(in crate::verbs) fn state_alone(&self) -> Result<QpState, Error> {
         let mut attr = zeroed_attr(0);
         // SAFETY: integers and null pointers.
@@ -143,7 +144,8 @@ impl Qp {
         Ok(changing)
     }
 
-    /// Keeps others from changing the state.
+    /// Keeps others from changing the state, and from asking for it: libibverbs stores what either call says to
+    /// `ibv_qp::state`, without a lock (rdma-core `libibverbs/verbs.c`, `ibv_query_qp` and `ibv_modify_qp`).
     pub(in crate::verbs) fn changing(&self) -> MutexGuard<'_, ()> {
         self.handle.changing.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -172,7 +174,7 @@ impl Qp {
         };
         // The kernel answers EINVAL for every cause: query the usual cause.
         let (from, _) = to.reached_from();
-        match self.state() {
+        match self.state_alone() {
             Ok(is) if error.errno == libc::EINVAL && !from.is_empty() && !from.contains(&is) => {
                 event!(WARN, "queue pair cannot change state", qpn = self.qpn().get(), state = %is, to = %to);
                 Err(Error::WrongState { is, to })
