@@ -69,6 +69,58 @@ fn errors_flush_and_a_restart_receives_again() {
 
 fn drop_it(_: blueflame::cq::Cqe<'_>) {}
 
+/// A clone of the handle moves the queue to the error state while it starts over.
+#[test]
+fn a_restart_ends_ready_whatever_clones_do() {
+    let mut lab = Lab::new(0);
+    let buffer = Pool::new(&lab.pd, 4096, Access::LOCAL_WRITE).expect("a pool").take(4096).expect("all of it");
+    let mut cq = lab.device.completion_queue(64).build().expect("a CQ");
+    let mut wq = lab.pd.work_queue(&cq).receives(8).build().expect("a work queue");
+    let receiver = FrameReceiver::direct(&lab.pd, wq.handle()).expect("a receiver");
+    let _rule = receiver.steer(&Flow::mac(STATION)).expect("a rule");
+    let clone = wq.handle().clone();
+    let post = |wq: &mut blueflame::verbs::ethernet::OwnedWq, tag| {
+        // SAFETY: the buffer outlives the queue, and nobody looks at it meanwhile.
+        unsafe { wq.post_unchecked(WrId(tag), &[buffer.sge()]) }.expect("room");
+    };
+    // The closure is the moment.
+    for tag in 0..2 {
+        post(&mut wq, tag);
+    }
+    lab.sender.send(&plain(STATION));
+    until(|| cq.holds(blueflame::cq::setup::Whose::Receives).then_some(()));
+    let mut forgotten = 0;
+    wq.restart(&mut cq, |_| {
+        forgotten += 1;
+        clone.to_error().expect("ERR");
+    })
+    .expect("ready again");
+    assert!(forgotten >= 1);
+    // A flush of the old receives would complete this one.
+    post(&mut wq, 7);
+    assert!(cq.poll().is_none());
+    lab.sender.send(&plain(STATION));
+    let taken = until(|| {
+        let cqe = cq.poll()?;
+        Some((cqe.check().is_ok(), wq.retire(&cqe)))
+    });
+    assert_eq!(taken, (true, Ok(WrId(7))));
+    // Any moment.
+    std::thread::scope(|scope| {
+        let (done, ends) = std::sync::mpsc::channel::<()>();
+        scope.spawn(move || {
+            while ends.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
+                // Fails while the queue is ready to be ready.
+                let _ = clone.to_error();
+            }
+        });
+        for _ in 0..100 {
+            wq.restart(&mut cq, drop_it).expect("ready again");
+        }
+        drop(done);
+    });
+}
+
 #[test]
 fn a_work_queue_is_the_only_receiver() {
     let lab = Lab::new(1);

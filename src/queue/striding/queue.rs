@@ -362,7 +362,7 @@ impl StridingRecvQueue {
     ///
     /// # Safety
     /// The device's queue is in the reset state, or went through it since its last frame. None of its completions is
-    /// left in the completion queue, and none is lent.
+    /// lent, and all that are left in the completion queue are removed before the queue takes another.
     pub unsafe fn reset(&mut self) {
         self.open_oldest();
         while self.is_open {

@@ -1,7 +1,7 @@
 //! Work queues: receive queues of frames, outside of queue pairs.
 
 use core::ptr::NonNull;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rdma_sys as sys;
 
@@ -41,6 +41,8 @@ pub type OwnedWq = Owned<RecvQueue, Wq>;
 pub(super) struct WqHandle {
     raw: NonNull<sys::ibv_wq>,
     pub(super) number: u32,
+    /// The state that it was moved to last; held while it changes.
+    state: Mutex<State>,
     /// Makes sure that no other queue drives it; given back before it is destroyed.
     taken: Option<Taken>,
     pub(super) shadow: Option<Shadow<u64>>,
@@ -57,8 +59,8 @@ struct Under {
     _memory: Option<MemoryGuard>,
 }
 
-// SAFETY: used only for state changes, to make tables, and to be destroyed once; libibverbs and the kernel lock all
-// three.
+// SAFETY: used only for state changes, to make tables, and to be destroyed once. libmlx5 reads and stores the state
+// without a lock (`ibv_wq::state`), so this crate changes it only with `state` held. Tables read what is written once.
 unsafe impl Send for WqHandle {}
 // SAFETY: as above.
 unsafe impl Sync for WqHandle {}
@@ -75,13 +77,16 @@ impl Drop for WqHandle {
     }
 }
 
+/// A state, `ibv_wq_state`.
+type State = sys::ibv_wq_state::Type;
+
 impl WqHandle {
     /// Moves the new queue to the ready state.
     pub(super) fn ready(self) -> Result<Wq, Error> {
         let wq = Wq { handle: Arc::new(self) };
         // On this way libmlx5 stores its own count of posted receives, zero, to the record (rdma-core
         // `providers/mlx5/verbs.c`, `mlx5_modify_wq`): so before anything is posted.
-        wq.modify(sys::ibv_wq_state::IBV_WQS_RDY)?;
+        wq.modify(&mut wq.changing(), sys::ibv_wq_state::IBV_WQS_RDY)?;
         Ok(wq)
     }
 }
@@ -99,7 +104,12 @@ impl Wq {
     /// # Errors
     /// A failed call.
     pub fn to_error(&self) -> Result<(), Error> {
-        self.modify(sys::ibv_wq_state::IBV_WQS_ERR)
+        self.modify(&mut self.changing(), sys::ibv_wq_state::IBV_WQS_ERR)
+    }
+
+    /// Keeps others from changing the state.
+    fn changing(&self) -> MutexGuard<'_, State> {
+        self.handle.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The raw work queue; alive as long as `self`. Not for posting (`ibv_post_wq_recv`) or state changes
@@ -109,12 +119,14 @@ impl Wq {
         self.handle.raw.as_ptr()
     }
 
-    fn modify(&self, to: sys::ibv_wq_state::Type) -> Result<(), Error> {
+    /// Changes the state. `state` is this queue's.
+    fn modify(&self, state: &mut State, to: State) -> Result<(), Error> {
         // SAFETY: integers only, for which zero is a value.
         let mut attr: sys::ibv_wq_attr = unsafe { core::mem::zeroed() };
         (attr.attr_mask, attr.wq_state) = (sys::ibv_wq_attr_mask::IBV_WQ_ATTR_STATE.0, to);
         // SAFETY: alive; the structure is ours.
         zero("ibv_modify_wq", unsafe { ffi::modify_wq(self.as_raw(), &raw mut attr) })?;
+        *state = to;
         Ok(())
     }
 }
@@ -122,7 +134,8 @@ impl Wq {
 impl OwnedWq {
     /// Starts the queue over, from any state: it is empty and ready, and the `wr_id`s of outstanding receives are lost.
     /// It removes unpolled completions from `cq`, the queue's completion queue, because they would pass for completions
-    /// of later receives. `forgotten` sees each of them first.
+    /// of later receives. `forgotten` sees each of them first. The queue ends ready even if a clone of the handle moves
+    /// it to the error state meanwhile.
     ///
     /// # Errors
     /// [`Error::CqNotGiven`], [`Error::MixedUp`], with nothing changed; or a failed call: the queue receives nothing
@@ -134,7 +147,8 @@ impl OwnedWq {
 }
 
 /// Starts a queue over. `reset` is called when the device's queue is in the reset state. All completions that the queue
-/// accepts were in the completion queue then, and are forgotten. None is lent, as both queues are borrowed.
+/// accepts are in the completion queue then, and are forgotten before this returns, or ends by a panic of `forgotten`.
+/// None is lent, as both queues are borrowed. `reset` leaves a doorbell record of zero.
 pub(super) fn restart<Q>(
     owned: &mut Owned<Q, Wq>,
     cq: &mut dyn AnyCq<Cq>,
@@ -151,11 +165,19 @@ pub(super) fn restart<Q>(
     }
     // To RESET from the error state, as Linux' mlx5e does
     // (`drivers/net/ethernet/mellanox/mlx5/core/en/reporter_rx.c`, `mlx5e_rx_reporter_err_rq_cqe_recover`).
-    wq.to_error()?;
-    wq.modify(sys::ibv_wq_state::IBV_WQS_RESET)?;
-    cq.forget_any(Whose::Receives, &mut forgotten);
+    let mut state = wq.changing();
+    wq.modify(&mut state, sys::ibv_wq_state::IBV_WQS_ERR)?;
+    wq.modify(&mut state, sys::ibv_wq_state::IBV_WQS_RESET)?;
     reset(owned);
-    wq.modify(sys::ibv_wq_state::IBV_WQS_RDY)
+    // From here on, the device and the queue agree, so that `forgotten` may do anything with other handles.
+    drop(state);
+    cq.forget_any(Whose::Receives, &mut forgotten);
+    let mut state = wq.changing();
+    if *state != sys::ibv_wq_state::IBV_WQS_RESET {
+        // A clone moved it to the error state. The device flushed nothing there: by the record, nothing is posted.
+        wq.modify(&mut state, sys::ibv_wq_state::IBV_WQS_RESET)?;
+    }
+    wq.modify(&mut state, sys::ibv_wq_state::IBV_WQS_RDY)
 }
 
 /// Builder of a work queue.
@@ -298,7 +320,8 @@ impl WqBuilder<'_> {
             }
         };
         // Make the value first that destroys the work queue if a later step fails.
-        let mut handle = WqHandle { raw, number: 0, taken: None, shadow: None, under: Some(under) };
+        let state = Mutex::new(sys::ibv_wq_state::IBV_WQS_RESET);
+        let mut handle = WqHandle { raw, number: 0, state, taken: None, shadow: None, under: Some(under) };
         // SAFETY: just made; written once.
         handle.number = unsafe { (*raw.as_ptr()).wq_num };
         handle.taken = Some(Taken::new(OBJECT, handle.number, raw.addr().get())?);
