@@ -2,7 +2,7 @@
 
 use core::fmt;
 use core::ptr::NonNull;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::sync::atomic::{AtomicU32, Ordering, fence};
 use core::time::Duration;
 use std::sync::Arc;
 
@@ -154,7 +154,11 @@ impl Clock {
         let page = self.page.as_mut_ptr().cast::<u32>();
         read(|word| {
             // SAFETY: the page has more words, is aligned, and mapped as long as `self`; its writer stores words, too.
-            unsafe { AtomicU32::from_ptr(page.add(word)) }.load(Ordering::Acquire)
+            // It is mapped for reading only, where only relaxed loads are sure to be loads (`core::sync::atomic`,
+            // "Atomic accesses to read-only memory").
+            let loaded = unsafe { AtomicU32::from_ptr(page.add(word)) }.load(Ordering::Relaxed);
+            fence(Ordering::Acquire);
+            loaded
         })
     }
 
@@ -208,7 +212,7 @@ impl Clock {
     }
 }
 
-/// Reads a page whose words `load` loads, each before the next (that is what acquiring is for), until the read is
+/// Reads a page whose words `load` loads, each before the next (that is what its fence is for), until the read is
 /// consistent (rdma-core `providers/mlx5/mlx5.c`, `_mlx5dv_get_clock_info`, which does not end if the sign keeps
 /// changing).
 #[inline]
