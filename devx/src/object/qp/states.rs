@@ -216,9 +216,9 @@ impl Qp {
     }
 }
 
-/// log2 of a number of requests, rounded up; 0 for none.
+/// log2 of a number of requests, rounded up; 0 for none, and at most 7: a context has three bits for it.
 pub(super) fn log_of(requests: u8) -> u8 {
-    requests.max(1).next_power_of_two().trailing_zeros() as u8
+    u32::from(requests).max(1).next_power_of_two().trailing_zeros().min(7) as u8
 }
 
 #[cfg(test)]
@@ -228,5 +228,10 @@ mod tests {
     #[test]
     fn numbers_of_requests_are_rounded_up() {
         assert_eq!([0, 1, 2, 3, 16, 17, 128].map(log_of), [0, 0, 1, 2, 4, 5, 7]);
+    }
+
+    #[test]
+    fn numbers_without_a_power_of_two_above_them_have_the_largest() {
+        assert_eq!([129, 200, 255].map(log_of), [7, 7, 7]);
     }
 }
