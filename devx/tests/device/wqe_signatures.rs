@@ -6,6 +6,8 @@ use blueflame::cq::Side;
 use blueflame::transport::{Rc, Signed};
 use blueflame::types::WrId;
 use blueflame::wqe;
+use blueflame_devx::Error;
+use blueflame_devx::object::Uar;
 
 use crate::end::{End, connected};
 use crate::ground::ground;
@@ -39,4 +41,16 @@ fn signed_messages_arrive() {
         assert_eq!(a.completion().1, WrId(round));
         std::mem::swap(&mut a, &mut b);
     }
+}
+
+/// The signature takes the place of an entry.
+#[test]
+fn a_signed_receive_has_one_entry_less() {
+    let ground = ground();
+    let uar = Uar::new(&ground.context).expect("a register");
+    let cq = ground.rings.completion_queue(uar.page(), 8).build().expect("a completion queue");
+    let made = ground.pd.queue_pair::<Signed<Rc>>(&ground.rings, &cq, &cq).recv_sge(128).build().map(drop);
+    assert_eq!(made, Err(Error::OutOfRange { what: "scatter entries", value: 128, min: 1, max: 127 }));
+    let made = ground.pd.queue_pair::<Rc>(&ground.rings, &cq, &cq).recv_sge(129).build().map(drop);
+    assert_eq!(made, Err(Error::OutOfRange { what: "scatter entries", value: 129, min: 1, max: 128 }));
 }

@@ -133,7 +133,8 @@ impl<'a> Plan<'a> {
         in_range("bytes inline", self.inline, 0..=960)?;
         in_range("requests of a send queue", self.sends, 1..=1 << 15)?;
         in_range("requests of a receive queue", self.receives, 0..=1 << 15)?;
-        in_range("scatter entries", self.recv_sge, 1..=128)?;
+        // A signature takes the place of an entry.
+        in_range("scatter entries", self.recv_sge, 1..=128 - u64::from(self.signed))?;
         in_range("user index", self.user_index, 0..=0xff_ffff)?;
         let inline = (self.inline as usize + size_of::<u32>()).div_ceil(DS_BYTES);
         let payload = if self.inline == 0 { 0 } else { inline };
