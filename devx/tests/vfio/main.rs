@@ -276,3 +276,16 @@ fn there_is_no_other_function() {
         assert!(matches!(error, Error::Call(CallError { call: "mlx5dv_get_vfio_device_list", .. })), "{error}");
     }
 }
+
+/// Verbs has no events there, and so no descriptor.
+#[test]
+fn there_are_no_events_of_verbs() {
+    let Driven { function, .. } = &driven();
+    let events = function.context().device().async_events();
+    let none = blueflame::verbs::Error::Unsupported { what: "asynchronous events" };
+    assert_eq!(events.wait(), Err(none.clone()));
+    assert_eq!(events.wait_timeout(Duration::from_millis(1)), Err(none));
+    let panicked = std::panic::catch_unwind(|| std::os::fd::AsRawFd::as_raw_fd(&events)).expect_err("no descriptor");
+    let message = panicked.downcast_ref::<String>().map_or("", String::as_str);
+    assert!(message.contains("no asynchronous events"), "{message}");
+}

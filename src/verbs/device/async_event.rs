@@ -102,7 +102,8 @@ pub enum PortEvent {
 
 /// The asynchronous events of an open device, in order of arrival. Cheap to clone; only one clone gets each event.
 ///
-/// Events wait in the kernel until they are taken. Events of a destroyed queue are discarded.
+/// Events wait in the kernel until they are taken. Events of a destroyed queue are discarded. A device without a kernel
+/// driver has none of these events.
 #[doc(alias = "ibv_get_async_event")]
 #[derive(Clone, Debug)]
 pub struct AsyncEvents {
@@ -121,9 +122,11 @@ impl AsyncEvents {
     /// Sleeps until an event comes, and takes it.
     ///
     /// # Errors
-    /// A failed call. The errno is `EAGAIN` if the caller has made the descriptor non-blocking and there is no event.
+    /// [`Error::Unsupported`] on a device without a kernel driver, or a failed call. The errno is `EAGAIN` if the
+    /// caller has made the descriptor non-blocking and there is no event.
     #[doc(alias("ibv_get_async_event", "ibv_ack_async_event"))]
     pub fn wait(&self) -> Result<AsyncEvent, Error> {
+        self.descriptor().ok_or(NONE)?;
         let mut raw = ffi::IbvAsyncEvent { element: sys::ibv_async_event_element_t { port_num: 0 }, event_type: 0 };
         loop {
             // SAFETY: the context is open; the structure is laid out as the library's, and ours.
@@ -151,9 +154,9 @@ impl AsyncEvents {
     /// next.
     ///
     /// # Errors
-    /// A failed call.
+    /// [`Error::Unsupported`] on a device without a kernel driver, or a failed call.
     pub fn wait_timeout(&self, timeout: Duration) -> Result<Option<AsyncEvent>, Error> {
-        if wait::readable(self.as_fd(), timeout)? { self.wait().map(Some) } else { Ok(None) }
+        if wait::readable(self.descriptor().ok_or(NONE)?, timeout)? { self.wait().map(Some) } else { Ok(None) }
     }
 
     /// Moves `qp`, which receives from a shared queue, to the error state. Waits until `qp` takes no further receives
@@ -185,18 +188,36 @@ impl AsyncEvents {
         }
         Ok(false)
     }
+
+    /// The descriptor, if the device has one: a device without a kernel driver has -1 there (rdma-core
+    /// `libibverbs/device.c`, `verbs_init_context`).
+    fn descriptor(&self) -> Option<BorrowedFd<'_>> {
+        // SAFETY: the context is open as long as `self` is borrowed; written once.
+        let fd = unsafe { (*self.context.raw()).async_fd };
+        // SAFETY: the context's, which closes it only when it is closed itself.
+        (fd >= 0).then(|| unsafe { BorrowedFd::borrow_raw(fd) })
+    }
 }
+
+/// The error of a device without a kernel driver.
+const NONE: Error = Error::Unsupported { what: "asynchronous events" };
 
 impl AsFd for AsyncEvents {
     /// Readable when there is an event: for `poll`, `epoll` and event loops.
+    ///
+    /// # Panics
+    /// On a device without a kernel driver.
     fn as_fd(&self) -> BorrowedFd<'_> {
-        // SAFETY: the context is open as long as `self` is borrowed, and closes its descriptor only when it is closed.
-        unsafe { BorrowedFd::borrow_raw((*self.context.raw()).async_fd) }
+        self.descriptor().expect("a device without a kernel driver has no asynchronous events")
     }
 }
 
 impl AsRawFd for AsyncEvents {
     /// As [`as_fd`](Self::as_fd), for event loops that take numbers. The descriptor is the device's; do not close it.
+    /// Do not read it either: destroying a queue waits until each event that was read is acknowledged.
+    ///
+    /// # Panics
+    /// As `as_fd`.
     fn as_raw_fd(&self) -> RawFd {
         self.as_fd().as_raw_fd()
     }
