@@ -157,6 +157,8 @@ impl EventChannel {
 }
 
 impl AsRawFd for EventChannel {
+    /// The descriptor is the channel's: for `poll`, `epoll` and event loops. Do not close it. Do not read it either:
+    /// [`read`](Self::read) takes the events.
     fn as_raw_fd(&self) -> RawFd {
         // SAFETY: alive as long as `self`, and written once.
         unsafe { self.raw.as_ref() }.fd

@@ -119,6 +119,8 @@ fn done(call: &'static str, errno: i32) -> Result<(), Error> {
 }
 
 impl AsRawFd for Answers {
+    /// The descriptor is the library's: for `poll`, `epoll` and event loops. Do not close it. Do not read it either:
+    /// [`take`](Self::take) takes the answers.
     fn as_raw_fd(&self) -> RawFd {
         // SAFETY: alive as long as `self`, and written once.
         unsafe { self.raw.as_ref() }.fd
