@@ -94,7 +94,10 @@ impl Rqt {
         // The lock is held over the command, so that the queues kept are those that the last command named.
         let mut kept = handle.kept();
         handle.object.change_to(&inbox, &queues)?;
-        *kept = queues;
+        let before = std::mem::replace(&mut *kept, queues);
+        // Dropping the earlier queues may destroy them. That takes commands of its own, so the lock is released first.
+        drop(kept);
+        drop(before);
         Ok(())
     }
 
