@@ -8,6 +8,9 @@ use memmap2::{Advice, MmapMut};
 use crate::verbs::CallError;
 use crate::verbs::error::failed;
 
+/// Mappings begin at a multiple of it on every system; pages may be larger.
+const PAGE_BYTES: usize = 4096;
+
 /// Maps at least so many bytes, zeroed.
 type Map = fn(usize) -> Result<MmapMut, CallError>;
 
@@ -32,13 +35,14 @@ impl Area {
         Self { map, chunk_bytes, chunks: Vec::new(), gaps: BTreeMap::new(), pieces: BTreeMap::new() }
     }
 
-    /// A zeroed piece of `bytes` at a multiple of `align`, a power of two up to a page.
+    /// A zeroed piece of `bytes` at a multiple of `align`, a power of two.
     pub(in crate::verbs) fn allocate(&mut self, bytes: usize, align: usize) -> Result<NonNull<u8>, CallError> {
         let place = match self.place(bytes, align) {
             Some(place) => place,
             None => {
-                self.grow(bytes)?;
-                // The chunk begins at a page, so the piece fits at its start with any alignment.
+                // A chunk begins at a page, which may lie before a multiple of `align`: libmlx5 aligns a ring to a
+                // sixty-fourth of its bytes (rdma-core `providers/mlx5/verbs.c`, `mlx5_set_custom_qp_alignment`).
+                self.grow(bytes + align.saturating_sub(PAGE_BYTES))?;
                 self.place(bytes, align).ok_or_else(no_room)?
             }
         };
@@ -138,6 +142,16 @@ mod tests {
         let aligned = take(&mut area, 100, 256);
         assert_eq!(aligned % 256, 0);
         assert_eq!(take(&mut area, 8192, 4096) % 4096, 0, "larger than a chunk");
+    }
+
+    /// libmlx5 asks for a sixty-fourth of a ring's bytes.
+    #[test]
+    fn alignments_beyond_a_page_find_room() {
+        let mut area = area();
+        // Mappings lie side by side, so that they begin at different multiples of a page.
+        for pages in 256..272 {
+            assert_eq!(take(&mut area, pages * 4096, 1 << 15) % (1 << 15), 0, "{pages} pages");
+        }
     }
 
     #[test]
