@@ -1,6 +1,6 @@
 //! Barriers that no hot function has: with these, every call of a barrier in the crate is in some listing (`sites.rs`).
 //! Compiled with `benches/hot`, under the same rules; `setup_` functions are not on the data path, and under no rules.
-use blueflame::cq::compressed::{Basic, Enhanced, Hash};
+use blueflame::cq::compressed::{Basic, ChecksumStride, Enhanced, Hash};
 use blueflame::cq::{CompletionQueue, Cqe, Notify};
 use blueflame::cq::mode::{Compressed, Conservative};
 use blueflame::db::{ExclusiveRegister, OneFence, ThreadRegister, TwoFences};
@@ -76,6 +76,16 @@ pub fn other_arm(cq: &mut CompletionQueue, which: Notify) {
 #[unsafe(no_mangle)]
 pub fn other_poll_compressed_enhanced(cq: &mut CompletionQueue<Compressed<Hash, Enhanced>>, done: &mut u64) -> usize {
     cq.poll_with(16, |cqe| *done += u64::from(cqe.wqe_counter()) + u64::from(cqe.byte_len()))
+}
+
+/// Up to 16 frames, of which the device packs those that are like each other, in the enhanced layout.
+#[unsafe(no_mangle)]
+pub fn other_receive_frames_enhanced(
+    cq: &mut CompletionQueue<Compressed<ChecksumStride, Enhanced>>,
+    rq: &mut StridingRecvQueue,
+    bytes: &mut u64,
+) -> usize {
+    rq.poll_with(cq, 16, |frame| *bytes += frame.len() as u64).unwrap_or(0)
 }
 
 #[unsafe(no_mangle)]

@@ -12,11 +12,12 @@ const BARRIERS: [(&str, Side); 6] = [
 ];
 
 /// Calls of functions of the crate that are nothing but a barrier, chosen by a type.
-const CHOSEN: [(&str, Side); 4] = [
+const CHOSEN: [(&str, Side); 5] = [
     ("S::then::<F>()", Side::Before),
     ("F::after_doorbell()", Side::Before),
     ("F::after_copy()", Side::Before),
     (".taking(", Side::After),
+    ("barrier()", Side::After),
 ];
 
 /// Parts of statements that access memory shared with the device. (A view of a CQE loads nothing before it is asked.)

@@ -53,8 +53,8 @@ controls! {
     a_post_has_a_barrier: posts_and_polls lacks("to_device", ("send/post.rs", "publish"));
     a_batch_has_a_barrier: posts_a_batch lacks("to_device", ("send/post.rs", "publish"));
     a_doorbell_has_a_barrier: posts_a_batch lacks("mmio_wc_start", ("db/exclusive.rs", "ring_doorbell"));
-    polling_has_a_barrier: posts_and_polls lacks("from_device", ("cq/completion_queue.rs", "taking_from"));
-    copying_has_a_barrier: posts_and_copies lacks("from_device", ("cq/completion_queue.rs", "taking_from"));
+    polling_has_a_barrier: posts_and_polls lacks("from_device", ("cq/completion_queue.rs", "barrier"));
+    copying_has_a_barrier: posts_and_copies lacks("from_device", ("cq/completion_queue.rs", "barrier"));
     the_wqe_precedes_the_record: posts_and_polls late(WQE, RECORD);
     the_wqes_of_a_batch_precede_the_record: posts_a_batch late(WQE_BY_WORDS, RECORD);
     the_record_precedes_the_doorbell: posts_and_polls late(RECORD, REGISTER);
@@ -62,7 +62,7 @@ controls! {
     the_owner_precedes_the_rest_of_a_copied_cqe: posts_and_copies EARLY;
     the_consumer_index_precedes_the_next_post: posts_and_polls late(CQ_RECORD, RECORD);
     a_receive_has_a_barrier: receives_one_by_one lacks("to_device", ("recv/shared.rs", "ring_doorbell"));
-    received_data_has_a_barrier: receives_out_of_order lacks("from_device", ("cq/completion_queue.rs", "taking_from"));
+    received_data_has_a_barrier: receives_out_of_order lacks("from_device", ("cq/completion_queue.rs", "barrier"));
     the_receive_precedes_its_record: receives_one_by_one late(RECEIVE, RECORD);
     the_link_precedes_the_record_of_its_wqe: receives_one_by_one late(LINK, RECORD);
     the_owner_precedes_received_fields: receives_one_by_one EARLY;

@@ -15,5 +15,5 @@ mod table;
 mod walk;
 
 pub(crate) use key::Key;
-pub(crate) use table::{Destination, Entry, Group, Miss, Verdict};
-pub(crate) use walk::{Direction, MAX_COUNTERS, MAX_LEVEL, MAX_LOG_SIZE, MAX_TABLES, MAX_TARGETS, Steering};
+pub(crate) use table::{Destination, Direction, Entry, Group, Miss, Verdict};
+pub(crate) use walk::{MAX_COUNTERS, MAX_LEVEL, MAX_LOG_SIZE, MAX_TABLES, MAX_TARGETS, Steering};

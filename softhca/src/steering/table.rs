@@ -1,13 +1,29 @@
 //! A flow table: rules at indices, in groups of one mask each. The lowest index that matches decides.
 
 use super::key::Key;
-use super::walk::Direction;
 use crate::error::{Error, Object};
 use crate::table::Table;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Most groups of one table: a frame may be looked up in all of them.
 const MAX_GROUPS: u32 = 1 << 12;
+
+/// Which frames a table is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Direction {
+    /// Those that arrive.
+    Receive,
+    /// Those that leave.
+    Transmit,
+    /// Copies of those that arrive.
+    SniffReceived,
+    /// Copies of those that leave.
+    SniffTransmitted,
+}
+
+impl Direction {
+    pub(super) const ALL: [Self; 4] = [Self::Receive, Self::Transmit, Self::SniffReceived, Self::SniffTransmitted];
+}
 
 /// Treatment of frames that no rule of a table matches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

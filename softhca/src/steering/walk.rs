@@ -2,7 +2,7 @@
 
 use super::counter::FlowCounter;
 use super::key::Key;
-use super::table::{Destination, Entry, FlowTable, Group, Miss, Verdict};
+use super::table::{Destination, Direction, Entry, FlowTable, Group, Miss, Verdict};
 use crate::error::{Error, Object};
 use crate::table::Table;
 
@@ -19,23 +19,6 @@ pub(crate) const MAX_LEVEL: u8 = 127;
 pub(crate) const MAX_TARGETS: usize = 16;
 /// Most TIRs that a frame goes to, by the rules of all tables on its way. Those past it get no copy.
 const MAX_COPIES: usize = 256;
-
-/// Which frames a table is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
-    /// Those that arrive.
-    Receive,
-    /// Those that leave.
-    Transmit,
-    /// Copies of those that arrive.
-    SniffReceived,
-    /// Copies of those that leave.
-    SniffTransmitted,
-}
-
-impl Direction {
-    const ALL: [Self; 4] = [Self::Receive, Self::Transmit, Self::SniffReceived, Self::SniffTransmitted];
-}
 
 /// The decision about a frame.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

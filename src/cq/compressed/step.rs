@@ -44,7 +44,7 @@ pub trait Expand: Sealed + fmt::Debug + Send + Sized {
     /// The distance, in CQEs, from the oldest one still needed to the next to come.
     fn kept(&self) -> u32;
 
-    /// Finds the next completion.
+    /// Finds the next completion. Only where the device compresses completions: [`COMPRESSED`](Self::COMPRESSED).
     fn found(&mut self, at: RingAt<'_>, barrier: impl FnOnce()) -> Option<Found>;
 
     /// Updates the state after the completion at `here` was polled. The device may not reuse that place yet.
@@ -116,11 +116,8 @@ impl Expand for () {
         0
     }
 
-    fn found(&mut self, at: RingAt<'_>, barrier: impl FnOnce()) -> Option<Found> {
-        // SAFETY: the place is in the ring, of its pass.
-        let tail = unsafe { at.ring.tail(at.next) }?;
-        barrier();
-        Some(Found { tail, in_ring: true })
+    fn found(&mut self, _at: RingAt<'_>, _barrier: impl FnOnce()) -> Option<Found> {
+        None
     }
 
     fn gone_on(&mut self, _found: &Found, _here: Place, _at: RingAt<'_>) {}
