@@ -190,9 +190,9 @@ pub struct CommandError {
 impl CommandError {
     /// Whether the device may have carried the command out: it did not refuse, and neither did the kernel before it.
     ///
-    /// Errors that a kernel refuses with are few. libmlx5's VFIO driver fails after the device has begun with whatever
-    /// interrupts it, such as `EINTR`, or with what keeps it from giving pages to the device, such as `ENOMEM` and
-    /// `ENOSPC` (rdma-core `providers/mlx5/mlx5_vfio.c`, `mlx5_vfio_wait_event`).
+    /// A kernel has few errors for a refusal. libmlx5's VFIO driver may fail after the device has begun: by `EINTR` if a
+    /// signal interrupts it, by `ENOMEM` or `ENOSPC` if it has no pages for the device (rdma-core
+    /// `providers/mlx5/mlx5_vfio.c`, `mlx5_vfio_wait_event`).
     pub(crate) fn may_be_done(&self) -> bool {
         const REFUSED: [i32; 6] =
             [libc::EPERM, libc::EACCES, libc::EINVAL, libc::EOPNOTSUPP, libc::ENOSYS, libc::EPROTONOSUPPORT];

@@ -1,4 +1,4 @@
-//! What activating a queue pair does to its posted receives, and which queues it refuses.
+//! Activation of a queue pair: it keeps posted receives, and refuses missing queues.
 //!
 //! Activations belong here, resets and drains in `ends.rs`.
 
@@ -91,7 +91,7 @@ fn a_frame_on_the_way_to_ready_takes_no_receive() {
 }
 
 thread_local! {
-    /// What this thread does when a queue pair has come to INIT.
+    /// Called by this thread when a queue pair has come to INIT.
     static AFTER_INIT: Cell<Option<Box<dyn FnOnce()>>> = const { Cell::new(None) };
 }
 

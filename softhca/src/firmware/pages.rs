@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(all.last(), Some(&0x1000));
     }
 
-    /// A driver gives memory for what it has the device keep, also for small objects and long lists.
+    /// A driver gives memory for each object of the device, also for small objects and long lists.
     #[test]
     fn objects_of_each_kind_fill_pages() {
         const QUEUES: u16 = 2048;

@@ -34,7 +34,7 @@ pub(crate) struct Decision {
 /// All flow tables.
 #[derive(Debug)]
 pub(crate) struct Steering {
-    /// Tables of all directions. A number is that of one table, whatever its direction: owners are kept by number.
+    /// Tables of all directions. No two have the same number, because owners are kept by number.
     tables: Table<FlowTable>,
     /// By direction.
     roots: [Option<u32>; Direction::ALL.len()],

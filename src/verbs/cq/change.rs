@@ -16,7 +16,7 @@ use crate::verbs::{CallError, Error, ffi};
 /// The largest `cqc.cq_period`, in microseconds (Linux `include/linux/mlx5/cq.h`, `MLX5_MAX_CQ_PERIOD`).
 const MAX_PERIOD: u64 = 0xfff;
 /// The most CQEs to ask for: one less than those of the largest ring, half of the values of a 24-bit consumer index.
-/// Below it, the bytes of a ring fit in 32 bits, whatever the device says.
+/// Below it, the bytes of a ring fit in 32 bits. The device may say a larger number.
 const MAX_CQES: u32 = (1 << 23) - 1;
 /// `IBV_CQ_ATTR_MODERATE`.
 const ATTR_MODERATE: u32 = 1;

@@ -60,7 +60,7 @@ struct Under {
 }
 
 // SAFETY: used only for state changes, to make tables, and to be destroyed once. libmlx5 reads and stores the state
-// without a lock (`ibv_wq::state`), so this crate changes it only with `state` held. Tables read what is written once.
+// without a lock (`ibv_wq::state`), so this crate changes it only with `state` held. Tables read fields that never change.
 unsafe impl Send for WqHandle {}
 // SAFETY: as above.
 unsafe impl Sync for WqHandle {}

@@ -396,7 +396,7 @@ pub(in crate::verbs) struct Unfit<U> {
 }
 
 impl<U> Unfit<U> {
-    /// The queue pair that `mlx5dv_create_qp` has just made. `under` has what it stands on.
+    /// The queue pair that `mlx5dv_create_qp` has just made. `under` has the objects below it.
     pub(in crate::verbs) fn new(raw: NonNull<sys::ibv_qp>, under: U) -> Self {
         Self { raw, under: ManuallyDrop::new(under) }
     }

@@ -134,8 +134,8 @@ pub(in crate::verbs) enum Domain {
 }
 
 // SAFETY: state changes and queries store the state without a lock of libibverbs, and `writes_in_order` has it read.
-// This crate does all three only with `changing` held; what else they share, libibverbs and the kernel lock. Other
-// calls read what is written once. The handle is destroyed once, by its last owner.
+// This crate does all three only with `changing` held. libibverbs and the kernel lock all else that they share. Other
+// calls read fields that never change. The handle is destroyed once, by its last owner.
 unsafe impl Send for QpHandle {}
 // SAFETY: as above.
 unsafe impl Sync for QpHandle {}

@@ -279,7 +279,7 @@ fn a_frame_that_comes_in_parts_takes_as_many_calls() {
     let mut peer = UnixStream::connect(&path).unwrap();
     assert_eq!(hub.recv(), None);
     while hub.advance(Duration::ZERO) {}
-    // Longer than what is read at once.
+    // Longer than one read.
     let frame = [&[0xff; 6][..], &mac(9), &[8, 0], &[7; 0x1_0ff2]].concat();
     let seen = hub.notify().prepare();
     peer.write_all(&[&(frame.len() as u32).to_be_bytes()[..], &frame].concat()).unwrap();
