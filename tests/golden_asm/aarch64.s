@@ -9765,6 +9765,329 @@ L5:
     add sp, sp, #80
     ret
 
+other_receive_frames_enhanced:
+    sub sp, sp, #144
+    str d8, [sp, #32]
+    stp x29, x30, [sp, #48]
+    stp x28, x27, [sp, #64]
+    stp x26, x25, [sp, #80]
+    stp x24, x23, [sp, #96]
+    stp x22, x21, [sp, #112]
+    stp x20, x19, [sp, #128]
+    add x29, sp, #48
+    ldr x8, [x0, #256]
+    ldr w10, [x1, #68]
+    mov x9, x0
+    cmp x8, x10, lsl #32
+    b.ne L21
+    movi d8, #0xffff0000ffffff00
+    ldr x26, [x2]
+    mov x0, xzr
+    add x22, x9, #64
+    mov w24, #16
+    mov w23, #240
+    mov w25, #8
+L1:
+    ldp w11, w10, [x9, #128]
+    ldr x12, [x9, #224]
+    cmp w11, w10
+    b.ne L2
+    ldrb w10, [x9, #143]
+    ldr w8, [x12, #60]
+    rev w8, w8
+    bics wzr, w23, w8
+    b.eq L18
+    lsr w11, w8, #8
+    cmp w10, w11, uxtb
+    mov w10, #12
+    bic w10, w10, w8
+    ccmp w10, #0, #0, eq
+    b.ne L18
+    and w8, w8, #0xff
+    dmb oshld
+    cmp w8, #111
+    b.hi L18
+    lsr w8, w8, #4
+    ldr w11, [x9, #220]
+    add w10, w8, #1
+    cmp w11, w10
+    b.lo L18
+    mov w11, wzr
+    b L3
+L2:
+    tst w11, #0x7
+    csel x12, x12, x22, eq
+L3:
+    ldrb w8, [x9, #144]
+    tbz w8, #0, L18
+    ldrb w8, [x9, #142]
+    and w8, w8, #0xfffffffd
+    cmp w8, #32
+    b.ne L18
+    ldr w13, [x1, #72]
+    ldr x15, [x1, #56]
+    ldp w14, w3, [x1, #80]
+    ldrh w8, [x9, #2]
+    ldp w16, w17, [x1, #88]
+    rev w8, w8
+    eor w8, w16, w8, lsr #16
+    tst w8, w17
+    b.ne L18
+    sub x16, x24, x0
+    subs w8, w10, w11
+    ldr wzr, [x9, #56]
+    cmp x16, x8
+    ldrh wzr, [x9, #28]
+    mov w19, wzr
+    csel x16, x16, x8, lo
+    cmp w10, w11
+    b.eq L9
+    ldp x5, x18, [x9, #200]
+    and x3, x3, #0x3f
+    ldr x17, [x9, #224]
+    ldr x4, [x9, #192]
+    mov x7, x26
+    mov x20, x26
+    sub x5, x5, x17
+    add x6, x18, x5
+L4:
+    mov w24, w19
+    add w26, w19, w11
+    sub w27, w16, w19
+    mul x24, x18, x24
+    and w26, w26, #0x7
+    sub x28, x24, x6
+    add x30, x17, x24
+    cmp x24, x5
+    add x28, x4, x28
+    add w24, w27, w26
+    csel x27, x30, x28, ls
+    cmp w19, #0
+    csel x27, x12, x27, eq
+    cmp w24, #8
+    csel w28, w24, w25, lo
+    cmp w16, w19
+    b.ne L5
+    mov x26, x7
+    cmp w19, w16
+    b.lo L4
+    b L9
+L5:
+    ldr x24, [x27, x26, lsl #3]
+    rev x30, x24
+    ubfx x24, x30, #32, #16
+    cmp w24, w13, uxth
+    b.ne L8
+    add x24, x27, x26, lsl #3
+    mvn x26, x26
+    add x28, x26, x28
+    mov x26, x20
+    add x27, x24, #8
+L6:
+    lsr w20, w30, #16
+    and x30, x30, #0xffff
+    sub w21, w30, #1
+    mov w24, w20
+    add w20, w20, w13
+    add x21, x21, x15
+    lsl x24, x24, x3
+    cmp w20, w14
+    ccmp x21, x24, #2, ls
+    b.hs L8
+    add x26, x26, x30
+    mov w13, w20
+    str x26, [x2]
+    cbz x28, L7
+    ldr x7, [x27], #8
+    sub x28, x28, #1
+    add w19, w19, #1
+    rev x30, x7
+    ubfx x7, x30, #32, #16
+    cmp w7, w20, uxth
+    mov x7, x26
+    b.eq L6
+    b L9
+L7:
+    add w19, w19, #1
+    mov x20, x26
+    mov x7, x26
+    cmp w19, w16
+    b.lo L4
+    b L9
+L8:
+    mov x26, x7
+L9:
+    cmp w19, w8
+    str w13, [x1, #72]
+    b.ne L10
+    ldp x15, x12, [x9, #200]
+    ldr x13, [x9, #224]
+    mul x14, x12, x8
+    sub x15, x15, x13
+    cmp x14, x15
+    b.ls L12
+L10:
+    cbz w19, L11
+    mov w8, w10
+    mov x27, x0
+    mov x0, x9
+    orr x8, x8, x11, lsl #32
+    mov x28, x1
+    mov w3, w19
+    mov x20, x9
+    mov x24, x2
+    mov x1, x8
+    bl <blueflame::cq::completion_queue::CompletionQueue<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride, blueflame::cq::compressed::layout::Enhanced>>>::leave_run
+    mov x2, x24
+    mov x1, x28
+    mov x9, x20
+    mov w24, #16
+    mov w8, w19
+    add x0, x27, x8
+    cmp x0, #16
+    b.lo L1
+    b L22
+L11:
+    mov w24, #16
+    b L18
+L12:
+    and w11, w8, #0xfffffff8
+    ldrb w10, [x9, #216]
+    ldrb w16, [x9, #143]
+    mul x15, x12, x11
+    orr w10, w10, #0xfffffff0
+    orr w10, w16, w10, lsl #8
+    cbz x15, L14
+    lsl x17, x12, #3
+    add x16, x13, x15
+    add x18, x13, #62
+    sub x3, x12, #62
+L13:
+    add x4, x18, x12
+    strh w10, [x18]
+    add x18, x18, x17
+    add x5, x4, x12
+    strh w10, [x4]
+    add x6, x5, x12
+    strh w10, [x5]
+    add x4, x6, x12
+    strh w10, [x6]
+    add x5, x4, x12
+    strh w10, [x4]
+    add x6, x5, x12
+    strh w10, [x5]
+    add x4, x6, x12
+    strh w10, [x6]
+    add x5, x4, x3
+    strh w10, [x4]
+    cmp x5, x16
+    b.ne L13
+    add x14, x13, x14
+    mov w24, #16
+    cmp x16, x14
+    b.ne L15
+    b L17
+L14:
+    add x14, x13, x14
+    mov w24, #16
+    cmp x13, x14
+    b.eq L17
+L15:
+    sub x11, x8, x11
+    add x13, x13, x15
+    mov x16, xzr
+    mul x11, x12, x11
+    add x13, x13, #62
+L16:
+    strh w10, [x13, x16]
+    add x16, x16, x12
+    cmp x11, x16
+    b.ne L16
+L17:
+    ldr d0, [x9, #16]
+    ldr w10, [x9, #232]
+    ldr w11, [x9, #132]
+    str x14, [x9, #224]
+    and v0.8b, v0.8b, v8.8b
+    add w8, w10, w8
+    ldr x10, [x9, #240]
+    str w8, [x9, #232]
+    rev w8, w8
+    str wzr, [x9, #12]
+    str w11, [x9, #128]
+    str d0, [x9, #16]
+    str w8, [x10]
+    cbz w19, L18
+    mov w8, w19
+    add x0, x0, x8
+    cmp x0, #16
+    b.lo L1
+    b L22
+L18:
+    ldp w8, w10, [x9, #128]
+    cmp w8, w10
+    b.ne L19
+    ldr x10, [x9, #224]
+    ldrb w8, [x9, #143]
+    ldr w10, [x10, #60]
+    rev w10, w10
+    bics wzr, w23, w10
+    b.eq L22
+    lsr w10, w10, #8
+    cmp w8, w10, uxtb
+    b.ne L22
+L19:
+    mov x28, x0
+    add x8, sp, #8
+    mov x19, x1
+    mov x0, x1
+    mov x1, x9
+    mov x27, x2
+    mov x20, x9
+    bl <blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride, blueflame::cq::compressed::layout::Enhanced>>
+    ldrb w8, [sp, #8]
+    cmp w8, #11
+    b.ne L23
+    ldr x8, [sp, #16]
+    mov x0, x28
+    mov x2, x27
+    cbz x8, L20
+    ldr x8, [sp, #24]
+    lsr x8, x8, #32
+    add x26, x26, w8, uxth
+    str x26, [x2]
+L20:
+    mov w8, #1
+    mov x9, x20
+    mov x1, x19
+    add x0, x0, x8
+    cmp x0, #16
+    b.lo L1
+    b L22
+L21:
+    add x8, sp, #8
+    mov x0, x1
+    mov x1, x9
+    mov w2, #16
+    bl <blueflame::queue::striding::queue::StridingRecvQueue>::refuse::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride, blueflame::cq::compressed::layout::Enhanced>>
+    ldrb w8, [sp, #8]
+    ldr x9, [sp, #16]
+    cmp w8, #11
+    csel x0, x9, xzr, eq
+L22:
+    ldp x20, x19, [sp, #128]
+    ldr d8, [sp, #32]
+    ldp x22, x21, [sp, #112]
+    ldp x24, x23, [sp, #96]
+    ldp x26, x25, [sp, #80]
+    ldp x28, x27, [sp, #64]
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #144
+    ret
+L23:
+    mov x0, xzr
+    b L22
+
 other_refill_shared:
     ldp w10, w11, [x0, #100]
     ldr w9, [x0, #88]

@@ -20,6 +20,9 @@ const CHOSEN: [(&str, Side); 5] = [
     ("barrier()", Side::After),
 ];
 
+/// The file whose fence orders loads of a page that the kernel writes: between CPUs, and not towards a device.
+const BETWEEN_CPUS: &str = "verbs/device/clock.rs";
+
 /// Parts of statements that access memory shared with the device. (A view of a CQE loads nothing before it is asked.)
 const ACCESSES: [&str; 7] = ["store(", "write_volatile(", "mmio_write64(", "write(", "publish(", ".copy()", "cqe."];
 
@@ -86,7 +89,8 @@ pub(crate) fn sites() -> Vec<Site> {
             let code = code(text);
             let place = || format!("src/{}:{}: {code}", file.display(), line + 1);
             for bare in ["asm!", "fence(Ordering", "compiler_fence", "atomic::fence"] {
-                assert!(!code.contains(bare), "{}: barriers are in src/arch", place());
+                let is_found = code.contains(bare) && !file.ends_with(BETWEEN_CPUS);
+                assert!(!is_found, "{}: barriers are in src/arch", place());
             }
             for (name, side) in BARRIERS {
                 let whole = |at: usize| !code[at + name.len()..].starts_with(|c: char| c.is_alphanumeric() || c == '_');

@@ -10046,6 +10046,358 @@ L5:
     mov rcx, qword ptr [rsi + 8]
     jmp L3
 
+other_receive_frames_enhanced:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 136
+    mov qword ptr [rsp + 32], rdx
+    mov eax, dword ptr [rsi + 68]
+    shl rax, 32
+    cmp qword ptr [rdi + 256], rax
+    jne L24
+    lea r12, [rdi + 64]
+    mov rax, qword ptr [rsp + 32]
+    mov r13, qword ptr [rax]
+    mov qword ptr [rsp + 8], 0
+    movsd xmm1, qword ptr [rip + .LCPI_0]
+L1:
+    mov r10, qword ptr [rdi + 224]
+    mov r8d, dword ptr [rdi + 128]
+    mov r9d, dword ptr [rdi + 132]
+    cmp r8d, r9d
+    jne L2
+    movzx ecx, byte ptr [rdi + 143]
+    mov eax, dword ptr [r10 + 60]
+    bswap eax
+    mov edx, eax
+    not edx
+    test dl, -16
+    je L21
+    mov edx, eax
+    shr edx, 8
+    cmp cl, dl
+    jne L21
+    mov ecx, eax
+    not cl
+    test cl, 12
+    jne L21
+    cmp al, 111
+    ja L21
+    shr al, 4
+    inc al
+    movzx r9d, al
+    xor r8d, r8d
+    cmp dword ptr [rdi + 220], r9d
+    jae L3
+    jmp L21
+L2:
+    test r8b, 7
+    cmovne r10, r12
+L3:
+    cmp byte ptr [rdi + 144], 0
+    je L21
+    movzx eax, byte ptr [rdi + 142]
+    and al, -3
+    cmp al, 32
+    jne L21
+    mov ebx, dword ptr [rsi + 72]
+    mov r15d, dword ptr [rsi + 80]
+    mov ecx, dword ptr [rsi + 84]
+    mov rbp, qword ptr [rsi + 56]
+    movzx eax, word ptr [rdi + 2]
+    rol ax, 8
+    movzx eax, ax
+    xor eax, dword ptr [rsi + 88]
+    test dword ptr [rsi + 92], eax
+    jne L21
+    mov qword ptr [rsp + 64], rsi
+    mov qword ptr [rsp + 48], r12
+    mov eax, 16
+    sub rax, qword ptr [rsp + 8]
+    mov edx, r9d
+    sub edx, r8d
+    cmp rax, rdx
+    mov qword ptr [rsp + 56], rdx
+    cmovae rax, rdx
+    xor r14d, r14d
+    mov edx, dword ptr [rdi + 56]
+    movzx edx, word ptr [rdi + 28]
+    mov qword ptr [rsp + 16], r8
+    mov dword ptr [rsp + 44], r9d
+    cmp r9d, r8d
+    jne L7
+L4:
+    mov edx, ebx
+L5:
+    mov rsi, qword ptr [rsp + 64]
+    mov dword ptr [rsi + 72], edx
+    mov r11, qword ptr [rsp + 56]
+    cmp r14d, r11d
+    jne L6
+    mov rdx, qword ptr [rdi + 224]
+    mov r8, qword ptr [rdi + 200]
+    mov rcx, qword ptr [rdi + 208]
+    mov rax, rcx
+    imul rax, r11
+    sub r8, rdx
+    cmp rax, r8
+    jbe L14
+L6:
+    test r14d, r14d
+    mov r12, qword ptr [rsp + 48]
+    je L21
+    mov rax, qword ptr [rsp + 16]
+    shl rax, 32
+    mov ecx, dword ptr [rsp + 44]
+    or rcx, rax
+    mov r15, rdi
+    mov rbx, rsi
+    mov rsi, rcx
+    mov ecx, r14d
+    call qword ptr [rip + <blueflame::cq::completion_queue::CompletionQueue<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride, blueflame::cq::compressed::layout::Enhanced>>>::leave_run@GOTPCREL]
+    movsd xmm1, qword ptr [rip + .LCPI_0]
+    mov rsi, rbx
+    mov rdi, r15
+    jmp L19
+L7:
+    mov qword ptr [rsp + 24], r10
+    and ecx, 63
+    mov rdx, qword ptr [rdi + 224]
+    mov rsi, qword ptr [rdi + 208]
+    mov r8, qword ptr [rdi + 192]
+    mov qword ptr [rsp + 104], r8
+    mov r8, qword ptr [rdi + 200]
+    mov qword ptr [rsp + 112], rdx
+    sub r8, rdx
+    mov qword ptr [rsp + 128], rsi
+    mov qword ptr [rsp + 120], r8
+    lea rdx, [rsi + r8]
+    mov qword ptr [rsp + 96], rdx
+    xor r14d, r14d
+L8:
+    mov r11, qword ptr [rsp + 24]
+    test r14d, r14d
+    mov rdx, qword ptr [rsp + 16]
+    je L9
+    mov r11d, r14d
+    imul r11, qword ptr [rsp + 128]
+    cmp r11, qword ptr [rsp + 120]
+    ja L13
+    add r11, qword ptr [rsp + 112]
+L9:
+    mov r12d, eax
+    sub r12d, r14d
+    lea esi, [r14 + rdx]
+    and esi, 7
+    add r12d, esi
+    cmp r12d, 8
+    mov edx, 8
+    cmovae r12d, edx
+    cmp eax, r14d
+    jne L10
+    mov edx, ebx
+    mov ebx, edx
+    cmp r14d, eax
+    jb L8
+    jmp L5
+L10:
+    mov r8, qword ptr [r11 + 8*rsi]
+    bswap r8
+    mov rdx, r8
+    shr rdx, 32
+    cmp dx, bx
+    jne L4
+    dec r12
+L11:
+    mov r10d, r8d
+    shr r10d, 16
+    lea edx, [r10 + rbx]
+    shl r10, cl
+    cmp edx, r15d
+    ja L4
+    movzx r8d, r8w
+    lea r9d, [r8 - 1]
+    add r9, rbp
+    cmp r9, r10
+    jae L4
+    add r13, r8
+    mov r8, qword ptr [rsp + 32]
+    mov qword ptr [r8], r13
+    cmp r12, rsi
+    je L12
+    mov r8, qword ptr [r11 + 8*rsi + 8]
+    bswap r8
+    mov r10, r8
+    shr r10, 32
+    inc rsi
+    inc r14d
+    mov ebx, edx
+    cmp r10w, dx
+    je L11
+    jmp L5
+L12:
+    inc r14d
+    mov ebx, edx
+    cmp r14d, eax
+    jb L8
+    jmp L5
+L13:
+    sub r11, qword ptr [rsp + 96]
+    add r11, qword ptr [rsp + 104]
+    jmp L9
+L14:
+    movzx r10d, byte ptr [rdi + 143]
+    movzx r8d, byte ptr [rdi + 216]
+    or r8b, -16
+    mov r15d, r11d
+    and r15d, -8
+    mov r9, rcx
+    imul r9, r15
+    movzx r12d, r10w
+    movzx r10d, r8b
+    mov rbx, rdx
+    test r9, r9
+    je L16
+    mov qword ptr [rsp + 16], r15
+    lea rbx, [rdx + r9]
+    mov ebp, r10d
+    shl ebp, 8
+    mov dword ptr [rsp + 24], r12d
+    or ebp, r12d
+    lea r15, [8*rcx]
+    lea r12, [rdx + 62]
+    lea r11, [rcx - 62]
+    add r11, rcx
+L15:
+    mov word ptr [r12], bp
+    lea r8, [r12 + rcx]
+    mov word ptr [r12 + rcx], bp
+    mov word ptr [rcx + r8], bp
+    add r8, rcx
+    mov word ptr [rcx + r8], bp
+    add r8, rcx
+    mov word ptr [rcx + r8], bp
+    add r8, rcx
+    mov word ptr [rcx + r8], bp
+    add r8, rcx
+    mov word ptr [rcx + r8], bp
+    add r8, rcx
+    mov word ptr [rcx + r8], bp
+    add r12, r15
+    add r8, r11
+    cmp r8, rbx
+    jne L15
+    mov rsi, qword ptr [rsp + 64]
+    mov r11, qword ptr [rsp + 56]
+    mov r15, qword ptr [rsp + 16]
+    mov r12d, dword ptr [rsp + 24]
+L16:
+    add rax, rdx
+    cmp rbx, rax
+    je L18
+    shl r10d, 8
+    or r10d, r12d
+    add rdx, r9
+    add rdx, 62
+    mov r8, r11
+    sub r8, r15
+    imul r8, rcx
+    xor r9d, r9d
+L17:
+    mov word ptr [rdx + r9], r10w
+    add r9, rcx
+    cmp r8, r9
+    jne L17
+L18:
+    mov qword ptr [rdi + 224], rax
+    add r11d, dword ptr [rdi + 232]
+    mov dword ptr [rdi + 232], r11d
+    mov eax, dword ptr [rdi + 132]
+    mov dword ptr [rdi + 128], eax
+    mov dword ptr [rdi + 12], 0
+    movsd xmm0, qword ptr [rdi + 16]
+    andps xmm0, xmm1
+    movlps qword ptr [rdi + 16], xmm0
+    mov rax, qword ptr [rdi + 240]
+    bswap r11d
+    mov dword ptr [rax], r11d
+    test r14d, r14d
+    mov r12, qword ptr [rsp + 48]
+    je L21
+L19:
+    mov eax, r14d
+L20:
+    mov rcx, qword ptr [rsp + 8]
+    add rcx, rax
+    mov qword ptr [rsp + 8], rcx
+    cmp rcx, 16
+    jb L1
+    jmp L26
+L21:
+    mov eax, dword ptr [rdi + 128]
+    cmp eax, dword ptr [rdi + 132]
+    jne L22
+    mov rcx, qword ptr [rdi + 224]
+    movzx eax, byte ptr [rdi + 143]
+    mov ecx, dword ptr [rcx + 60]
+    bswap ecx
+    mov edx, ecx
+    not edx
+    test dl, -16
+    je L26
+    shr ecx, 8
+    cmp al, cl
+    jne L26
+L22:
+    mov rdx, rdi
+    lea rdi, [rsp + 72]
+    mov rbx, rsi
+    mov r14, rdx
+    call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride, blueflame::cq::compressed::layout::Enhanced>>@GOTPCREL]
+    cmp byte ptr [rsp + 72], 11
+    jne L25
+    cmp qword ptr [rsp + 80], 0
+    mov eax, 1
+    movsd xmm1, qword ptr [rip + .LCPI_0]
+    je L23
+    mov rcx, qword ptr [rsp + 88]
+    shr rcx, 32
+    movzx ecx, cx
+    add r13, rcx
+    mov rcx, qword ptr [rsp + 32]
+    mov qword ptr [rcx], r13
+L23:
+    mov rdi, r14
+    mov rsi, rbx
+    jmp L20
+L24:
+    lea rax, [rsp + 72]
+    mov ecx, 16
+    mov rdx, rdi
+    mov rdi, rax
+    call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::refuse::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride, blueflame::cq::compressed::layout::Enhanced>>@GOTPCREL]
+    cmp byte ptr [rsp + 72], 11
+    jne L25
+    mov rax, qword ptr [rsp + 80]
+    mov qword ptr [rsp + 8], rax
+    jmp L26
+L25:
+    mov qword ptr [rsp + 8], 0
+L26:
+    mov rax, qword ptr [rsp + 8]
+    add rsp, 136
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+
 other_refill_shared:
     mov edx, dword ptr [rdi + 88]
     mov esi, dword ptr [rdi + 100]
