@@ -4,12 +4,13 @@
 //!
 //! A seed for a fuzz target belongs here. The targets belong in `fuzz/targets`.
 //!
-//! Not under the address sanitizer: the fuzz targets run these seeds with it (`./run test --long`, `./run fuzz`).
+//! Not under the address sanitizer: `./run test` runs these seeds with it by the program `replay`.
 
 mod cable;
 mod frames;
 mod hostile;
 mod owners;
+mod packets;
 mod pci_function;
 mod seeds;
 mod sessions;
@@ -81,6 +82,11 @@ fn ownership() {
 #[test]
 fn decode() {
     check("decode", &seeds::decode(), decode::run);
+}
+
+#[test]
+fn packets() {
+    check("packets", &packets::seeds(), blueflame_fuzz_targets::packets::run);
 }
 
 #[test]

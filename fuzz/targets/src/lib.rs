@@ -23,6 +23,7 @@ pub mod memory;
 pub mod mini_cqe;
 pub mod network;
 pub mod ownership;
+pub mod packets;
 pub mod page;
 pub mod pci_function;
 pub mod queue_ops;

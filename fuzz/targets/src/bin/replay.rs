@@ -36,8 +36,8 @@ macro_rules! table {
 }
 
 table! {
-    cable cqe_parse decode device_fetch devx_outbox firmware frames hostile mini_cqe ownership pci_function queue_ops
-    sessions striding wqe_build
+    cable cqe_parse decode device_fetch devx_outbox firmware frames hostile mini_cqe ownership packets pci_function
+    queue_ops sessions striding wqe_build
 }
 
 /// The files at a path, in the order of their names.
