@@ -7,6 +7,8 @@
 //! register without the lock. With each fault of `fault.rs`, a schedule breaks one of these rules.
 //!
 //! Schedules of threads on one register belong here. Threads on a device belong in `tests/loopback`.
+//!
+//! Not under the address sanitizer: a schedule that breaks a rule ends in a panic, and its memory is leaked.
 
 #![cfg(target_arch = "x86_64")]
 extern crate self as core;
