@@ -190,9 +190,9 @@ pub struct CommandError {
 impl CommandError {
     /// Whether the device may have carried the command out: it did not refuse, and neither did the kernel before it.
     ///
-    /// A kernel has few errors for a refusal. libmlx5's VFIO driver may fail after the device has begun: by `EINTR` if a
-    /// signal interrupts it, by `ENOMEM` or `ENOSPC` if it has no pages for the device (rdma-core
-    /// `providers/mlx5/mlx5_vfio.c`, `mlx5_vfio_wait_event`).
+    /// A kernel has few errors for a refusal: those below. libmlx5's VFIO driver has others, after the device has begun.
+    /// It fails with `EINTR` if a signal comes. It fails with `ENOMEM` or `ENOSPC` if it has no pages for the device.
+    /// (rdma-core `providers/mlx5/mlx5_vfio.c`, `mlx5_vfio_wait_event`.)
     pub(crate) fn may_be_done(&self) -> bool {
         const REFUSED: [i32; 6] =
             [libc::EPERM, libc::EACCES, libc::EINVAL, libc::EOPNOTSUPP, libc::ENOSYS, libc::EPROTONOSUPPORT];

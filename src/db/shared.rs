@@ -11,9 +11,9 @@ use crate::arch::copy::{BlockCopy, DefaultSharedCopy};
 /// A register that several queues ring, with a spin lock around each doorbell.
 ///
 /// Every queue on the register must use the same value: by reference, or by `Arc` with feature `std`. Ringing spins
-/// while another thread rings. The lock is held for one doorbell and its flush. A queue does nothing else in between, so
-/// it cannot fail or block there. Do not ring it in a signal handler: if the signal interrupts a doorbell of the same thread, the handler
-/// spins forever.
+/// while another thread rings. The lock is held for one doorbell and its flush. A queue does nothing else in between,
+/// so it cannot fail or block there. Do not ring it in a signal handler: if the signal interrupts a doorbell of the
+/// same thread, the handler spins forever.
 #[derive(Debug)]
 pub struct SharedRegister<C: BlockCopy = DefaultSharedCopy> {
     locked: AtomicBool,

@@ -6,20 +6,26 @@ use blueflame::WrId;
 use blueflame::cq::{CqeError, WcStatus};
 use blueflame::flow::{Flow, Rss};
 use blueflame::transport::RawPacket;
-use blueflame::verbs::ethernet::{FrameReceiver, WqTable};
-use blueflame::verbs::{Access, Error, Pool};
+use blueflame::verbs::ethernet::{FrameReceiver, OwnedWq, WqTable};
+use blueflame::verbs::{Access, Buffer, Error, OwnedCq, Pool};
 
 use crate::frames::{Frame, STATION, plain};
 use crate::lab::{Lab, Queue, until};
 
+/// Memory of receives, and a work queue that gets the station's frames as long as the last value stays.
+fn steered(lab: &Lab) -> (Buffer, OwnedCq, OwnedWq, impl Sized + use<>) {
+    let buffer = Pool::new(&lab.pd, 4096, Access::LOCAL_WRITE).expect("a pool").take(4096).expect("all of it");
+    let cq = lab.device.completion_queue(64).build().expect("a CQ");
+    let wq = lab.pd.work_queue(&cq).receives(8).build().expect("a work queue");
+    let receiver = FrameReceiver::direct(&lab.pd, wq.handle()).expect("a receiver");
+    let rule = receiver.steer(&Flow::mac(STATION)).expect("a rule");
+    (buffer, cq, wq, (rule, receiver))
+}
+
 #[test]
 fn errors_flush_and_a_restart_receives_again() {
     let mut lab = Lab::new(0);
-    let buffer = Pool::new(&lab.pd, 4096, Access::LOCAL_WRITE).expect("a pool").take(4096).expect("all of it");
-    let mut cq = lab.device.completion_queue(64).build().expect("a CQ");
-    let mut wq = lab.pd.work_queue(&cq).receives(8).build().expect("a work queue");
-    let receiver = FrameReceiver::direct(&lab.pd, wq.handle()).expect("a receiver");
-    let _rule = receiver.steer(&Flow::mac(STATION)).expect("a rule");
+    let (buffer, mut cq, mut wq, _steered) = steered(&lab);
     for round in 0..3 {
         for tag in 0..3 {
             // SAFETY: the buffer outlives the queue, and nobody looks at it meanwhile.
@@ -73,13 +79,9 @@ fn drop_it(_: blueflame::cq::Cqe<'_>) {}
 #[test]
 fn a_restart_ends_ready_whatever_clones_do() {
     let mut lab = Lab::new(0);
-    let buffer = Pool::new(&lab.pd, 4096, Access::LOCAL_WRITE).expect("a pool").take(4096).expect("all of it");
-    let mut cq = lab.device.completion_queue(64).build().expect("a CQ");
-    let mut wq = lab.pd.work_queue(&cq).receives(8).build().expect("a work queue");
-    let receiver = FrameReceiver::direct(&lab.pd, wq.handle()).expect("a receiver");
-    let _rule = receiver.steer(&Flow::mac(STATION)).expect("a rule");
+    let (buffer, mut cq, mut wq, _steered) = steered(&lab);
     let clone = wq.handle().clone();
-    let post = |wq: &mut blueflame::verbs::ethernet::OwnedWq, tag| {
+    let post = |wq: &mut OwnedWq, tag| {
         // SAFETY: the buffer outlives the queue, and nobody looks at it meanwhile.
         unsafe { wq.post_unchecked(WrId(tag), &[buffer.sge()]) }.expect("room");
     };

@@ -85,7 +85,7 @@ fn a_queue_that_cannot_change_says_so_and_goes_on() {
 }
 
 /// # Safety
-/// The caller destroys the queue after what has adopted it.
+/// The caller drops the adopting value first, and destroys the queue then.
 unsafe fn adopt_cq_of(device: &blueflame::verbs::Device) -> (blueflame::verbs::OwnedCq, NonNull<rdma_sys::ibv_cq>) {
     let null = std::ptr::null_mut();
     // SAFETY: the context is open.

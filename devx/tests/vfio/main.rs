@@ -141,8 +141,8 @@ fn atomics_fetch_in_the_order_that_the_driver_has_chosen() {
     fetch(&mut b, &mut a, FetchedOrder::Host);
 }
 
-/// The driver has a registration as one page, whose size is a power of two: a ring at an offset in it would be refused,
-/// and so would be keys by addresses that are no multiples of it.
+/// The driver makes one page of each registration, of a size that is a power of two. It refuses a ring at an offset in
+/// the page. It refuses keys whose addresses are no multiples of that size.
 #[test]
 fn each_ring_is_registered_by_itself_and_keys_need_aligned_memory() {
     let Driven { ground, .. } = &driven();

@@ -104,8 +104,8 @@ impl<M: PollMode<Compression = ()>> OwnedCq<M> {
 
 impl Cq {
     /// Has events wait for so many completions since the event before, or so many microseconds (4095 at most), from now
-    /// on (`ibv_modify_cq`). Queues begin with 0 and 0. If either is 0, `softhca` does not hold events back. No public
-    /// source says what a NIC does then.
+    /// on (`ibv_modify_cq`). Queues begin with 0 and 0. If either is 0, `softhca` does not hold events back. For a
+    /// NIC, no public source has this case.
     ///
     /// # Errors
     /// [`Error::OutOfRange`]; [`Error::Unsupported`] if the device cannot (`cq_moderation`); a failed call.

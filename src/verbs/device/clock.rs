@@ -212,9 +212,10 @@ impl Clock {
     }
 }
 
-/// Reads a page whose words `load` loads, each before the next (that is what its fence is for), until the read is
-/// consistent (rdma-core `providers/mlx5/mlx5.c`, `_mlx5dv_get_clock_info`, which does not end if the sign keeps
-/// changing).
+/// Reads a page until the read is consistent. `load` loads a word, and its fence keeps the words in order.
+///
+/// rdma-core's `_mlx5dv_get_clock_info` (`providers/mlx5/mlx5.c`) does the same, and does not end if the sign keeps
+/// changing.
 #[inline]
 fn read(load: impl Fn(usize) -> u32) -> Result<ClockInfo, ClockError> {
     for _ in 0..ATTEMPTS {
