@@ -71,8 +71,11 @@
 //! objects that other libraries made: [`adopt`].
 //!
 //! With the feature `tracing`, setup is reported under the target `blueflame`: objects made and destroyed with their
-//! numbers (DEBUG), devices opened and connections (INFO), failures (WARN). The data path reports nothing. With the
-//! feature `serde`, the values that peers tell each other ([`Endpoint`], [`Remote`](crate::Remote)) can be serialized.
+//! numbers (DEBUG), devices opened and connections (INFO), failures (WARN). The data path reports nothing. A subscriber
+//! must not ask for the state of a queue pair, nor change it: the state is locked while an event of it is reported.
+//!
+//! With the feature `serde`, the values that peers tell each other ([`Endpoint`], [`Remote`](crate::Remote)) can be
+//! serialized.
 //!
 //! libmlx5 is not linked but loaded at run time, so crates that bring a `libmlx5` of their own (`rdma-mummy-sys`,
 //! `sideway`) may be in the same program.

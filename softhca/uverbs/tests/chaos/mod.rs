@@ -1,7 +1,9 @@
-//! Chaos by script: the scripts of `docs/howto/chaos.md`, and a program that meets what they say.
+//! Chaos by script: the scripts of `docs/howto/chaos.md`, and a program that meets what they say. And a peer that is
+//! killed.
 //!
 //! Scripts of the launcher belong here, each kind of row by a virtual clock in `softhca/tests/engine/script.rs`.
 
+use crate::pair::{STRICT, long};
 use crate::program::{compiled, launch};
 use std::time::Duration;
 
@@ -53,6 +55,17 @@ fn messages_survive_a_storm() {
     let bad = "the network is bad: drop=200,latency=200,jitter=100";
     let all = ["receivers are not ready", bad, "the network is as before", "the device does nothing", "goes on"];
     plays("storm", &all);
+}
+
+#[test]
+fn requests_to_a_killed_peer_end_once() {
+    let (_directory, program) = compiled("killed");
+    let (seeds, patience) = if long() { ("100", Duration::from_secs(600)) } else { ("4", PATIENCE) };
+    let faults = ["--link", "ethernet", "--faults", "drop=10,dup=10,reorder=10,seed=1"];
+    for options in [&[][..], STRICT, &faults] {
+        let (code, output) = launch(options, &[&program, seeds], patience);
+        assert_eq!((code, output.as_str()), (Some(0), ""), "{options:?}");
+    }
 }
 
 #[test]
