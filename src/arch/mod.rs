@@ -161,6 +161,10 @@ architecture!(sparc64, target_arch = "sparc64");
 )))]
 compile_error!("blueflame does not know this CPU's barriers towards a DMA device: add a file to src/arch");
 
+// `Wide` has its words in the order of memory, and vectors of this target have not.
+#[cfg(all(target_arch = "aarch64", target_endian = "big"))]
+compile_error!("blueflame does not support big-endian AArch64");
+
 #[cfg(target_arch = "s390x")]
 mod mio;
 #[cfg(target_arch = "s390x")]

@@ -2,7 +2,6 @@
 //! map, and the construction of its words. Knows no request.
 pub use super::address::seg::{AV_GRH, BaseAvSeg, DatagramSeg, EXTENDED_AV, GrhAvSeg, XrcSeg};
 pub use super::atomics::seg::{AtomicSeg, Masked128Seg, MaskedAdd32Seg, MaskedSwap32Seg};
-use super::flags::bits;
 pub use super::formats::seg::{CryptoBsfSeg, DifSeg, SetPsvSeg, SigBsfSeg, bsf};
 pub use super::keys::seg::{MkeySeg, RepeatBlockSeg, RepeatEntrySeg, UmrCtrlSeg, umr};
 pub use super::opcode::{IbvWrOpcode, NotSupported, Opcode};
@@ -75,12 +74,6 @@ impl CtrlSeg {
     pub(crate) const fn opcode_ds(opmod: u8, opcode: Opcode, ds: Ds) -> u64 {
         let opmod_idx_opcode = Be32::new((opmod as u32) << 24 | opcode as u32);
         Self { opmod_idx_opcode, qpn_ds: Be32::new(ds.0 as u32), ..Self::ZERO }.first_word()
-    }
-
-    /// The second word's request for a completion, or zero.
-    #[inline(always)]
-    pub(crate) const fn completion(signaled: bool) -> u64 {
-        Self::second_word(DciStream(0), if signaled { bits::CQ_UPDATE } else { 0 }, Be32::new(0))
     }
 
     /// The second word's signature.

@@ -1685,7 +1685,7 @@ hot_fire_at:
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
     ldr d4, [x4]
-    ldp d2, d3, [x1, #288]
+    ldp d2, d3, [x1, #304]
     lsl w12, w9, #4
     orr x10, x11, x10
     ldr w13, [x0, #68]
@@ -1694,13 +1694,13 @@ hot_fire_at:
     rev x10, x2
     add w9, w9, #1
     mov v2.d[1], v3.d[0]
-    ldr q3, [x1]
+    ldr q3, [x1, #32]
     ext v4.16b, v1.16b, v4.16b, #12
     fmov d1, x10
     ldp x14, x10, [x0, #32]
     and w9, w9, #0xffff
     orr v0.16b, v0.16b, v3.16b
-    ldr q3, [x1, #32]
+    ldr q3, [x1, #64]
     str w9, [x0, #56]
     mov v1.d[1], x11
     and x11, x13, x12
@@ -1756,7 +1756,7 @@ hot_fire_datagram:
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
     ldr d2, [x2]
-    ldp d3, d4, [x1, #288]
+    ldp d3, d4, [x1, #304]
     orr x10, x11, x10
     ldr w11, [x0, #68]
     mov v0.d[0], x10
@@ -1765,13 +1765,13 @@ hot_fire_datagram:
     mov v3.d[1], v4.d[0]
     ext v2.16b, v1.16b, v2.16b, #12
     and w9, w9, #0xffff
-    ldp q4, q1, [x1]
+    ldp q4, q1, [x1, #32]
     and x10, x11, x10
     ldp x13, x12, [x0, #32]
     str w9, [x0, #56]
     rev w9, w9
     orr v0.16b, v0.16b, v4.16b
-    ldr q4, [x1, #32]
+    ldr q4, [x1, #64]
     add x11, x13, x10, lsl #2
     str q3, [x12, x10]
     orr v2.16b, v4.16b, v2.16b
@@ -1822,7 +1822,7 @@ hot_fire_datagram_full:
     and w11, w10, #0xffff
     cmp w11, #1
     b.ls L2
-    ldp d5, d1, [x1, #288]
+    ldp d5, d1, [x1, #304]
     rev w10, w9
     movi v0.2d, #0000000000000000
     ldr x11, [x0, #16]
@@ -1837,16 +1837,16 @@ hot_fire_datagram_full:
     mov v0.d[0], x10
     ldp x13, x10, [x0, #32]
     mov v2.d[1], v1.d[0]
-    ldp q6, q1, [x1]
+    ldp q6, q1, [x1, #32]
     ext v4.16b, v4.16b, v7.16b, #12
     and x14, x12, x11
     add w11, w11, #16
     and w11, w11, w12
     and w9, w9, #0xffff
     orr v0.16b, v0.16b, v6.16b
-    ldr q6, [x1, #64]
+    ldr q6, [x1, #96]
     str q2, [x10, x14]
-    ldp q2, q3, [x1, #32]
+    ldp q2, q3, [x1, #64]
     and w11, w11, #0xffff0
     add x14, x13, x14, lsl #2
     ubfiz x12, x11, #2, #32
@@ -1929,20 +1929,20 @@ hot_fire_dynamic:
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
     ldr d3, [x2]
-    ldp d4, d5, [x1, #288]
+    ldp d4, d5, [x1, #304]
     orr x10, x11, x10
     ldr w11, [x0, #68]
     mov v0.d[0], x10
     lsl w10, w9, #4
     add w9, w9, #1
     ext v3.16b, v1.16b, v3.16b, #12
-    ldp q2, q1, [x1]
+    ldp q2, q1, [x1, #32]
     mov v4.d[1], v5.d[0]
     ldp x13, x12, [x0, #32]
     and x10, x11, x10
     and w9, w9, #0xffff
     orr v0.16b, v0.16b, v2.16b
-    ldp q2, q5, [x1, #32]
+    ldp q2, q5, [x1, #64]
     add x11, x13, x10, lsl #2
     str q4, [x12, x10]
     str w9, [x0, #56]
@@ -2002,7 +2002,7 @@ hot_fire_entry:
     ldr x13, [x0, #16]
     lsr w11, w11, #8
     orr x10, x12, x10, lsl #32
-    ldp d4, d1, [x1, #288]
+    ldp d4, d1, [x1, #304]
     ldr x12, [x2]
     orr x11, x13, x11
     lsl w13, w9, #4
@@ -2012,7 +2012,7 @@ hot_fire_entry:
     fmov d2, x10
     rev x12, x12
     mov v4.d[1], v1.d[0]
-    ldp q3, q1, [x1]
+    ldp q3, q1, [x1, #32]
     and x11, x11, x13
     add w9, w9, #1
     mov v2.d[1], x12
@@ -2073,12 +2073,12 @@ hot_fire_frame:
     and w11, w10, #0xffff
     cmp w11, #1
     b.ls L2
-    ldp q4, q1, [x1]
+    ldp q4, q1, [x1, #32]
     rev w10, w9
     movi v0.2d, #0000000000000000
     ldr x11, [x0, #16]
     lsr w12, w10, #8
-    ldp d6, d3, [x1, #288]
+    ldp d6, d3, [x1, #304]
     movi v16.2d, #0000000000000000
     mov x10, v1.d[1]
     orr x11, x11, x12
@@ -2193,7 +2193,7 @@ hot_fire_one_fence:
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
     ldr d2, [x2]
-    ldp d3, d4, [x1, #288]
+    ldp d3, d4, [x1, #304]
     orr x10, x11, x10
     ldr w11, [x0, #68]
     mov v0.d[0], x10
@@ -2202,13 +2202,13 @@ hot_fire_one_fence:
     mov v3.d[1], v4.d[0]
     ext v2.16b, v1.16b, v2.16b, #12
     and w9, w9, #0xffff
-    ldp q4, q1, [x1]
+    ldp q4, q1, [x1, #32]
     and x10, x11, x10
     ldp x13, x12, [x0, #32]
     str w9, [x0, #56]
     rev w9, w9
     orr v0.16b, v0.16b, v4.16b
-    ldr q4, [x1, #32]
+    ldr q4, [x1, #64]
     add x11, x13, x10, lsl #2
     str q3, [x12, x10]
     orr v2.16b, v4.16b, v2.16b
@@ -2299,7 +2299,7 @@ L1:
     and w11, w10, #0xffff
     cmp w11, #1
     b.ls L3
-    ldp q4, q1, [x1]
+    ldp q4, q1, [x1, #32]
     rev w10, w9
     movi v0.2d, #0000000000000000
     ldr x11, [x0, #16]
@@ -2307,7 +2307,7 @@ L1:
     ldp d2, d5, [x2, #16]
     lsl w13, w9, #4
     mov x10, v1.d[1]
-    ldp d16, d6, [x1, #288]
+    ldp d16, d6, [x1, #304]
     orr x11, x11, x12
     ldrh w12, [x2, #14]
     add w9, w9, #2
@@ -2485,10 +2485,10 @@ L1:
     cmp w11, #1
     str q4, [x2, #64]
     b.ls L3
-    ldp q5, q1, [x1]
+    ldp q5, q1, [x1, #32]
     rev w10, w9
     lsr w12, w10, #8
-    ldp d16, d3, [x1, #288]
+    ldp d16, d3, [x1, #304]
     ldr x11, [x0, #16]
     ldrh w13, [x2, #14]
     mov x10, v1.d[1]
@@ -2602,14 +2602,14 @@ hot_fire_send:
     ldr x11, [x0, #16]
     lsr w10, w10, #8
     ldr d2, [x2]
-    ldp d3, d4, [x1, #288]
+    ldp d3, d4, [x1, #304]
     orr x10, x11, x10
     ldr w11, [x0, #68]
     mov v0.d[0], x10
     ext v1.16b, v1.16b, v2.16b, #12
     lsl w10, w9, #4
     mov v3.d[1], v4.d[0]
-    ldp q2, q4, [x1]
+    ldp q2, q4, [x1, #32]
     ldp x12, x13, [x0, #32]
     and x10, x11, x10
     add w9, w9, #1
@@ -2665,41 +2665,34 @@ hot_fire_signaled_if:
     ldp w9, w10, [x0, #56]
     cmp w9, w10
     b.eq L2
+    rev w10, w9
     movi v0.2d, #0000000000000000
-    cmp w2, #0
-    mov w10, #134217728
     movi v1.2d, #0000000000000000
-    csel x10, x10, xzr, ne
-    rev w11, w9
-    movi v3.2d, #0000000000000000
-    lsr w11, w11, #8
+    ldr x11, [x0, #16]
+    lsr w10, w10, #8
     ldr d2, [x4]
-    ldr q4, [x1, #272]
-    mov w12, #1
-    mov v0.d[1], x10
-    ldr x10, [x0, #16]
-    dup v5.2d, x12
-    ext v1.16b, v1.16b, v2.16b, #12
-    ldr q2, [x1, #32]
-    orr x10, x10, x11
-    ldr w11, [x0, #68]
-    mov v3.d[0], x10
+    ldr q4, [x1, w2, uxtw #4]
+    ldp x13, x12, [x0, #32]
+    orr x10, x11, x10
+    mov w11, #1
+    mov v0.d[0], x10
+    ext v2.16b, v1.16b, v2.16b, #12
+    dup v3.2d, x11
+    ldp q1, q5, [x1, #48]
     lsl w10, w9, #4
-    mov v5.d[0], x3
-    orr v0.16b, v4.16b, v0.16b
-    ldp x12, x13, [x0, #32]
-    and x10, x11, x10
-    orr v2.16b, v2.16b, v1.16b
-    ldr q1, [x1, #16]
+    ldr w11, [x0, #68]
     add w9, w9, #1
-    orr v0.16b, v0.16b, v3.16b
-    add x11, x12, x10, lsl #2
+    mov v3.d[0], x3
     and w9, w9, #0xffff
-    str q5, [x13, x10]
-    stp q1, q2, [x11, #16]
-    str q0, [x11]
+    and x10, x11, x10
+    orr v0.16b, v0.16b, v4.16b
+    orr v2.16b, v5.16b, v2.16b
+    add x11, x13, x10, lsl #2
     str w9, [x0, #56]
     rev w9, w9
+    str q3, [x12, x10]
+    stp q0, q1, [x11]
+    str q2, [x11, #32]
     dmb oshst
     ldr x10, [x0, #48]
     str w9, [x10]
@@ -2746,7 +2739,7 @@ hot_fire_two_fences:
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
     ldr d2, [x2]
-    ldp d3, d4, [x1, #288]
+    ldp d3, d4, [x1, #304]
     orr x10, x11, x10
     ldr w11, [x0, #68]
     mov v0.d[0], x10
@@ -2755,13 +2748,13 @@ hot_fire_two_fences:
     mov v3.d[1], v4.d[0]
     ext v2.16b, v1.16b, v2.16b, #12
     and w9, w9, #0xffff
-    ldp q4, q1, [x1]
+    ldp q4, q1, [x1, #32]
     and x10, x11, x10
     ldp x13, x12, [x0, #32]
     str w9, [x0, #56]
     rev w9, w9
     orr v0.16b, v0.16b, v4.16b
-    ldr q4, [x1, #32]
+    ldr q4, [x1, #64]
     add x11, x13, x10, lsl #2
     str q3, [x12, x10]
     orr v2.16b, v4.16b, v2.16b
@@ -2816,7 +2809,7 @@ hot_fire_xrc_at:
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
     ldr d5, [x4]
-    ldp d4, d2, [x1, #288]
+    ldp d4, d2, [x1, #304]
     rev w12, w3
     orr x10, x11, x10
     rev x11, x2
@@ -2827,13 +2820,13 @@ hot_fire_xrc_at:
     mov v4.d[1], v2.d[0]
     fmov d2, x11
     ext v5.16b, v1.16b, v5.16b, #12
-    ldp q3, q1, [x1]
+    ldp q3, q1, [x1, #32]
     and x10, x10, x13
     and w9, w9, #0xffff
     mov v2.d[1], x12
     ldp x11, x12, [x0, #32]
     orr v0.16b, v0.16b, v3.16b
-    ldr q3, [x1, #48]
+    ldr q3, [x1, #80]
     str w9, [x0, #56]
     rev w9, w9
     orr v3.16b, v3.16b, v5.16b
@@ -9086,7 +9079,7 @@ other_fire_doorbell_fence:
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
     ldr d2, [x2]
-    ldp d3, d4, [x1, #288]
+    ldp d3, d4, [x1, #304]
     orr x10, x11, x10
     ldr w11, [x0, #68]
     mov v0.d[0], x10
@@ -9095,13 +9088,13 @@ other_fire_doorbell_fence:
     mov v3.d[1], v4.d[0]
     ext v2.16b, v1.16b, v2.16b, #12
     and w9, w9, #0xffff
-    ldp q4, q1, [x1]
+    ldp q4, q1, [x1, #32]
     and x10, x11, x10
     ldp x13, x12, [x0, #32]
     str w9, [x0, #56]
     rev w9, w9
     orr v0.16b, v0.16b, v4.16b
-    ldr q4, [x1, #32]
+    ldr q4, [x1, #64]
     add x11, x13, x10, lsl #2
     str q3, [x12, x10]
     orr v2.16b, v4.16b, v2.16b
@@ -9156,7 +9149,7 @@ other_fire_thread_register:
     lsr w10, w10, #8
     movi v1.2d, #0000000000000000
     ldr d2, [x2]
-    ldp d3, d4, [x1, #288]
+    ldp d3, d4, [x1, #304]
     orr x10, x11, x10
     ldr w11, [x0, #60]
     mov v0.d[0], x10
@@ -9165,13 +9158,13 @@ other_fire_thread_register:
     mov v3.d[1], v4.d[0]
     ext v2.16b, v1.16b, v2.16b, #12
     and w9, w9, #0xffff
-    ldp q4, q1, [x1]
+    ldp q4, q1, [x1, #32]
     and x10, x11, x10
     ldp x13, x12, [x0, #16]
     str w9, [x0, #48]
     rev w9, w9
     orr v0.16b, v0.16b, v4.16b
-    ldr q4, [x1, #32]
+    ldr q4, [x1, #64]
     add x11, x13, x10, lsl #2
     str q3, [x12, x10]
     orr v2.16b, v4.16b, v2.16b

@@ -1805,11 +1805,11 @@ hot_fire_at:
     or rcx, qword ptr [rsi + 16]
     punpcklqdq xmm0, xmm1
     movq xmm1, rcx
-    por xmm1, xmmword ptr [rdx]
+    por xmm1, xmmword ptr [rdx + 32]
     movq xmm2, qword ptr [r9]
     pslldq xmm2, 4
-    por xmm2, xmmword ptr [rdx + 32]
-    movaps xmm3, xmmword ptr [rdx + 288]
+    por xmm2, xmmword ptr [rdx + 64]
+    movaps xmm3, xmmword ptr [rdx + 304]
     mov rcx, qword ptr [rsi + 32]
     mov rdx, qword ptr [rsi + 40]
     mov r8d, edi
@@ -1866,12 +1866,12 @@ hot_fire_datagram:
     shr r8d, 8
     or r8, qword ptr [rsi + 16]
     movq xmm0, r8
-    por xmm0, xmmword ptr [rdx]
-    movaps xmm1, xmmword ptr [rdx + 16]
+    por xmm0, xmmword ptr [rdx + 32]
+    movaps xmm1, xmmword ptr [rdx + 48]
     movq xmm2, qword ptr [rcx]
     pslldq xmm2, 4
-    por xmm2, xmmword ptr [rdx + 32]
-    movaps xmm3, xmmword ptr [rdx + 288]
+    por xmm2, xmmword ptr [rdx + 64]
+    movaps xmm3, xmmword ptr [rdx + 304]
     mov rcx, qword ptr [rsi + 32]
     mov rdx, qword ptr [rsi + 40]
     mov r8d, edi
@@ -1932,14 +1932,14 @@ hot_fire_datagram_full:
     shr r8d, 8
     or r8, qword ptr [rsi + 16]
     movq xmm0, r8
-    por xmm0, xmmword ptr [rdx]
-    movaps xmm1, xmmword ptr [rdx + 16]
-    movaps xmm2, xmmword ptr [rdx + 32]
-    movaps xmm3, xmmword ptr [rdx + 48]
+    por xmm0, xmmword ptr [rdx + 32]
+    movaps xmm1, xmmword ptr [rdx + 48]
+    movaps xmm2, xmmword ptr [rdx + 64]
+    movaps xmm3, xmmword ptr [rdx + 80]
     movq xmm4, qword ptr [rcx]
     pslldq xmm4, 4
-    por xmm4, xmmword ptr [rdx + 64]
-    movdqa xmm5, xmmword ptr [rdx + 288]
+    por xmm4, xmmword ptr [rdx + 96]
+    movdqa xmm5, xmmword ptr [rdx + 304]
     mov rcx, qword ptr [rsi + 32]
     mov rdx, qword ptr [rsi + 40]
     mov r8d, edi
@@ -2028,13 +2028,13 @@ hot_fire_dynamic:
     shr r8d, 8
     or r8, qword ptr [rsi + 16]
     movq xmm0, r8
-    por xmm0, xmmword ptr [rdx]
-    movaps xmm1, xmmword ptr [rdx + 16]
-    movaps xmm2, xmmword ptr [rdx + 32]
-    movaps xmm4, xmmword ptr [rdx + 288]
+    por xmm0, xmmword ptr [rdx + 32]
+    movaps xmm1, xmmword ptr [rdx + 48]
+    movaps xmm2, xmmword ptr [rdx + 64]
+    movaps xmm4, xmmword ptr [rdx + 304]
     movq xmm3, qword ptr [rcx]
     pslldq xmm3, 4
-    por xmm3, xmmword ptr [rdx + 48]
+    por xmm3, xmmword ptr [rdx + 80]
     mov rcx, qword ptr [rsi + 32]
     mov rdx, qword ptr [rsi + 40]
     mov r8d, edi
@@ -2095,9 +2095,9 @@ hot_fire_entry:
     shr r9d, 8
     or r9, qword ptr [rsi + 16]
     movq xmm0, r9
-    por xmm0, xmmword ptr [rdx]
-    movaps xmm1, xmmword ptr [rdx + 16]
-    movaps xmm3, xmmword ptr [rdx + 288]
+    por xmm0, xmmword ptr [rdx + 32]
+    movaps xmm1, xmmword ptr [rdx + 48]
+    movaps xmm3, xmmword ptr [rdx + 304]
     mov edx, dword ptr [rcx + 12]
     mov rcx, qword ptr [rcx]
     bswap rcx
@@ -2175,16 +2175,16 @@ hot_fire_frame:
     shr r8d, 8
     or r8, qword ptr [rsi + 16]
     movq xmm0, r8
-    por xmm0, xmmword ptr [rdx]
+    por xmm0, xmmword ptr [rdx + 32]
     movzx r8d, word ptr [rcx]
     shl r8, 48
     movabs r9, 281474976710655
-    and r9, qword ptr [rdx + 24]
+    and r9, qword ptr [rdx + 56]
     or r9, r8
     movq xmm2, r9
-    movdqa xmm1, xmmword ptr [rdx + 16]
+    movdqa xmm1, xmmword ptr [rdx + 48]
     punpcklqdq xmm1, xmm2
-    movdqa xmm6, xmmword ptr [rdx + 288]
+    movdqa xmm6, xmmword ptr [rdx + 304]
     movups xmm2, xmmword ptr [rcx + 2]
     movups xmm3, xmmword ptr [rcx + 18]
     movups xmm4, xmmword ptr [rcx + 34]
@@ -2281,12 +2281,12 @@ hot_fire_one_fence:
     shr r8d, 8
     or r8, qword ptr [rsi + 16]
     movq xmm0, r8
-    por xmm0, xmmword ptr [rdx]
-    movaps xmm1, xmmword ptr [rdx + 16]
+    por xmm0, xmmword ptr [rdx + 32]
+    movaps xmm1, xmmword ptr [rdx + 48]
     movq xmm2, qword ptr [rcx]
     pslldq xmm2, 4
-    por xmm2, xmmword ptr [rdx + 32]
-    movaps xmm3, xmmword ptr [rdx + 288]
+    por xmm2, xmmword ptr [rdx + 64]
+    movaps xmm3, xmmword ptr [rdx + 304]
     mov rcx, qword ptr [rsi + 32]
     mov rdx, qword ptr [rsi + 40]
     mov r8d, edi
@@ -2392,16 +2392,16 @@ L1:
     shr r8d, 8
     or r8, qword ptr [rsi + 16]
     movq xmm0, r8
-    por xmm0, xmmword ptr [rdx]
+    por xmm0, xmmword ptr [rdx + 32]
     movzx r8d, word ptr [rcx + 14]
     shl r8, 48
     movabs r9, 281474976710655
-    and r9, qword ptr [rdx + 24]
+    and r9, qword ptr [rdx + 56]
     or r9, r8
     movq xmm2, r9
-    movdqa xmm1, xmmword ptr [rdx + 16]
+    movdqa xmm1, xmmword ptr [rdx + 48]
     punpcklqdq xmm1, xmm2
-    movdqa xmm8, xmmword ptr [rdx + 288]
+    movdqa xmm8, xmmword ptr [rdx + 304]
     movaps xmm2, xmmword ptr [rcx + 16]
     movaps xmm3, xmmword ptr [rcx + 32]
     movaps xmm4, xmmword ptr [rcx + 48]
@@ -2588,16 +2588,16 @@ L1:
     shr r8d, 8
     or r8, qword ptr [rsi + 16]
     movq xmm1, r8
-    por xmm1, xmmword ptr [rdx]
+    por xmm1, xmmword ptr [rdx + 32]
     movzx r8d, word ptr [rcx + 14]
     shl r8, 48
     movabs r9, 281474976710655
-    and r9, qword ptr [rdx + 24]
+    and r9, qword ptr [rdx + 56]
     or r9, r8
     movq xmm3, r9
-    movdqa xmm2, xmmword ptr [rdx + 16]
+    movdqa xmm2, xmmword ptr [rdx + 48]
     punpcklqdq xmm2, xmm3
-    movdqa xmm8, xmmword ptr [rdx + 288]
+    movdqa xmm8, xmmword ptr [rdx + 304]
     movaps xmm5, xmmword ptr [rcx + 16]
     movaps xmm6, xmmword ptr [rcx + 32]
     movaps xmm7, xmmword ptr [rcx + 48]
@@ -2693,11 +2693,11 @@ hot_fire_send:
     shr r8d, 8
     or r8, qword ptr [rsi + 16]
     movq xmm0, r8
-    por xmm0, xmmword ptr [rdx]
+    por xmm0, xmmword ptr [rdx + 32]
     movq xmm1, qword ptr [rcx]
     pslldq xmm1, 4
-    por xmm1, xmmword ptr [rdx + 16]
-    movaps xmm2, xmmword ptr [rdx + 288]
+    por xmm1, xmmword ptr [rdx + 48]
+    movaps xmm2, xmmword ptr [rdx + 304]
     mov rcx, qword ptr [rsi + 32]
     mov rdx, qword ptr [rsi + 40]
     mov r8d, edi
@@ -2755,16 +2755,13 @@ hot_fire_signaled_if:
     shr r10d, 8
     or r10, qword ptr [rsi + 16]
     movzx ecx, cl
-    movd xmm1, ecx
-    pslld xmm1, 27
-    pslldq xmm1, 8
-    por xmm1, xmmword ptr [rdx + 272]
+    shl ecx, 4
     movq xmm0, r10
-    por xmm0, xmm1
-    movaps xmm1, xmmword ptr [rdx + 16]
+    por xmm0, xmmword ptr [rdx + rcx]
+    movaps xmm1, xmmword ptr [rdx + 48]
     movq xmm2, qword ptr [r9]
     pslldq xmm2, 4
-    por xmm2, xmmword ptr [rdx + 32]
+    por xmm2, xmmword ptr [rdx + 64]
     mov rcx, qword ptr [rsi + 32]
     mov rdx, qword ptr [rsi + 40]
     movq xmm3, r8
@@ -2823,12 +2820,12 @@ hot_fire_two_fences:
     shr r8d, 8
     or r8, qword ptr [rsi + 16]
     movq xmm0, r8
-    por xmm0, xmmword ptr [rdx]
-    movaps xmm1, xmmword ptr [rdx + 16]
+    por xmm0, xmmword ptr [rdx + 32]
+    movaps xmm1, xmmword ptr [rdx + 48]
     movq xmm2, qword ptr [rcx]
     pslldq xmm2, 4
-    por xmm2, xmmword ptr [rdx + 32]
-    movaps xmm3, xmmword ptr [rdx + 288]
+    por xmm2, xmmword ptr [rdx + 64]
+    movaps xmm3, xmmword ptr [rdx + 304]
     mov rcx, qword ptr [rsi + 32]
     mov rdx, qword ptr [rsi + 40]
     mov r8d, edi
@@ -2892,12 +2889,12 @@ hot_fire_xrc_at:
     shr ecx, 8
     or rcx, qword ptr [rsi + 16]
     movq xmm1, rcx
-    por xmm1, xmmword ptr [rdx]
-    movaps xmm2, xmmword ptr [rdx + 16]
-    movaps xmm4, xmmword ptr [rdx + 288]
+    por xmm1, xmmword ptr [rdx + 32]
+    movaps xmm2, xmmword ptr [rdx + 48]
+    movaps xmm4, xmmword ptr [rdx + 304]
     movq xmm3, qword ptr [r9]
     pslldq xmm3, 4
-    por xmm3, xmmword ptr [rdx + 48]
+    por xmm3, xmmword ptr [rdx + 80]
     mov rcx, qword ptr [rsi + 32]
     mov rdx, qword ptr [rsi + 40]
     mov r8d, edi
@@ -9364,12 +9361,12 @@ other_fire_doorbell_fence:
     shr r8d, 8
     or r8, qword ptr [rsi + 16]
     movq xmm0, r8
-    por xmm0, xmmword ptr [rdx]
-    movaps xmm1, xmmword ptr [rdx + 16]
+    por xmm0, xmmword ptr [rdx + 32]
+    movaps xmm1, xmmword ptr [rdx + 48]
     movq xmm2, qword ptr [rcx]
     pslldq xmm2, 4
-    por xmm2, xmmword ptr [rdx + 32]
-    movaps xmm3, xmmword ptr [rdx + 288]
+    por xmm2, xmmword ptr [rdx + 64]
+    movaps xmm3, xmmword ptr [rdx + 304]
     mov rcx, qword ptr [rsi + 32]
     mov rdx, qword ptr [rsi + 40]
     mov r8d, edi
@@ -9427,12 +9424,12 @@ other_fire_thread_register:
     shr r8d, 8
     or r8, qword ptr [rsi]
     movq xmm0, r8
-    por xmm0, xmmword ptr [rdx]
-    movaps xmm1, xmmword ptr [rdx + 16]
+    por xmm0, xmmword ptr [rdx + 32]
+    movaps xmm1, xmmword ptr [rdx + 48]
     movq xmm2, qword ptr [rcx]
     pslldq xmm2, 4
-    por xmm2, xmmword ptr [rdx + 32]
-    movaps xmm3, xmmword ptr [rdx + 288]
+    por xmm2, xmmword ptr [rdx + 64]
+    movaps xmm3, xmmword ptr [rdx + 304]
     mov rcx, qword ptr [rsi + 16]
     mov rdx, qword ptr [rsi + 24]
     mov r8d, edi

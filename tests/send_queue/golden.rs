@@ -7,11 +7,11 @@ use blueflame::queue::{BlueFlamePolicy, PostError};
 use blueflame::transport;
 use blueflame::transport::{Rc, Transport, Ud};
 use blueflame::types::{Lkey, Qkey, Qpn, Rkey, WrId};
-use blueflame::wqe::SupportedOn;
 use blueflame::wqe::address::CompactAv;
 use blueflame::wqe::parts::Payload;
 use blueflame::wqe::template::TemplatePayload;
 use blueflame::wqe::{self, EncodeError, Fence, Remote, Request, Sge, UdAddress};
+use blueflame::wqe::{CompletionMode, SupportedOn};
 
 use crate::rig::{OLD, Rig, Setup};
 
@@ -286,26 +286,28 @@ fn template_writes_what_post_writes() {
 fn a_shot_writes_what_it_says_and_the_rest_as_prepared() {
     let elsewhere = |n| Remote { addr: REMOTE.addr.wrapping_mul(n + 2), rkey: Rkey(0x0102_0304 * (n as u32 + 1)) };
     let (short, long) = ([0x5a; 8], [0xc3; 50]);
-    for (signal_all, always) in [(false, false), (false, true), (true, false)] {
+    let modes = [CompletionMode::OnError, CompletionMode::Always, CompletionMode::OnFirstError];
+    for (signal_all, mode) in [false, true].iter().flat_map(|&all| modes.map(|mode| (all, mode))) {
         let setup = Setup { wqebbs: 8, pi: 0xfffd, signal_all, ..Setup::default() };
         let (posts, fires) = (Rig::new(setup), Rig::new(setup));
         let (mut by_post, mut by_fire) = (posts.queue::<transport::Rc>(), fires.queue::<transport::Rc>());
-        let write = wqe::write(REMOTE).imm(7).fence(Fence::Small);
+        let unsignaled = if mode == CompletionMode::Always { CompletionMode::OnError } else { mode };
         // A template's flags count only where a shot does not set them.
-        let write = if always { write.signaled(WrId(1)) } else { write.wr_id(WrId(1)) };
+        let write = wqe::write(REMOTE).imm(7).fence(Fence::Small).completion(mode).wr_id(WrId(1));
         let small = by_fire.template(write.inline_len::<8>()).expect("within the limits");
         let large = by_fire.template(write.inline_len::<50>()).expect("within the limits");
         let entry = by_fire.template(wqe::read(REMOTE).scatter_len::<1>()).expect("within the limits");
         for n in 0..12 {
             let (to, signaled, wr_id) = (elsewhere(n), n % 3 == 0, WrId(100 + n));
             let first = by_post.pi();
-            let moved = wqe::write(to).imm(7).fence(Fence::Small);
-            let plain = wqe::write(REMOTE).imm(7).fence(Fence::Small);
+            let moved = wqe::write(to).imm(7).fence(Fence::Small).completion(unsignaled);
+            let plain = wqe::write(REMOTE).imm(7).fence(Fence::Small).completion(unsignaled);
             let (posted, fired, tag) = match n % 4 {
-                0 => {
-                    let moved = moved.signaled_if(always, WrId(1));
-                    (by_post.post(&moved.inline(&short)), by_fire.fire(&small.at(to), &short), WrId(1))
-                }
+                0 => (
+                    by_post.post(&moved.completion(mode).wr_id(WrId(1)).inline(&short)),
+                    by_fire.fire(&small.at(to), &short),
+                    WrId(1),
+                ),
                 1 => {
                     let posted = by_post.post(&plain.signaled_if(signaled, wr_id).inline(&short));
                     (posted, by_fire.fire(&small.signaled_if(signaled, wr_id), &short), wr_id)

@@ -2,14 +2,16 @@
  * The child of a fork cannot use a device of its parent. Its commands are refused at once, and its doorbells are faults. A device that
  * it opens itself works. The parent goes on. Prints what went otherwise than expected; the exit code is 1 then.
  *
- *     forked commands|manager|doorbell|store|opens
+ *     forked commands|manager|doorbell|store|opens|closes
  */
 #include "prelude.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <rdma/rdma_cma.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -97,6 +99,26 @@ static int opens(void)
 	return failures != 0;
 }
 
+/* Closes the parent's descriptor, and asks about it, while another thread of the parent gave commands. */
+static int closes(void)
+{
+	struct stat status;
+	alarm(20);
+	EXPECT(fstat(context->cmd_fd, &status) == 0 && close(context->cmd_fd) == 0);
+	return failures != 0;
+}
+
+static int goes_on = 1;
+
+static void *commands_for_ever(void *unused)
+{
+	(void)unused;
+	struct ibv_port_attr port;
+	while (__atomic_load_n(&goes_on, __ATOMIC_RELAXED))
+		EXPECT(ibv_query_port(context, 1, &port) == 0);
+	return NULL;
+}
+
 static int in_child(int (*run)(void))
 {
 	fflush(stdout);
@@ -118,7 +140,7 @@ int main(int argc, char **argv)
 		int (*run)(void);
 		int dies;
 	} CASES[] = { { "commands", commands, 0 }, { "manager", manager, 0 }, { "doorbell", doorbell, 1 },
-		{ "store", store, 1 }, { "opens", opens, 0 } };
+		{ "store", store, 1 }, { "opens", opens, 0 }, { "closes", closes, 0 } };
 	make();
 	works();
 	for (unsigned i = 0; argc == 2 && i < sizeof(CASES) / sizeof(*CASES); i++) {
@@ -126,7 +148,14 @@ int main(int argc, char **argv)
 			continue;
 		if (CASES[i].run == manager)
 			channel = NEED(rdma_create_event_channel());
-		int status = in_child(CASES[i].run);
+		pthread_t commanding;
+		int many = CASES[i].run == closes ? 3000 : 1;
+		EXPECT(many == 1 || pthread_create(&commanding, NULL, commands_for_ever, NULL) == 0);
+		int status = 0;
+		for (int n = 0; n < many && status == 0; n++)
+			status = in_child(CASES[i].run);
+		__atomic_store_n(&goes_on, 0, __ATOMIC_RELAXED);
+		EXPECT(many == 1 || pthread_join(commanding, NULL) == 0);
 		EXPECT(CASES[i].dies ? WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV : status == 0);
 		works();
 		return unmake();

@@ -6,7 +6,9 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stddef.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -170,6 +172,55 @@ static void cancelled(void)
 	EXPECT(ibv_destroy_cq(cq) == 0 && ibv_close_device(one) == 0);
 }
 
+/* A thread that is to end ends after its command. */
+static void *commands_first(void *one)
+{
+	struct ibv_comp_channel *channel;
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	pthread_cancel(pthread_self());
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+	channel = ibv_create_comp_channel(one);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
+	EXPECT(channel != NULL && ibv_destroy_comp_channel(channel) == 0);
+	pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
+	pthread_testcancel();
+	return NULL;
+}
+
+static void commands(void)
+{
+	struct ibv_context *one = open_first();
+	pthread_t thread;
+	void *end;
+	EXPECT(pthread_create(&thread, NULL, commands_first, one) == 0);
+	EXPECT(pthread_join(thread, &end) == 0 && end == PTHREAD_CANCELED);
+	writes(one, 10);
+	EXPECT(ibv_close_device(one) == 0);
+}
+
+static void exits_in_handler(int signal)
+{
+	(void)signal;
+	exit(0);
+}
+
+/* A handler calls `exit` while its thread polls. */
+static void exits(void)
+{
+	for (int i = 0; i < 20; i++) {
+		pid_t forked = fork();
+		int status = -1;
+		if (forked == 0) {
+			struct ibv_cq *cq = NEED(ibv_create_cq(open_first(), 8, NULL, NULL, 0));
+			struct itimerval soon = { .it_value.tv_usec = 1000 + 97 * i };
+			signal(SIGALRM, exits_in_handler);
+			EXPECT(setitimer(ITIMER_REAL, &soon, NULL) == 0);
+			polls_for_ever(cq);
+		}
+		EXPECT(waitpid(forked, &status, 0) == forked && status == 0);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *is = argc > 1 ? argv[1] : "";
@@ -185,6 +236,10 @@ int main(int argc, char **argv)
 		child();
 	else if (strcmp(is, "cancelled") == 0)
 		cancelled();
+	else if (strcmp(is, "commands") == 0)
+		commands();
+	else if (strcmp(is, "exits") == 0)
+		exits();
 	else
 		return 2;
 	return failures != 0;

@@ -19,7 +19,7 @@ const WQEBBS: u32 = 64;
 const PAGE: usize = 4096;
 
 /// The memory of a [rehearsal](SendQueue::rehearsal): a ring, its records, a doorbell record and a page in place of the
-/// register's. 10 KiB.
+/// register's. 12 KiB.
 ///
 /// It stays as long as the program, because a queue over it can be moved anywhere:
 ///

@@ -59,8 +59,8 @@ impl<O: Operation, H: TemplatePayload> Template<O, H> {
         ShotAt { template: self, remote: remote_ds(remote) }
     }
 
-    /// For one shot: sets this `wr_id`, and asks for a completion if `signaled`, regardless of the template. On a queue
-    /// that asks for a completion of each request there is always one.
+    /// For one shot: sets this `wr_id`, and asks for a completion if `signaled`, regardless of the template. If the queue
+    /// that made the template asks for a completion of each request, there is always one.
     #[inline(always)]
     pub fn signaled_if(&self, signaled: bool, wr_id: WrId) -> ShotSignaledIf<&Self> {
         ShotSignaledIf::new(self, signaled, wr_id)
@@ -249,11 +249,7 @@ impl<S: Shot> Shot for ShotSignaledIf<S> {
 
     #[inline(always)]
     fn prepared(&self, n: usize) -> Wide {
-        if n == 0 {
-            self.template().unsignaled().or(Wide::new([0, CtrlSeg::completion(self.signaled)]))
-        } else {
-            self.shot.prepared(n)
-        }
+        if n == 0 { self.template().control(self.signaled) } else { self.shot.prepared(n) }
     }
 }
 

@@ -51,8 +51,9 @@ pub struct Template<O, H> {
     /// Control segment with a number and a producer index of zero, the operation's segments, and the prepared part of
     /// the payload.
     prepared: Composed<Wide, PREPARED_DS>,
-    /// The control segment of a shot that does not ask for a completion, unless the queue asks for each.
-    unsignaled: Wide,
+    /// The control segments of a shot that does not ask for a completion, unless the queue asks for each, and of one that
+    /// does.
+    controls: [Wide; 2],
     record: WqeRecord,
     request: PhantomData<(O, H)>,
 }
@@ -96,10 +97,11 @@ impl<O: Operation, H: TemplatePayload> Template<O, H> {
         }
     }
 
-    /// The control segment of a shot that does not ask for a completion.
+    /// The control segment of a shot that asks for a completion, or does not.
     #[inline(always)]
-    pub(in crate::queue) const fn unsignaled(&self) -> Wide {
-        self.unsignaled
+    pub(in crate::queue) const fn control(&self, signaled: bool) -> Wide {
+        // By the place, and not by a branch: which shots ask is no pattern that a CPU could predict.
+        self.controls[signaled as usize]
     }
 }
 
@@ -109,7 +111,9 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// # Errors
     /// If the queue does not take the request, or an entry given is of zero bytes.
     ///
-    /// Other queues whose transport has the operation can fire it as well.
+    /// Other queues whose transport has the operation can fire it as well, if they have the same limits. Whether each
+    /// request asks for a completion ([`SqParts::signal_all`](crate::queue::SqParts::signal_all)) is that of the queue
+    /// that made the template.
     pub fn template<O: SupportedOn<T>, H: TemplatePayload>(
         &self,
         request: Request<O, H>,
@@ -124,9 +128,14 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         request.encode_head(&control, ds, &mut prepared);
         request.payload().prepare(&mut prepared);
         let record = WqeRecord { wr_id: request.id(), wqebbs: u64::from(ds.wqebbs().0) };
-        let mut unsignaled = Composed::<Wide, 1>::new();
-        request.unsignaled().encode_head(&control, ds, &mut unsignaled);
-        let [unsignaled] = *unsignaled.all();
-        Ok(Template { prepared, unsignaled, record, request: PhantomData })
+        let head = |request: &Request<O, H>| {
+            let mut head = Composed::<Wide, 1>::new();
+            request.encode_head(&control, ds, &mut head);
+            let [control] = *head.all();
+            control
+        };
+        let unsignaled = request.unsignaled();
+        let controls = [head(&unsignaled), head(&unsignaled.signaled(record.wr_id))];
+        Ok(Template { prepared, controls, record, request: PhantomData })
     }
 }

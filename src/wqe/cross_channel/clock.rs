@@ -17,8 +17,8 @@ const SECONDS: u64 = 8;
 /// The format of a device's clock. It belongs to the device (register `MTUTC`, `time_stamp_mode`): a queue whose
 /// completions have other timestamps still waits by this clock. `Context::clock` of `blueflame-devx` asks for it.
 ///
-/// The device compares the clock's low bits, which wrap after eight seconds. For real time these are three bits of
-/// seconds and the nanoseconds. For ticks they count eight seconds, rounded up to a power of two (DPDK
+/// The device compares the clock's low bits. For real time these are three bits of seconds and the nanoseconds, which
+/// wrap after eight seconds. For ticks they count eight seconds, rounded up to a power of two of ticks (DPDK
 /// `drivers/net/mlx5/mlx5_txq.c`, `mlx5_txq_dynf_timestamp_set`). With more bits a WAIT for real time never ends
 /// (NVIDIA's daqiri `src/engines/ibverbs/daqiri_ibverbs_engine.cpp`, at `rt_timemask`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,8 +46,8 @@ impl DeviceClock {
         ClockReading { clock: self, now }
     }
 
-    /// The maximum distance of a WAIT's time from the clock, ahead or behind: about four seconds, in the clock's
-    /// units. At a greater distance the device takes the future for the past.
+    /// The maximum distance of a WAIT's time from the clock, ahead or behind, in the clock's units: four seconds of real
+    /// time, four to eight seconds of ticks. At a greater distance the device takes the future for the past.
     #[must_use]
     pub const fn reach(self) -> u64 {
         self.mask / 2

@@ -124,15 +124,17 @@ impl Mr {
     fn import(context: &Context, object: &Shared) -> Result<Arc<Self>, Errno> {
         /// Beyond all addresses of programs.
         const ALIASES: u64 = 1 << 62;
+        /// More than a program has addresses.
+        const LARGEST: u64 = 1 << 57;
         static NEXT: AtomicU64 = AtomicU64::new(ALIASES);
         let hca = &context.hca;
         let pd = import_pd(context, narrow(object.domain)?)?;
         let (pid, length) = (narrow(object.pid)? as i32, object.length);
-        if length > ALIASES {
-            // The whole address space, on demand: there is no room for a second one.
-            return Err(Errno::EOPNOTSUPP);
-        }
-        let at = NEXT.fetch_add(length.next_multiple_of(page_bytes()), Ordering::Relaxed);
+        // The whole address space, on demand: there is no room for a second one.
+        let bytes = length.checked_next_multiple_of(page_bytes()).filter(|&bytes| bytes <= LARGEST);
+        let bytes = bytes.ok_or(Errno::EOPNOTSUPP)?;
+        let next = |at: u64| at.checked_add(bytes);
+        let at = NEXT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).map_err(|_| Errno::ENOMEM)?;
         let opened = Opened::new(hca, Window { at, len: length, pid, address: object.start });
         let region = Region { start: at, length, iova: object.iova };
         let access = narrow(object.access)?;

@@ -4,7 +4,7 @@ use super::Context;
 use crate::device::Hca;
 use crate::launch::settings;
 use crate::process::fds::OpenFile;
-use crate::process::{Errno, Identity, fds, identity, lock};
+use crate::process::{Errno, Identity, fds, forked, identity, lock};
 use libc::c_int;
 use softhca::uar::UarMemory;
 use std::ffi::CString;
@@ -45,6 +45,7 @@ pub(crate) fn open(index: u32, flags: c_int) -> Result<RawFd, Errno> {
 /// Makes `fd` a descriptor of `context`.
 fn register(fd: RawFd, context: Context) -> Result<Arc<Context>, Errno> {
     let context = Arc::new(context);
+    forked::wait_for_holder!(OPEN: Vec<(Identity, Weak<Context>)>);
     lock(&OPEN).push((identity(fd).ok_or(Errno::EBADF)?, Arc::downgrade(&context)));
     fds::insert(fd, context.clone())?;
     Ok(context)

@@ -248,17 +248,17 @@ impl Context {
         lock(&self.objects).all().find_map(find)
     }
 
-    /// Takes the object that `handle` names out, for good if its release succeeds. An object that others refer to
+    /// Destroys the object that `handle` names. An object that others refer to
     /// stays, and the error is `EBUSY`.
     pub(crate) fn destroy<T: Object>(&self, handle: u32) -> Result<Arc<T>, Errno> {
-        let object: Arc<T> = lock(&self.objects).take(handle)?;
-        match object.release(&self.hca) {
-            Ok(()) => Ok(object),
-            Err(error) => {
-                lock(&self.objects).put(handle, object);
-                Err(error)
-            }
+        let object: Arc<T> = lock(&self.objects).begin_end(handle)?;
+        let released = object.release(&self.hca);
+        let mut objects = lock(&self.objects);
+        match released {
+            Ok(()) => objects.end(handle),
+            Err(_) => objects.keep(handle),
         }
+        released.map(|()| object)
     }
 
     /// Destroys all objects, users before the objects that they use. It repeats this while it helps, because objects

@@ -102,6 +102,8 @@ fn downcast<T: Object>(object: Arc<dyn Object>) -> Option<Arc<T>> {
 /// An object, and the count of it.
 struct Entry {
     object: Arc<dyn Object>,
+    /// It is being destroyed: nothing finds it, and its handle is not free.
+    is_ending: bool,
     _counted: Option<Counted>,
 }
 
@@ -139,7 +141,7 @@ impl Objects {
     /// Has `handle` name `object`.
     pub(super) fn put(&mut self, handle: u32, object: Arc<dyn Object>) {
         let counted = object.rank().resource().map(|kind| self.resources.count(kind));
-        self.by_handle.insert(handle, Entry { object, _counted: counted });
+        self.by_handle.insert(handle, Entry { object, is_ending: false, _counted: counted });
     }
 
     /// The object of this kind that `handle` names.
@@ -147,38 +149,97 @@ impl Objects {
         downcast(self.get_any(handle)?).ok_or(Errno::EINVAL)
     }
 
-    /// The object that `handle` names, of any kind.
+    /// The object that `handle` names, of any kind. `EBUSY` if it is being destroyed, as by the kernel
+    /// (`uverbs_try_lock_object`).
     pub(super) fn get_any(&self, handle: u32) -> Result<Arc<dyn Object>, Errno> {
-        self.by_handle.get(&handle).map(|entry| entry.object.clone()).ok_or(Errno::ENOENT)
+        match self.by_handle.get(&handle).ok_or(Errno::ENOENT)? {
+            entry if entry.is_ending => Err(Errno::EBUSY),
+            entry => Ok(entry.object.clone()),
+        }
     }
 
     /// All of a kind.
     pub(super) fn all<T: Object>(&self) -> impl Iterator<Item = Arc<T>> {
-        self.by_handle.values().filter_map(|entry| downcast(entry.object.clone()))
+        let there = self.by_handle.values().filter(|entry| !entry.is_ending);
+        there.filter_map(|entry| downcast(entry.object.clone()))
     }
 
-    /// Takes the object of this kind that `handle` names out; `EBUSY` if others refer to it.
-    pub(super) fn take<T: Object>(&mut self, handle: u32) -> Result<Arc<T>, Errno> {
+    /// Begins the destruction of the object of this kind that `handle` names; `EBUSY` if others refer to it.
+    pub(super) fn begin_end<T: Object>(&mut self, handle: u32) -> Result<Arc<T>, Errno> {
         let object = self.get(handle)?;
         // The table's, and this.
         if Arc::strong_count(&object) > 2 {
             return Err(Errno::EBUSY);
         }
+        self.set_ending(handle, true);
+        Ok(object)
+    }
+
+    fn set_ending(&mut self, handle: u32, is_ending: bool) {
+        if let Some(entry) = self.by_handle.get_mut(&handle) {
+            entry.is_ending = is_ending;
+        }
+    }
+
+    /// The object that `handle` names stays.
+    pub(super) fn keep(&mut self, handle: u32) {
+        self.set_ending(handle, false);
+    }
+
+    /// The object that `handle` names is gone.
+    pub(super) fn end(&mut self, handle: u32) {
         self.by_handle.remove(&handle);
         // Not those of another process.
         if handle >= self.first {
             self.lowest = self.lowest.min(handle);
         }
-        Ok(object)
     }
 
-    /// Takes all out, in the order in which they are to be released.
+    /// Takes all out that nobody destroys, in the order in which they are to be released.
     pub(super) fn take_all(&mut self) -> Vec<Arc<dyn Object>> {
         let entries = std::mem::take(&mut self.by_handle).into_values();
-        let mut objects: Vec<_> = entries.map(|entry| entry.object).collect();
+        let mut objects: Vec<_> = entries.filter(|entry| !entry.is_ending).map(|entry| entry.object).collect();
         // Of a kind, the newest first.
         objects.reverse();
         objects.sort_by_key(|object| object.rank());
         objects
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::umad::test_settings;
+
+    struct Domain;
+
+    impl Object for Domain {
+        fn rank(&self) -> Rank {
+            Rank::Pd
+        }
+
+        fn release(&self, _: &Hca) -> Result<(), Errno> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_handle_is_not_free_before_its_object_is_gone() {
+        let resources = Arc::new(Resources::new(&test_settings("infiniband"), 0).unwrap());
+        let mut objects = Objects::new(5, resources);
+        assert_eq!(objects.insert(Arc::new(Domain)), 5);
+        let going = objects.begin_end::<Domain>(5).unwrap();
+        // A device that refuses takes its time; another thread makes an object meanwhile.
+        assert_eq!(objects.insert(Arc::new(Domain)), 6);
+        assert_eq!(objects.get::<Domain>(5).err(), Some(Errno::EBUSY));
+        assert_eq!(objects.begin_end::<Domain>(5).err(), Some(Errno::EBUSY));
+        assert_eq!(objects.all::<Domain>().count(), 1);
+        objects.keep(5);
+        drop(going);
+        assert!(objects.get::<Domain>(5).is_ok());
+        objects.begin_end::<Domain>(5).unwrap();
+        objects.end(5);
+        assert_eq!(objects.get::<Domain>(5).err(), Some(Errno::ENOENT));
+        assert_eq!(objects.insert(Arc::new(Domain)), 5);
     }
 }

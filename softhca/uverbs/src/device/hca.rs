@@ -13,7 +13,7 @@ use super::queues_file::QueuesFile;
 use super::rates::RateTable;
 use super::record_file::RecordFile;
 use super::resources::Resources;
-use super::stepped::{Origin, Stepped};
+use super::stepped::{Origin, STEPS_BY_POLL, Stepped};
 use super::subscriptions::{Receiver, Topic};
 use super::xrc_domains::Domains;
 use crate::launch::chaos;
@@ -67,14 +67,23 @@ pub(crate) struct Hca {
 
 /// The reports of devices at the end of a program that does not close them.
 extern "C" fn at_exit() {
-    for hca in Hca::opened() {
-        // A child of a program with devices has no device threads, and perhaps a lock that one of them had.
-        if hca.process == std::process::id() {
-            hca.settle();
-            hca.resources.end();
+    // A child of a program with devices has no device threads, and perhaps a lock that one of them had.
+    if OPENER.load(Ordering::Acquire) != std::process::id() {
+        return;
+    }
+    // A handler of a signal may call `exit`, and its thread may have one of these locks.
+    let Some(devices) = forked::held_soon(&DEVICES) else { return };
+    for hca in devices.iter().filter(|hca| hca.process == std::process::id()) {
+        let patience = if STEPS_BY_POLL.get() { Duration::ZERO } else { PATIENCE_AT_EXIT };
+        if let Some(mut core) = hca.core.try_lock_for(patience) {
+            core.deliver_all();
         }
+        hca.resources.end();
     }
 }
+
+/// How long the end of the process waits for a device that steps.
+const PATIENCE_AT_EXIT: Duration = Duration::from_secs(1);
 
 /// The process that opened the first device; 0 = none has.
 static OPENER: AtomicU32 = AtomicU32::new(0);
@@ -85,6 +94,7 @@ static DEVICES: Mutex<Vec<Arc<Hca>>> = Mutex::new(Vec::new());
 impl Hca {
     /// Device `index`, made when it is first asked for. The child of a fork makes its own.
     pub(crate) fn get(index: u32, settings: &Arc<Settings>) -> Result<Arc<Self>, Errno> {
+        forked::wait_for_holder!(DEVICES: Vec<Arc<Hca>>);
         let mut devices = lock(&DEVICES);
         // Copies of the parent's are not dropped: their network is the parent's.
         let (copies, own) = std::mem::take(&mut *devices).into_iter().partition(|hca| forked::is_copy(hca.process));

@@ -5,7 +5,7 @@
 //! before: it steps the device for programs that wait for events, or for memory to change.
 
 use super::hca::Hca;
-use super::stepped::Stepped;
+use super::stepped::{STEPS_BY_POLL, Stepped};
 use crate::process::forked;
 use parking_lot::Mutex as DeviceMutex;
 use softhca::notify::{LookTime, Notify};
@@ -49,7 +49,13 @@ impl Polled {
         if forked::is_child() {
             return false;
         }
-        let Some(mut core) = self.core.try_lock() else { return false };
+        STEPS_BY_POLL.set(true);
+        let worked = self.core.try_lock().is_some_and(|mut core| self.step_locked(&mut core));
+        STEPS_BY_POLL.set(false);
+        worked
+    }
+
+    fn step_locked(&self, core: &mut Stepped) -> bool {
         let begin = LookTime::now();
         let before = self.last.swap(begin.nanoseconds(), Ordering::Relaxed);
         let in_loop = begin.since(LookTime::from_nanoseconds(before)) < LOOP;

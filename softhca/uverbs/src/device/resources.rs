@@ -30,7 +30,7 @@ pub(crate) struct Counted {
 
 impl Resources {
     /// None yet, of device `index`.
-    pub(super) fn new(settings: &Settings, index: u32) -> io::Result<Self> {
+    pub(crate) fn new(settings: &Settings, index: u32) -> io::Result<Self> {
         let process = std::process::id();
         let in_file = |sysfs: &Path| -> io::Result<_> {
             let folder = resources_folder(sysfs);

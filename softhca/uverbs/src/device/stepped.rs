@@ -14,6 +14,7 @@ use softhca::firmware::Firmware;
 use softhca::gsi::Mad;
 use softhca::runner::Step;
 use softhca_settings::Mishaps;
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
@@ -33,6 +34,11 @@ pub(crate) enum Origin {
     Wq(u32),
     /// The receive queue of a QP for raw packets, whose errors are the QP's.
     RawQueue(u32),
+}
+
+thread_local! {
+    /// Whether this thread polls, and steps a device meanwhile: a handler of a signal may ask.
+    pub(super) static STEPS_BY_POLL: Cell<bool> = const { Cell::new(false) };
 }
 
 /// The device with the state of its events, behind one lock. An event is in its pipe before a program can see that the

@@ -1,6 +1,6 @@
 //! How our answers look like libc's.
 
-use crate::process::Errno;
+use crate::process::{Errno, uncancelled};
 use libc::{c_int, c_void, mode_t};
 
 /// The return value of libc's functions for `result`.
@@ -15,7 +15,7 @@ pub(super) fn answer(result: Result<c_int, Errno>) -> c_int {
 /// is no error, as with the kernel's own.
 pub(super) fn answer_of(run: impl FnOnce() -> Result<c_int, Errno>) -> c_int {
     let before = Errno::last();
-    let result = run();
+    let result = uncancelled(run);
     if result.is_ok() {
         before.set();
     }

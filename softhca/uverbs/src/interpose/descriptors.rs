@@ -3,7 +3,7 @@
 use super::answer::{answer, answer_of, describe};
 use crate::context::{Context, device_file, mapping};
 use crate::device::Hca;
-use crate::process::{Errno, fds, real};
+use crate::process::{Errno, fds, real, uncancelled};
 use crate::rdma_cm::EventFile;
 use crate::{abi, commands, strict, umad, vfio};
 use libc::{c_int, c_uint, c_ulong, c_void, off_t, size_t};
@@ -75,7 +75,7 @@ fstats! {
 pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, arg: *mut c_void) -> c_int {
     if vfio::is_vfio(request) {
         if let Some(file) = vfio::find(fd) {
-            return answer(file.ioctl(request, arg as u64));
+            return answer_of(|| file.ioctl(request, arg as u64));
         }
     }
     let verbs = request == abi::RDMA_VERBS_IOCTL;
@@ -158,7 +158,7 @@ pub unsafe extern "C" fn munmap(at: *mut c_void, len: size_t) -> c_int {
 fn end(fd: c_int) {
     if let Some(file) = fds::remove(fd) {
         let before = Errno::last();
-        file.close(fd);
+        uncancelled(|| file.close(fd));
         before.set();
     }
 }

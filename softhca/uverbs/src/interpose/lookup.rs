@@ -3,7 +3,7 @@
 use super::answer::{answer, describe, describe_extended};
 use super::paths;
 use crate::context::device_file;
-use crate::process::real;
+use crate::process::{real, uncancelled};
 use crate::rdma_cm;
 use crate::umad;
 use crate::vfio;
@@ -16,19 +16,19 @@ use libc::{c_char, c_int, c_uint, c_void, mode_t, size_t, ssize_t};
 unsafe fn open_with(path: *const c_char, flags: c_int, otherwise: impl FnOnce(*const c_char) -> c_int) -> c_int {
     // SAFETY: passed on to the caller.
     if unsafe { paths::is_manager(path) } {
-        return answer(rdma_cm::open(flags));
+        return answer(uncancelled(|| rdma_cm::open(flags)));
     }
     // SAFETY: passed on to the caller.
     if let Some(path) = unsafe { paths::vfio(path) } {
-        return answer(vfio::open(path, flags));
+        return answer(uncancelled(|| vfio::open(path, flags)));
     }
     // SAFETY: passed on to the caller.
     if let Some(index) = unsafe { paths::umad(path) } {
-        return answer(umad::open(index, flags));
+        return answer(uncancelled(|| umad::open(index, flags)));
     }
     // SAFETY: passed on to the caller.
     match unsafe { paths::device(path) } {
-        Some(index) => answer(device_file::open(index, flags)),
+        Some(index) => answer(uncancelled(|| device_file::open(index, flags))),
         // SAFETY: passed on to the caller.
         None => unsafe { paths::redirected(path, otherwise) },
     }

@@ -6,7 +6,7 @@
 
 use crate::context::{Context, device_file};
 use crate::device::Polled;
-use crate::process::{Errno, lock, real};
+use crate::process::{Errno, lock, real, uncancelled};
 use libc::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -129,21 +129,10 @@ unsafe extern "C" fn polled(cq: *mut IbvCq, entries: c_int, completions: *mut c_
 /// Steps the device on a thread of the program, which sees no trace of it: neither `errno`, nor its own cancellation,
 /// which would leave the device locked. True if there was work.
 fn stepped(device: &Polled) -> bool {
-    let (errno, mut cancellation) = (Errno::last(), 0);
-    // SAFETY: the place for the state from before is a local.
-    unsafe { pthread_setcancelstate(CANCEL_DISABLE, &mut cancellation) };
-    let worked = device.step();
-    // SAFETY: likewise.
-    unsafe { pthread_setcancelstate(cancellation, &mut cancellation) };
+    let errno = Errno::last();
+    let worked = uncancelled(|| device.step());
     errno.set();
     worked
-}
-
-/// `PTHREAD_CANCEL_DISABLE`.
-const CANCEL_DISABLE: c_int = 1;
-
-unsafe extern "C" {
-    fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
 }
 
 /// Opens a device. Polls of a context of ours step the device.

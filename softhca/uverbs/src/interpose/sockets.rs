@@ -6,7 +6,7 @@
 use super::answer::answer;
 use crate::launch::settings;
 use crate::netlink;
-use crate::process::{Errno, real};
+use crate::process::{Errno, real, uncancelled};
 use libc::{c_int, c_void, size_t, socklen_t, ssize_t};
 
 /// Opens a socket of ours, or what libc opens.
@@ -42,7 +42,7 @@ pub(super) fn sent(result: Result<usize, Errno>) -> ssize_t {
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C-unwind" fn send(fd: c_int, data: *const c_void, len: size_t, flags: c_int) -> ssize_t {
     if netlink::is_socket(fd) {
-        return sent(netlink::answer(fd, &[(data as u64, len)]));
+        return sent(uncancelled(|| netlink::answer(fd, &[(data as u64, len)])));
     }
     // SAFETY: arguments are passed on from the caller.
     unsafe { real::send(fd, data, len, flags) }
@@ -62,7 +62,7 @@ pub unsafe extern "C-unwind" fn sendto(
     to_len: socklen_t,
 ) -> ssize_t {
     if netlink::is_socket(fd) {
-        return sent(netlink::answer(fd, &[(data as u64, len)]));
+        return sent(uncancelled(|| netlink::answer(fd, &[(data as u64, len)])));
     }
     // SAFETY: arguments are passed on from the caller.
     unsafe { real::sendto(fd, data, len, flags, to, to_len) }
@@ -75,7 +75,7 @@ pub unsafe extern "C-unwind" fn sendto(
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C-unwind" fn sendmsg(fd: c_int, message: *const c_void, flags: c_int) -> ssize_t {
     if netlink::is_socket(fd) {
-        return sent(netlink::pieces(message as u64).and_then(|pieces| netlink::answer(fd, &pieces)));
+        return sent(uncancelled(|| netlink::pieces(message as u64).and_then(|pieces| netlink::answer(fd, &pieces))));
     }
     // SAFETY: arguments are passed on from the caller.
     unsafe { real::sendmsg(fd, message, flags) }

@@ -5,7 +5,7 @@
 
 use super::sockets::sent;
 use crate::netlink;
-use crate::process::{fds, real};
+use crate::process::{fds, real, uncancelled};
 use crate::rdma_cm::{self, Step};
 use crate::umad;
 use libc::{c_int, c_void, size_t, ssize_t};
@@ -21,12 +21,12 @@ pub unsafe extern "C-unwind" fn write(fd: c_int, data: *const c_void, len: size_
         return unsafe { real::write(fd, data, len) };
     }
     if netlink::is_socket(fd) {
-        return sent(netlink::answer(fd, &[(data as u64, len)]));
+        return sent(uncancelled(|| netlink::answer(fd, &[(data as u64, len)])));
     }
     if let Some(file) = umad::find(fd) {
-        return sent(file.write(data as u64, len));
+        return sent(uncancelled(|| file.write(data as u64, len)));
     }
-    let mut step = rdma_cm::command(fd, data as u64, len);
+    let mut step = uncancelled(|| rdma_cm::command(fd, data as u64, len));
     loop {
         match step {
             // SAFETY: arguments are passed on from the caller.
@@ -44,7 +44,7 @@ pub unsafe extern "C-unwind" fn write(fd: c_int, data: *const c_void, len: size_
                 if unsafe { real::read(fd, (&raw mut count).cast(), 8) } != 8 {
                     return -1;
                 }
-                step = rdma_cm::next_event(fd, data as u64);
+                step = uncancelled(|| rdma_cm::next_event(fd, data as u64));
             }
         }
     }

@@ -86,6 +86,7 @@ pub(crate) fn is_ours(fd: RawFd) -> bool {
 pub(crate) fn insert(fd: RawFd, file: Arc<dyn OpenFile>) -> Result<(), Errno> {
     let (word, bit) = bit(&OURS, fd).ok_or(Errno::EMFILE)?;
     forked::watch();
+    forked::wait_for_holder!(FILES: HashMap<RawFd, Entry>);
     let stale = lock(&FILES).insert(fd, Entry { file, process: std::process::id() });
     // Without the lock: closing the last descriptor of an open file closes descriptors of ours.
     drop(stale);

@@ -8,8 +8,9 @@
 use super::errno::Errno;
 #[cfg(target_arch = "x86_64")]
 use super::real;
-use std::sync::Once;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, Once, TryLockError};
+use std::time::{Duration, Instant};
 
 /// This process, if it is the child of a fork.
 static CHILD: AtomicU32 = AtomicU32::new(0);
@@ -26,6 +27,44 @@ pub(crate) fn watch() {
         // SAFETY: the function stores an integer.
         let _ = unsafe { libc::pthread_atfork(None, None, Some(forked)) };
     });
+}
+
+/// Has each fork from now on wait for the holder of a static lock, `FILES: HashMap<RawFd, Entry>` for example. Otherwise
+/// another thread may have the lock at a fork: no thread of the child would ever let it go.
+macro_rules! wait_for_holder {
+    ($lock:ident: $data:ty) => {{
+        thread_local! {
+            static HELD: std::cell::Cell<Option<std::sync::MutexGuard<'static, $data>>> =
+                const { std::cell::Cell::new(None) };
+        }
+        extern "C" fn before() {
+            // A thread that ends holds nothing.
+            let _ = HELD.try_with(|held| held.set($crate::process::forked::held_soon(&$lock)));
+        }
+        extern "C" fn after() {
+            let _ = HELD.try_with(std::cell::Cell::take);
+        }
+        static WATCH: std::sync::Once = std::sync::Once::new();
+        WATCH.call_once(|| {
+            // If there is no memory for it, forks do not wait.
+            // SAFETY: the functions lock and unlock a mutex, in the thread that forks.
+            let _ = unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after)) };
+        });
+    }};
+}
+pub(crate) use wait_for_holder;
+
+/// The lock, unless its holder keeps it: that may be this very thread, if a handler of a signal forks.
+pub(crate) fn held_soon<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {
+    let begin = Instant::now();
+    loop {
+        match mutex.try_lock() {
+            Ok(guard) => return Some(guard),
+            Err(TryLockError::Poisoned(error)) => return Some(error.into_inner()),
+            Err(TryLockError::WouldBlock) if begin.elapsed() > Duration::from_secs(1) => return None,
+            Err(TryLockError::WouldBlock) => std::thread::yield_now(),
+        }
+    }
 }
 
 /// Whether this process is the child of a fork.

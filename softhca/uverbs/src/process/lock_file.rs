@@ -17,14 +17,54 @@ pub(crate) fn flock(file: &File, operation: i32) -> std::io::Result<()> {
     if unsafe { libc::flock(file.as_raw_fd(), operation) } == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
 }
 
-/// The file at `path`, locked until it is closed.
-pub(crate) fn locked(path: &Path, operation: i32) -> Result<File, Errno> {
+/// A locked file. It is unlocked when this is dropped.
+pub(crate) struct Locked(File);
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // Closing does not unlock a file that a child of a fork still has open.
+        // The call fails for no descriptor that is open.
+        let _ = flock(&self.0, libc::LOCK_UN);
+    }
+}
+
+/// The file at `path`, locked.
+pub(crate) fn locked(path: &Path, operation: i32) -> Result<Locked, Errno> {
     let file = open(path, true).map_err(failed)?;
     flock(&file, operation).map_err(failed)?;
-    Ok(file)
+    Ok(Locked(file))
 }
 
 /// The error number of a failed call.
 pub(crate) fn failed(error: std::io::Error) -> Errno {
     Errno(error.raw_os_error().unwrap_or(libc::EIO))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_child_of_a_fork_keeps_no_lock() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("table");
+        let held = locked(&path, libc::LOCK_EX).unwrap();
+        // SAFETY: the child waits for a signal, and does nothing else.
+        let child = unsafe { libc::fork() };
+        if child == 0 {
+            loop {
+                // SAFETY: a plain call.
+                unsafe { libc::pause() };
+            }
+        }
+        assert!(child > 0);
+        drop(held);
+        let again = flock(&open(&path, false).unwrap(), libc::LOCK_EX | libc::LOCK_NB);
+        // SAFETY: a child of this process, which nobody has waited for.
+        unsafe {
+            libc::kill(child, libc::SIGKILL);
+            libc::waitpid(child, std::ptr::null_mut(), 0);
+        }
+        again.expect("nobody has the lock");
+    }
 }

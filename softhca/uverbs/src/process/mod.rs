@@ -1,6 +1,7 @@
 //! This process and its kernel: error numbers, locks, libc behind our own definitions, memory, descriptors. Knows
 //! nothing of devices.
 
+mod cancellation;
 pub(crate) mod capability;
 mod errno;
 pub(crate) mod fds;
@@ -18,6 +19,7 @@ pub(crate) mod route;
 mod shared_file;
 pub(crate) mod user;
 
+pub(crate) use cancellation::uncancelled;
 pub(crate) use capability::has_capability;
 pub(crate) use errno::Errno;
 pub(crate) use identity::{Identity, identity};

@@ -4,7 +4,7 @@
 use crate::abi::abi;
 use crate::process::Errno;
 use crate::process::fds::Own;
-use crate::process::lock_file::{failed, flock, locked, open};
+use crate::process::lock_file::{Locked, failed, flock, locked, open};
 use softhca_settings::{Gid, MAX_DEVICES, gid_of};
 use std::fs::File;
 use std::net::IpAddr;
@@ -99,8 +99,8 @@ pub(super) struct Lease {
     pid: u32,
 }
 
-/// Locks the table until the file is closed.
-fn table(directory: &Path, operation: i32) -> Result<File, Errno> {
+/// Locks the table.
+fn table(directory: &Path, operation: i32) -> Result<Locked, Errno> {
     locked(&directory.join(TABLE), operation)
 }
 

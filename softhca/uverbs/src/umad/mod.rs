@@ -67,7 +67,7 @@ pub(crate) fn index_of(fd: RawFd) -> Option<u32> {
 
 /// Three devices of two ports, on no network.
 #[cfg(test)]
-fn test_settings(link: &str) -> softhca_settings::Settings {
+pub(crate) fn test_settings(link: &str) -> softhca_settings::Settings {
     let set = |name: &str| match name {
         "SOFTHCA_DEVICES" => Some("3"),
         "SOFTHCA_PORTS" => Some("2"),

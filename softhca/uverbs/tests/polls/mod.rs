@@ -10,7 +10,7 @@ use std::time::Duration;
 fn polls_step_the_device() {
     let (_directory, program) = compiled("polls");
     let ends = |options: &[&str], case: &str| launch(options, &[&program, case], Duration::from_secs(60));
-    for case in ["steps", "many", "past", "threads", "child", "cancelled"] {
+    for case in ["steps", "many", "past", "threads", "child", "cancelled", "commands", "exits"] {
         assert_eq!(ends(&[], case), (Some(0), String::new()), "{case}");
     }
     assert_eq!(ends(&["--link", "ethernet"], "steps"), (Some(0), String::new()));

@@ -10,7 +10,8 @@ use common::{Failure, Setup};
 use super::plan::{Atomic, Figure, Impossible, Limit, Plan, Service, Verb};
 
 const AFTER_HELP: &str = "\
-Without HOST, the program is the server; with HOST, the client, which reports. Both ends need the same options.
+Without HOST, the program is the server; with HOST, the client, which reports. The server takes the options of its
+client. If the other end is perftest, both ends need the same letters.
 
   blueflame perf send lat                      # the server
   blueflame perf send lat SERVER               # the client
@@ -21,7 +22,7 @@ Without HOST, the program is the server; with HOST, the client, which reports. B
 The other end may be perftest, over all transports but frames: ib_send_lat, ib_write_bw and so on, with the same letters.
 
 Exit codes: 0 if the run ended well, 1 if a call failed, 2 for a wrong call, 4 if the peer fell silent. `compare` ends
-with 1 if the second run is worse.";
+with 1 if the second run is worse, and with 2 if the runs measured different things.";
 
 /// Measure latency, bandwidth and rate between two ends, or compare two runs
 #[derive(Args)]
@@ -33,13 +34,13 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 pub(crate) enum What {
-    /// SENDs into receives of the peer: RC, UC, UD, DC
+    /// SENDs into receives of the peer: RC, UC, UD, DC, XRC
     Send(Box<Run>),
-    /// RDMA WRITEs into memory of the peer: RC, UC, DC
+    /// RDMA WRITEs into memory of the peer: RC, UC, DC, XRC
     Write(Box<Run>),
-    /// RDMA READs of memory of the peer: RC, DC
+    /// RDMA READs of memory of the peer: RC, DC, XRC
     Read(Box<Run>),
-    /// Atomics on 8 bytes of the peer: RC, DC
+    /// Atomics on 8 bytes of the peer: RC, DC, XRC
     Atomic(Box<Run>),
     /// Ethernet frames: RawEth
     Frame(Box<Run>),
