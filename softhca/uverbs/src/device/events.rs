@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, Weak};
 use zerocopy::IntoBytes;
 
 /// An object's way to tell the program: where its events of one kind go, and how many have gone there.
@@ -28,19 +28,19 @@ impl Source {
     }
 
     /// Raises a completion event.
-    pub(crate) fn completion(&self) {
-        self.put(CompEvent { cq_handle: self.user_handle }.as_bytes());
+    pub(super) fn completion(&self, backlog: &mut Backlog) {
+        self.put(CompEvent { cq_handle: self.user_handle }.as_bytes(), backlog);
     }
 
     /// Raises an asynchronous event of type `event_type`.
-    pub(crate) fn asynchronous(&self, event_type: u32) {
-        self.put(AsyncEvent { element: self.user_handle, event_type, reserved: 0 }.as_bytes());
+    pub(super) fn asynchronous(&self, event_type: u32, backlog: &mut Backlog) {
+        self.put(AsyncEvent { element: self.user_handle, event_type, reserved: 0 }.as_bytes(), backlog);
     }
 
-    fn put(&self, event: &[u8]) {
+    fn put(&self, event: &[u8], backlog: &mut Backlog) {
         if let Some(pipe) = &self.pipe {
             self.raised.fetch_add(1, Ordering::Relaxed);
-            pipe.put(event);
+            pipe.put(event, backlog);
         }
     }
 
@@ -49,6 +49,18 @@ impl Source {
     pub(crate) fn retire(&self) -> u32 {
         let dropped = self.pipe.as_ref().map_or(0, |pipe| pipe.take_back(self.user_handle));
         self.raised.load(Ordering::Relaxed).wrapping_sub(dropped)
+    }
+}
+
+/// The event files of a device that have no room for all of their events. A program that has read such a file, and
+/// waits for more, may cause no event that would move the rest. So the device does it now and then.
+#[derive(Default)]
+pub(super) struct Backlog(Vec<Weak<EventPipe>>);
+
+impl Backlog {
+    /// Moves the events for which there is room by now. Cheap if all files have had room.
+    pub(super) fn flush(&mut self) {
+        self.0.retain(|pipe| pipe.upgrade().is_some_and(|pipe| !pipe.catches_up()));
     }
 }
 
@@ -67,6 +79,8 @@ struct Ends {
     read: File,
     /// Events for which the pipe had no room.
     waiting: VecDeque<Vec<u8>>,
+    /// The pipe is in its device's backlog.
+    is_behind: bool,
 }
 
 impl EventPipe {
@@ -93,19 +107,31 @@ impl EventPipe {
         // SAFETY: a new descriptor that belongs to nobody else.
         let read = unsafe { File::from_raw_fd(read) };
         let own = [Own::new(&write), Own::new(&read)];
-        let ends = Ends { _own: own, write: write.into(), read, waiting: VecDeque::new() };
+        let ends = Ends { _own: own, write: write.into(), read, waiting: VecDeque::new(), is_behind: false };
         Ok((Self { event_len, ends: Mutex::new(ends) }, program))
     }
 
     /// Puts an asynchronous event that is no queue's: of port `port`, or of the device.
-    pub(crate) fn unaffiliated(&self, port: u8, event_type: u32) {
-        self.put(AsyncEvent { element: port.into(), event_type, reserved: 0 }.as_bytes());
+    pub(super) fn unaffiliated(self: &Arc<Self>, port: u8, event_type: u32, backlog: &mut Backlog) {
+        self.put(AsyncEvent { element: port.into(), event_type, reserved: 0 }.as_bytes(), backlog);
     }
 
-    fn put(&self, event: &[u8]) {
+    fn put(self: &Arc<Self>, event: &[u8], backlog: &mut Backlog) {
         let mut ends = lock(&self.ends);
         ends.waiting.push_back(event.to_vec());
         ends.flush();
+        if !ends.waiting.is_empty() && !std::mem::replace(&mut ends.is_behind, true) {
+            log::warn!("an event file is full: events wait until the program reads it");
+            backlog.0.push(Arc::downgrade(self));
+        }
+    }
+
+    /// Moves the events for which there is room by now; whether none wait any more.
+    fn catches_up(&self) -> bool {
+        let mut ends = lock(&self.ends);
+        ends.flush();
+        ends.is_behind = !ends.waiting.is_empty();
+        !ends.is_behind
     }
 
     /// Takes the unread events of one object out; how many there were.
@@ -135,10 +161,7 @@ impl Ends {
             match self.write.write(event) {
                 Ok(_) => drop(self.waiting.pop_front()),
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                    log::warn!("an event file is full: {} events wait", self.waiting.len());
-                    return;
-                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return,
                 Err(error) => {
                     log::warn!("an event is lost: {error}");
                     self.waiting.pop_front();
@@ -172,9 +195,10 @@ mod tests {
         let (pipe, program) = EventPipe::new(8).unwrap();
         let pipe = Some(Arc::new(pipe));
         let (mine, other) = (Source::new(pipe.clone(), 7), Source::new(pipe, 9));
+        let mut backlog = Backlog::default();
         for _ in 0..3 {
-            mine.completion();
-            other.completion();
+            mine.completion(&mut backlog);
+            other.completion(&mut backlog);
         }
         let mut program = File::from(program);
         let mut event = [0; 8];

@@ -2,7 +2,7 @@
 
 use super::clock::Clock;
 use super::counters_file::CountersFile;
-use super::events::{EventPipe, Source};
+use super::events::{Backlog, EventPipe, Source};
 use super::queues_file::QueuesFile;
 use super::subscriptions::Subscriptions;
 use crate::abi::async_event;
@@ -55,6 +55,8 @@ pub(super) struct Stepped {
     sources: HashMap<Origin, Vec<Arc<Source>>>,
     /// Where the events of ports and of the device itself go: to all that have it open.
     listeners: Vec<Weak<EventPipe>>,
+    /// Event files that wait for room. Each step looks for it.
+    backlog: Backlog,
     mishaps: Mishaps,
     trapped: &'static Trapped,
     pub(super) clock: Clock,
@@ -90,6 +92,7 @@ impl Stepped {
             subscriptions: Subscriptions::default(),
             sources: HashMap::new(),
             listeners: Vec::new(),
+            backlog: Backlog::default(),
             mishaps,
             trapped,
             clock,
@@ -120,8 +123,10 @@ impl Stepped {
         self.deliver_all();
     }
 
-    fn sources(&self, origin: Origin) -> impl Iterator<Item = &Arc<Source>> {
-        self.sources.get(&origin).into_iter().flatten()
+    /// Raises an event at all sources of `origin`.
+    fn raise(&mut self, origin: Origin, raise: impl Fn(&Source, &mut Backlog)) {
+        let sources = self.sources.get(&origin).into_iter().flatten();
+        sources.for_each(|source| raise(source, &mut self.backlog));
     }
 
     /// `origins` are gone.
@@ -137,12 +142,9 @@ impl Stepped {
         self.listeners.push(Arc::downgrade(pipe));
     }
 
-    fn deliver(&self, event: Event) {
+    fn deliver(&mut self, event: Event) {
         let (origin, event_type) = match event {
-            Event::Completion { cqn } => {
-                self.sources(Origin::Completion(cqn)).for_each(|source| source.completion());
-                return;
-            }
+            Event::Completion { cqn } => return self.raise(Origin::Completion(cqn), Source::completion),
             Event::CqError { cqn, .. } => (Origin::Cq(cqn), async_event::CQ_ERR),
             Event::SrqLimit { srqn, .. } => (Origin::Srq(srqn), async_event::SRQ_LIMIT_REACHED),
             Event::SrqError { srqn, .. } => (Origin::Srq(srqn), async_event::SRQ_ERR),
@@ -150,7 +152,7 @@ impl Stepped {
             Event::Port { port, up: false } => return self.tell_all(port, async_event::PORT_ERR),
             Event::DeviceFatal => return self.tell_all(0, async_event::DEVICE_FATAL),
             Event::RqError { rqn } => {
-                self.sources(Origin::Wq(rqn)).for_each(|source| source.asynchronous(async_event::WQ_FATAL));
+                self.raise(Origin::Wq(rqn), |source, backlog| source.asynchronous(async_event::WQ_FATAL, backlog));
                 (Origin::RawQueue(rqn), async_event::QP_FATAL)
             }
             // The kernel's driver keeps them to itself.
@@ -168,13 +170,13 @@ impl Stepped {
             }
         };
         log::debug!("asynchronous event: {event:?}");
-        self.sources(origin).for_each(|source| source.asynchronous(event_type));
+        self.raise(origin, |source, backlog| source.asynchronous(event_type, backlog));
     }
 
     /// An event that is no queue's.
-    fn tell_all(&self, port: u8, event_type: u32) {
+    fn tell_all(&mut self, port: u8, event_type: u32) {
         for pipe in self.listeners.iter().filter_map(Weak::upgrade) {
-            pipe.unaffiliated(port, event_type);
+            pipe.unaffiliated(port, event_type, &mut self.backlog);
         }
     }
 
@@ -216,6 +218,8 @@ impl Step for Stepped {
         self.clock.show(now);
         self.mishaps.befall(now, &mut self.device);
         let worked = self.device.step(now);
+        // Programs may have read since the last step.
+        self.backlog.flush();
         self.deliver_all();
         if let Some(counters) = &mut self.counters {
             counters.after_step(&self.device, worked, now);
@@ -233,5 +237,71 @@ impl Step for Stepped {
     fn next_event(&mut self) -> Option<Event> {
         // Already delivered, under the lock.
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::dma::UserMemory;
+    use super::*;
+    use softhca::config::DeviceConfig;
+    use softhca::notify::Notify;
+    use softhca::wire::Address;
+    use softhca::wire::in_process::Fabric;
+    use softhca_settings::{Link, plain_port};
+    use std::fs::File;
+    use std::io::Read;
+    use std::os::fd::OwnedFd;
+    use std::thread;
+
+    /// A device of one port, which nobody else steps.
+    fn stepped() -> Stepped {
+        let wire = Fabric::new().attach(Address { lids: Vec::new(), gids: Vec::new(), qpns: 2..3 }).unwrap();
+        let config = DeviceConfig::with_port(plain_port(Link::Infiniband, 0, 1));
+        let memory = UserMemory::new(Default::default(), None);
+        let device = Device::new(config, Box::new(memory), Box::new(wire)).unwrap();
+        let trapped = Box::leak(Box::new(Trapped::never(Notify::new())));
+        let mishaps = Mishaps::new("/nowhere".as_ref(), 0, 1);
+        Stepped::new((device, "mlx5_0".into()), mishaps, trapped, Clock::new(false), (None, None))
+    }
+
+    /// Has a program read `len` bytes, and steps the device until it has them.
+    fn read(stepped: &mut Stepped, program: OwnedFd, len: usize) -> Vec<u8> {
+        let reader = thread::spawn(move || {
+            let mut bytes = vec![0; len];
+            File::from(program).read_exact(&mut bytes).map(|()| bytes)
+        });
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while !reader.is_finished() {
+            assert!(Instant::now() < deadline, "the program waits for ever");
+            let now = stepped.clock.now();
+            stepped.step(now);
+            thread::sleep(Duration::from_millis(1));
+        }
+        reader.join().unwrap().unwrap()
+    }
+
+    /// A program that has read a full file, and waits for more, causes no event that would move the rest.
+    #[test]
+    fn events_that_a_file_has_no_room_for_come_when_it_was_read() {
+        const EVENTS: u32 = 20_000;
+        let mut stepped = stepped();
+        let (pipe, program) = EventPipe::new(8).unwrap();
+        let pipe = Arc::new(pipe);
+        for cqn in 0..EVENTS {
+            stepped.know(Origin::Completion(cqn), &Source::new(Some(pipe.clone()), cqn.into()));
+            stepped.deliver(Event::Completion { cqn });
+        }
+        let all: Vec<u8> = (0..EVENTS).flat_map(|cqn| u64::from(cqn).to_ne_bytes()).collect();
+        assert!(read(&mut stepped, program, all.len()) == all);
+
+        let (pipe, program) = EventPipe::new(16).unwrap();
+        let pipe = Arc::new(pipe);
+        stepped.listen(&pipe);
+        for _ in 0..EVENTS {
+            stepped.deliver(Event::Port { port: 1, up: true });
+        }
+        let events = read(&mut stepped, program, EVENTS as usize * 16);
+        assert!(events.chunks_exact(16).all(|event| event[..12] == [1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0]));
     }
 }
