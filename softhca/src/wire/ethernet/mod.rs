@@ -93,7 +93,7 @@ impl EthernetWire {
     }
 
     /// Joins the network at the Unix socket `path`, in the form of QEMU's `-netdev stream`. The first one there is the
-    /// switch, and the network ends with it.
+    /// switch, and the network ends with it. A file beside the socket, `PATH.lock`, stays.
     ///
     /// # Errors
     /// The socket cannot be made.

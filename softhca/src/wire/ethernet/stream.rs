@@ -3,14 +3,20 @@
 //!
 //! The first program at a path listens there, and is the switch. Later ones connect to it, and so do virtual machines:
 //! `-netdev stream,id=n,addr.type=unix,addr.path=PATH`.
+//!
+//! A socket that was bound, but does not listen yet, looks like that of a dead program. So a program locks the file
+//! `PATH.lock` while it removes a socket or makes one. The file stays: a program that removed it could not know whether
+//! another one waits for the lock.
 
 use std::collections::VecDeque;
+use std::fs::File;
 use std::io;
 use std::ops::Range;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{FlockOperation, Mode, OFlags, flock, lstat};
 use rustix::net::{RecvFlags, SendFlags};
 
 use super::super::watcher::Watcher;
@@ -126,10 +132,30 @@ impl Peer {
     }
 }
 
+/// Locks the file beside `path`, made if `create` says so, until the result is dropped.
+fn lock(path: &Path, create: OFlags) -> io::Result<File> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".lock");
+    let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | create;
+    let file = rustix::fs::open(name, flags, Mode::RUSR | Mode::WUSR)?;
+    rustix::io::retry_on_intr(|| flock(&file, FlockOperation::LockExclusive))?;
+    Ok(file.into())
+}
+
+/// The identity of a file: its file system, and its number there.
+type Identity = (u64, u64);
+
+fn identity(path: &Path) -> io::Result<Identity> {
+    let status = lstat(path)?;
+    Ok((status.st_dev, status.st_ino))
+}
+
 /// The switch of a network.
 struct Hub {
     listener: UnixListener,
     path: PathBuf,
+    /// The socket's file: another program may have put its own there.
+    file: Identity,
     /// The process that listens: a forked child does not remove the socket.
     pid: u32,
     switch: Switch,
@@ -149,31 +175,30 @@ pub(super) struct Stream {
 impl Stream {
     /// Joins the network at `path`.
     pub(super) fn join(path: &Path) -> io::Result<Self> {
-        /// Others may begin at the same moment.
-        const ATTEMPTS: u32 = 10;
-        let mut attempts = ATTEMPTS;
-        loop {
-            attempts -= 1;
-            match UnixStream::connect(path) {
-                Ok(stream) => {
-                    return Ok(Self { peers: vec![Peer::new(stream, OWN + 1)?], hub: None, turn: 0, lost: 0 });
-                }
-                // The socket of a switch that is gone.
-                Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => drop(std::fs::remove_file(path)),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-                Err(error) => return Err(error),
-            }
-            match UnixListener::bind(path) {
-                Ok(listener) => {
-                    listener.set_nonblocking(true)?;
-                    let (path, pid) = (path.to_owned(), std::process::id());
-                    let hub = Hub { listener, path, pid, switch: Switch::default(), next_port: OWN + 1 };
-                    return Ok(Self { peers: Vec::new(), hub: Some(hub), turn: 0, lost: 0 });
-                }
-                Err(error) if error.kind() == io::ErrorKind::AddrInUse && attempts > 0 => {}
-                Err(error) => return Err(error),
-            }
+        let peer = |stream| Ok(Self { peers: vec![Peer::new(stream, OWN + 1)?], hub: None, turn: 0, lost: 0 });
+        if let Ok(stream) = UnixStream::connect(path) {
+            return peer(stream);
         }
+        let _locked = lock(path, OFlags::CREATE)?;
+        // Others may have begun at the same moment.
+        match UnixStream::connect(path) {
+            Ok(stream) => return peer(stream),
+            // The socket of a switch that is gone.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => drop(std::fs::remove_file(path)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        let listener = UnixListener::bind(path)?;
+        listener.set_nonblocking(true)?;
+        let hub = Hub {
+            listener,
+            path: path.to_owned(),
+            file: identity(path)?,
+            pid: std::process::id(),
+            switch: Switch::default(),
+            next_port: OWN + 1,
+        };
+        Ok(Self { peers: Vec::new(), hub: Some(hub), turn: 0, lost: 0 })
     }
 
     /// Lets peers in that have come, and lets go of those that have gone.
@@ -253,8 +278,15 @@ impl Link for Stream {
 
 impl Drop for Hub {
     fn drop(&mut self) {
-        if self.pid == std::process::id() {
-            let _ = std::fs::remove_file(&self.path);
+        if self.pid != std::process::id() {
+            return;
+        }
+        // If it cannot be locked, the socket stays: the next program removes it.
+        if let Ok(_locked) = lock(&self.path, OFlags::empty()) {
+            // Until the socket is closed, no other file has its number.
+            if identity(&self.path).is_ok_and(|there| there == self.file) {
+                let _ = std::fs::remove_file(&self.path);
+            }
         }
     }
 }

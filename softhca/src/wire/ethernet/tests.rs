@@ -4,6 +4,7 @@
 use std::io::{Read, Write};
 use std::net::Ipv4Addr;
 use std::os::unix::net::UnixStream;
+use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
@@ -216,6 +217,45 @@ fn a_socket_of_the_dead_is_replaced_and_the_last_one_removes_it() {
     drop(peer);
     let missing = EthernetWire::socket(&directory.path().join("no/where"), mac(1), &[]);
     assert_eq!(missing.err().map(|error| error.kind()), Some(io::ErrorKind::NotFound));
+}
+
+/// None of them removes the socket at which another has just begun to listen.
+#[test]
+fn those_that_begin_together_are_on_one_network() {
+    let directory = tempfile::tempdir().unwrap();
+    for round in 0..500 {
+        let path = directory.path().join(round.to_string());
+        if round % 2 == 1 {
+            // That of a switch that was killed.
+            drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+        }
+        let together = Barrier::new(2);
+        let begin = |host| {
+            together.wait();
+            join(&path, host)
+        };
+        let (mut a, mut b) = thread::scope(|scope| {
+            let other = scope.spawn(|| begin(2));
+            (begin(1), other.join().unwrap())
+        });
+        // The switch lets the other one in, so that no question is lost.
+        assert_eq!((a.recv(), b.recv()), (None, None));
+        let sent = packet(1, 2, 7);
+        assert_eq!(pass(&mut [&mut a, &mut b], (0, 1), &sent).packet, sent.packet, "round {round}");
+    }
+}
+
+#[test]
+fn a_switch_leaves_the_socket_of_another_one() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("network");
+    let old = join(&path, 1);
+    std::fs::remove_file(&path).unwrap();
+    let mut new = join(&path, 2);
+    drop(old);
+    let mut peer = join(&path, 3);
+    let sent = packet(3, 2, 7);
+    assert_eq!(pass(&mut [&mut new, &mut peer], (1, 0), &sent).packet, sent.packet);
 }
 
 #[test]
