@@ -64,10 +64,13 @@ impl Watcher {
         if !self.reported.swap(false, Ordering::AcqRel) {
             return;
         }
-        for fd in all {
-            if let Err(error) = epoll::modify(&*self.epoll, fd, EventData::new_u64(0), ONCE) {
-                log::warn!("a descriptor of the wire is not watched: {error}");
-            }
+        all.into_iter().for_each(|fd| self.arm_one(fd));
+    }
+
+    /// Has one descriptor, which was added, report again: one that was left out when the others were armed.
+    pub(super) fn arm_one(&self, fd: BorrowedFd<'_>) {
+        if let Err(error) = epoll::modify(&*self.epoll, fd, EventData::new_u64(0), ONCE) {
+            log::warn!("a descriptor of the wire is not watched: {error}");
         }
     }
 

@@ -28,7 +28,12 @@ pub(super) trait Link: Send {
     }
 
     /// Its descriptors.
-    fn watched(&self) -> Vec<BorrowedFd<'_>>;
+    fn descriptors(&self) -> Vec<BorrowedFd<'_>>;
+
+    /// Those of them that are to report: not those that would report for ever, because nothing can be read.
+    fn watched(&self) -> Vec<BorrowedFd<'_>> {
+        self.descriptors()
+    }
 
     /// Sends a frame. One that can never leave is lost.
     fn send(&mut self, frame: &[u8]) -> Result<(), Full>;

@@ -280,6 +280,6 @@ impl Wire for EthernetWire {
     }
 
     fn descriptors(&self) -> Vec<RawFd> {
-        self.link.watched().iter().map(AsRawFd::as_raw_fd).chain(self.watcher.descriptors()).collect()
+        self.link.descriptors().iter().map(AsRawFd::as_raw_fd).chain(self.watcher.descriptors()).collect()
     }
 }

@@ -76,7 +76,7 @@ fn check(result: libc::c_int) -> io::Result<()> {
 }
 
 impl Link for Raw {
-    fn watched(&self) -> Vec<BorrowedFd<'_>> {
+    fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         vec![self.socket.as_fd()]
     }
 

@@ -160,6 +160,8 @@ struct Hub {
     pid: u32,
     switch: Switch,
     next_port: u32,
+    /// Nobody can be let in at present. The listener is not watched: it would report those that wait for ever.
+    is_closed: bool,
 }
 
 /// An end of the network: the switch with its peers, or the way to it.
@@ -197,6 +199,7 @@ impl Stream {
             pid: std::process::id(),
             switch: Switch::default(),
             next_port: OWN + 1,
+            is_closed: false,
         };
         Ok(Self { peers: Vec::new(), hub: Some(hub), turn: 0, lost: 0 })
     }
@@ -210,21 +213,42 @@ impl Stream {
             }
             !peer.is_closed
         });
-        while self.peers.len() < PEERS {
-            let Ok((stream, _)) = hub.listener.accept() else { break };
+        let was_closed = hub.is_closed;
+        hub.is_closed = loop {
+            if self.peers.len() >= PEERS {
+                break true;
+            }
+            let stream = match hub.listener.accept() {
+                Ok((stream, _)) => stream,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break false,
+                Err(error) => {
+                    if !was_closed {
+                        log::warn!("peers wait to be let in: {error}");
+                    }
+                    break true;
+                }
+            };
             let port = hub.next_port;
             hub.next_port = port.checked_add(1).unwrap_or(OWN + 1);
             match Peer::new(stream, port).and_then(|peer| watcher.add(&peer.stream).map(|()| peer)) {
                 Ok(peer) => self.peers.push(peer),
                 Err(error) => log::warn!("a peer is not let in: {error}"),
             }
+        };
+        if was_closed && !hub.is_closed {
+            watcher.arm_one(hub.listener.as_fd());
         }
     }
 }
 
 impl Link for Stream {
-    fn watched(&self) -> Vec<BorrowedFd<'_>> {
+    fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         let listener = self.hub.iter().map(|hub| hub.listener.as_fd());
+        self.peers.iter().map(|peer| peer.stream.as_fd()).chain(listener).collect()
+    }
+
+    fn watched(&self) -> Vec<BorrowedFd<'_>> {
+        let listener = self.hub.iter().filter(|hub| !hub.is_closed).map(|hub| hub.listener.as_fd());
         // The end of a connection would be reported for ever.
         let open = self.peers.iter().filter(|peer| !peer.is_closed);
         open.map(|peer| peer.stream.as_fd()).chain(listener).collect()
@@ -288,5 +312,26 @@ impl Drop for Hub {
                 let _ = std::fs::remove_file(&self.path);
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{EthernetWire, tests::wakes};
+    use super::*;
+    use std::io::Write;
+    use std::os::fd::OwnedFd;
+
+    /// It can be read, and lets nobody in, as in a process that has no descriptor left.
+    #[test]
+    fn a_listener_that_fails_keeps_nobody_awake() {
+        let directory = tempfile::tempdir().unwrap();
+        let mut stream = Stream::join(&directory.path().join("network")).unwrap();
+        let (near, mut far) = UnixStream::pair().unwrap();
+        far.write_all(&[0]).unwrap();
+        stream.hub.as_mut().unwrap().listener = OwnedFd::from(near).into();
+        let mut wire = EthernetWire::new(Box::new(stream), [2; 6], &[], false).unwrap();
+        let woken = wakes(&mut wire);
+        assert!(woken < 3, "{woken} times");
     }
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{Mode, OFlags};
+use rustix::io::Errno;
 
 use super::super::watcher::Watcher;
 use super::link::{Arrived, Full, Link, sent};
@@ -15,6 +16,8 @@ pub(super) const NAME_BYTES: usize = libc::IFNAMSIZ;
 /// A TAP device: a frame for each read and write.
 pub(super) struct Tap {
     file: OwnedFd,
+    /// The interface was deleted.
+    is_gone: bool,
 }
 
 impl Tap {
@@ -29,7 +32,7 @@ impl Tap {
         if unsafe { libc::ioctl(file.as_raw_fd(), libc::TUNSETIFF, &mut request) } != 0 {
             return Err(io::Error::last_os_error());
         }
-        Ok(Self { file })
+        Ok(Self { file, is_gone: false })
     }
 }
 
@@ -46,8 +49,13 @@ pub(super) fn put_name(to: &mut [libc::c_char; NAME_BYTES], name: &str) -> io::R
 }
 
 impl Link for Tap {
-    fn watched(&self) -> Vec<BorrowedFd<'_>> {
+    fn descriptors(&self) -> Vec<BorrowedFd<'_>> {
         vec![self.file.as_fd()]
+    }
+
+    fn watched(&self) -> Vec<BorrowedFd<'_>> {
+        // The error would be reported for ever.
+        if self.is_gone { Vec::new() } else { self.descriptors() }
     }
 
     fn send(&mut self, frame: &[u8]) -> Result<(), Full> {
@@ -61,7 +69,34 @@ impl Link for Tap {
                 frame.truncate(len);
                 Arrived::Frame
             }
-            Err(_) => Arrived::Nothing,
+            Err(Errno::AGAIN | Errno::INTR) => Arrived::Nothing,
+            Err(error) => {
+                if !std::mem::replace(&mut self.is_gone, true) {
+                    log::warn!("the TAP device is gone: {error}");
+                }
+                Arrived::Nothing
+            }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{EthernetWire, tests::wakes};
+    use super::*;
+    use std::os::fd::FromRawFd;
+
+    /// It reports an error for ever, as the descriptor of a TAP device does whose interface was deleted.
+    #[test]
+    fn a_device_that_is_gone_keeps_nobody_awake() {
+        let mut ends = [-1; 2];
+        // SAFETY: `ends` has room for two descriptors.
+        assert_eq!(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC | libc::O_NONBLOCK) }, 0);
+        // SAFETY: both descriptors are new and belong to nobody else.
+        let [read, write] = ends.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
+        let mut wire = EthernetWire::new(Box::new(Tap { file: write, is_gone: false }), [2; 6], &[], false).unwrap();
+        drop(read);
+        let woken = wakes(&mut wire);
+        assert!(woken < 3, "{woken} times");
     }
 }

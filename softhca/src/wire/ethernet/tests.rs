@@ -258,6 +258,54 @@ fn a_switch_leaves_the_socket_of_another_one() {
     assert_eq!(pass(&mut [&mut new, &mut peer], (1, 0), &sent).packet, sent.packet);
 }
 
+/// Has the device read what there is for a while. How often it is woken in the second half, in a tenth of a second.
+pub(super) fn wakes(wire: &mut EthernetWire) -> u32 {
+    let notify = wire.notify();
+    let [_, wakes] = [(); 2].map(|()| {
+        let (end, mut wakes) = (Instant::now() + Duration::from_millis(100), 0);
+        loop {
+            let seen = notify.prepare();
+            assert_eq!(wire.recv(), None);
+            notify.wait(seen, end.saturating_duration_since(Instant::now()));
+            if Instant::now() >= end {
+                break wakes;
+            }
+            wakes += 1;
+        }
+    });
+    wakes
+}
+
+/// Somebody waits whom the switch cannot let in: the listener can be read all the time.
+#[test]
+fn a_peer_that_is_not_let_in_keeps_nobody_awake() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("network");
+    let mut hub = join(&path, 1);
+    let connect = || UnixStream::connect(&path).unwrap();
+    let mut peers: VecDeque<_> = (0..65).map(|_| connect()).collect();
+    let frame = [&[0xff; 6][..], &mac(9), &[8, 0], &[7; 46]].concat();
+    peers[64].write_all(&[&[0, 0, 0, 60][..], &frame].concat()).unwrap();
+    let woken = wakes(&mut hub);
+    assert!(woken < 3 && hub.recv_ethernet().is_none(), "{woken} times");
+    // Another one leaves.
+    peers.pop_front();
+    let found = until(&mut [&mut hub], |wires| {
+        assert!(wires[0].recv().is_none());
+        wires[0].recv_ethernet()
+    });
+    assert_eq!(found, frame);
+    // With room, those that come wake it again.
+    peers.drain(..2);
+    wakes(&mut hub);
+    let seen = hub.notify().prepare();
+    assert_eq!(hub.recv(), None);
+    let begin = Instant::now();
+    peers.push_back(connect());
+    hub.notify().wait(seen, Duration::from_secs(20));
+    assert!(begin.elapsed() < Duration::from_secs(10));
+}
+
 #[test]
 fn an_arrival_wakes_the_device() {
     let directory = tempfile::tempdir().unwrap();
