@@ -1,11 +1,15 @@
 /*
  * A device file passed to another process, which imports the context, a protection domain and a region of the first
- * one's, and works with them: its queues reach the first one's memory.
+ * one's, and works with them: its queues reach the first one's memory. With the argument "forged": a file that only
+ * looks like one.
  * Prints what went otherwise than expected; the exit code is 1 then.
  */
 #include "prelude.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -77,8 +81,33 @@ static int importer(int socket)
 	return failures != 0;
 }
 
+/*
+ * Memory with the name of a device file, which its maker can take away from under mappings of it. Where processes with
+ * one file have their table, it says that there is a context.
+ */
+static void forged(void)
+{
+	const uint64_t answered = 1;
+	int fd = memfd_create("softhca-uverbs0", MFD_CLOEXEC);
+	EXPECT(pwrite(fd, &answered, sizeof(answered), 0x800000000) == sizeof(answered));
+	struct stat status;
+	EXPECT(fstat(fd, &status) == 0 && S_ISREG(status.st_mode));
+	struct ibv_context *imported = ibv_import_device(fd);
+	EXPECT(!imported);
+	EXPECT(ftruncate(fd, 0) == 0);
+	if (imported)
+		EXPECT(!ibv_import_pd(imported, 1));
+	EXPECT(fstat(fd, &status) == 0 && S_ISREG(status.st_mode));
+	close(fd);
+}
+
 int main(int argc, char **argv)
 {
+	if (argc > 1 && strcmp(argv[1], "forged") == 0) {
+		start();
+		forged();
+		return finish();
+	}
 	if (argc > 1)
 		return importer(atoi(argv[1]));
 	int ends[2], status = -1;

@@ -401,6 +401,12 @@ fn an_open_device_can_be_passed_to_another_process() {
 }
 
 #[test]
+fn memory_that_only_looks_like_a_device_is_none() {
+    let (_directory, program) = compiled("passed");
+    assert_eq!(launch(&[], &[&program, "forged"], Duration::from_secs(30)), (Some(0), String::new()));
+}
+
+#[test]
 fn the_child_of_a_fork_is_told_that_the_device_is_its_parents() {
     let (_directory, program) = compiled("forked");
     for options in [&[][..], STRICT, &["--link", "ethernet"]] {

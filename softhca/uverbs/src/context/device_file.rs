@@ -6,6 +6,7 @@ use crate::launch::settings;
 use crate::process::fds::OpenFile;
 use crate::process::{Errno, Identity, fds, forked, identity, lock};
 use libc::c_int;
+use rustix::fs::{SealFlags, fcntl_get_seals, fstatfs};
 use softhca::uar::UarMemory;
 use std::ffi::CString;
 use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
@@ -32,12 +33,12 @@ pub(crate) fn open(index: u32, flags: c_int) -> Result<RawFd, Errno> {
     let options = close_on_exec | libc::MFD_ALLOW_SEALING;
     // SAFETY: the name is a string that ends with a zero byte.
     let fd = new_descriptor(unsafe { libc::memfd_create(name(index).as_ptr(), options) })?;
-    let context = Context::new(hca, own_descriptor(fd.as_raw_fd())?, false)?;
     // No holder of the file can make it shorter, which would take mapped pages away.
     // SAFETY: plain call.
     if unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_ADD_SEALS, libc::F_SEAL_SHRINK) } != 0 {
         return Err(Errno::last());
     }
+    let context = Context::new(hca, own_descriptor(fd.as_raw_fd())?, false)?;
     register(fd.as_raw_fd(), context)?;
     Ok(fd.into_raw_fd())
 }
@@ -75,7 +76,8 @@ pub(crate) fn find(fd: RawFd) -> Option<Arc<Context>> {
         return Some(context);
     }
     let import = |index| {
-        register(fd, Context::new(Hca::get(index, settings()?).ok()?, own_descriptor(fd).ok()?, true).ok()?).ok()
+        let file = own_descriptor(fd).ok()?;
+        register(fd, Context::new(Hca::get(index, settings()?).ok()?, file, true).ok()?).ok()
     };
     passed(fd).and_then(import)
 }
@@ -86,10 +88,15 @@ fn new_descriptor(fd: RawFd) -> Result<OwnedFd, Errno> {
     if fd < 0 { Err(Errno::last()) } else { Ok(unsafe { OwnedFd::from_raw_fd(fd) }) }
 }
 
-/// A descriptor of ours for what `fd` is open for.
+/// A descriptor of ours for the memory that `fd` is open for. `EINVAL` for memory that can be made shorter: anybody may
+/// give it the name of a device file, and SIGBUS kills a process that touches what is behind the end. Huge pages, which
+/// can run out, are refused, too.
 fn own_descriptor(fd: RawFd) -> Result<UarMemory, Errno> {
     // SAFETY: plain call.
-    new_descriptor(unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) }).map(UarMemory::in_file)
+    let own = new_descriptor(unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) })?;
+    let is_memory = fstatfs(&own).is_ok_and(|system| i128::from(system.f_type) == i128::from(libc::TMPFS_MAGIC));
+    let is_sealed = fcntl_get_seals(&own).is_ok_and(|seals| seals.contains(SealFlags::SHRINK));
+    if is_memory && is_sealed { Ok(UarMemory::in_file(own)) } else { Err(Errno::EINVAL) }
 }
 
 impl OpenFile for Context {

@@ -101,8 +101,9 @@ impl Registry {
     }
 
     fn words(&self) -> &[AtomicU64] {
-        // SAFETY: the mapping has that many words, all bytes of which are valid, and lives as long as this does; the
-        // file is sealed, so no process can make it shorter. Other processes also access it by atomic words.
+        // SAFETY: the mapping has that many words, all bytes of which are valid, and lives as long as this does. `of`
+        // has seen that the file is as long, and `device_file::own_descriptor` that no process can make it shorter.
+        // Other processes also access it by atomic words.
         unsafe { std::slice::from_raw_parts(self.words, WORDS) }
     }
 

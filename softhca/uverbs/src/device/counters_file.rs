@@ -14,10 +14,16 @@ const INTERVAL: Duration = Duration::from_millis(10);
 /// The mapped file; `None` if there is no tree.
 fn open(settings: &Settings) -> io::Result<Option<memmap2::MmapRaw>> {
     let Some(sysfs) = &settings.sysfs else { return Ok(None) };
-    match File::options().read(true).write(true).open(counters_file(sysfs)) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        file => memmap2::MmapOptions::new().len(all_counters(settings) * size_of::<u64>()).map_raw(&file?).map(Some),
+    let file = match File::options().read(true).write(true).open(counters_file(sysfs)) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        file => file?,
+    };
+    let (len, have) = (all_counters(settings) * size_of::<u64>(), file.metadata()?.len());
+    // SIGBUS kills a process that touches a page behind the end.
+    if have < len as u64 {
+        return Err(io::Error::new(io::ErrorKind::InvalidData, format!("a file of {have} bytes in place of {len}")));
     }
+    memmap2::MmapOptions::new().len(len).map_raw(&file).map(Some)
 }
 
 /// The number at `place` of the file.
@@ -101,6 +107,26 @@ impl CountersFile {
                 }
                 *added = count;
             }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A page that a file has not got raises SIGBUS when it is touched.
+    #[test]
+    fn a_file_that_is_too_short_is_not_mapped() {
+        let tree = tempfile::tempdir().unwrap();
+        let settings = Settings { sysfs: Some(tree.path().into()), ..crate::umad::test_settings("ethernet") };
+        let file = File::create(counters_file(tree.path())).unwrap();
+        let len = (all_counters(&settings) * size_of::<u64>()) as u64;
+        for (len, found) in [(len, 7), (len - 1, 0), (0, 0)] {
+            file.set_len(len).unwrap();
+            let counts = PortCounts::open(&settings, 2, 2);
+            counts.set("port_xmit_data", 7);
+            assert_eq!(counts.get("port_xmit_data"), found, "{len} bytes");
         }
     }
 }
