@@ -16,7 +16,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{FlockOperation, Mode, OFlags, flock, lstat};
+use rustix::fs::{FileType, FlockOperation, Mode, OFlags, flock, lstat};
 use rustix::net::{RecvFlags, SendFlags};
 
 use super::super::watcher::Watcher;
@@ -150,6 +150,14 @@ fn identity(path: &Path) -> io::Result<Identity> {
     Ok((status.st_dev, status.st_ino))
 }
 
+/// Removes a socket, if it is one.
+fn remove_socket(path: &Path) {
+    if lstat(path).is_ok_and(|status| FileType::from_raw_mode(status.st_mode) == FileType::Socket) {
+        // If it stays, nobody can listen there, and that error says so.
+        let _ = std::fs::remove_file(path);
+    }
+}
+
 /// The switch of a network.
 struct Hub {
     listener: UnixListener,
@@ -185,8 +193,8 @@ impl Stream {
         // Others may have begun at the same moment.
         match UnixStream::connect(path) {
             Ok(stream) => return peer(stream),
-            // The socket of a switch that is gone.
-            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => drop(std::fs::remove_file(path)),
+            // The socket of a switch that is gone; or a file of another kind, which stays.
+            Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => remove_socket(path),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
@@ -323,6 +331,15 @@ mod tests {
     use std::os::fd::OwnedFd;
 
     /// It can be read, and lets nobody in, as in a process that has no descriptor left.
+    #[test]
+    fn a_file_that_is_no_socket_stays() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("letter");
+        std::fs::write(&path, "dear").unwrap();
+        assert_eq!(Stream::join(&path).err().map(|error| error.kind()), Some(io::ErrorKind::AddrInUse));
+        assert_eq!(std::fs::read(&path).unwrap(), b"dear");
+    }
+
     #[test]
     fn a_listener_that_fails_keeps_nobody_awake() {
         let directory = tempfile::tempdir().unwrap();

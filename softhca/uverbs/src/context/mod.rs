@@ -248,8 +248,7 @@ impl Context {
         lock(&self.objects).all().find_map(find)
     }
 
-    /// Destroys the object that `handle` names. An object that others refer to
-    /// stays, and the error is `EBUSY`.
+    /// Destroys the object that `handle` names. An object that others refer to stays, and the error is `EBUSY`.
     pub(crate) fn destroy<T: Object>(&self, handle: u32) -> Result<Arc<T>, Errno> {
         let object: Arc<T> = lock(&self.objects).begin_end(handle)?;
         let released = object.release(&self.hca);

@@ -1,5 +1,4 @@
-//! Chaos by script: the scripts of `docs/howto/chaos.md`, and a program that meets what they say. And a peer that is
-//! killed.
+//! Chaos by the scripts of `docs/howto/chaos.md`. A program checks their effects. Another test kills a peer.
 //!
 //! Scripts of the launcher belong here, each kind of row by a virtual clock in `softhca/tests/engine/script.rs`.
 
@@ -9,7 +8,7 @@ use std::time::Duration;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Runs the program on the script of this name: its exit code, what the program printed, and the launcher's timeline.
+/// Runs the program on the script of this name. Gives its exit code, its output and the launcher's timeline.
 fn play(program: &str, name: &str) -> (Option<i32>, String, Vec<String>) {
     let script = format!("{}/tests/chaos/{name}.toml", env!("CARGO_MANIFEST_DIR"));
     let (code, output) = launch(&["--script", &script], &[program, name], PATIENCE);
@@ -17,7 +16,7 @@ fn play(program: &str, name: &str) -> (Option<i32>, String, Vec<String>) {
     (code, printed.to_owned(), timeline.lines().map(|line| line.trim().to_owned()).collect())
 }
 
-/// The program meets what the script says, and the timeline has these lines, in this order.
+/// The program meets the effects of the script. The timeline has these lines in this order.
 fn plays(name: &str, expected: &[&str]) {
     let (_directory, program) = compiled("chaos");
     let (code, printed, timeline) = play(&program, name);
