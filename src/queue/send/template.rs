@@ -51,8 +51,8 @@ pub struct Template<O, H> {
     /// Control segment with a number and a producer index of zero, the operation's segments, and the prepared part of
     /// the payload.
     prepared: Composed<Wide, PREPARED_DS>,
-    /// The control segments of a shot that does not ask for a completion, unless the queue asks for each, and of one that
-    /// does.
+    /// The control segments of a shot that does not ask for a completion, unless the queue asks for each, and of one
+    /// that does.
     controls: [Wide; 2],
     record: WqeRecord,
     request: PhantomData<(O, H)>,
@@ -112,8 +112,9 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// If the queue does not take the request, or an entry given is of zero bytes.
     ///
     /// Other queues whose transport has the operation can fire it as well, if they have the same limits. Whether each
-    /// request asks for a completion ([`SqParts::signal_all`](crate::queue::SqParts::signal_all)) is that of the queue
-    /// that made the template.
+    /// request asks for a completion ([`SqParts::signal_all`]) is that of the queue that made the template.
+    ///
+    /// [`SqParts::signal_all`]: crate::queue::send::SqParts::signal_all
     pub fn template<O: SupportedOn<T>, H: TemplatePayload>(
         &self,
         request: Request<O, H>,
