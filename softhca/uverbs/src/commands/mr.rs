@@ -253,8 +253,8 @@ pub(crate) fn write_rereg(context: &Arc<Context>, request: &Request) -> Result<(
     request.core_out(&ReregMrResp { lkey: state.key, rkey: state.key })
 }
 
-/// `REG_MR`. Its attributes are 0 handle, 1 PD, 3 IOVA, 4 address, 5 length, 6 access, 9 lkey and 10 rkey. A file (7) and
-/// an offset in it (8) can replace the address. Attribute 2 has hints for the PCI bus, which this device lacks.
+/// `REG_MR`. Its attributes are 0 handle, 1 PD, 3 IOVA, 4 address, 5 length, 6 access, 9 lkey and 10 rkey. A file (7)
+/// and an offset in it (8) can replace the address. Attribute 2 has hints for the PCI bus, which this device lacks.
 pub(crate) fn reg(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let (iova, length): (u64, u64) = (request.input(3)?, request.input(5)?);
     let flags: u32 = request.optional(6)?.unwrap_or(0);

@@ -10,7 +10,8 @@ unsafe extern "C" {
     fn pthread_setcancelstate(state: c_int, before: *mut c_int) -> c_int;
 }
 
-/// Runs `work`, in which this thread cannot be cancelled. A cancellation waits for the next function of libc that can be.
+/// Runs `work`, in which this thread cannot be cancelled. A cancellation waits for the next function of libc that can
+/// be.
 pub(crate) fn uncancelled<T>(work: impl FnOnce() -> T) -> T {
     let mut state = 0;
     // SAFETY: the place for the state from before is a local.

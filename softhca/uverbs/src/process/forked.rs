@@ -29,8 +29,8 @@ pub(crate) fn watch() {
     });
 }
 
-/// Has each fork from now on wait for the holder of a static lock, `FILES: HashMap<RawFd, Entry>` for example. Otherwise
-/// another thread may have the lock at a fork: no thread of the child would ever let it go.
+/// Has each fork from now on wait for the holder of a static lock, `FILES: HashMap<RawFd, Entry>` for example.
+/// Otherwise another thread may have the lock at a fork: no thread of the child would ever let it go.
 macro_rules! wait_for_holder {
     ($lock:ident: $data:ty) => {{
         thread_local! {
