@@ -33,6 +33,8 @@ pub(super) struct Stepping {
     trailing: u32,
     /// The thread traps after its next instruction.
     pub(super) is_stepped: bool,
+    /// The address of that instruction.
+    pub(super) next: usize,
     /// The trap flag was set by the program, or its debugger, already.
     pub(super) was_stepped: bool,
     /// Signals that were blocked before the doorbell's first store, as the kernel has them.
@@ -47,6 +49,7 @@ thread_local! {
             burst: None,
             trailing: 0,
             is_stepped: false,
+            next: 0,
             was_stepped: false,
             blocked: 0,
             elsewhere: Elsewhere(UnsafeCell::new([0; 2 * LINE_BYTES])),

@@ -94,6 +94,11 @@ pub(super) fn flushes_stores(instruction: &Instruction) -> bool {
     }
 }
 
+/// Whether an instruction is a breakpoint that the CPU gives no reason for.
+pub(super) fn is_int1(instruction: &Instruction) -> bool {
+    instruction.mnemonic() == Mnemonic::Int1
+}
+
 /// Instructions that only store if their first operand is memory, and store all bytes of their operand.
 fn is_move(mnemonic: Mnemonic) -> bool {
     use Mnemonic::*;

@@ -39,6 +39,14 @@ fn signals_that_the_program_blocks_or_handles_are_its_own() {
 }
 
 #[test]
+fn a_step_whose_reason_the_cpu_has_lost_ends_no_program() {
+    let (_directory, program) = compiled("strict");
+    for name in ["stores", "breakpoint", "own-faults"] {
+        clean(&program, &["without-reasons", name]);
+    }
+}
+
+#[test]
 fn handlers_need_next_to_nothing_of_a_small_stack() {
     let (_directory, program) = compiled("strict");
     clean(&program, &["small-stack"]);
