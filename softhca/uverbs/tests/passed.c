@@ -1,7 +1,7 @@
 /*
  * A device file passed to another process, which imports the context, a protection domain and a region of the first
  * one's, and works with them: its queues reach the first one's memory. With the argument "forged": a file that only
- * looks like one.
+ * looks like one. With "exec": the first process starts another program after that, whose memory is no longer reached.
  * Prints what went otherwise than expected; the exit code is 1 then.
  */
 #include "prelude.h"
@@ -42,8 +42,36 @@ static int receive_file(int from, struct parcel *parcel)
 	return fd;
 }
 
+/* Tells the process behind a socket that it is its turn. */
+static void hand_over(int socket)
+{
+	EXPECT(write(socket, "", 1) == 1);
+}
+
+/* Waits until it is the turn of this process. */
+static void wait_for_turn(int socket)
+{
+	char byte;
+	EXPECT(read(socket, &byte, 1) == 1);
+}
+
+/* The program that the first process starts. It has memory where the other one had the region. */
+static int successor(int socket, void *address)
+{
+	char *page = mmap(address, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	EXPECT(page == address);
+	memset(page, 's', 4096);
+	hand_over(socket);
+	wait_for_turn(socket);
+	int others = 0;
+	for (int i = 0; i < 4096; i++)
+		others += page[i] != 's';
+	EXPECT(others == 0);
+	return failures != 0;
+}
+
 /* The process that the file is passed to. */
-static int importer(int socket)
+static int importer(int socket, int maker_leaves)
 {
 	struct parcel parcel;
 	context = NEED(ibv_import_device(receive_file(socket, &parcel)));
@@ -70,14 +98,22 @@ static int importer(int socket)
 	wr.opcode = IBV_WR_RDMA_READ;
 	wr.wr.rdma.remote_addr = parcel.address;
 	EXPECT(ibv_post_send(qp, &wr, &bad) == 0 && wait_for(cq).status == IBV_WC_SUCCESS && memory[63] == 'e');
-	/* Past the region's end. */
-	wr.wr.rdma.remote_addr = parcel.address + 4096;
+	/* In the memory of another program, or past the region's end. */
+	if (maker_leaves) {
+		hand_over(socket);
+		wait_for_turn(socket);
+		wr.opcode = IBV_WR_RDMA_WRITE;
+	} else {
+		wr.wr.rdma.remote_addr = parcel.address + 4096;
+	}
 	EXPECT(ibv_post_send(qp, &wr, &bad) == 0 && wait_for(cq).status != IBV_WC_SUCCESS);
 
 	EXPECT(ibv_destroy_qp(qp) == 0 && ibv_destroy_cq(cq) == 0 && ibv_dereg_mr(own) == 0);
 	ibv_unimport_mr(mr);
 	ibv_unimport_pd(imported);
 	EXPECT(ibv_close_device(context) == 0);
+	if (maker_leaves)
+		hand_over(socket);
 	return failures != 0;
 }
 
@@ -108,15 +144,18 @@ int main(int argc, char **argv)
 		forged();
 		return finish();
 	}
-	if (argc > 1)
-		return importer(atoi(argv[1]));
+	if (argc > 2 && strcmp(argv[1], "successor") == 0)
+		return successor(atoi(argv[2]), (void *)strtoul(argv[3], NULL, 16));
+	int leaves = argc > 1 && strcmp(argv[1], "exec") == 0;
+	if (argc > 1 && !leaves)
+		return importer(atoi(argv[1]), argc > 2);
 	int ends[2], status = -1;
 	EXPECT(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
 	pid_t child = fork();
 	if (child == 0) {
 		char end[16];
 		snprintf(end, sizeof(end), "%d", ends[1]);
-		execl("/proc/self/exe", argv[0], end, NULL);
+		execl("/proc/self/exe", argv[0], end, leaves ? "leaves" : NULL, NULL);
 		_exit(127);
 	}
 	start();
@@ -128,6 +167,13 @@ int main(int argc, char **argv)
 	memset(memory, 'e', 64);
 	EXPECT(ibv_dereg_mr(lost) == 0);
 	send_file(ends[0], context->cmd_fd, &parcel);
+	if (leaves) {
+		char end[16], address[32];
+		wait_for_turn(ends[0]);
+		snprintf(end, sizeof(end), "%d", ends[0]);
+		snprintf(address, sizeof(address), "%p", (void *)memory);
+		execl("/proc/self/exe", argv[0], "successor", end, address, NULL);
+	}
 	EXPECT(waitpid(child, &status, 0) == child && status == 0);
 	EXPECT(memory[63] == 'e' && memory[64] == 'i' && memory[127] == 'i' && memory[128] == 0);
 	/* The first process's queues still work on the file that another one has closed. */

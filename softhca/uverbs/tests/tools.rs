@@ -401,6 +401,12 @@ fn an_open_device_can_be_passed_to_another_process() {
 }
 
 #[test]
+fn memory_of_a_process_that_has_started_another_program_is_out_of_reach() {
+    let (_directory, program) = compiled("passed");
+    assert_eq!(launch(&[], &[&program, "exec"], Duration::from_secs(30)), (Some(0), String::new()));
+}
+
+#[test]
 fn memory_that_only_looks_like_a_device_is_none() {
     let (_directory, program) = compiled("passed");
     assert_eq!(launch(&[], &[&program, "forged"], Duration::from_secs(30)), (Some(0), String::new()));

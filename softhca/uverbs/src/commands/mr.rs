@@ -8,7 +8,7 @@ use crate::context::device_memory::Piece;
 use crate::context::registry::{self, Shared, own_pid};
 use crate::context::{Context, Object, Rank};
 use crate::device::{Hca, Opened, Pinned, Window};
-use crate::process::{Errno, SharedFile, lock, page_bytes};
+use crate::process::{Elsewhere, Errno, SharedFile, lock, page_bytes};
 use softhca::context::MkeyContext;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
@@ -129,13 +129,13 @@ impl Mr {
         static NEXT: AtomicU64 = AtomicU64::new(ALIASES);
         let hca = &context.hca;
         let pd = import_pd(context, narrow(object.domain)?)?;
-        let (pid, length) = (narrow(object.pid)? as i32, object.length);
+        let (elsewhere, length) = (Elsewhere::of(narrow(object.pid)? as i32)?, object.length);
         // The whole address space, on demand: there is no room for a second one.
         let bytes = length.checked_next_multiple_of(page_bytes()).filter(|&bytes| bytes <= LARGEST);
         let bytes = bytes.ok_or(Errno::EOPNOTSUPP)?;
         let next = |at: u64| at.checked_add(bytes);
         let at = NEXT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next).map_err(|_| Errno::ENOMEM)?;
-        let opened = Opened::new(hca, Window { at, len: length, pid, address: object.start });
+        let opened = Opened::new(hca, Window { at, len: length, elsewhere: Some(elsewhere), address: object.start });
         let region = Region { start: at, length, iova: object.iova };
         let access = narrow(object.access)?;
         let mkey = region.mkey(&pd, access)?;

@@ -4,7 +4,7 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::pinned::PinnedMemory;
-use crate::process::{lock, user};
+use crate::process::{Elsewhere, Errno, lock, user};
 #[cfg(not(target_arch = "x86_64"))]
 use softhca::memory::ProcessMemory as PinnedMemory;
 use softhca::memory::{DmaFault, HostMemory};
@@ -12,14 +12,14 @@ use softhca_settings::Damage;
 use std::sync::{Arc, Mutex};
 
 /// Memory that need not be pinned.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Window {
     /// Where the device finds it.
     pub(crate) at: u64,
     /// Bytes.
     pub(crate) len: u64,
-    /// The process that it is in.
-    pub(crate) pid: libc::pid_t,
+    /// The other process that it is in; `None` in this one.
+    pub(crate) elsewhere: Option<Elsewhere>,
     /// Its address there.
     pub(crate) address: u64,
 }
@@ -27,13 +27,36 @@ pub(crate) struct Window {
 impl Window {
     /// Memory of this process, which the device finds where the program does.
     pub(crate) fn own(address: u64, len: u64) -> Self {
-        Self { at: address, len, pid: user::own_pid(), address }
+        Self { at: address, len, elsewhere: None, address }
     }
 
     /// Process and address behind `len` bytes at `at`.
-    fn translate(&self, at: u64, len: u64) -> Option<(libc::pid_t, u64)> {
+    fn translate(&self, at: u64, len: u64) -> Option<Place> {
         let offset = at.checked_sub(self.at)?;
-        (offset <= self.len && len <= self.len - offset).then(|| (self.pid, self.address.wrapping_add(offset)))
+        let is_inside = offset <= self.len && len <= self.len - offset;
+        is_inside.then(|| Place { elsewhere: self.elsewhere.clone(), address: self.address.wrapping_add(offset) })
+    }
+}
+
+/// Memory behind a window.
+struct Place {
+    elsewhere: Option<Elsewhere>,
+    address: u64,
+}
+
+impl Place {
+    fn read(&self, out: &mut [u8]) -> Result<(), Errno> {
+        match &self.elsewhere {
+            None => user::read(self.address, out),
+            Some(process) => process.read(self.address, out),
+        }
+    }
+
+    fn write(&self, data: &[u8]) -> Result<(), Errno> {
+        match &self.elsewhere {
+            None => user::write(self.address, data),
+            Some(process) => process.write(self.address, data),
+        }
     }
 }
 
@@ -48,14 +71,14 @@ impl Windows {
     }
 
     /// Closes one of these.
-    pub(crate) fn close(&self, window: Window) {
+    pub(crate) fn close(&self, window: &Window) {
         let mut open = lock(&self.0);
-        if let Some(index) = open.iter().position(|&other| other == window) {
+        if let Some(index) = open.iter().position(|other| other == window) {
             open.swap_remove(index);
         }
     }
 
-    fn translate(&self, at: u64, len: usize) -> Result<(libc::pid_t, u64), DmaFault> {
+    fn translate(&self, at: u64, len: usize) -> Result<Place, DmaFault> {
         let fault = DmaFault { addr: at, len };
         lock(&self.0).iter().find_map(|window| window.translate(at, len as u64)).ok_or(fault)
     }
@@ -75,10 +98,9 @@ impl UserMemory {
     }
 
     fn write_intact(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
-        self.pinned.write(addr, data).or_else(|fault| {
-            let (pid, address) = self.windows.translate(addr, data.len())?;
-            user::write_of(pid, address, data).map_err(|_| fault)
-        })
+        self.pinned
+            .write(addr, data)
+            .or_else(|fault| self.windows.translate(addr, data.len())?.write(data).map_err(|_| fault))
     }
 }
 
@@ -93,10 +115,9 @@ impl HostMemory for UserMemory {
     }
 
     fn read(&self, addr: u64, out: &mut [u8]) -> Result<(), DmaFault> {
-        self.pinned.read(addr, out).or_else(|fault| {
-            let (pid, address) = self.windows.translate(addr, out.len())?;
-            user::read_of(pid, address, out).map_err(|_| fault)
-        })
+        self.pinned
+            .read(addr, out)
+            .or_else(|fault| self.windows.translate(addr, out.len())?.read(out).map_err(|_| fault))
     }
 
     fn write(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
@@ -112,8 +133,8 @@ impl HostMemory for UserMemory {
     fn fetch_update_u64(&self, addr: u64, f: &mut dyn FnMut(u64) -> u64) -> Result<u64, DmaFault> {
         const BYTES: usize = size_of::<u64>();
         self.pinned.fetch_update_u64(addr, f).or_else(|fault| {
-            let (pid, address) = self.windows.translate(addr, BYTES)?;
-            if pid != user::own_pid() || address % (BYTES as u64) != 0 {
+            let Place { elsewhere, address } = self.windows.translate(addr, BYTES)?;
+            if elsewhere.is_some() || address % (BYTES as u64) != 0 {
                 // No system call makes an atomic access to another process.
                 return Err(fault);
             }
@@ -144,17 +165,17 @@ mod tests {
         let memory = UserMemory::new(windows.clone(), None);
         let bytes = [1_u8, 2, 3, 4];
         let address = bytes.as_ptr() as u64;
-        let alias = Window { at: 1 << 63, len: 4, pid: user::own_pid(), address };
+        let alias = Window { at: 1 << 63, len: 4, elsewhere: None, address };
         let mut out = [0; 2];
         assert!(memory.read(alias.at, &mut out).is_err());
-        windows.open(alias);
-        windows.open(alias);
+        windows.open(alias.clone());
+        windows.open(alias.clone());
         assert_eq!((memory.read(alias.at + 2, &mut out), out), (Ok(()), [3, 4]));
         assert_eq!(memory.read(alias.at + 3, &mut out), Err(DmaFault { addr: alias.at + 3, len: 2 }));
         assert!(memory.read(alias.at - 1, &mut out).is_err());
-        windows.close(alias);
+        windows.close(&alias);
         assert!(memory.read(alias.at, &mut out).is_ok());
-        windows.close(alias);
+        windows.close(&alias);
         assert!(memory.read(alias.at, &mut out).is_err());
     }
 

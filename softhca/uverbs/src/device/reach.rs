@@ -44,13 +44,13 @@ pub(crate) struct Opened {
 
 impl Opened {
     pub(crate) fn new(hca: &Arc<Hca>, window: Window) -> Self {
-        hca.windows.open(window);
+        hca.windows.open(window.clone());
         Self { hca: hca.clone(), window }
     }
 }
 
 impl Drop for Opened {
     fn drop(&mut self) {
-        self.hca.windows.close(self.window);
+        self.hca.windows.close(&self.window);
     }
 }

@@ -3,6 +3,7 @@
 
 mod cancellation;
 pub(crate) mod capability;
+mod elsewhere;
 mod errno;
 pub(crate) mod fds;
 pub(crate) mod forked;
@@ -21,6 +22,7 @@ pub(crate) mod user;
 
 pub(crate) use cancellation::uncancelled;
 pub(crate) use capability::has_capability;
+pub(crate) use elsewhere::Elsewhere;
 pub(crate) use errno::Errno;
 pub(crate) use identity::{Identity, identity};
 pub(crate) use lock::lock;

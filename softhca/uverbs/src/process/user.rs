@@ -11,43 +11,40 @@ use zerocopy::IntoBytes;
 /// Bytes that an empty pipe takes at once (`PIPE_BUF` of pipe(7)).
 const PIPE_BYTES: usize = 4096;
 
-/// Copies from the program's memory at `addr`.
-pub(crate) fn read(addr: u64, out: &mut [u8]) -> Result<(), Errno> {
-    read_of(own_pid(), addr, out)
-}
-
-/// Copies to the program's memory at `addr`.
-pub(crate) fn write(addr: u64, data: &[u8]) -> Result<(), Errno> {
-    write_of(own_pid(), addr, data)
-}
-
 /// The process that this is.
 pub(crate) fn own_pid() -> libc::pid_t {
     // SAFETY: takes nothing and cannot fail.
     unsafe { libc::getpid() }
 }
 
-/// Copies from the memory of process `pid` at `addr`.
-pub(crate) fn read_of(pid: libc::pid_t, addr: u64, out: &mut [u8]) -> Result<(), Errno> {
+/// Whether the system lacks the calls, as qemu-user does.
+pub(crate) fn lacks_calls() -> bool {
+    // SAFETY: vectors without parts; nothing is copied.
+    let copied = unsafe { libc::process_vm_readv(own_pid(), std::ptr::null(), 0, std::ptr::null(), 0, 0) };
+    copied < 0 && Errno::last() == Errno::ENOSYS
+}
+
+/// Copies from the program's memory at `addr`.
+pub(crate) fn read(addr: u64, out: &mut [u8]) -> Result<(), Errno> {
     let local = libc::iovec { iov_base: out.as_mut_ptr().cast(), iov_len: out.len() };
     let remote = libc::iovec { iov_base: addr as *mut libc::c_void, iov_len: out.len() };
     // SAFETY: the local vector is `out`, borrowed mutably; the kernel checks the remote one.
-    let copied = unsafe { libc::process_vm_readv(pid, &local, 1, &remote, 1, 0) };
-    if is_refused(copied, pid) {
+    let copied = unsafe { libc::process_vm_readv(own_pid(), &local, 1, &remote, 1, 0) };
+    if is_refused(copied) {
         // SAFETY: to `out`, borrowed mutably.
         return unsafe { copy_by_pipe(addr, out.as_mut_ptr() as u64, out.len()) };
     }
     whole(copied, out.len())
 }
 
-/// Copies to the memory of process `pid` at `addr`.
-pub(crate) fn write_of(pid: libc::pid_t, addr: u64, data: &[u8]) -> Result<(), Errno> {
+/// Copies to the program's memory at `addr`.
+pub(crate) fn write(addr: u64, data: &[u8]) -> Result<(), Errno> {
     let local = libc::iovec { iov_base: data.as_ptr().cast_mut().cast(), iov_len: data.len() };
     let remote = libc::iovec { iov_base: addr as *mut libc::c_void, iov_len: data.len() };
     // SAFETY: the local vector is only read from; the kernel checks the remote one. That the program gave the address
     // of memory of its own for it, an output buffer or registered memory, is the contract of ioctl, and of verbs.
-    let copied = unsafe { libc::process_vm_writev(pid, &local, 1, &remote, 1, 0) };
-    if is_refused(copied, pid) {
+    let copied = unsafe { libc::process_vm_writev(own_pid(), &local, 1, &remote, 1, 0) };
+    if is_refused(copied) {
         // SAFETY: the program gave the address for this, as above.
         return unsafe { copy_by_pipe(data.as_ptr() as u64, addr, data.len()) };
     }
@@ -55,8 +52,8 @@ pub(crate) fn write_of(pid: libc::pid_t, addr: u64, data: &[u8]) -> Result<(), E
 }
 
 /// Whether the system has refused the call itself, for memory that a pipe reaches as well.
-fn is_refused(copied: isize, pid: libc::pid_t) -> bool {
-    copied < 0 && pid == own_pid() && [Errno::ENOSYS, Errno::EPERM].contains(&Errno::last())
+fn is_refused(copied: isize) -> bool {
+    copied < 0 && [Errno::ENOSYS, Errno::EPERM].contains(&Errno::last())
 }
 
 /// A pipe: the end to read from, and the end to write to.
@@ -89,7 +86,8 @@ unsafe fn copy_by_pipe(from: u64, to: u64, len: usize) -> Result<(), Errno> {
     Ok(())
 }
 
-fn whole(copied: isize, len: usize) -> Result<(), Errno> {
+/// Whether a call has copied all of `len` bytes.
+pub(crate) fn whole(copied: isize, len: usize) -> Result<(), Errno> {
     if usize::try_from(copied) == Ok(len) { Ok(()) } else { Err(Errno::EFAULT) }
 }
 
