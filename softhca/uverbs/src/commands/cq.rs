@@ -44,7 +44,8 @@ impl context::Object for Cq {
 
     fn release(&self, hca: &Hca) -> Result<(), Errno> {
         hca.destroy(Object::Cq, self.number, |device| device.destroy_cq(self.number))?;
-        hca.forget(&[Origin::Completion(self.number), Origin::Cq(self.number)]);
+        hca.forget(Origin::Completion(self.number), &self.completions);
+        hca.forget(Origin::Cq(self.number), &self.errors);
         Ok(())
     }
 

@@ -83,10 +83,10 @@ impl context::Object for Qp {
             return xrcd.close_target(hca, self.number, &self.events);
         }
         if let Some(receiver) = self.receiver() {
-            receiver.release(hca)?;
+            receiver.release(hca, &self.events)?;
         }
         hca.destroy(Object::Qp, self.number, |device| device.destroy_qp(self.number))?;
-        hca.forget(&[Origin::Qp(self.number)]);
+        hca.forget(Origin::Qp(self.number), &self.events);
         self.rate.release(hca)
     }
 

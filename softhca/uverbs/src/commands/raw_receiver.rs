@@ -51,15 +51,15 @@ impl RawReceiver {
         Ok(())
     }
 
-    /// Destroys it: `EBUSY` while a flow leads to it.
-    pub(crate) fn release(&self, hca: &Hca) -> Result<(), Errno> {
+    /// Destroys it, whose errors went to `events`: `EBUSY` while a flow leads to it.
+    pub(crate) fn release(&self, hca: &Hca, events: &Arc<Source>) -> Result<(), Errno> {
         let mut left = lock(&self.left);
         while let Some(&kind) = left.last() {
             let number = if kind == FrameObject::Tir { self.tirn } else { self.rqn };
             hca.destroy_frame_object(self.user, kind, number)?;
             left.pop();
         }
-        hca.forget(&[Origin::RawQueue(self.rqn)]);
+        hca.forget(Origin::RawQueue(self.rqn), events);
         Ok(())
     }
 

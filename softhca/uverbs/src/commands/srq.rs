@@ -48,7 +48,7 @@ impl context::Object for Srq {
 
     fn release(&self, hca: &Hca) -> Result<(), Errno> {
         hca.destroy(Object::Srq, self.number, |device| device.destroy_srq(self.number))?;
-        hca.forget(&[Origin::Srq(self.number)]);
+        hca.forget(Origin::Srq(self.number), &self.events);
         Ok(())
     }
 

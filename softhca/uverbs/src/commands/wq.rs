@@ -46,7 +46,7 @@ impl context::Object for Wq {
 
     fn release(&self, hca: &Hca) -> Result<(), Errno> {
         hca.destroy_frame_object(self.user, FrameObject::Queue, self.number)?;
-        hca.forget(&[Origin::Wq(self.number)]);
+        hca.forget(Origin::Wq(self.number), &self.events);
         Ok(())
     }
 

@@ -39,7 +39,7 @@ impl Xrcd {
                 targets.remove(&qpn);
             }
         }
-        hca.forget_source(Origin::Qp(qpn), events);
+        hca.forget(Origin::Qp(qpn), events);
         Ok(())
     }
 }

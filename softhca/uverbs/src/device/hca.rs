@@ -318,14 +318,9 @@ impl Hca {
         Ok(())
     }
 
-    /// `origins` are gone.
-    pub(crate) fn forget(&self, origins: &[Origin]) {
-        self.core.lock().forget(origins);
-    }
-
-    /// From now on, `origin`'s events go to `source` no more.
-    pub(crate) fn forget_source(&self, origin: Origin, source: &Arc<Source>) {
-        self.core.lock().forget_source(origin, source);
+    /// From now on, `origin`'s events go to `source` no more. A new object may have the number already.
+    pub(crate) fn forget(&self, origin: Origin, source: &Arc<Source>) {
+        self.core.lock().forget(origin, source);
     }
 
     /// Delivers the device's reports.

@@ -16,6 +16,7 @@ use softhca::runner::Step;
 use softhca_settings::Mishaps;
 use std::cell::Cell;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::{Duration, Instant};
 
@@ -108,9 +109,12 @@ impl Stepped {
     }
 
     /// From now on, `origin`'s events go to `source` no more.
-    pub(super) fn forget_source(&mut self, origin: Origin, source: &Arc<Source>) {
-        if let Some(sources) = self.sources.get_mut(&origin) {
-            sources.retain(|known| !Arc::ptr_eq(known, source));
+    pub(super) fn forget(&mut self, origin: Origin, source: &Arc<Source>) {
+        if let Entry::Occupied(mut sources) = self.sources.entry(origin) {
+            sources.get_mut().retain(|known| !Arc::ptr_eq(known, source));
+            if sources.get().is_empty() {
+                sources.remove();
+            }
         }
     }
 
@@ -127,13 +131,6 @@ impl Stepped {
     fn raise(&mut self, origin: Origin, raise: impl Fn(&Source, &mut Backlog)) {
         let sources = self.sources.get(&origin).into_iter().flatten();
         sources.for_each(|source| raise(source, &mut self.backlog));
-    }
-
-    /// `origins` are gone.
-    pub(super) fn forget(&mut self, origins: &[Origin]) {
-        for origin in origins {
-            self.sources.remove(origin);
-        }
     }
 
     /// From now on, events that are no queue's go to `pipe`, too, as long as it is open.
@@ -303,5 +300,21 @@ mod tests {
         }
         let events = read(&mut stepped, program, EVENTS as usize * 16);
         assert!(events.chunks_exact(16).all(|event| event[..12] == [1, 0, 0, 0, 0, 0, 0, 0, 9, 0, 0, 0]));
+    }
+
+    /// Threads destroy and create at the same time, and numbers may be used again at once.
+    #[test]
+    fn an_object_keeps_its_events_when_the_one_before_it_with_its_number_goes() {
+        let mut stepped = stepped();
+        let (pipe, program) = EventPipe::new(8).unwrap();
+        let pipe = Arc::new(pipe);
+        let (origin, [old, new]) = (Origin::Completion(7), [1, 2].map(|user| Source::new(Some(pipe.clone()), user)));
+        stepped.know(origin, &old);
+        stepped.know(origin, &new);
+        stepped.forget(origin, &old);
+        stepped.deliver(Event::Completion { cqn: 7 });
+        assert_eq!(read(&mut stepped, program, 8), 2_u64.to_ne_bytes());
+        stepped.forget(origin, &new);
+        assert!(stepped.sources.is_empty());
     }
 }
