@@ -7,6 +7,7 @@
 //! ```text
 //! softhca-run --
 //! softhca-run --link ethernet -- ethernet
+//! softhca-run --link ethernet --faults latency=30000 -- --exact messages_on_their_way_are_waited_for
 //! ```
 
 #![cfg(feature = "device")]
@@ -329,6 +330,23 @@ fn lost_datagrams_are_counted() {
     let report = local("send bw -c UD -s 64 -n 3000 -r 2");
     check(&report, 3000);
     assert!(number(&report["results"][0]["lost"]) > 0.0, "{report:#}");
+}
+
+/// On the slow network (see the header), the peer has sent its last message long before the first one arrives.
+#[test]
+fn messages_on_their_way_are_waited_for() {
+    let network = Network::new();
+    let is_ethernet = std::env::var("SOFTHCA_LINK").is_ok_and(|link| link == "ethernet");
+    for run in ["perf send bw -c UD", "perf frame bw"] {
+        if run == "perf frame bw" && !is_ethernet {
+            continue;
+        }
+        // Fewer than there are receives: none can be lost.
+        let [_, client] = network.pair((BLUEFLAME, run), (BLUEFLAME, &format!("{run} -n 100 -s 200 --json -")));
+        let report = report(&client);
+        check(&report, 100);
+        assert_eq!(report["results"][0]["lost"], 0, "{report:#}");
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Ethernet frames: one queue that sends them, and one rule that receives them.
 
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use blueflame::cq::mode::Standard;
 use blueflame::flow::Flow;
@@ -13,12 +13,10 @@ use common::{Failure, Role};
 use super::meeting::Meeting;
 use super::plan::{Figure, Plan};
 use super::recorder::{Patience, Recorder};
-use super::stream::{Job, PATIENCE, Signs};
+use super::stream::{Job, PATIENCE, Signs, Silence};
 
 /// The EtherTypes that IEEE 802 leaves to experiments: of frames to the server, and of those to the client.
 const EXPERIMENTS: [u16; 2] = [0x88b5, 0x88b6];
-/// A receiver that has heard nothing for so long, after the peer's last frame, has them all.
-const IDLE: Duration = Duration::from_millis(20);
 
 /// Both directions of frames.
 pub(super) struct FrameLane {
@@ -147,16 +145,19 @@ impl FrameLane {
     }
 
     fn receive(&mut self, recorder: &mut Recorder<'_>, signs: &Signs) -> Result<(), Failure> {
-        let (mut number, mut heard) = (0, Instant::now());
-        while !signs.peer_is_done() || heard.elapsed() < IDLE {
+        let (mut number, mut silence) = (0, Silence::new());
+        loop {
             let count = self.frames.poll(|_, _| {})? as u64;
+            let now = Instant::now();
+            if silence.is_long(signs.peer_is_done(), count > 0, now) {
+                return Ok(());
+            }
             if count > 0 {
-                (number, heard) = (number + count, Instant::now());
-                recorder.received(number, count, heard);
+                number += count;
+                recorder.received(number, count, now);
             } else {
                 thread::yield_now();
             }
         }
-        Ok(())
     }
 }

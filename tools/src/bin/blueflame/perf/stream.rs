@@ -16,8 +16,6 @@ use super::work::Work;
 
 /// How long the device may take for a completion.
 pub(super) const PATIENCE: Duration = Duration::from_secs(10);
-/// No message for so long means that none is on its way, once the peer has sent its last.
-const IDLE: Duration = Duration::from_millis(20);
 
 /// The job of a thread.
 #[derive(Clone, Debug)]
@@ -74,6 +72,30 @@ impl Signs {
     }
 }
 
+/// How long a receiver has heard nothing since the peer's last message.
+#[derive(Debug)]
+pub(super) struct Silence {
+    since: Instant,
+}
+
+impl Silence {
+    /// After so long, no message is on its way.
+    const LONG: Duration = Duration::from_millis(100);
+
+    /// The peer may still send.
+    pub(super) fn new() -> Self {
+        Self { since: Instant::now() }
+    }
+
+    /// Whether there are no more messages, at a look for them.
+    pub(super) fn is_long(&mut self, peer_is_done: bool, has_heard: bool, now: Instant) -> bool {
+        if has_heard || !peer_is_done {
+            self.since = now;
+        }
+        now - self.since > Self::LONG
+    }
+}
+
 /// A queue, and the messages of it that ask for completions.
 struct Sending<'a, T: VerbsTransport, W> {
     lane: &'a mut Lane<T, W>,
@@ -102,11 +124,11 @@ where
     let mut sending: Vec<_> =
         lanes.iter_mut().map(|lane| Sending { lane, asked: VecDeque::new(), counted: 0 }).collect();
     let (mut is_sending, mut posted) = (job.sends, 0);
-    let mut heard = Instant::now();
+    let mut silence = Silence::new();
     let mut patience = Patience::new(PATIENCE);
     loop {
         let now = Instant::now();
-        let mut moved = 0;
+        let (mut moved, mut has_heard) = (0, false);
         for one in &mut sending {
             if is_sending {
                 let due = pace.map_or(u64::MAX, |pace| pace.due(now).saturating_sub(posted));
@@ -121,11 +143,12 @@ where
             if job.receives {
                 let count = one.lane.poll_received()? as u64;
                 if count > 0 {
-                    (moved, heard) = (moved + count, now);
+                    (moved, has_heard) = (moved + count, true);
                     recorder.received(one.lane.received, count, Instant::now());
                 }
             }
         }
+        let is_silent = silence.is_long(signs.peer_is_done(), has_heard, now);
         if moved > 0 {
             patience = Patience::new(PATIENCE);
             continue;
@@ -139,9 +162,7 @@ where
             signs.sent.fetch_add(1, Ordering::Release);
         }
         let received = recorder.record.all_received;
-        let over = !job.receives
-            || job.ends_by_count && expected == Some(received)
-            || signs.peer_is_done() && heard.elapsed() > IDLE;
+        let over = !job.receives || job.ends_by_count && expected == Some(received) || is_silent;
         if !is_sending && over {
             return Ok(());
         }
@@ -212,5 +233,23 @@ where
             }
         })?;
         Ok(*counted - before)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn silence_begins_with_the_last_sign_of_the_peer() {
+        let mut silence = Silence::new();
+        let begin = silence.since;
+        let mut look =
+            |at, peer_is_done, has_heard| silence.is_long(peer_is_done, has_heard, begin + Duration::from_millis(at));
+        assert!(!look(5_000, false, false), "the peer has not sent yet");
+        assert!(!look(5_010, true, false), "its messages may be on their way");
+        assert!(!look(5_090, true, true));
+        assert!(!look(5_190, true, false));
+        assert!(look(5_191, true, false));
     }
 }
