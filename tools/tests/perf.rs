@@ -288,7 +288,8 @@ fn a_rate_is_kept_and_times_count_from_it() {
     check(&report, 100);
     let result = &report["results"][0];
     let rate = number(&result["sent"]["messages_per_second"]);
-    assert!((1.0..=210.0).contains(&rate) && took >= Duration::from_millis(490), "{rate} in {took:?}");
+    // The rate counts from the first message, which may be late; the next ones keep to the schedule.
+    assert!((1.0..=300.0).contains(&rate) && took >= Duration::from_millis(490), "{rate} in {took:?}");
     let of = |kind: &str, name: &str| number(&result[kind][name]);
     for name in ["p50", "max", "mean"] {
         assert!(of("corrected_us", name) >= of("us", name), "{result:#}");

@@ -140,8 +140,8 @@ fn an_idle_device_steps_rarely() {
     let start = Instant::now();
     thread::sleep(Duration::from_millis(200));
     let (steps, milliseconds) = (steps.load(Ordering::Relaxed) - before, start.elapsed().as_millis() as usize);
-    // Two steps per sleep: one before, one after announcing it.
-    assert!(steps <= 2 * milliseconds + 10, "{steps} steps in {milliseconds} ms");
+    // Two steps per sleep, one before and one after announcing it. More than a hundred if the thread has just begun.
+    assert!(steps <= 2 * milliseconds + 200, "{steps} steps in {milliseconds} ms");
     assert!(steps > 0);
     runner.stop();
 }

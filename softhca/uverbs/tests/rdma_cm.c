@@ -199,7 +199,8 @@ static void requests_are_rejected(void)
 	NEED(!rdma_connect(active, &param));
 	struct rdma_cm_id *passive = NEXT(server, CONNECT_REQUEST);
 	bye(active);
-	usleep(100000);
+	/* Time for the rejection to arrive. */
+	usleep(1000000);
 	REFUSED(rdma_accept(passive, &param), EINVAL);
 	bye(passive);
 }

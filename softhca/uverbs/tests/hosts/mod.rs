@@ -254,7 +254,9 @@ fn programs_meet_at_a_socket() {
 fn a_second_program_at_an_address_is_refused() {
     let address = loopback(3);
     let options = ["--wire", &format!("udp:{address}")];
-    let script = "ibv_rc_pingpong -g 0 -p 18703 & sleep 0.5; ibv_devinfo; status=$?; kill $!; exit $status";
+    // The first one listens (state 0A) when it has its device.
+    let script = "ibv_rc_pingpong -g 0 -p 18703 & until grep -q ':490F .* 0A ' /proc/net/tcp /proc/net/tcp6; do
+        kill -0 $! || break; sleep 0.05; done; ibv_devinfo; status=$?; kill $!; exit $status";
     let (code, output) = launch_on(&Device::new(&options), &["sh", "-c", script], Duration::from_secs(30));
     assert!(code != Some(0), "{output}");
     assert!(output.contains(&format!("UDP port 4791 of {address}: Address already in use")), "{output}");

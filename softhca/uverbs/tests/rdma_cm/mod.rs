@@ -26,10 +26,10 @@ fn manager_listens(device: &Device, port: u16) -> bool {
         let mut record = [0; 8];
         let _ = file.read_exact_at(&mut record, 0);
         let flags = u32::from_ne_bytes([record[4], record[5], record[6], record[7]]);
-        // The process that has bound it holds its lock until it ends.
+        // The process that has bound it holds its lock until it ends. One that makes the file does not have it yet, and
+        // would not get it beside this one.
         // SAFETY: a descriptor that is open.
-        let is_held = unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_SH | libc::LOCK_NB) } != 0;
-        is_held && flags & LISTENING != 0
+        flags & LISTENING != 0 && unsafe { libc::flock(file.as_raw_fd(), libc::LOCK_SH | libc::LOCK_NB) } != 0
     })
 }
 
