@@ -88,10 +88,11 @@ impl Device {
     /// Lets the busy ones do a bounded amount of work. `true` if there was any.
     pub(super) fn step_dcts(&mut self, now: Duration) -> bool {
         let mut worked = false;
-        let Self { dcts, busy_dcts, resources, .. } = self;
+        let Self { dcts, busy_dcts, resources, owes_answers, .. } = self;
         busy_dcts.retain(|number| {
             let Some(dct) = dcts.get_mut(number) else { return false };
             worked |= dct.step(resources, now);
+            *owes_answers |= dct.owes_answers();
             !dct.is_idle()
         });
         worked

@@ -41,7 +41,7 @@ use crate::resources::Resources;
 use crate::script::{Act, Happening, Running, Script};
 use crate::table::Table;
 use crate::uar::{Doorbells, UarMemory};
-use crate::wire::{Frame, Route, Size, Wire};
+use crate::wire::{Arrived, Frame, Route, Size, Wire};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
@@ -77,6 +77,10 @@ pub struct Device {
     nic: Nic,
     /// Lowest byte of the next memory key: it differs from that of a stale key of the same index.
     variant: u8,
+    /// Packets have arrived that no step has looked at. An acknowledgement may be among them, so no request is lost.
+    is_behind: bool,
+    /// A peer waits for answers of the queue pairs.
+    owes_answers: bool,
     failed: bool,
 }
 
@@ -104,6 +108,8 @@ impl Device {
             ports: config.ports.clone(),
             nic: Nic::default(),
             variant: 0,
+            is_behind: false,
+            owes_answers: false,
             failed: false,
             config,
         })
@@ -257,7 +263,14 @@ impl Device {
     /// `now` is the time since any fixed moment, by a clock of the caller's that never goes back.
     pub fn step(&mut self, now: Duration) -> bool {
         let worked = self.step_wire(now);
-        self.wire.flush();
+        let arrived = if self.failed || self.resources.script.is_stalled() {
+            Arrived::Ignored
+        } else if self.owes_answers || !self.resources.outbox.is_empty() {
+            Arrived::Unanswered
+        } else {
+            Arrived::Answered
+        };
+        self.wire.flush(arrived);
         worked
     }
 
@@ -274,8 +287,13 @@ impl Device {
             return worked;
         }
         worked |= self.doorbells.scan(&mut self.qps, &mut self.resources);
+        self.resources.hold_completions();
+        self.is_behind = true;
         for _ in 0..RECEIVE_BATCH {
-            let Some(frame) = self.wire.recv() else { break };
+            let Some(frame) = self.wire.recv() else {
+                self.is_behind = false;
+                break;
+            };
             worked = true;
             self.receive(&frame, now);
             buffer::give(frame.packet);
@@ -297,8 +315,9 @@ impl Device {
         self.resources.now = self.resources.now.max(now);
         if !self.failed && !self.resources.script.is_stalled() {
             self.doorbells.scan_sends(&mut self.qps, &self.resources);
+            self.is_behind = true;
             self.work(self.resources.now);
-            self.wire.flush();
+            self.wire.flush(Arrived::Unanswered);
         }
     }
 
@@ -338,13 +357,22 @@ impl Device {
     /// Does the work of the busy objects. `true` if there was any.
     fn work(&mut self, now: Duration) -> bool {
         let mut worked = false;
+        self.owes_answers = false;
         self.qps.visit_from(self.resources.egress.turn(), |_, qp| {
+            let awaited = qp.awaited_peer(now);
+            if awaited.is_some_and(|peer| self.is_behind || self.wire.is_kept_waiting_by(peer)) {
+                qp.wait_longer(now);
+            }
             let has_worked = qp.step(&mut self.resources, now);
             worked |= has_worked;
+            self.owes_answers |= qp.owes_answers();
             has_worked || !qp.is_idle()
         });
         worked |= self.step_dcts(now);
         worked |= self.nic.step(&mut self.resources, &mut *self.wire);
+        worked |= self.send_packets();
+        // A program that sees a completion may end at once: by then the acknowledgement is on the wire.
+        self.resources.release_completions();
         for qpn in std::mem::take(&mut self.resources.stranded) {
             if self.nic.strand(qpn, &mut self.resources) {
             } else if let Some(qp) = self.qps.get_mut(qpn) {
@@ -365,16 +393,20 @@ impl Device {
             }
             !cq.is_idle()
         });
+        worked
+    }
+
+    /// Hands packets to the wire, as many as it takes. `true` if there were any.
+    fn send_packets(&mut self) -> bool {
         let (nic, ports) = (&mut self.nic, &self.config.ports);
         let Resources { outbox, port_counters, .. } = &mut self.resources;
-        worked
-            | outbox.flush(&mut *self.wire, |route, size| {
-                let Some(port) = ports.iter().position(|port| route.begins_at(port)) else { return };
-                size.for_each(|bytes| port_counters[port].sent.add(bytes));
-                if port == 0 {
-                    size.for_each(|bytes| nic.count_packet(false, route, bytes));
-                }
-            })
+        outbox.flush(&mut *self.wire, |route, size| {
+            let Some(port) = ports.iter().position(|port| route.begins_at(port)) else { return };
+            size.for_each(|bytes| port_counters[port].sent.add(bytes));
+            if port == 0 {
+                size.for_each(|bytes| nic.count_packet(false, route, bytes));
+            }
+        })
     }
 
     /// Send WQEs completed so far, of all QPs: with or without a CQE, in success, in error or flushed.

@@ -24,6 +24,8 @@ impl Device {
             ports,
             nic,
             variant: _,
+            is_behind: _,
+            owes_answers: _,
             failed,
         } = self;
         config.ports.clone_from(ports);

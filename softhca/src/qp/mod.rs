@@ -242,6 +242,22 @@ impl Qp {
         is_still && !looks_around
     }
 
+    /// Whether the peer waits for an answer.
+    pub(crate) fn owes_answers(&self) -> bool {
+        !self.responder.has_replied()
+    }
+
+    /// The QPN from which an acknowledgement is overdue at `now`, if one is.
+    pub(crate) fn awaited_peer(&self, now: Duration) -> Option<u32> {
+        let waits = matches!(self.core.state, QpState::Rts | QpState::Sqd) && self.requester.retry.is_lost(now);
+        waits.then(|| self.initiator.asked().unwrap_or(self.core.dest_qpn()))
+    }
+
+    /// Gives the peer another time to acknowledge, which is no retry.
+    pub(crate) fn wait_longer(&mut self, now: Duration) {
+        self.requester.retry.wait_longer(&self.core.attr, now);
+    }
+
     /// Does a bounded amount of work. `true` if there was any.
     pub(crate) fn step(&mut self, resources: &mut Resources, now: Duration) -> bool {
         if self.core.context.cross_channel.slave_send && self.core.state != QpState::Reset {

@@ -152,6 +152,10 @@ pub(crate) struct Resources {
     dc_attempts: u32,
     /// QPs that could not report a completion, because the CQ takes no further CQEs.
     pub(crate) stranded: Vec<u32>,
+    /// Completions wait until the packets of the step have been sent.
+    holds_completions: bool,
+    /// Those that wait: CQ, timestamp, content.
+    held_completions: Vec<(u32, u64, Completion)>,
 }
 
 impl Resources {
@@ -210,6 +214,8 @@ impl Resources {
             complaints: Complaints::default(),
             dc_attempts: 0,
             stranded: Vec::new(),
+            holds_completions: false,
+            held_completions: Vec::new(),
         }
     }
 
@@ -279,14 +285,38 @@ impl Resources {
         }
     }
 
-    /// Writes the CQE of `c`, whose queue has timestamps of this format, to CQ `cqn`, and raises the events that follow
-    /// from it.
+    /// From now on, completions wait for [`Self::release_completions`].
+    pub(crate) fn hold_completions(&mut self) {
+        self.holds_completions = true;
+    }
+
+    /// Writes the CQEs that have waited, in order. From now on, none waits.
+    pub(crate) fn release_completions(&mut self) {
+        self.holds_completions = false;
+        let mut held = std::mem::take(&mut self.held_completions);
+        for (cqn, stamp, completion) in held.drain(..) {
+            self.write_completion(cqn, stamp, &completion);
+        }
+        // Kept for its memory.
+        self.held_completions = held;
+    }
+
+    /// Completes a request or a receive whose queue has timestamps of this format, by CQ `cqn`.
+    pub(crate) fn complete(&mut self, cqn: u32, timestamps: TimestampFormat, c: &Completion) {
+        let stamp = self.timestamp(timestamps);
+        if self.holds_completions {
+            self.held_completions.push((cqn, stamp, c.clone()));
+        } else {
+            self.write_completion(cqn, stamp, c);
+        }
+    }
+
+    /// Writes the CQE of `c`, with timestamp `stamp`, to CQ `cqn`, and raises the events that follow from it.
     ///
     /// A CQ that cannot be written is in error, and takes no further CQEs. A QP with a completion for it is
     /// [stranded](Self::stranded): it can report no completions (IBTA vol. 1, 11.6.3: the affiliated asynchronous
     /// errors "CQ error" and "local work queue catastrophic error").
-    pub(crate) fn complete(&mut self, cqn: u32, timestamps: TimestampFormat, c: &Completion) {
-        let stamp = self.timestamp(timestamps);
+    fn write_completion(&mut self, cqn: u32, stamp: u64, c: &Completion) {
         let Some(cq) = self.cqs.get_mut(cqn) else {
             log::error!("completion for CQ {cqn:#x}, which does not exist: {c:?}");
             return;

@@ -5,7 +5,7 @@ use crate::faults::Faults;
 use crate::wire::cable::Dropped;
 use crate::wire::fault::{FaultConfig, FaultConfigError, FaultInjector};
 use crate::wire::slow::SlowLink;
-use crate::wire::{Announcement, Fate, Frame, Wire};
+use crate::wire::{Announcement, Arrived, Fate, Frame, Wire};
 use std::os::fd::RawFd;
 use std::time::Duration;
 
@@ -90,8 +90,12 @@ impl Wire for Changing {
         self.wire.advance(now)
     }
 
-    fn flush(&mut self) {
-        self.wire.flush();
+    fn flush(&mut self, arrived: Arrived) {
+        self.wire.flush(arrived);
+    }
+
+    fn is_kept_waiting_by(&mut self, qpn: u32) -> bool {
+        self.wire.is_kept_waiting_by(qpn)
     }
 
     fn next_deadline(&self) -> Option<Duration> {

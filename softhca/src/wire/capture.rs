@@ -27,7 +27,7 @@ use pcap_file::{DataLink, PcapError};
 use super::address::Announcement;
 use super::cable::{self, Dropped};
 use super::frame::Frame;
-use super::port::{Fate, Wire};
+use super::port::{Arrived, Fate, Wire};
 use super::segment;
 use crate::config::{LinkLayer, PortConfig};
 
@@ -247,8 +247,12 @@ impl<W: Wire> Wire for CapturedWire<W> {
         self.wire.advance(now)
     }
 
-    fn flush(&mut self) {
-        self.wire.flush();
+    fn flush(&mut self, arrived: Arrived) {
+        self.wire.flush(arrived);
+    }
+
+    fn is_kept_waiting_by(&mut self, qpn: u32) -> bool {
+        self.wire.is_kept_waiting_by(qpn)
     }
 
     fn next_deadline(&self) -> Option<Duration> {

@@ -17,7 +17,7 @@ use thiserror::Error;
 use super::address::Announcement;
 use super::cable::Dropped;
 use super::frame::Frame;
-use super::port::{Fate, Wire};
+use super::port::{Arrived, Fate, Wire};
 use crate::config::GidType;
 use crate::packet::Packet;
 
@@ -346,8 +346,12 @@ impl<W: Wire> Wire for FaultInjector<W> {
         self.wire.advance(now)
     }
 
-    fn flush(&mut self) {
-        self.wire.flush();
+    fn flush(&mut self, arrived: Arrived) {
+        self.wire.flush(arrived);
+    }
+
+    fn is_kept_waiting_by(&mut self, qpn: u32) -> bool {
+        self.wire.is_kept_waiting_by(qpn)
     }
 
     fn next_deadline(&self) -> Option<Duration> {

@@ -25,5 +25,5 @@ mod watcher;
 pub use address::{Address, Announcement, GSI_QPN};
 pub use frame::{Frame, Grh, Macs, Route};
 pub(crate) use outbox::{Outbox, Sender};
-pub use port::{Fate, Wire};
+pub use port::{Arrived, Fate, Wire};
 pub(crate) use segment::Size;

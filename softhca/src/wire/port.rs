@@ -35,6 +35,17 @@ impl Fate {
     }
 }
 
+/// What became of the packets that a wire has brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrived {
+    /// The device has taken them, and its answers are on the wire.
+    Answered,
+    /// Answers are still to come.
+    Unanswered,
+    /// The device takes no packets now, on purpose: it has failed, or a script stalls it.
+    Ignored,
+}
+
 /// The port's way to other devices. Delivers in order per sender unless a fault injector sits on it.
 pub trait Wire: Send {
     /// Sends `frame`.
@@ -90,8 +101,18 @@ pub trait Wire: Send {
         false
     }
 
-    /// A step ends: the receivers learn of everything that was sent. A wire may tell them before.
-    fn flush(&mut self) {}
+    /// A step ends: the receivers learn of everything that was sent, and senders may learn what became of their packets.
+    /// A wire may tell receivers before.
+    fn flush(&mut self, arrived: Arrived) {
+        let _ = arrived;
+    }
+
+    /// Whether the device that has this QPN lives, and has not got to the packets that were sent to it: its process is
+    /// stopped, or has had no CPU. A NIC answers without one. So this time counts against no time limit of the sender.
+    fn is_kept_waiting_by(&mut self, qpn: u32) -> bool {
+        let _ = qpn;
+        false
+    }
 
     /// When [`Self::advance`] has something to do although nothing happens.
     fn next_deadline(&self) -> Option<Duration> {
@@ -147,8 +168,12 @@ impl<W: Wire + ?Sized> Wire for Box<W> {
         (**self).advance(now)
     }
 
-    fn flush(&mut self) {
-        (**self).flush();
+    fn flush(&mut self, arrived: Arrived) {
+        (**self).flush(arrived);
+    }
+
+    fn is_kept_waiting_by(&mut self, qpn: u32) -> bool {
+        (**self).is_kept_waiting_by(qpn)
     }
 
     fn next_deadline(&self) -> Option<Duration> {

@@ -16,7 +16,7 @@ use fastrand::Rng;
 use super::address::Announcement;
 use super::cable::{self, Dropped};
 use super::frame::Frame;
-use super::port::{Fate, Wire};
+use super::port::{Arrived, Fate, Wire};
 
 /// Most packets and frames on their way. Past it, a packet comes back to its sender, and a frame is lost.
 pub const ON_THE_WAY: usize = 4096;
@@ -154,8 +154,12 @@ impl<W: Wire> Wire for SlowLink<W> {
         worked
     }
 
-    fn flush(&mut self) {
-        self.wire.flush();
+    fn flush(&mut self, arrived: Arrived) {
+        self.wire.flush(arrived);
+    }
+
+    fn is_kept_waiting_by(&mut self, qpn: u32) -> bool {
+        self.wire.is_kept_waiting_by(qpn)
     }
 
     fn next_deadline(&self) -> Option<Duration> {

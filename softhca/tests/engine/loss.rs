@@ -7,6 +7,8 @@ use softhca::context::QpState;
 use softhca::device::hw_counter_names;
 use softhca::packet::Operation;
 use softhca::wire::fault::FaultConfig;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 /// A small generator of the tests' own, so that a seed means the same for ever.
 struct Dice(u64);
@@ -320,4 +322,55 @@ fn losses_add_up_over_rnr_naks_until_something_is_acknowledged() {
             assert_eq!((done.len(), lab.b.poll_recv().len()), (1, 1));
         }
     }
+}
+
+/// A program that has seen a message may end at once: by then its device has acknowledged it.
+#[test]
+fn a_message_is_acknowledged_before_its_receiver_sees_it() {
+    let mut lab = Lab::new(Options::default());
+    let (memory, cqe) = (lab.b.memory.clone(), lab.b.recv_cq.buf);
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let log = seen.clone();
+    lab.b.script(move |packet| {
+        if packet.headers.bth.opcode.operation() == Operation::Acknowledge {
+            log.lock().unwrap().push(memory.read(cqe + 63, 1)[0] >> 4);
+        }
+        Fate::Deliver
+    });
+    lab.b.post_recv(&[(lab.b.data, 64)]);
+    lab.a.post(&Wr::send().inline(b"the last one"));
+    lab.settle();
+    assert_eq!(*seen.lock().unwrap(), [15], "opcode 15: the CQE was not written yet");
+    assert_eq!((lab.b.poll_recv().len(), lab.a.poll_send().len()), (1, 1));
+}
+
+/// A NIC answers while its program is stopped. So the time of a stopped peer counts as no retry, however long it is.
+#[test]
+fn a_peer_that_is_away_is_waited_for() {
+    let mut lab = Lab::new(Options { retry_cnt: 1, timeout: 10, ..Options::default() });
+    let away = |lab: &Lab, away| lab.a.tap.lock().unwrap().peer_is_away = away;
+    // Its process has not read what is sent to it.
+    lab.a.script(|_| Fate::Drop);
+    away(&lab, true);
+    lab.a.post(&Wr::write(lab.b.data, lab.b.key).inline(b"first"));
+    for _ in 0..1000 {
+        lab.advance(Duration::from_secs(1));
+    }
+    assert_eq!(lab.a.sent(Operation::Write).len(), 1, "and nothing is sent again");
+    // It comes back, and the packet was lost.
+    lab.a.script(|_| Fate::Deliver);
+    away(&lab, false);
+    lab.settle();
+    let done = lab.a.poll_send();
+    assert_eq!((done.len(), done[0].opcode), (1, REQ));
+    // One that does not come back fails, as soon as it is known to be dead.
+    away(&lab, true);
+    lab.a.script(|_| Fate::Drop);
+    lab.a.post(&Wr::write(lab.b.data, lab.b.key).inline(b"second"));
+    lab.advance(Duration::from_secs(100));
+    assert!(lab.a.poll_send().is_empty());
+    away(&lab, false);
+    lab.settle();
+    let done = lab.a.poll_send();
+    assert_eq!((done.len(), done[0].opcode, done[0].syndrome), (1, REQ_ERR, 0x15));
 }

@@ -32,6 +32,8 @@ pub(crate) struct Tap {
     /// Packets that the wire takes between two looks at it; no limit if `None`.
     pub(crate) width: Option<usize>,
     taken: usize,
+    /// The peer's process is stopped.
+    pub(crate) peer_is_away: bool,
     /// Ethernet frames sent.
     pub(crate) frames: usize,
     held: VecDeque<Frame>,
@@ -87,6 +89,10 @@ impl Wire for TappedWire {
 
     fn recv_ethernet(&mut self) -> Option<Vec<u8>> {
         self.inner.recv_ethernet()
+    }
+
+    fn is_kept_waiting_by(&mut self, _qpn: u32) -> bool {
+        self.tap.lock().unwrap().peer_is_away
     }
 
     fn recv(&mut self) -> Option<Frame> {

@@ -89,6 +89,11 @@ impl Connection {
         self.responder.reply(&self.core, resources)
     }
 
+    /// Whether its initiator waits for an answer.
+    pub(super) fn owes_answers(&self) -> bool {
+        !self.responder.has_replied()
+    }
+
     /// When it ends if nothing arrives; `at_most` shortens its life.
     pub(in crate::qp) fn end(&self, at_most: Duration) -> Duration {
         self.heard.saturating_add(self.lifetime.min(at_most))

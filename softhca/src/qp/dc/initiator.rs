@@ -136,6 +136,14 @@ impl Initiator {
         *self = Self::default();
     }
 
+    /// The target that has been asked for a connection, if one has.
+    pub(in crate::qp) fn asked(&self) -> Option<u32> {
+        match self.link {
+            Link::Asking { target, .. } => Some(target.vector.dest_qpn),
+            _ => None,
+        }
+    }
+
     /// The answer has not come, or says that the target will have room later: ask the target once more.
     pub(in crate::qp) fn ask_again(&mut self) {
         if let Link::Asking { asked, .. } = &mut self.link {

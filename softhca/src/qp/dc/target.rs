@@ -303,6 +303,11 @@ impl Dct {
         worked
     }
 
+    /// Whether an initiator waits for an answer.
+    pub(crate) fn owes_answers(&self) -> bool {
+        self.connections.values().any(Connection::owes_answers)
+    }
+
     /// Nothing will happen until a packet comes, or it is to be drained.
     pub(crate) fn is_idle(&self) -> bool {
         self.connections.is_empty() && self.state != DctState::Draining

@@ -15,6 +15,9 @@ const EARLY_RETRIES: u8 = 2;
 /// does not count as dead because its process has had no CPU for a while.
 const LATE_FACTOR: u32 = 4;
 
+/// How often it is looked at least whether a peer that is away has come back.
+const SHORTEST_WAIT: Duration = Duration::from_millis(1);
+
 /// RNR timer codes 0 to 31 in units of 10 us (IBTA vol. 1, table 45).
 const RNR_TIMER: [u32; 32] = [
     65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096,
@@ -68,6 +71,12 @@ impl Retry {
         self.lost_at = if outstanding { self.lost_after(attr, now) } else { None };
     }
 
+    /// The peer cannot have answered yet: the transport timer begins anew. It does not begin more often than each
+    /// [`SHORTEST_WAIT`], because the peer may stay away for hours.
+    pub(in crate::qp) fn wait_longer(&mut self, attr: &QpAttr, now: Duration) {
+        self.lost_at = self.lost_after(attr, now).map(|at| at.max(now.saturating_add(SHORTEST_WAIT)));
+    }
+
     /// A transport retry is about to happen; `false` if there has been one too many.
     pub(super) fn may_retry(&mut self, attr: &QpAttr) -> bool {
         self.lost_at = None;
@@ -101,7 +110,7 @@ impl Retry {
     }
 
     /// The transport timer has run out.
-    pub(super) fn is_lost(&self, now: Duration) -> bool {
+    pub(in crate::qp) fn is_lost(&self, now: Duration) -> bool {
         self.lost_at.is_some_and(|at| at <= now)
     }
 

@@ -41,7 +41,7 @@ use self::{
 use super::address::{Address, Announcement, GSI_QPN};
 use super::cable::Dropped;
 use super::frame::Frame;
-use super::port::Wire;
+use super::port::{Arrived, Wire};
 use crate::{
     config::Gid,
     notify::Notify,
@@ -209,8 +209,8 @@ impl ShmWire {
                 Received::Nothing => log::warn!("a sender is not let in: it hands over no ring"),
                 Received::Memory(memory) => {
                     let reader = Reader::open(&memory);
-                    match reader.and_then(|reader| self.slot.answer(&connection).map(|()| reader)) {
-                        Ok(reader) => self.inbound.push(Inbound { connection, reader, is_closed: false }),
+                    match reader.and_then(|reader| Ok((reader, self.slot.answer(&connection)?))) {
+                        Ok((reader, is_closed)) => self.inbound.push(Inbound { connection, reader, is_closed }),
                         Err(error) => log::warn!("a sender is not let in: {error}"),
                     }
                 }
@@ -382,12 +382,23 @@ impl Wire for ShmWire {
         false
     }
 
-    fn flush(&mut self) {
+    fn flush(&mut self, arrived: Arrived) {
+        match arrived {
+            Arrived::Answered => self.inbound.iter_mut().for_each(|inbound| inbound.reader.answer()),
+            Arrived::Unanswered => {}
+            Arrived::Ignored => self.inbound.iter_mut().for_each(|inbound| inbound.reader.ignore()),
+        }
         for slot in self.sent_to.drain(..) {
             if let Some(peer) = &mut self.peers[slot as usize] {
                 peer.end_step();
             }
         }
+    }
+
+    fn is_kept_waiting_by(&mut self, qpn: u32) -> bool {
+        let now = self.now;
+        let peer = self.peers[slot::slot_of(qpn) as usize].as_mut();
+        peer.is_some_and(|peer| peer.is_unanswered() && peer.is_alive(now))
     }
 
     fn send_ethernet(&mut self, frame: &[u8]) {

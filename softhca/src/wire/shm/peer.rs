@@ -89,6 +89,11 @@ impl Peer {
         }
     }
 
+    /// Whether it has not dealt with all frames that were sent to it.
+    pub(super) fn is_unanswered(&self) -> bool {
+        self.writer.as_ref().is_some_and(Writer::is_unanswered)
+    }
+
     fn wake(&self) {
         if let Some((_, notify)) = &self.control {
             notify.wake();

@@ -5,13 +5,14 @@
 //! writer's index is past it.
 //!
 //! ```text
-//! 0   magic   4 capacity   64 tail (writer)   128 head (reader)   4096 records
+//! 0   magic   4 capacity   64 tail (writer)   128 head (reader)   192 answered (reader)   4096 records
 //! record: length u32, slid u16, dlid u16, sl u8, GID type u8 (0: no GRH), traffic class u8, hop limit u8, flow label u32,
 //!         source GID, destination GID, source MAC, destination MAC, packets u16, 2 bytes of 0, packet; padded to 8 bytes;
 //!         wraps anywhere
 //!         of an Ethernet frame: length u32, 5 bytes of 0, 255, 54 bytes of 0, frame; padded and wraps in the same way
 //! ```
-//! Indices count bytes modulo 2^32. Byte order is the machine's.
+//! Indices count bytes modulo 2^32. Byte order is the machine's. `answered` is the end of the records that the reader's
+//! device has dealt with: its answers have left. It is between `head` and the end of an earlier step.
 //!
 //! Required: the reader sees whole records, and the writer overwrites only bytes that the reader has read.
 //!
@@ -46,6 +47,7 @@ const MAGIC_AT: usize = 0;
 const CAPACITY_AT: usize = 4;
 const TAIL_AT: usize = 64;
 const HEAD_AT: usize = 128;
+const ANSWERED_AT: usize = 192;
 const RECORDS: usize = 4096;
 
 const RECORD_HEADER: usize = 64;
@@ -162,6 +164,11 @@ impl Writer {
         Ok(true)
     }
 
+    /// Whether the reader's device has not dealt with all records yet.
+    pub(super) fn is_unanswered(&self) -> bool {
+        self.shared.word(ANSWERED_AT).load(Ordering::Acquire) != self.tail
+    }
+
     /// Announces a ring full of records that were never written, as no writer does.
     #[cfg(test)]
     pub(super) fn claim_all(&self) {
@@ -185,6 +192,8 @@ pub(super) struct Reader {
     head: u32,
     /// The writer's index when last looked at.
     tail: u32,
+    /// The end of the answered records.
+    answered: u32,
 }
 
 impl Reader {
@@ -196,7 +205,25 @@ impl Reader {
             let what = format!("ring with magic {:#x} and capacity {:#x}", found.0, found.1);
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
-        Ok(Self { shared, head: 0, tail: 0 })
+        Ok(Self { shared, head: 0, tail: 0, answered: 0 })
+    }
+
+    /// All records that were read are answered.
+    pub(super) fn answer(&mut self) {
+        self.answer_up_to(self.head);
+    }
+
+    /// Records get no answer now, read or not.
+    pub(super) fn ignore(&mut self) {
+        let tail = self.shared.word(TAIL_AT).load(Ordering::Acquire);
+        self.answer_up_to(tail);
+    }
+
+    fn answer_up_to(&mut self, end: u32) {
+        if self.answered != end {
+            self.answered = end;
+            self.shared.word(ANSWERED_AT).store(end, Ordering::Release);
+        }
     }
 
     /// Whether nothing is waiting.

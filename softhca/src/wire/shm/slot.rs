@@ -41,7 +41,7 @@ const RESERVED_QPNS: u32 = 0x40;
 const QPN_MULTICAST: u32 = 0xff_ffff;
 
 /// The message that goes with a descriptor: the version of everything that is shared.
-const MESSAGE: [u8; 8] = *b"softhca6";
+const MESSAGE: [u8; 8] = *b"softhca7";
 
 /// The QPNs of a slot, reserved ones first.
 pub(super) fn qpns(slot: u32) -> Range<u32> {
@@ -290,9 +290,14 @@ impl OwnSlot {
         }
     }
 
-    /// Tells a sender how we are woken.
-    pub(super) fn answer(&self, sender: &Connection) -> io::Result<()> {
-        sender.send(&self.memory)
+    /// Tells a sender how we are woken. Whether it is gone: its frames are in its ring all the same.
+    pub(super) fn answer(&self, sender: &Connection) -> io::Result<bool> {
+        match sender.send(&self.memory) {
+            Err(error) if matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset) => {
+                Ok(true)
+            }
+            answered => answered.map(|()| false),
+        }
     }
 }
 

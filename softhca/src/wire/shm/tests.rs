@@ -223,6 +223,56 @@ fn a_new_owner_of_a_slot_gets_nothing_that_was_for_the_old_one() {
     assert_eq!(recv(&mut a), None);
 }
 
+/// Its first frames are its last: an acknowledgement, for example.
+#[test]
+fn frames_of_a_sender_that_has_gone_before_it_was_let_in_arrive() {
+    let _alone = FORKING.lock();
+    let directory = tempfile::tempdir().unwrap();
+    let (mut a, mut b) = (join(directory.path()), join(directory.path()));
+    a.send(numbered(LID, 0x4000, 8, 1)).unwrap();
+    drop(a);
+    assert_eq!(recv_within(&mut b, PATIENCE), Some(numbered(LID, 0x4000, 8, 1)));
+    let start = Instant::now();
+    while !b.inbound.is_empty() {
+        assert!(start.elapsed() < PATIENCE, "its ring is kept for ever");
+        assert_eq!(recv(&mut b), None);
+    }
+}
+
+#[test]
+fn a_sender_learns_whether_its_frames_are_answered() {
+    let _alone = FORKING.lock();
+    let directory = tempfile::tempdir().unwrap();
+    let (mut a, mut b) = (join(directory.path()), join(directory.path()));
+    let flush = |wire: &mut ShmWire, arrived| {
+        wire.advance(Duration::ZERO);
+        wire.flush(arrived);
+    };
+    assert!(!a.is_kept_waiting_by(0x4040), "nothing was sent");
+    for psn in 0..3 {
+        a.send(numbered(LID, 0x4040, 8, psn)).unwrap();
+    }
+    assert!(a.is_kept_waiting_by(0x4040) && !a.is_kept_waiting_by(0x8040) && !a.is_kept_waiting_by(0x40));
+    assert!(recv_within(&mut b, PATIENCE).is_some());
+    flush(&mut b, Arrived::Answered);
+    assert!(a.is_kept_waiting_by(0x4040), "two are left");
+    assert!(recv(&mut b).is_some() && recv(&mut b).is_some());
+    flush(&mut b, Arrived::Unanswered);
+    assert!(a.is_kept_waiting_by(0x4040));
+    flush(&mut b, Arrived::Answered);
+    assert!(!a.is_kept_waiting_by(0x4040));
+    // A device that takes nothing on purpose is waited for as little as one that is dead.
+    a.send(numbered(LID, 0x4040, 8, 3)).unwrap();
+    assert!(a.is_kept_waiting_by(0x4040));
+    flush(&mut b, Arrived::Ignored);
+    assert!(!a.is_kept_waiting_by(0x4040));
+    a.send(numbered(LID, 0x4040, 8, 4)).unwrap();
+    assert!(a.is_kept_waiting_by(0x4040));
+    drop(b);
+    a.advance(Duration::ZERO);
+    assert!(!a.is_kept_waiting_by(0x4040));
+}
+
 #[test]
 fn a_full_ring_gives_frames_back_until_there_is_room() {
     let directory = tempfile::tempdir().unwrap();
