@@ -321,6 +321,18 @@ impl Device {
         }
     }
 
+    /// Hands packets that wait to the wire, and receives none. `true` if none is left, and the wire holds none for later.
+    /// `now` is as in [`Self::step`].
+    pub fn send_waiting(&mut self, now: Duration) -> bool {
+        if self.failed || self.resources.script.is_stalled() {
+            return true;
+        }
+        self.wire.advance(now);
+        self.send_packets();
+        self.wire.flush(Arrived::Unanswered);
+        self.resources.outbox.is_empty() && self.wire.next_deadline().is_none()
+    }
+
     /// Plays this script from the next step on, in place of an earlier one.
     pub fn set_script(&mut self, script: Script) {
         self.resources.script = Running::new(script);

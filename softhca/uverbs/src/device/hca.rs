@@ -65,24 +65,11 @@ pub(crate) struct Hca {
     pub(super) runner: Option<Runner>,
 }
 
-/// The reports of devices at the end of a program that does not close them.
 extern "C" fn at_exit() {
-    // A child of a program with devices has no device threads, and perhaps a lock that one of them had.
-    if OPENER.load(Ordering::Acquire) != std::process::id() {
-        return;
-    }
-    // A handler of a signal may call `exit`, and its thread may have one of these locks.
-    let Some(devices) = forked::held_soon(&DEVICES) else { return };
-    for hca in devices.iter().filter(|hca| hca.process == std::process::id()) {
-        let patience = if STEPS_BY_POLL.get() { Duration::ZERO } else { PATIENCE_AT_EXIT };
-        if let Some(mut core) = hca.core.try_lock_for(patience) {
-            core.deliver_all();
-        }
-        hca.resources.end();
-    }
+    Hca::end_all();
 }
 
-/// How long the end of the process waits for a device that steps.
+/// How long the end of the process waits for a device that steps, and for packets that leave.
 const PATIENCE_AT_EXIT: Duration = Duration::from_secs(1);
 
 /// The process that opened the first device; 0 = none has.
@@ -92,6 +79,26 @@ static OPENER: AtomicU32 = AtomicU32::new(0);
 static DEVICES: Mutex<Vec<Arc<Hca>>> = Mutex::new(Vec::new());
 
 impl Hca {
+    /// The process ends: the devices' packets leave, and their reports.
+    pub(crate) fn end_all() {
+        // A child of a program with devices has no device threads, and perhaps a lock that one of them had.
+        if OPENER.load(Ordering::Acquire) != std::process::id() {
+            return;
+        }
+        // A handler of a signal may call `exit`, and its thread may have one of these locks.
+        let Some(devices) = forked::held_soon(&DEVICES) else { return };
+        for hca in devices.iter().filter(|hca| hca.process == std::process::id()) {
+            let patience = if STEPS_BY_POLL.get() { Duration::ZERO } else { PATIENCE_AT_EXIT };
+            if let Some(mut core) = hca.core.try_lock_for(patience) {
+                if hca.has_thread() {
+                    core.send_rest(PATIENCE_AT_EXIT);
+                }
+                core.deliver_all();
+            }
+            hca.resources.end();
+        }
+    }
+
     /// Device `index`, made when it is first asked for. The child of a fork makes its own.
     pub(crate) fn get(index: u32, settings: &Arc<Settings>) -> Result<Arc<Self>, Errno> {
         forked::wait_for_holder!(DEVICES: Vec<Arc<Hca>>);

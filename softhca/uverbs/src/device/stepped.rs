@@ -127,6 +127,16 @@ impl Stepped {
         self.deliver_all();
     }
 
+    /// Has the packets leave that the device has made up to now, as a NIC has done before its program ends. Waits no
+    /// longer than `patience` for peers that have no room, and for packets that a slow network holds.
+    pub(super) fn send_rest(&mut self, patience: Duration) {
+        let end = self.clock.now() + patience;
+        self.begin();
+        while !self.device.send_waiting(self.clock.now()) && self.clock.now() < end {
+            std::thread::sleep(Duration::from_micros(100));
+        }
+    }
+
     /// Raises an event at all sources of `origin`.
     fn raise(&mut self, origin: Origin, raise: impl Fn(&Source, &mut Backlog)) {
         let sources = self.sources.get(&origin).into_iter().flatten();

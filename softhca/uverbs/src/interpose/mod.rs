@@ -7,6 +7,7 @@
 
 mod answer;
 pub mod descriptors;
+pub mod ends;
 pub mod lookup;
 mod paths;
 pub mod polls;

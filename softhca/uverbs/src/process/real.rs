@@ -103,6 +103,7 @@ real! {
     fstat64: fn(fd: c_int, out: *mut c_void) -> c_int;
     __fxstat: fn(version: c_int, fd: c_int, out: *mut c_void) -> c_int;
     __fxstat64: fn(version: c_int, fd: c_int, out: *mut c_void) -> c_int;
+    _exit: fn(code: c_int) -> !;
     ioctl: fn(fd: c_int, request: c_ulong, arg: *mut c_void) -> c_int;
     mmap: fn(at: *mut c_void, len: size_t, prot: c_int, flags: c_int, fd: c_int, offset: off_t) -> *mut c_void;
     munmap: fn(at: *mut c_void, len: size_t) -> c_int;

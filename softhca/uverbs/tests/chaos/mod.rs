@@ -68,6 +68,30 @@ fn requests_to_a_killed_peer_end_once() {
 }
 
 #[test]
+fn a_message_is_acknowledged_however_its_receiver_leaves() {
+    let (_directory, program) = compiled("leaving");
+    let rounds = if long() { "100" } else { "5" };
+    for way in ["exit", "_exit", "kill", "exec", "destroy", "deregister", "error", "reset"] {
+        let (code, output) = launch(&[], &[&program, way, rounds], PATIENCE);
+        assert_eq!((code, output.as_str()), (Some(0), ""), "{way}");
+    }
+    // On its way, a packet is in the memory of its sender.
+    for way in ["exit", "_exit", "destroy"] {
+        let (code, output) = launch(&["--faults", "latency=3000"], &[&program, way, "1"], PATIENCE);
+        assert_eq!((code, output.as_str()), (Some(0), ""), "{way} on a slow network");
+    }
+}
+
+#[test]
+fn a_stopped_peer_is_waited_for_and_a_dead_one_is_not() {
+    let (_directory, program) = compiled("leaving");
+    for options in [&[][..], &["--link", "ethernet"]] {
+        let (code, output) = launch(options, &[&program, "stop", "1"], PATIENCE);
+        assert_eq!((code, output.as_str()), (Some(0), ""), "{options:?}");
+    }
+}
+
+#[test]
 fn a_script_that_makes_no_sense_is_named() {
     let directory = tempfile::tempdir().expect("a directory");
     let script = directory.path().join("script.toml");
