@@ -13,6 +13,9 @@
 //! [`HEAD_OF_QUEUE_LIFE`] at most. From then on it loses frames, as behind a switch (IBTA vol. 1, 18.2.5.4, head of
 //! queue lifetime). Everything read from shared memory is checked; an inconsistent ring is not used any more.
 //!
+//! A reader also says how far its device has answered. So a sender tells a peer that is stopped, or has no CPU, from one
+//! that has lost a packet ([`Wire::is_kept_waiting_by`]).
+//!
 //! After `fork` the device stays with the parent: the child must not use its copy. As long as the child holds the
 //! copy, the slot stays taken, even if the parent is gone.
 

@@ -11,8 +11,8 @@
 //!         wraps anywhere
 //!         of an Ethernet frame: length u32, 5 bytes of 0, 255, 54 bytes of 0, frame; padded and wraps in the same way
 //! ```
-//! Indices count bytes modulo 2^32. Byte order is the machine's. `answered` is the end of the records that the reader's
-//! device has dealt with: its answers have left. It is between `head` and the end of an earlier step.
+//! Indices count bytes modulo 2^32. Byte order is the machine's. `answered` is the end of the records that need no answer
+//! any more: the reader's device has answered them, or takes none on purpose.
 //!
 //! Required: the reader sees whole records, and the writer overwrites only bytes that the reader has read.
 //!
