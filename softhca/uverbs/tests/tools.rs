@@ -11,6 +11,7 @@ mod devx;
 mod frames;
 mod hosts;
 mod launcher;
+mod loading;
 mod netlink;
 mod pair;
 mod polls;

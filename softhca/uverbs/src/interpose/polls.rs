@@ -6,7 +6,8 @@
 
 use crate::context::{Context, device_file};
 use crate::device::Polled;
-use crate::process::{Errno, lock, real, uncancelled};
+use crate::process::provider::{self, Function};
+use crate::process::{Errno, lock, uncancelled};
 use libc::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -135,14 +136,17 @@ fn stepped(device: &Polled) -> bool {
     worked
 }
 
+const OPEN: Function = Function { name: c"ibv_open_device", beside: c"ibv_node_type_str" };
+const OPEN_MLX5: Function = Function { name: c"mlx5dv_open_device", beside: c"mlx5dv_query_device" };
+const CLOSE: Function = Function { name: c"ibv_close_device", beside: c"ibv_node_type_str" };
+
 /// Opens a device. Polls of a context of ours step the device.
 ///
 /// # Safety
 /// As for libibverbs' function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn ibv_open_device(device: *mut c_void) -> *mut c_void {
-    static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
-    let next = real::next(&NEXT, Some(c"libibverbs.so.1"), c"ibv_open_device");
+    let next = provider::definition(device as u64, &OPEN);
     if next.is_null() {
         Errno::ENOSYS.set();
         return next;
@@ -163,8 +167,7 @@ pub unsafe extern "C" fn ibv_open_device(device: *mut c_void) -> *mut c_void {
 /// As for libmlx5's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn mlx5dv_open_device(device: *mut c_void, attributes: *mut c_void) -> *mut c_void {
-    static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
-    let next = real::next(&NEXT, Some(c"libmlx5.so.1"), c"mlx5dv_open_device");
+    let next = provider::definition(device as u64, &OPEN_MLX5);
     if next.is_null() {
         Errno::ENOSYS.set();
         return next;
@@ -185,8 +188,9 @@ pub unsafe extern "C" fn mlx5dv_open_device(device: *mut c_void, attributes: *mu
 /// As for libibverbs' function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn ibv_close_device(context: *mut c_void) -> c_int {
-    static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
-    let next = real::next(&NEXT, Some(c"libibverbs.so.1"), c"ibv_close_device");
+    // SAFETY: null, or the caller's context.
+    let device = unsafe { context.cast::<IbvContext>().as_ref() }.map_or(0, |context| context.device as u64);
+    let next = provider::definition(device, &CLOSE);
     if next.is_null() {
         return libc::ENOSYS;
     }

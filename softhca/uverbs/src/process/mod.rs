@@ -15,6 +15,7 @@ mod lock;
 pub(crate) mod lock_file;
 mod memlock;
 mod page;
+pub(crate) mod provider;
 pub(crate) mod real;
 pub(crate) mod route;
 mod shared_file;

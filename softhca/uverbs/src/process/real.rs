@@ -6,29 +6,15 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The definition of `name` after ours, which `cache` remembers.
 fn resolve(cache: &AtomicPtr<c_void>, name: &CStr) -> *mut c_void {
-    let found = next(cache, None, name);
-    if found.is_null() {
-        // Only functions that libc exports call on here: theirs would be missing from every program.
-        std::process::abort();
-    }
-    found
-}
-
-/// The definition of `name` after ours, which `cache` remembers; null if there is none. The program may have loaded the
-/// `library` for itself (`RTLD_LOCAL`), where a search by name alone does not find it.
-pub(crate) fn next(cache: &AtomicPtr<c_void>, library: Option<&CStr>, name: &CStr) -> *mut c_void {
     let known = cache.load(Ordering::Relaxed);
     if !known.is_null() {
         return known;
     }
     // SAFETY: `name` ends with a zero byte.
-    let mut found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
-    if let Some(library) = library.filter(|_| found.is_null()) {
-        // SAFETY: both names end with a zero byte, and nothing is loaded.
-        found = unsafe {
-            let handle = libc::dlopen(library.as_ptr(), libc::RTLD_LAZY | libc::RTLD_NOLOAD);
-            if handle.is_null() { handle } else { libc::dlsym(handle, name.as_ptr()) }
-        };
+    let found = unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) };
+    if found.is_null() {
+        // Only functions that libc exports call on here: theirs would be missing from every program.
+        std::process::abort();
     }
     cache.store(found, Ordering::Relaxed);
     found
