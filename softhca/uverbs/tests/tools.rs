@@ -422,7 +422,7 @@ fn the_child_of_a_fork_is_told_that_the_device_is_its_parents() {
             let told = output.lines().all(|line| line.contains("a child of fork cannot use a device"));
             assert!(code == Some(0) && told && output.lines().count() == 1, "{options:?} {case}: {code:?}\n{output}");
         }
-        for case in ["opens", "closes"] {
+        for case in ["opens", "closes", "memory"] {
             let end = launch(options, &[&program, case], Duration::from_secs(60));
             assert_eq!(end, (Some(0), String::new()), "{options:?} {case}");
         }

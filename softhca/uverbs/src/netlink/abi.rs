@@ -69,6 +69,7 @@ pub(super) mod attr {
     pub(in super::super) const CHARDEV_ABI: u16 = 71;
     pub(in super::super) const CHARDEV: u16 = 72;
     pub(in super::super) const UVERBS_DRIVER_ID: u16 = 73;
+    pub(in super::super) const SYS_COPY_ON_FORK: u16 = 93;
 }
 
 /// `RDMA_NODE_IB_CA`.

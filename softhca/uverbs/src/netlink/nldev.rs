@@ -30,10 +30,16 @@ pub(super) fn answer(request: &Request<'_>, port: u32, settings: &Settings) -> R
         command::RES_GET => {
             Ok(devices()?.map(|device| count_resources(begin(command::RES_GET), settings, device)).collect())
         }
-        command::SYS_GET if !all => Ok(vec![begin(command::SYS_GET).put_u8(attr::SYS_NETNS_MODE, NETNS_SHARED).end()]),
+        command::SYS_GET if !all => Ok(vec![describe_system(begin(command::SYS_GET))]),
         command::GET_CHARDEV if !all => Ok(vec![describe_file(request, begin(command::GET_CHARDEV), settings)?]),
         _ => Err(Errno::EOPNOTSUPP),
     }
+}
+
+/// As kernels since 5.12, this one copies registered pages for the child of a fork: libibverbs keeps no memory from
+/// children then.
+fn describe_system(answer: Answer) -> Vec<u8> {
+    answer.put_u8(attr::SYS_NETNS_MODE, NETNS_SHARED).put_u8(attr::SYS_COPY_ON_FORK, 1).end()
 }
 
 /// The device that the request names.
