@@ -26,7 +26,20 @@ pub trait HostMemory: Send {
     /// The memory stays valid for reads and writes by the device until the matching [`Self::unmap`].
     unsafe fn map(&mut self, addr: u64, len: usize) -> Result<(), DmaFault>;
 
-    /// Undoes one [`Self::map`] of exactly this range.
+    /// Makes memory reachable that the device is to write, as [`map`](Self::map) does. The same as `map` where all
+    /// memory can be written.
+    ///
+    /// # Errors
+    /// [`DmaFault`] if the memory does not exist or cannot be written.
+    ///
+    /// # Safety
+    /// As for [`map`](Self::map).
+    unsafe fn map_writable(&mut self, addr: u64, len: usize) -> Result<(), DmaFault> {
+        // SAFETY: passed on to the caller.
+        unsafe { self.map(addr, len) }
+    }
+
+    /// Undoes one [`Self::map`] or [`Self::map_writable`] of exactly this range.
     fn unmap(&mut self, addr: u64, len: usize);
 
     /// Copies host memory at `addr` into `out`.

@@ -91,6 +91,21 @@ impl ProcessMemory {
         }
     }
 
+    /// Maps memory that is there and, if `write` is set, can be written.
+    fn map_present(&mut self, addr: u64, len: usize, write: bool) -> Result<(), DmaFault> {
+        let fault = DmaFault { addr, len };
+        let end = addr.checked_add(len as u64).ok_or(fault)?;
+        if len == 0 {
+            return Ok(());
+        }
+        let writable = populate(usize::try_from(addr).map_err(|_| fault)?, len).ok_or(fault)?;
+        if write && !writable {
+            return Err(fault);
+        }
+        self.add(addr, end, writable);
+        Ok(())
+    }
+
     /// Counts one more mapping of `addr..end`.
     fn add(&mut self, addr: u64, end: u64, writable: bool) {
         self.forget();
@@ -125,14 +140,11 @@ impl ProcessMemory {
 
 impl HostMemory for ProcessMemory {
     unsafe fn map(&mut self, addr: u64, len: usize) -> Result<(), DmaFault> {
-        let fault = DmaFault { addr, len };
-        let end = addr.checked_add(len as u64).ok_or(fault)?;
-        if len == 0 {
-            return Ok(());
-        }
-        let writable = populate(usize::try_from(addr).map_err(|_| fault)?, len).ok_or(fault)?;
-        self.add(addr, end, writable);
-        Ok(())
+        self.map_present(addr, len, false)
+    }
+
+    unsafe fn map_writable(&mut self, addr: u64, len: usize) -> Result<(), DmaFault> {
+        self.map_present(addr, len, true)
     }
 
     fn unmap(&mut self, addr: u64, len: usize) {

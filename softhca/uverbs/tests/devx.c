@@ -57,6 +57,7 @@ static void memories(void)
 	EXPECT(mlx5dv_devx_umem_dereg(umem) == 0);
 	EXPECT(ERRNO_OF(mlx5dv_devx_umem_reg(context, memory, 0, 0)) == EINVAL);
 	EXPECT(ERRNO_OF(mlx5dv_devx_umem_reg(context, (void *)64, 4096, 0)) == EFAULT);
+	EXPECT(ERRNO_OF(mlx5dv_devx_umem_reg(context, "constant", 8, IBV_ACCESS_LOCAL_WRITE)) == EFAULT);
 	EXPECT(ERRNO_OF(mlx5dv_devx_umem_reg(context, memory, -4096UL, 0)) == EINVAL);
 	EXPECT(ERRNO_OF(mlx5dv_devx_umem_reg(context, memory, 4096, IBV_ACCESS_REMOTE_WRITE)) == EINVAL);
 	EXPECT(ERRNO_OF(mlx5dv_devx_umem_reg(context, memory, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC)) == EINVAL);

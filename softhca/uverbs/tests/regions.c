@@ -1,7 +1,7 @@
 /*
  * Memory regions beyond the plain ones: registered anew, paged in on demand, of files, of device memory, and past what may be
  * pinned.
- * With the argument "locked", the process may pin 64 KiB.
+ * With the argument "locked", the process may pin 64 KiB. With "changed", rights to memory change after its registration.
  * Prints what went otherwise than expected; the exit code is 1 then.
  */
 #include "prelude.h"
@@ -280,6 +280,108 @@ static void of_no_bytes(struct ibv_mr *plain, int on_demand)
 	EXPECT(on_demand || (!ibv_reg_mr(pd, at + 16, 0, rights) && errno == EFAULT));
 }
 
+/* Memory that the process may only read is not registered for writing, by any right that leads to writes. */
+static void of_constants(struct ibv_mr *plain)
+{
+	static const char literal[64] = "a literal";
+	FILE *file = NEED(tmpfile());
+	EXPECT(ftruncate(fileno(file), PAGE) == 0);
+	char *read_only = mmap(NULL, PAGE, PROT_READ, MAP_PRIVATE, fileno(file), 0);
+	char *past_the_end = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fileno(file), 0);
+	EXPECT(read_only != MAP_FAILED && past_the_end != MAP_FAILED);
+	char *mixed = pages(3);
+	EXPECT(mprotect(mixed + PAGE, PAGE, PROT_READ) == 0);
+	struct { const char *at; size_t length; } of[] = {
+		{ literal, sizeof(literal) }, { read_only, PAGE }, { read_only + 8, 8 }, { mixed, 3 * PAGE }, { mixed + PAGE - 1, 2 },
+	};
+	int writing[] = { IBV_ACCESS_LOCAL_WRITE, RIGHTS, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_ATOMIC, IBV_ACCESS_MW_BIND };
+	for (size_t i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		for (int j = 0; j < 4; j++) {
+			errno = 0;
+			EXPECT(!ibv_reg_mr(pd, (void *)of[i].at, of[i].length, writing[j]) && errno == EFAULT);
+		}
+		EXPECT(ibv_dereg_mr(NEED(ibv_reg_mr(pd, (void *)of[i].at, of[i].length, IBV_ACCESS_REMOTE_READ))) == 0);
+	}
+	for (int access = 0; access <= IBV_ACCESS_LOCAL_WRITE; access++) {
+		errno = 0;
+		EXPECT(!ibv_reg_mr(pd, past_the_end, 2 * PAGE, access) && errno == EFAULT);
+	}
+	/* It can be sent, and a peer can read it. */
+	struct ibv_mr *mr = NEED(ibv_reg_mr(pd, (void *)literal, sizeof(literal), IBV_ACCESS_REMOTE_READ));
+	EXPECT(copy(mr->lkey, (void *)literal, plain->rkey, (uintptr_t)memory) == IBV_WC_SUCCESS && strcmp(memory, literal) == 0);
+	EXPECT(copy(plain->lkey, memory, mr->rkey, (uintptr_t)literal) == IBV_WC_REM_ACCESS_ERR);
+	EXPECT(ibv_dereg_mr(mr) == 0);
+	/* No other memory takes its place either. */
+	mr = NEED(ibv_reg_mr(pd, mixed, PAGE, RIGHTS));
+	errno = 0;
+	EXPECT(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_TRANSLATION, NULL, read_only, PAGE, 0) == IBV_REREG_MR_ERR_CMD && errno == EFAULT);
+	EXPECT(copy(plain->lkey, memory, mr->rkey, (uintptr_t)mixed) == IBV_WC_SUCCESS);
+	EXPECT(ibv_dereg_mr(mr) == 0);
+	munmap(read_only, PAGE);
+	munmap(past_the_end, 2 * PAGE);
+	munmap(mixed, 3 * PAGE);
+	fclose(file);
+}
+
+/* A region that was registered for reading gets rights to write if the process has them. */
+static void rights_beyond_those_of_the_process(struct ibv_mr *plain)
+{
+	char *at = pages(2);
+	EXPECT(mprotect(at, PAGE, PROT_READ) == 0);
+	struct ibv_mr *mr = NEED(ibv_reg_mr(pd, at, 2 * PAGE, 0));
+	errno = 0;
+	EXPECT(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, RIGHTS) == IBV_REREG_MR_ERR_CMD && errno == EACCES);
+	EXPECT(mprotect(at, PAGE, PROT_READ | PROT_WRITE) == 0);
+	EXPECT(ibv_rereg_mr(mr, IBV_REREG_MR_CHANGE_ACCESS, NULL, NULL, 0, RIGHTS) == 0);
+	EXPECT(copy(plain->lkey, memory, mr->rkey, (uintptr_t)at) == IBV_WC_SUCCESS);
+	EXPECT(ibv_dereg_mr(mr) == 0);
+	munmap(at, 2 * PAGE);
+}
+
+/*
+ * Rights that go after the registration: an error, and the process lives. A NIC, which has pinned the pages, goes on. The device
+ * finds them gone in messages, in a receive queue, and where it writes completions.
+ */
+static void rights_that_change(struct ibv_mr *plain)
+{
+	char *at = pages(1);
+	struct ibv_mr *mr = NEED(ibv_reg_mr(pd, at, PAGE, RIGHTS));
+	EXPECT(mprotect(at, PAGE, PROT_READ) == 0);
+	EXPECT(copy(plain->lkey, memory, mr->rkey, (uintptr_t)at) != IBV_WC_SUCCESS);
+	EXPECT(copy(mr->lkey, at, plain->rkey, (uintptr_t)memory) == IBV_WC_SUCCESS);
+	EXPECT(mprotect(at, PAGE, PROT_NONE) == 0);
+	EXPECT(copy(mr->lkey, at, plain->rkey, (uintptr_t)memory) != IBV_WC_SUCCESS);
+	errno = 0;
+	EXPECT(!ibv_reg_mr(pd, at, PAGE, 0) && errno == EFAULT);
+	EXPECT(ibv_dereg_mr(mr) == 0);
+	munmap(at, PAGE);
+
+	struct ibv_recv_wr *bad_receive, receive = { .wr_id = 1 };
+	EXPECT(ibv_post_recv(peer, &receive, &bad_receive) == 0);
+	struct mlx5dv_qp raw = raw_qp(peer);
+	void *page = (void *)((uintptr_t)raw.rq.buf & -PAGE);
+	EXPECT(mprotect(page, PAGE, PROT_NONE) == 0);
+	struct ibv_send_wr *bad, send = { .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED };
+	EXPECT(ibv_post_send(qp, &send, &bad) == 0);
+	EXPECT(wait_for(cq).status != IBV_WC_SUCCESS);
+	EXPECT(mprotect(page, PAGE, PROT_READ | PROT_WRITE) == 0);
+	reconnect();
+
+	struct ibv_cq *of_completions = NEED(ibv_create_cq(context, 15, NULL, NULL, 0));
+	struct ibv_qp *closed = NEED(make_qp(pd, of_completions, NULL, IBV_QPT_RC));
+	connect_to(closed, closed);
+	page = (void *)((uintptr_t)raw_cq(of_completions).buf & -PAGE);
+	EXPECT(mprotect(page, PAGE, PROT_READ) == 0);
+	EXPECT(post_write(closed, plain, memory, memory + PAGE, 8, IBV_SEND_SIGNALED) == 0);
+	/* The event says that the completion queue has failed. */
+	struct ibv_async_event event;
+	EXPECT(ibv_get_async_event(context, &event) == 0 && event.event_type == IBV_EVENT_CQ_ERR);
+	EXPECT(event.element.cq == of_completions);
+	ibv_ack_async_event(&event);
+	EXPECT(mprotect(page, PAGE, PROT_READ | PROT_WRITE) == 0);
+	EXPECT(ibv_destroy_qp(closed) == 0 && ibv_destroy_cq(of_completions) == 0);
+}
+
 /* What may be pinned is 16 pages. The queues of this program have some of them. */
 static void past_the_limit(void)
 {
@@ -315,12 +417,16 @@ int main(int argc, char **argv)
 	registered_anew(plain);
 	of_no_bytes(plain, 0);
 	gone_right_after_the_post(plain);
+	of_constants(plain);
+	if (argc > 1 && strcmp(argv[1], "changed") == 0)
+		rights_that_change(plain);
 	/* What not each device and kernel has. */
 	if (argc == 1 || strcmp(argv[1], "pinned") != 0) {
 		on_demand(plain);
 		of_no_bytes(plain, 1);
 		of_files(plain);
 		device_memory(plain);
+		rights_beyond_those_of_the_process(plain);
 	}
 	EXPECT(ibv_destroy_qp(qp) == 0 && ibv_destroy_qp(peer) == 0 && ibv_destroy_cq(cq) == 0 && ibv_dereg_mr(plain) == 0);
 	return finish();

@@ -464,6 +464,17 @@ fn what_may_be_pinned_is_limited() {
     assert!(code == Some(1) && output.contains("errno == ENOMEM"), "{output}");
 }
 
+/// On other CPUs, an access without the right ends the program.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn rights_to_memory_may_go() {
+    let (_directory, program) = compiled("regions");
+    let (code, output) = launch(&["--log", "off"], &[&program, "changed"], Duration::from_secs(60));
+    // The launcher's words about the receive queue.
+    let [summary, complaint] = output.lines().collect::<Vec<_>>()[..] else { panic!("{output}") };
+    assert!(code == Some(0) && summary.contains("1 complaint(s)") && complaint.contains("DMA to unmapped"), "{output}");
+}
+
 #[test]
 fn events_of_ports_and_devices_reach_everybody() {
     let (_directory, program) = compiled("events");

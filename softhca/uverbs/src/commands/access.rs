@@ -32,6 +32,12 @@ pub(super) fn from_abi(flags: u32) -> Result<Access, Errno> {
     })
 }
 
+/// Whether memory with these flags is pinned for writing, as Linux decides it (`ib_access_writable`): a window that is
+/// bound can give further rights.
+pub(super) fn are_writable(flags: u32) -> bool {
+    flags & (access::LOCAL_WRITE | access::REMOTE_WRITE | access::REMOTE_ATOMIC | access::MW_BIND) != 0
+}
+
 /// The ABI's flags for the device's rights.
 pub(super) fn to_abi(rights: Access) -> u32 {
     let flags = [

@@ -113,7 +113,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     mapping::watch_unseen(context);
     let completions = Source::new(event_file::named(context, request, 3)?, user_handle);
     let errors = Source::new(context.async_events(event_file::named(context, request, 7)?), user_handle);
-    let ring = Pinned::new(hca, driver.buf_addr, u64::from(driver.cqe_size) << log_size)?;
+    let ring = Pinned::new(hca, driver.buf_addr, u64::from(driver.cqe_size) << log_size, true)?;
     let record = context.pin_record(driver.db_addr, 8)?;
     let number = hca.create(context.user(), Object::Cq, |device| {
         device.create_cq(CqContext {
@@ -171,7 +171,7 @@ pub(crate) fn resize(context: &Arc<Context>, request: &Request) -> Result<(), Er
     if u32::from(driver.cqe_size) != cq.cqe_bytes {
         return Err(Errno::EINVAL);
     }
-    let ring = Pinned::new(hca, driver.buf_addr, u64::from(cq.cqe_bytes) << log_size)?;
+    let ring = Pinned::new(hca, driver.buf_addr, u64::from(cq.cqe_bytes) << log_size, true)?;
     hca.command(|device| device.resize_cq(cq.number, driver.buf_addr, log_size, cq.cqe_bytes))?;
     *lock(&cq.ring) = ring;
     request.core_out(&ResizeCqResp { cqe: (1 << log_size) - 1, reserved: 0 })

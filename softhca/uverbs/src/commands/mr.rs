@@ -45,7 +45,7 @@ struct Region {
 /// How the device reaches it.
 enum Memory {
     Pinned {
-        _pinned: Pinned,
+        pinned: Pinned,
     },
     OnDemand {
         _opened: Opened,
@@ -88,7 +88,8 @@ impl Region {
     fn memory(&self, hca: &Arc<Hca>, flags: u32) -> Result<Memory, Errno> {
         if flags & access::ON_DEMAND == 0 {
             // A region of no bytes has a page all the same, which must be there.
-            return Ok(Memory::Pinned { _pinned: Pinned::new(hca, self.start, self.length.max(1))? });
+            let pinned = Pinned::new(hca, self.start, self.length.max(1), rights::are_writable(flags))?;
+            return Ok(Memory::Pinned { pinned });
         }
         if self.is_implicit() && self.iova != 0 || self.start.checked_add(self.length).is_none() {
             return Err(Errno::EINVAL);
@@ -185,7 +186,15 @@ impl State {
         // The new memory is pinned while the old one still is.
         let moved = other_kind || region.is_some();
         let region = region.unwrap_or(self.region);
-        let memory = if moved { Some(region.memory(hca, access)?) } else { None };
+        let memory = match &self.memory {
+            _ if moved => Some(region.memory(hca, access)?),
+            // Kernels of 2026 refuse this for memory that is pinned for reading (`ib_umem_check_rereg`); earlier ones
+            // permit it. This device refuses it if the process cannot write the memory.
+            Memory::Pinned { pinned } if rights::are_writable(access) && !rights::are_writable(self.access) => {
+                Some(Memory::Pinned { pinned: pinned.for_writing().map_err(|_| Errno::EACCES)? })
+            }
+            _ => None,
+        };
         let context = region.mkey(&pd, access)?;
         let on_demand = access & access::ON_DEMAND != 0;
         if !moved || !other_kind && !on_demand && region.pages() <= self.pages {

@@ -248,8 +248,8 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let register = register?;
     mapping::watch_unseen(context);
     let pinned = [
-        Pinned::new(hca, driver.buf_addr, rings_bytes)?,
-        Pinned::new(hca, sq_buf, if raw { sq_bytes } else { 0 })?,
+        Pinned::to_read(hca, driver.buf_addr, rings_bytes)?,
+        Pinned::to_read(hca, sq_buf, if raw { sq_bytes } else { 0 })?,
         context.pin_record(driver.db_addr, 8)?,
     ];
     // Initiators of XRC are the driver's own (`_create_user_qp`): commands of users cannot name them.

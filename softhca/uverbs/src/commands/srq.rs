@@ -146,7 +146,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     };
     let events = Source::new(context.async_events(event_file::named(context, request, 10)?), user_handle);
     let pinned =
-        [Pinned::new(hca, driver.buf_addr, (entries * stride).into())?, context.pin_record(driver.db_addr, 4)?];
+        [Pinned::to_read(hca, driver.buf_addr, (entries * stride).into())?, context.pin_record(driver.db_addr, 4)?];
     let srq = SrqContext {
         pd: pd.number,
         rq,

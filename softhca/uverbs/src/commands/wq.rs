@@ -121,7 +121,7 @@ fn make(context: &Arc<Context>, request: &Request, wanted: Wanted) -> Result<(u3
     let driver: mlx5::CreateWq = request.input(UHW_IN)?;
     let strides = strides(hca.capabilities().frames.striding_rq_caps, &driver)?;
     let (log_size, log_stride, bytes) = ring(&driver, wanted.max_wr, 1 << hca.capabilities().frames.log_max_wq_size)?;
-    let pinned = [Pinned::new(hca, driver.buf_addr, bytes)?, context.pin_record(driver.db_addr, 4)?];
+    let pinned = [Pinned::to_read(hca, driver.buf_addr, bytes)?, context.pin_record(driver.db_addr, 4)?];
     check_flags(wanted.flags)?;
     let events = Source::new(context.async_events(wanted.pipe), wanted.user_handle);
     let user = context.user();

@@ -189,7 +189,7 @@ impl Context {
                 }
             }
         };
-        Pinned::counted(&self.hca, address, len, locked)
+        Pinned::counted(&self.hca, address, len, locked, false)
     }
 
     /// Makes `pipe` the file for asynchronous events of objects that name none, and of no object, if it is the first.

@@ -110,6 +110,11 @@ impl HostMemory for UserMemory {
         unsafe { self.pinned.map(addr, len) }
     }
 
+    unsafe fn map_writable(&mut self, addr: u64, len: usize) -> Result<(), DmaFault> {
+        // SAFETY: passed on to the caller.
+        unsafe { self.pinned.map_writable(addr, len) }
+    }
+
     fn unmap(&mut self, addr: u64, len: usize) {
         self.pinned.unmap(addr, len);
     }

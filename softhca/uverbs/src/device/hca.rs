@@ -407,13 +407,16 @@ impl Hca {
         Ok(())
     }
 
-    /// Lets the device reach `len` bytes at `address`.
+    /// Lets the device reach `len` bytes at `address`, which must be writable if `write` is set.
     ///
     /// # Safety
     /// The bytes are there until [`Self::unpin`].
-    pub(super) unsafe fn pin(&self, address: u64, len: usize) -> Result<(), Errno> {
+    pub(super) unsafe fn pin(&self, address: u64, len: usize, write: bool) -> Result<(), Errno> {
+        let mut core = self.core.lock();
+        let memory = core.device.memory();
         // SAFETY: passed on to the caller.
-        unsafe { self.core.lock().device.memory().map(address, len) }.map_err(|fault| {
+        let pinned = unsafe { if write { memory.map_writable(address, len) } else { memory.map(address, len) } };
+        pinned.map_err(|fault| {
             log::info!("{fault}");
             Errno::EFAULT
         })

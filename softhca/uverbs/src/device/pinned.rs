@@ -22,6 +22,11 @@ impl HostMemory for PinnedMemory {
         unsafe { self.0.map(addr, len) }
     }
 
+    unsafe fn map_writable(&mut self, addr: u64, len: usize) -> Result<(), DmaFault> {
+        // SAFETY: passed on to the caller.
+        unsafe { self.0.map_writable(addr, len) }
+    }
+
     fn unmap(&mut self, addr: u64, len: usize) {
         self.0.unmap(addr, len);
     }

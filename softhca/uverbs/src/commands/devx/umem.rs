@@ -96,7 +96,8 @@ pub(crate) fn register(context: &Arc<Context>, request: &Request) -> Result<(), 
     let (address, length): (u64, u64) = (request.input(0x1001)?, request.input(0x1002)?);
     let flags: u64 = request.optional(0x1003)?.unwrap_or(0);
     let flags = u32::try_from(flags).ok().filter(|flags| flags & !PERMITTED == 0).ok_or(Errno::EINVAL)?;
-    let access = rights::from_abi(flags)?;
+    rights::from_abi(flags)?;
+    let writable = rights::are_writable(flags);
     let whole = address.checked_add(length).and_then(|end| end.checked_next_multiple_of(page_bytes()));
     if length == 0 || whole.is_none() {
         return Err(Errno::EINVAL);
@@ -118,12 +119,11 @@ pub(crate) fn register(context: &Arc<Context>, request: &Request) -> Result<(), 
             // Pages are registered as a whole.
             let inside = address % page_bytes();
             let pages = (inside + length).next_multiple_of(page_bytes());
-            (Memory::Pinned { _pinned: Pinned::new(hca, address - inside, pages)? }, address)
+            (Memory::Pinned { _pinned: Pinned::new(hca, address - inside, pages, writable)? }, address)
         }
     };
     let permitted: u64 = request.optional(0x1005)?.unwrap_or(u64::MAX << ADAPTER_PAGE_SHIFT);
     let page = best_page_size(permitted, address, length).ok_or(Errno::EINVAL)?;
-    let writable = access.local_write || access.remote_write;
     let mut output = [0; HEADER_BYTES];
     match hca.execute(&creation(user, (address, length), page, writable), &mut output) {
         Status::Ok => {}
