@@ -36,7 +36,29 @@ pub use wire::{BadWire, WireKind};
 pub use words::{InlineHeaders, Memlock};
 
 use softhca::config::PortConfig;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+
+/// The directory that stands for `/dev`, beside the sysfs tree at `sysfs`: it has the listings of the directories that
+/// device files are in.
+#[must_use]
+pub fn device_directory(sysfs: &Path) -> PathBuf {
+    sysfs.with_file_name("dev")
+}
+
+/// Modules of the kernel that a machine with such devices has loaded, as `/sys/module` names them.
+pub const MODULES: [&str; 7] = ["mlx5_core", "mlx5_ib", "ib_core", "ib_uverbs", "ib_umad", "rdma_cm", "rdma_ucm"];
+
+/// Directories of sysfs in which the devices' entries lie beside those of the machine.
+pub const SHARED: [&str; 8] = [
+    "class",
+    "class/misc",
+    "class/pci_bus",
+    "bus/pci/devices",
+    "bus/pci/drivers",
+    "devices",
+    "module",
+    "kernel/iommu_groups",
+];
 
 /// Major and minor number of device `device`'s character device, as Linux gives them (`IB_UVERBS_MAJOR`,
 /// `IB_UVERBS_BASE_MINOR`).

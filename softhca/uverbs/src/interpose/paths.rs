@@ -6,8 +6,10 @@ use crate::rdma_cm;
 use crate::umad;
 use crate::vfio;
 use libc::c_char;
+use std::borrow::Cow;
 use std::ffi::{CStr, CString};
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 /// A character device of every system, whose attributes ours share except for the numbers.
 const STAND_IN: &CStr = c"/dev/null";
@@ -16,23 +18,46 @@ const STAND_IN: &CStr = c"/dev/null";
 /// that look themselves, cannot. PCI functions are looked for by their names; those of ours are in a domain
 /// (`PCI_DOMAIN`) and have groups (`vfio_group`) that no real ones have.
 const KERNELS_TREE: &[u8] = b"/sys/";
-const KERNELS_PLACES: [&[u8]; 4] = [
+const KERNELS_PLACES: [&[u8]; 6] = [
     b"/sys/class/infiniband",
+    b"/sys/class/misc/rdma_cm",
+    b"/sys/class/pci_bus/ca00:",
     b"/sys/bus/pci/devices/ca00:",
     b"/sys/devices/pcica00:",
     b"/sys/kernel/iommu_groups/517",
 ];
+
+/// Where device files are.
+const DEVICE_FILES: &[u8] = b"/dev/";
+
+/// What `path` names, if that can be ours: a place below `/dev` or `/sys`, written with one slash after each name.
+///
+/// # Safety
+/// `path` is null or a string that ends with a zero byte, which stays as it is for as long as the result.
+unsafe fn place<'a>(path: *const c_char) -> Option<Cow<'a, [u8]>> {
+    if path.is_null() {
+        return None;
+    }
+    // SAFETY: passed on to the caller.
+    let path = unsafe { CStr::from_ptr(path) }.to_bytes();
+    if !path.starts_with(DEVICE_FILES) && !path.starts_with(KERNELS_TREE) {
+        return None;
+    }
+    let is_plain = !path.windows(2).any(|pair| pair == b"//") && !path.windows(3).any(|part| part == b"/./");
+    if is_plain {
+        return Some(path.into());
+    }
+    let names = path.split(|&byte| byte == b'/').filter(|name| !matches!(name, [] | [b'.']));
+    Some(names.flat_map(|name| [b"/", name].concat()).collect())
+}
 
 /// The file of VFIO that `path` names.
 ///
 /// # Safety
 /// `path` is null or a string that ends with a zero byte.
 pub(super) unsafe fn vfio(path: *const c_char) -> Option<vfio::Path> {
-    if path.is_null() {
-        return None;
-    }
     // SAFETY: passed on to the caller.
-    vfio::Path::of(unsafe { CStr::from_ptr(path) }.to_bytes())
+    vfio::Path::of(&unsafe { place(path) }?)
 }
 
 /// The device that `path` names: `/dev/infiniband/uverbsN`.
@@ -40,12 +65,8 @@ pub(super) unsafe fn vfio(path: *const c_char) -> Option<vfio::Path> {
 /// # Safety
 /// `path` is null or a string that ends with a zero byte.
 pub(super) unsafe fn device(path: *const c_char) -> Option<u32> {
-    if path.is_null() {
-        return None;
-    }
     // SAFETY: passed on to the caller.
-    let path = unsafe { CStr::from_ptr(path) };
-    device_file::index(path.to_bytes())
+    device_file::index(&unsafe { place(path) }?)
 }
 
 /// The file of management datagrams that `path` names: `/dev/infiniband/umadN`.
@@ -53,11 +74,8 @@ pub(super) unsafe fn device(path: *const c_char) -> Option<u32> {
 /// # Safety
 /// `path` is null or a string that ends with a zero byte.
 pub(super) unsafe fn umad(path: *const c_char) -> Option<u32> {
-    if path.is_null() {
-        return None;
-    }
     // SAFETY: passed on to the caller.
-    umad::index(unsafe { CStr::from_ptr(path) }.to_bytes())
+    umad::index(&unsafe { place(path) }?)
 }
 
 /// Whether `path` names the connection manager's file.
@@ -66,7 +84,16 @@ pub(super) unsafe fn umad(path: *const c_char) -> Option<u32> {
 /// `path` is null or a string that ends with a zero byte.
 pub(super) unsafe fn is_manager(path: *const c_char) -> bool {
     // SAFETY: passed on to the caller.
-    !path.is_null() && rdma_cm::is_path(unsafe { CStr::from_ptr(path) }.to_bytes())
+    unsafe { place(path) }.is_some_and(|path| rdma_cm::is_path(&path))
+}
+
+/// Whether `path` names a device of ours.
+///
+/// # Safety
+/// `path` is null or a string that ends with a zero byte.
+pub(super) unsafe fn is_device(path: *const c_char) -> bool {
+    // SAFETY: passed on to the caller.
+    unsafe { device(path).is_some() || umad(path).is_some() || is_manager(path) || vfio(path).is_some() }
 }
 
 /// Calls `ask` for `path` or for its stand-in: that of a device of ours, or of the kernel's files about it.
@@ -75,7 +102,7 @@ pub(super) unsafe fn is_manager(path: *const c_char) -> bool {
 /// `path` is null or a string that ends with a zero byte.
 pub(super) unsafe fn redirected<T>(path: *const c_char, ask: impl FnOnce(*const c_char) -> T) -> T {
     // SAFETY: passed on to the caller.
-    if unsafe { device(path).is_some() || umad(path).is_some() || is_manager(path) || vfio(path).is_some() } {
+    if unsafe { is_device(path) } {
         return ask(STAND_IN.as_ptr());
     }
     // SAFETY: passed on to the caller.
@@ -96,11 +123,12 @@ pub(super) unsafe fn name_as_kernel(path: *mut c_char) {
     }
     // SAFETY: passed on to the caller.
     let resolved = unsafe { CStr::from_ptr(path) }.to_bytes_with_nul();
-    let Some(rest) = resolved.strip_prefix(tree.as_os_str().as_bytes()).filter(|rest| matches!(rest[0], b'/' | 0))
-    else {
-        return;
+    let in_tree = |tree: &Path, kernels: &[u8]| {
+        let rest = resolved.strip_prefix(tree.as_os_str().as_bytes()).filter(|rest| matches!(rest[0], b'/' | 0))?;
+        Some([kernels, rest].concat())
     };
-    let kernels = [&KERNELS_TREE[..KERNELS_TREE.len() - 1], rest].concat();
+    let device_files = softhca_settings::device_directory(tree);
+    let Some(kernels) = in_tree(tree, b"/sys").or_else(|| in_tree(&device_files, b"/dev")) else { return };
     if kernels.len() <= resolved.len() {
         // SAFETY: the new path is no longer than the old one, in whose place it goes.
         unsafe { path.cast::<u8>().copy_from_nonoverlapping(kernels.as_ptr(), kernels.len()) };
@@ -112,16 +140,45 @@ pub(super) unsafe fn name_as_kernel(path: *mut c_char) {
 /// # Safety
 /// `path` is null or a string that ends with a zero byte.
 unsafe fn in_our_tree(path: *const c_char) -> Option<CString> {
-    if path.is_null() {
-        return None;
-    }
     // SAFETY: passed on to the caller.
-    let path = unsafe { CStr::from_ptr(path) }.to_bytes();
-    if !KERNELS_PLACES.iter().any(|place| path.starts_with(place)) {
+    let path = unsafe { place(path) }?;
+    if let Some(name) = path.strip_prefix(DEVICE_FILES) {
+        return directory_of_devices(name);
+    }
+    let in_sysfs = path.strip_prefix(KERNELS_TREE)?;
+    if !KERNELS_PLACES.iter().any(|place| path.starts_with(place)) && !is_module(in_sysfs) && !is_shared(in_sysfs) {
         return None;
     }
     // Where the tree lies over the kernel's, the kernel finds it.
     let settings = settings().filter(|settings| !settings.namespace)?;
     let root = settings.sysfs.as_deref()?.as_os_str().as_bytes();
-    CString::new([root, b"/", &path[KERNELS_TREE.len()..]].concat()).ok()
+    CString::new([root, b"/", in_sysfs].concat()).ok()
+}
+
+/// The listing of a directory in `/dev` in which all device files are ours.
+fn directory_of_devices(name: &[u8]) -> Option<CString> {
+    let settings = settings()?;
+    let name = match without_slashes(name) {
+        b"infiniband" => "infiniband",
+        b"vfio" if settings.vfio > 0 => "vfio",
+        _ => return None,
+    };
+    let directory = softhca_settings::device_directory(settings.sysfs.as_deref()?).join(name);
+    CString::new(directory.into_os_string().into_encoded_bytes()).ok()
+}
+
+/// Whether a path below `/sys` is a module of ours, or below one.
+fn is_module(path: &[u8]) -> bool {
+    let name = path.strip_prefix(b"module/").and_then(|rest| rest.split(|&byte| byte == b'/').next());
+    name.is_some_and(|name| softhca_settings::MODULES.iter().any(|module| module.as_bytes() == name))
+}
+
+/// Whether a path below `/sys` is a directory with entries of ours and of the machine. The launcher's tree has both.
+fn is_shared(path: &[u8]) -> bool {
+    softhca_settings::SHARED.iter().any(|shared| shared.as_bytes() == without_slashes(path))
+}
+
+fn without_slashes(path: &[u8]) -> &[u8] {
+    let end = path.iter().rposition(|&byte| byte != b'/').map_or(0, |last| last + 1);
+    &path[..end]
 }

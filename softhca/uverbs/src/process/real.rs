@@ -76,6 +76,8 @@ real! {
     opendir: fn(path: *const c_char) -> *mut c_void;
     scandir: fn(path: *const c_char, out: *mut c_void, filter: *const c_void, compare: *const c_void) -> c_int;
     scandir64: fn(path: *const c_char, out: *mut c_void, filter: *const c_void, compare: *const c_void) -> c_int;
+    glob: fn(pattern: *const c_char, flags: c_int, error: *const c_void, out: *mut c_void) -> c_int;
+    glob64: fn(pattern: *const c_char, flags: c_int, error: *const c_void, out: *mut c_void) -> c_int;
     fopen: fn(path: *const c_char, mode: *const c_char) -> *mut c_void;
     fopen64: fn(path: *const c_char, mode: *const c_char) -> *mut c_void;
     realpath: fn(path: *const c_char, out: *mut c_char) -> *mut c_char;

@@ -1,4 +1,4 @@
-//! The devices' files in `/sys`, as programs find them by whatever calls they make: a table of programs and files, with
+//! The devices' files in `/sys` and their listing in `/dev`, as programs find them by whatever calls they make: a table of programs and files, with
 //! a mount namespace and without.
 //!
 //! Looks into sysfs belong here, the launcher's own paths in `launcher`.
@@ -14,7 +14,16 @@ const NAMESPACE: &str = "--namespace=always";
 const NO_NAMESPACE: &str = "--namespace=never";
 
 /// Directories, and an entry that each has.
-const LISTED: [(&str, &str); 9] = [
+const LISTED: [(&str, &str); 18] = [
+    ("/dev/infiniband", "uverbs0"),
+    ("/dev/infiniband/", "rdma_cm"),
+    ("/sys/class", "infiniband"),
+    ("/sys/class/misc", "rdma_cm"),
+    ("/sys/class/pci_bus/ca00:01", "cpulistaffinity"),
+    ("/sys/class/pci_bus/ca00:01/../../ca00:01:00.0", "vendor"),
+    ("/sys/bus/pci/devices", "ca00:01:00.0"),
+    ("/sys/module", "mlx5_core"),
+    ("/sys/module/mlx5_core/drivers/pci:mlx5_core", "ca00:01:00.0"),
     ("/sys/class/infiniband", "mlx5_0"),
     ("/sys/class/infiniband_verbs", "uverbs0"),
     ("/sys/class/infiniband_mad", "umad0"),
@@ -79,6 +88,57 @@ fn has_namespaces() -> bool {
     let has = may("-m") || may("-rm");
     assert!(has || std::env::var_os("NEEDS_NAMESPACES").is_none(), "NEEDS_NAMESPACES, but `unshare -m` fails");
     has
+}
+
+/// Names that `glob` finds, and what `realpath` makes of the devices: by a program in C.
+#[test]
+fn patterns_find_the_files_and_devices_resolve_to_themselves() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (source, program) = (directory.path().join("find.c"), directory.path().join("find"));
+    let text = r#"
+        #include <glob.h>
+        #include <limits.h>
+        #include <stdio.h>
+        #include <stdlib.h>
+        int main(void)
+        {
+            static const char *patterns[] = { "/dev/infiniband/u*", "/sys/class/infiniband/*/ports/*/state",
+                "/sys/module/mlx5_*", "/sys/class/pci_bus/ca00:*" };
+            char resolved[PATH_MAX];
+            glob_t found;
+            for (int i = 0; i < 4; i++)
+                if (glob(patterns[i], i ? GLOB_APPEND : 0, NULL, &found) != 0)
+                    return 1;
+            for (size_t i = 0; i < found.gl_pathc; i++)
+                puts(found.gl_pathv[i]);
+            globfree(&found);
+            puts(realpath("/dev/infiniband/uverbs0", resolved));
+            puts(realpath("/dev/infiniband/rdma_cm", NULL));
+            puts(realpath("/dev/infiniband/", resolved));
+            return 0;
+        }"#;
+    std::fs::write(&source, text).expect("a source");
+    let compiled = Command::new("cc").args(["-Wall", "-Werror", "-o"]).args([&program, &source]).status();
+    assert!(compiled.is_ok_and(|end| end.success()), "cc");
+    let expected = "/dev/infiniband/umad0\n/dev/infiniband/uverbs0\n/sys/class/infiniband/mlx5_0/ports/1/state\n\
+        /sys/module/mlx5_core\n/sys/module/mlx5_ib\n/sys/class/pci_bus/ca00:00\n/sys/class/pci_bus/ca00:01\n\
+        /dev/infiniband/uverbs0\n/dev/infiniband/rdma_cm\n/dev/infiniband\n";
+    let modes: &[&str] = if has_namespaces() { &[NAMESPACE, NO_NAMESPACE] } else { &[NO_NAMESPACE] };
+    for mode in modes {
+        let ended = launch(&[mode], &[program.to_str().expect("UTF-8")], PATIENCE);
+        assert_eq!(ended, (Some(0), expected.to_owned()), "{mode}");
+    }
+}
+
+/// The launcher lists a device as such even if the user may make none.
+#[test]
+fn device_files_are_of_the_devices_kind() {
+    let script =
+        r#"for file in /dev/infiniband/*; do [ -c "$file" ] && stat -c '%n %t %T' "$file"; done; ls /dev/vfio"#;
+    let (code, output) = launch(&["--devices", "2", "--vfio", "1"], &["sh", "-c", script], PATIENCE);
+    let expected = ["rdma_cm a 7a", "umad0 e7 0", "umad1 e7 1", "uverbs0 e7 c0", "uverbs1 e7 c1"];
+    let files: String = expected.map(|file| format!("/dev/infiniband/{file}\n")).concat();
+    assert_eq!((code, output), (Some(0), files + "51714\nvfio\n"));
 }
 
 /// Runs each script on each path, in one shell, and gives what each has printed.

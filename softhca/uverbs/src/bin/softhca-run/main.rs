@@ -3,6 +3,7 @@
 mod addresses;
 mod child;
 mod counters;
+mod dev;
 mod namespace;
 #[cfg(test)]
 mod page;
@@ -184,7 +185,7 @@ Addresses
 Files in /sys
   In a mount namespace of CMD, the devices' files lie over the machine's /sys, so that every program sees them. What CMD
   mounts is its own. A user without rights gets a user namespace too, in which sudo has no effect. Without a namespace,
-  programs that call the C library see /sys/class/infiniband and below.
+  programs that call the C library see them, and find them in listings of /sys. /dev/infiniband is listed either way.
 
 Functions that CMD finds with dlsym(RTLD_DEFAULT, NAME)
   int softhca_step(void)
@@ -354,8 +355,12 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         log: options.log.clone(),
     };
     sysfs::write(&settings, &sysfs)?;
+    dev::write(&settings, &softhca_settings::device_directory(&sysfs))?;
     // Before there is a second thread.
     let namespace = own_namespace(options.namespace, &sysfs, &small.path().join("over"))?;
+    if namespace.is_none() {
+        sysfs::link_to_machine(&sysfs)?;
+    }
     let settings = Settings { namespace: namespace.is_some(), ..settings };
     if let Some(obstacle) = options.command.first().and_then(|program| reach::Obstacle::of(program)) {
         eprintln!("softhca-run: {}", obstacle.sentence(&options.command[0], settings.namespace));

@@ -24,6 +24,11 @@ pub(crate) fn write(settings: &Settings, root: &Path) -> io::Result<()> {
     put(&class.join("misc/rdma_cm"), "dev", &format!("{major}:{minor}"))?;
     // RDMA_USER_CM_ABI_VERSION.
     put(&class.join("misc/rdma_cm"), "abi_version", "4")?;
+    for module in settings::MODULES {
+        // As `show_initstate` of Linux' `kernel/module/sysfs.c` writes it.
+        put(&root.join("module").join(module), "initstate", "live")?;
+    }
+    pci::link_bus(root, &format!("{PCI_DOMAIN}:00"))?;
     for device in 0..settings.devices {
         let name = pci_function(device);
         let function = format!("pci{PCI_DOMAIN}:00/{name}");
@@ -45,7 +50,24 @@ pub(crate) fn write(settings: &Settings, root: &Path) -> io::Result<()> {
         }
         pci::link_to_bus(root, &name)?;
     }
+    pci::link_to_module(root)?;
     (settings.devices..settings.devices + settings.vfio).try_for_each(|device| write_vfio(settings, device, root))
+}
+
+/// Links each entry that the machine has in a shared directory into the tree at `root`, which has entries there, too. For
+/// programs without a namespace: they find both in the tree.
+pub(crate) fn link_to_machine(root: &Path) -> io::Result<()> {
+    for shared in settings::SHARED {
+        let (ours, machines) = (root.join(shared), Path::new("/sys").join(shared));
+        let Ok(entries) = fs::read_dir(&machines) else { continue };
+        for name in entries.flatten().map(|entry| entry.file_name()) {
+            let link = ours.join(&name);
+            if ours.is_dir() && link.symlink_metadata().is_err() {
+                symlink(machines.join(&name), link)?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Writes the tree of a PCI function that programs drive by VFIO: the files that remain with the kernel's driver for it

@@ -16,6 +16,8 @@ const BAR_BYTES: u64 = 32 << 20;
 const BAR: u64 = 0xca00_0000_0000;
 /// `IORESOURCE_PREFETCH | IORESOURCE_MEM_64 | IORESOURCE_MEM`, size-aligned, and the low bits of the BAR itself.
 const BAR_FLAGS: u64 = 0x0014_220c;
+/// The driver of functions with verbs, and its module.
+const DRIVER: &str = "mlx5_core";
 /// Regions in the file `resource`: six BARs, the ROM, and six BARs of virtual functions.
 const RESOURCES: usize = 13;
 
@@ -52,10 +54,9 @@ pub(super) fn write(settings: &Settings, at: &Path) -> io::Result<()> {
         put(at, &format!("{which}_link_speed"), "8.0 GT/s PCIe")?;
         put(at, &format!("{which}_link_width"), "16")?;
     }
-    // Without a NUMA node, all CPUs are near.
-    let processors = fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_else(|_| "0\n".to_owned());
-    put(at, "local_cpulist", processors.trim())?;
-    put(at, "local_cpus", &mask(processors.trim()))?;
+    let processors = processors();
+    put(at, "local_cpulist", &processors)?;
+    put(at, "local_cpus", &mask(&processors))?;
     let none = format!("{:#018x} {:#018x} {:#018x}", 0, 0, 0);
     let bar = format!("{BAR:#018x} {:#018x} {BAR_FLAGS:#018x}", BAR + BAR_BYTES - 1);
     let regions: Vec<_> = std::iter::once(bar).chain(std::iter::repeat_n(none, RESOURCES - 1)).collect();
@@ -89,7 +90,16 @@ pub(super) fn write_driven(settings: &Settings, device: u32, root: &Path, at: &P
             symlink(Path::new("/sys/class/net").join(interface), at.join("net").join(interface))?;
         }
     }
-    link_to_driver(root, at, "mlx5_core")
+    link_to_driver(root, at, DRIVER)
+}
+
+/// Has the module of the driver and the driver know each other.
+pub(super) fn link_to_module(root: &Path) -> io::Result<()> {
+    let drivers = root.join("module").join(DRIVER).join("drivers");
+    fs::create_dir_all(&drivers)?;
+    symlink(Path::new("../../../bus/pci/drivers").join(DRIVER), drivers.join(format!("pci:{DRIVER}")))?;
+    let driver = root.join("bus/pci/drivers").join(DRIVER);
+    symlink(Path::new("../../../../module").join(DRIVER), driver.join("module"))
 }
 
 /// Has the driver `driver` and the function at `at` know each other.
@@ -102,11 +112,29 @@ pub(super) fn link_to_driver(root: &Path, at: &Path, driver: &str) -> io::Result
     symlink(Path::new("../../../bus/pci/drivers").join(driver), at.join("driver"))
 }
 
-/// Has the PCI bus know the function of this name.
+/// Has the PCI bus know the function of this name, which is alone on its bus.
 pub(super) fn link_to_bus(root: &Path, name: &str) -> io::Result<()> {
     let bus = root.join("bus/pci/devices");
     fs::create_dir_all(&bus)?;
-    symlink(format!("../../../devices/pci{PCI_DOMAIN}:00/{name}"), bus.join(name))
+    symlink(format!("../../../devices/pci{PCI_DOMAIN}:00/{name}"), bus.join(name))?;
+    link_bus(root, name.rsplit_once(':').map_or(name, |(bus, _)| bus))
+}
+
+/// Has class `pci_bus` know the bus of this name.
+pub(super) fn link_bus(root: &Path, name: &str) -> io::Result<()> {
+    let (place, class) = (format!("devices/pci{PCI_DOMAIN}:00/pci_bus/{name}"), root.join("class/pci_bus"));
+    let at = root.join(&place);
+    let processors = processors();
+    put(&at, "cpulistaffinity", &processors)?;
+    put(&at, "cpuaffinity", &mask(&processors))?;
+    symlink("../../../../class/pci_bus", at.join("subsystem"))?;
+    fs::create_dir_all(&class)?;
+    symlink(Path::new("../..").join(place), class.join(name))
+}
+
+/// The list of this machine's CPUs: without a NUMA node, all are near.
+fn processors() -> String {
+    fs::read_to_string("/sys/devices/system/cpu/online").map_or_else(|_| "0".to_owned(), |list| list.trim().to_owned())
 }
 
 /// The header of the configuration space (PCI Local Bus Specification 3.0, 6.1), of type 0.
