@@ -1,5 +1,6 @@
-//! Decodes the logs and memory of mlx5 drivers: error CQEs, WQEs, doorbells and refused commands. The input is a log, a
-//! hex dump or binary. It also reads captures of packets ([`capture`]).
+//! Decodes the logs and memory of mlx5 drivers: error CQEs, WQEs, doorbells and failed commands. The input is a log, a
+//! hex dump or binary. Log lines of other programs about failed completions, calls, queues and devices are read, too. It
+//! also reads captures of packets ([`capture`]).
 //!
 //! ```
 //! let log = "

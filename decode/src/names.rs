@@ -1,5 +1,5 @@
 //! The names of numbers: opcodes of WQEs and CQEs, syndromes.
-use blueflame::cq::{CqeOpcode, Syndrome};
+use blueflame::cq::{CqeOpcode, Syndrome, WcStatus};
 use blueflame::wqe::seg::Opcode;
 
 /// Opcodes of WQEs: rdma-core's `MLX5_OPCODE_*`, with the numbers from `blueflame`. Opcodes that `blueflame` lacks come
@@ -49,6 +49,11 @@ pub(crate) fn syndrome(syndrome: u64) -> Option<&'static str> {
         Syndrome::Known(known) => Some(known.name()),
         Syndrome::Unknown(_) => None,
     }
+}
+
+/// The name of a completion's status.
+pub(crate) fn status(number: u64) -> Option<&'static str> {
+    WcStatus::ALL.iter().find(|status| **status as u64 == number).map(|status| status.name())
 }
 
 /// The name of a CQE's opcode.

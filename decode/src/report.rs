@@ -1,5 +1,10 @@
 //! The result of decoding: records made of parts, parts made of fields, and a diagnosis of each failure.
 use std::borrow::Cow;
+use std::collections::HashMap;
+
+/// `IBV_WC_WR_FLUSH_ERR` and `MLX5_CQE_SYNDROME_WR_FLUSH_ERR` (rdma-core `libibverbs/verbs.h`,
+/// `providers/mlx5/mlx5dv.h`).
+const WR_FLUSH: u64 = 5;
 
 /// Everything found in an input, in input order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -35,8 +40,12 @@ pub enum Kind {
     LoggedCompletion,
     /// A WQE that a log line reports without its bytes.
     LoggedWqe,
-    /// A command that the firmware refused.
+    /// A command that failed: refused by the firmware, unanswered, or failed before it.
     Command,
+    /// A call of libibverbs or of the connection manager that a log line reports as failed.
+    Call,
+    /// An event of a queue pair, a completion queue, a port or the device that a log line reports.
+    Event,
     /// Bytes that are none of these.
     Unknown,
 }
@@ -185,10 +194,56 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 impl Report {
-    /// Marks the WQEs of the report that its error CQEs name.
+    /// Marks the WQEs of the report that its error CQEs name, and the failures that others caused.
     pub(crate) fn relate(&mut self) {
+        self.relate_requests();
+        self.relate_failures();
+    }
+
+    /// Tells each flushed request which failure came before it, and each queue pair that failed without a syndrome
+    /// which completion queue failed.
+    fn relate_failures(&mut self) {
+        let mut of_queue_pair: HashMap<u64, usize> = HashMap::new();
+        // The latest failure without a number of its queue pair, the latest of all, and the latest overrun.
+        let (mut unnamed, mut latest, mut overrun) = (None, None, None);
+        let mut causes: Vec<(usize, usize, &str)> = Vec::new();
+        for (at, record) in self.records.iter().enumerate().filter(|(_, record)| record.diagnosis.is_some()) {
+            let qpn = record.number("s_wqe_opcode_qpn:qpn").or_else(|| record.number("qpn"));
+            let syndrome = record.number("syndrome");
+            let is_completion = matches!(record.kind, Kind::Cqe | Kind::LoggedCompletion);
+            let is_event = record.kind == Kind::Event;
+            if is_completion && (syndrome == Some(WR_FLUSH) || record.number("status") == Some(WR_FLUSH)) {
+                // A failure of another queue pair flushes nothing here.
+                let cause = match qpn {
+                    Some(qpn) => of_queue_pair.get(&qpn).copied().max(unnamed),
+                    None => latest,
+                };
+                causes.extend(cause.map(|cause| (at, cause, "the error before it here")));
+            } else if is_event && record.number("vendor_err_synd").is_some() && syndrome.is_none() {
+                causes.extend(overrun.map(|cause| (at, cause, "the CQ error before it here")));
+            } else if is_event && record.number("cqn").is_some() && syndrome.is_some() {
+                overrun = Some(at);
+            } else if is_completion || is_event && record.number("vendor_err_synd").is_some() {
+                match qpn {
+                    Some(qpn) => drop(of_queue_pair.insert(qpn, at)),
+                    None => unnamed = Some(at),
+                }
+                latest = Some(at);
+            }
+        }
+        for (at, cause, what) in causes {
+            let cause = &self.records[cause];
+            let place = if cause.line > 0 { format!("line {}, ", cause.line) } else { String::new() };
+            let detail = cause.diagnosis.as_ref().map(|diagnosis| format!("{what}: {place}{}", diagnosis.summary));
+            if let (Some(diagnosis), Some(detail)) = (&mut self.records[at].diagnosis, detail) {
+                diagnosis.details.push(detail);
+            }
+        }
+    }
+
+    fn relate_requests(&mut self) {
         let place = |record: &Record, qpn, wqe| Some((record.number(qpn)?, record.number(wqe)? & 0xffff));
-        let mut failed = std::collections::HashMap::new();
+        let mut failed = HashMap::new();
         for record in self.records.iter().filter(|record| record.diagnosis.is_some()) {
             let of_cqe = place(record, "s_wqe_opcode_qpn:qpn", "wqe_counter");
             let of_log = || place(record, "qpn", "wqe_counter");

@@ -107,7 +107,26 @@ fn segment(part: &Part, palette: &Palette, f: &mut fmt::Formatter<'_>) -> fmt::R
     Ok(())
 }
 
-/// Removes control characters, so that text of a log cannot affect the terminal.
+/// Escapes the characters with which text of a log could affect the terminal or the order of what people see: control
+/// characters, and the invisible ones that direct text (Unicode's UAX 9) or join it.
 fn printable(text: &str) -> String {
-    text.chars().filter(|c| !c.is_control()).collect()
+    let is_directing = |c: char| match c {
+        '\u{61c}' | '\u{feff}' => true,
+        _ => {
+            ('\u{200b}'..='\u{200f}').contains(&c)
+                || ('\u{2028}'..='\u{202e}').contains(&c)
+                || ('\u{2060}'..='\u{206f}').contains(&c)
+        }
+    };
+    let mut shown = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c == '\t' {
+            shown.push(' ');
+        } else if c.is_control() || is_directing(c) {
+            shown.extend(c.escape_unicode());
+        } else {
+            shown.push(c);
+        }
+    }
+    shown
 }

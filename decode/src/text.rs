@@ -1,4 +1,6 @@
 //! Text: lines of logs, and dumps between them.
+use std::borrow::Cow;
+
 use crate::guess;
 use crate::hex::{self, Block, Line};
 use crate::logs;
@@ -46,6 +48,7 @@ pub(crate) fn records(text: &str, options: &Options) -> Vec<Record> {
 
 impl Reader<'_> {
     fn line(&mut self, index: usize, line: &str) {
+        let line = &without_colours(line);
         if let Some(told) = logs::told(line) {
             self.end_block();
             self.told(index, told);
@@ -85,21 +88,14 @@ impl Reader<'_> {
     fn told(&mut self, index: usize, told: logs::Told) {
         let mut record = told.record;
         record.line = index;
-        // Some drivers take several lines for one failure.
-        let one_failure = |before: &Record| {
-            before.kind == record.kind
-                && record.kind == Kind::LoggedCompletion
-                && record.parts.iter().all(|part| part.fields.iter().all(|field| before.number(&field.name).is_none()))
-        };
         match self.pending.take() {
-            Some(mut before) if self.since == 0 && one_failure(&before) => {
-                before.log.append(&mut record.log);
-                if let (Some(part), Some(more)) = (before.parts.first_mut(), record.parts.pop()) {
-                    part.fields.extend(more.fields);
+            Some(mut before) if self.since == 0 => match logs::join(&mut before, record) {
+                None => record = before,
+                Some(other) => {
+                    self.records.extend(Some(before).filter(is_worth_showing));
+                    record = other;
                 }
-                logs::finish(&mut before);
-                record = before;
-            }
+            },
             before => self.records.extend(before.filter(is_worth_showing)),
         }
         self.since = 0;
@@ -179,12 +175,24 @@ impl Reader<'_> {
     }
 }
 
+/// The line without ANSI sequences that begin with `ESC [`: colours of a terminal would be part of words.
+fn without_colours(line: &str) -> Cow<'_, str> {
+    let Some((first, rest)) = line.split_once("\x1b[") else { return Cow::Borrowed(line) };
+    let mut plain = first.to_owned();
+    for piece in rest.split("\x1b[") {
+        // Parameters, and a letter.
+        let end = piece.find(|c: char| !c.is_ascii_digit() && c != ';').unwrap_or(piece.len());
+        plain.push_str(piece[end..].strip_prefix(|c: char| c.is_ascii_alphabetic()).unwrap_or(&piece[end..]));
+    }
+    Cow::Owned(plain)
+}
+
 /// Whether the guessed kind is the announced one.
 fn agrees(input: Input, kind: Kind) -> bool {
     matches!((input, kind), (Input::Wqe, Kind::SendWqe) | (Input::Cqe, Kind::Cqe))
 }
 
-/// Whether the record has fields. A line that announces a missing dump has none.
+/// Whether the record says something. A line that announces a missing dump has no fields.
 fn is_worth_showing(record: &Record) -> bool {
-    record.parts.iter().any(|part| !part.fields.is_empty())
+    record.kind == Kind::Event || record.parts.iter().any(|part| !part.fields.is_empty())
 }

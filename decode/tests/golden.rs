@@ -10,7 +10,7 @@ type Expected = (Kind, &'static str, &'static [(&'static str, u64)]);
 /// The printing program and the thread; the text; its content.
 const CASES: &[(&str, &str, &[Expected])] = &[
     (
-        "libmlx5; https://github.com/ofiwg/libfabric/issues/4283",
+        "libmlx5 and libfabric; https://github.com/ofiwg/libfabric/issues/4283",
         "mlx5: cn10: got completion with error:
 00000000 00000000 00000000 00000000
 00000000 00000000 00000000 00000000
@@ -18,21 +18,24 @@ const CASES: &[(&str, &str, &[Expected])] = &[
 00000000 00008813 10012abe 0dd0c1d3
 libfabric:ofi_rxm:cq:rxm_cq_read_write_error():819<warn> fi_cq_readerr: err: 5, prov_err: remote access error (10)
 ",
-        &[(
-            Kind::Cqe,
-            "MLX5_CQE_REQ_ERR, queue pair 0x12abe",
-            &[
-                ("srqn:srqn", 2),
-                ("vendor_err_synd", 0x88),
-                ("syndrome", 0x13),
-                ("s_wqe_opcode_qpn:s_wqe_opcode", 0x10),
-                ("s_wqe_opcode_qpn:qpn", 0x12abe),
-                ("wqe_counter", 0x0dd0),
-                ("signature", 0xc1),
-                ("op_own:opcode", 13),
-                ("op_own:owner", 1),
-            ],
-        )],
+        &[
+            (
+                Kind::Cqe,
+                "MLX5_CQE_REQ_ERR, queue pair 0x12abe",
+                &[
+                    ("srqn:srqn", 2),
+                    ("vendor_err_synd", 0x88),
+                    ("syndrome", 0x13),
+                    ("s_wqe_opcode_qpn:s_wqe_opcode", 0x10),
+                    ("s_wqe_opcode_qpn:qpn", 0x12abe),
+                    ("wqe_counter", 0x0dd0),
+                    ("signature", 0xc1),
+                    ("op_own:opcode", 13),
+                    ("op_own:owner", 1),
+                ],
+            ),
+            (Kind::LoggedCompletion, "a failed request, from a log", &[("status", 10)]),
+        ],
     ),
     (
         "libmlx5, with the hardware's syndrome, and SPDK; https://github.com/spdk/spdk/issues/961",

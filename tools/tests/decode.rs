@@ -87,6 +87,19 @@ fn who_reads_may_stop() {
     assert!(child.wait().expect("ends").success());
 }
 
+/// The help fits a terminal of 80 columns, and names the words that options take.
+#[test]
+fn the_help_fits_a_terminal() {
+    let help = text(&decode(&["--help"], &[], b""));
+    let wide: Vec<_> = help.lines().filter(|line| line.chars().count() > 80).collect();
+    assert!(wide.is_empty(), "{wide:#?}");
+    let words = "auto wqe recv-wqe srq-wqe cqe mini-cqes qp-record cq-record sq-doorbell cq-doorbell rc uc ud dc xrc eth \
+                 big little 64 128 always never";
+    for word in words.split(' ') {
+        assert!(help.contains(word), "{word}");
+    }
+}
+
 /// The tool prints the example of `docs/howto/decode.md`.
 #[test]
 fn the_documentation_is_true() {

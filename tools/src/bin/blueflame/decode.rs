@@ -1,4 +1,4 @@
-//! `blueflame decode`: dumps and logs as named fields, with a diagnosis; captures as conversations.
+//! `blueflame decode`: logs and dumps as named fields, with a diagnosis; captures as conversations.
 use anstream::{AutoStream, ColorChoice};
 use anyhow::{Context, Result};
 use blueflame_decode::capture::{Capture, capture};
@@ -38,8 +38,12 @@ const ORDERS: &[(&str, Order)] = &[("big", Order::Big), ("little", Order::Little
 const SIZES: &[(&str, usize)] = &[("64", 64), ("128", 128)];
 
 const AFTER_HELP: &str = "\
-Paste whole logs of libmlx5, the kernel (dmesg), UCX, DPDK, libxlio, NCCL or perftest, or only the digits, as xxd,
-hexdump, od, gdb or the drivers print them. The command skips all other text.
+Paste whole logs: of the kernel (dmesg), NCCL, UCX, libfabric, Open MPI, SPDK,
+DPDK, perftest, storage and others. A completion's status counts by number, by
+name or by text, with a vendor syndrome in any spelling; so do failed commands,
+queues and calls, and the health of a device. Or paste only the digits of a
+dump, as xxd, hexdump, od, gdb or the drivers print them. The command skips all
+other text.
 
   dmesg | blueflame decode
   blueflame decode job.log --json
@@ -47,28 +51,45 @@ hexdump, od, gdb or the drivers print them. The command skips all other text.
   echo 10012abe00000004 | blueflame decode --kind sq-doorbell
   blueflame decode packets.pcapng
 
-Of a capture of packets (pcapng, pcap), the command prints the conversation of each pair of queue pairs.
+Of a capture of packets (pcapng, pcap), the command prints the conversation of
+each pair of queue pairs.
 
-Fields have the names of mlx5dv.h. Exit codes: 0 if the command found a dump or a line that it knows, 1 if not, 2 for a
-wrong call or an unreadable file.";
+Fields have the names of mlx5dv.h. Exit codes: 0 if the command found a dump or
+a line that it knows, 1 if not, 2 for a wrong call or an unreadable file.";
 
-/// Explain a dump of an error CQE, a WQE or a doorbell, or a capture of packets
+const KIND_HELP: &str = "\
+The structure of the bytes, if the text does not name it: auto (the
+default), wqe, recv-wqe, srq-wqe, cqe, mini-cqes, qp-record,
+cq-record, sq-doorbell, cq-doorbell";
+
+const TRANSPORT_HELP: &str = "\
+The transport of the WQEs, which their bytes do not contain: rc, uc,
+ud, dc, xrc, eth; by default the one that fits";
+
+const ORDER_HELP: &str = "\
+The order of bytes in a dump's words: big, as drivers print them, or
+little, as debuggers do; by default the one that fits";
+
+/// Explain lines of logs, dumps of CQEs and WQEs, and captures
 #[derive(Args)]
-#[command(after_help = AFTER_HELP)]
+#[command(after_help = AFTER_HELP, next_line_help = true)]
 pub(crate) struct Arguments {
     /// The files to read; standard input if there are none, or for -
     files: Vec<PathBuf>,
     /// The structure of the bytes, if the text does not name it
     #[arg(short, long, default_value = "auto", value_parser = named(KINDS))]
+    #[arg(help = KIND_HELP, hide_possible_values = true, hide_default_value = true)]
     kind: Input,
-    /// The transport of the WQEs, which their bytes do not contain; by default the one that fits
+    /// The transport of the WQEs, which their bytes do not contain
     #[arg(short, long, value_parser = named(TRANSPORTS))]
+    #[arg(help = TRANSPORT_HELP, hide_possible_values = true)]
     transport: Option<Transport>,
-    /// The order of bytes in a dump's words: big in drivers' output, little in debuggers'; by default the one that fits
+    /// The order of bytes in a dump's words
     #[arg(long, value_parser = named(ORDERS))]
+    #[arg(help = ORDER_HELP, hide_possible_values = true)]
     order: Option<Order>,
-    /// Bytes of a CQE; by default the size that fits
-    #[arg(long, value_name = "BYTES", value_parser = named(SIZES))]
+    /// Bytes of a CQE, 64 or 128; by default the size that fits
+    #[arg(long, value_name = "BYTES", value_parser = named(SIZES), hide_possible_values = true)]
     cqe_size: Option<usize>,
     /// The input is binary, even if it could be text
     #[arg(short, long)]

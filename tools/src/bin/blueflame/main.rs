@@ -35,14 +35,19 @@ use std::process::ExitCode;
 struct Arguments {
     #[command(subcommand)]
     command: Command,
-    /// Colours: auto has them on a terminal, unless NO_COLOR is set
+    /// When to use colours
     #[arg(long, global = true, value_name = "WHEN", default_value = "auto", value_parser = colour())]
+    #[arg(help = COLOUR_HELP, hide_possible_values = true, hide_default_value = true)]
     color: ColorChoice,
 }
 
+const COLOUR_HELP: &str = "\
+Colours: always, never, or auto (the default): on a
+terminal, unless NO_COLOR is set";
+
 #[derive(Subcommand)]
 enum Command {
-    /// Explain a dump of an error CQE, a WQE or a doorbell, or a capture of packets
+    /// Explain lines of logs, dumps of CQEs and WQEs, and captures
     Decode(decode::Arguments),
     #[cfg(feature = "device")]
     Info(info::Arguments),
