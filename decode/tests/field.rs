@@ -735,6 +735,12 @@ fn calls() {
             &[("errno", 14)],
             &["EFAULT"],
         ),
+        (
+            "rdma_endpoint.cpp:420] Failed to modify QP to RTR, check mtu, gid, peer lid: Connection timed out [110]",
+            Call,
+            &[("errno", 110)],
+            &["ibv_modify_qp failed: ETIMEDOUT"],
+        ),
         ("mlx5dv_devx_create_event_channel() failed: Protocol not supported", Call, &[("errno", 93)], &[]),
     ]);
 }
@@ -816,6 +822,7 @@ fn ordinary_lines_are_no_failures() {
         "syndrome 0x1 of Down's disease, chapter 12",
         "fatal error: file.h: No such file or directory",
         "operation aborted by user",
+        "on fatal error, or on successful completion",
         "error: general error in line 12",
         "ports: 18515 is in use",
         "Jan 01 00:00:00 host sshd[12]: error: kex_exchange_identification: Connection reset by peer",

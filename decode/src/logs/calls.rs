@@ -3,7 +3,7 @@
 
 use super::errno;
 use super::fields::{part, text_field};
-use super::words::{Kind as Token_, Label, Token};
+use super::words::{Kind as Token_, Label, Token, phrase};
 use crate::report::{Diagnosis, Kind, Record};
 
 /// Beginnings of the names of calls. `rdma_` begins many other words.
@@ -99,12 +99,17 @@ const CAUSES: &[(&str, u64, &[&str])] = &[
 /// Reads a line about a call that failed.
 pub(crate) fn read(tokens: &[Token<'_>]) -> Option<Record> {
     let is_file = |at: usize| tokens.get(at + 1).is_some_and(|token| token.text == ".");
-    let (_, call) = tokens.iter().enumerate().find(|(at, token)| {
-        !is_file(*at)
-            && PREFIXES.iter().any(|prefix| token.text.starts_with(prefix))
-            && !token.text.starts_with("ibv_poll_cq")
-            && !token.text.starts_with("ibv_wc")
-    })?;
+    let is_call = |at: usize| {
+        let name = tokens[at].text;
+        !is_file(at)
+            && PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+            && !name.starts_with("ibv_poll_cq")
+            && !name.starts_with("ibv_wc")
+    };
+    let named = (0..tokens.len()).find(|at| is_call(*at)).map(|at| tokens[at].text);
+    // Mooncake and others say it in words: `Failed to modify QP to RTR, …: Connection timed out [110]`.
+    let in_words = || (0..tokens.len()).any(|at| phrase(tokens, at, &["modify", "QP"])).then_some("ibv_modify_qp");
+    let call = named.or_else(in_words)?;
     if !tokens.iter().any(|token| token.is_any(FAILURES)) {
         return None;
     }
@@ -118,11 +123,11 @@ pub(crate) fn read(tokens: &[Token<'_>]) -> Option<Record> {
     };
     let errno = by_text.or_else(by_number)?;
     let name = errno::name(errno).map_or_else(|| format!("errno {errno}"), |name| format!("{name}, errno {errno}"));
-    let mut record = Record::new(Kind::Call, format!("{} failed", call.text));
-    record.parts.push(part(vec![text_field("call", call.text.to_owned()), errno::field(errno)]));
-    let advice = CAUSES.iter().find(|(prefix, number, _)| *number == errno && call.text.starts_with(prefix));
+    let mut record = Record::new(Kind::Call, format!("{call} failed"));
+    record.parts.push(part(vec![text_field("call", call.to_owned()), errno::field(errno)]));
+    let advice = CAUSES.iter().find(|(prefix, number, _)| *number == errno && call.starts_with(prefix));
     record.diagnosis = Some(Diagnosis {
-        summary: format!("{} failed: {name}", call.text),
+        summary: format!("{call} failed: {name}"),
         details: vec!["a call failed, no request: its number is an errno, not the status of a completion".to_owned()],
         advice: advice.map_or(&[][..], |(.., advice)| advice).iter().map(|advice| (*advice).to_owned()).collect(),
     });

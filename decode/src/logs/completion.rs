@@ -339,9 +339,7 @@ fn is_about_completions(tokens: &[Token<'_>]) -> bool {
 fn is_rdma(tokens: &[Token<'_>]) -> bool {
     let words = ["rdma", "infiniband", "roce", "qp", "qpn", "cq", "ib", "rkey", "lkey", "verbs", "local_nic"];
     tokens.iter().any(|token| {
-        token.is_any(&words)
-            || ["mlx5", "roce", "ibv_", "rdma_"].iter().any(|prefix| token.text.starts_with(prefix))
-            || token.is("completion")
+        token.is_any(&words) || ["mlx5", "roce", "ibv_", "rdma_"].iter().any(|prefix| token.text.starts_with(prefix))
     })
 }
 
