@@ -1,5 +1,6 @@
 //! Threads in a program of somebody else's.
 
+use std::cell::Cell;
 use std::io;
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
@@ -84,6 +85,49 @@ fn without_signals<T>(start: impl FnOnce() -> T) -> T {
 #[cfg(not(unix))]
 fn without_signals<T>(start: impl FnOnce() -> T) -> T {
     start()
+}
+
+thread_local! {
+    /// The thread's descriptors are not the process's.
+    static APART: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Whether the numbers of the calling thread's descriptors mean other files than the process's. A program that looks at
+/// its descriptors must not look at these.
+#[must_use]
+pub fn is_apart() -> bool {
+    APART.get()
+}
+
+/// What a thread has of its own.
+#[cfg(target_os = "linux")]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Apart {
+    /// Descriptors: none at first.
+    pub(crate) files: bool,
+    /// Root, working directory and file mode mask.
+    pub(crate) folders: bool,
+}
+
+/// Gives the calling thread descriptors, a root and a working directory of its own, as far as the system permits. Threads
+/// that it starts share them: see [`stay_apart`].
+///
+/// Kernels before 5.9 cannot give it descriptors, and filters for containers may keep it from folders.
+#[cfg(target_os = "linux")]
+pub(crate) fn go_apart() -> Apart {
+    // Copies of the program's descriptors would keep its files open.
+    // SAFETY: only this thread's descriptors are closed, and it has none: it has just begun.
+    let files = unsafe { libc::syscall(libc::SYS_close_range, 0, libc::c_uint::MAX, libc::CLOSE_RANGE_UNSHARE) } == 0;
+    APART.set(files);
+    // SAFETY: changes no memory, and what belongs to no other thread.
+    let folders = unsafe { libc::unshare(libc::CLONE_FS) } == 0;
+    Apart { files, folders }
+}
+
+/// Says whether the thread that has started this one is apart: then this one is, too.
+#[cfg(target_os = "linux")]
+pub(crate) fn stay_apart(apart: bool) {
+    APART.set(apart);
 }
 
 #[cfg(all(test, target_os = "linux"))]

@@ -16,9 +16,10 @@
 //! A reader also says how far its device has answered. So a sender tells a peer that is stopped, or has no CPU, from one
 //! that has lost a packet ([`Wire::is_kept_waiting_by`]).
 //!
-//! After `fork` the device stays with the parent: the child must not use its copy. As long as the child holds the
-//! copy, the slot stays taken, even if the parent is gone.
+//! After `fork` the device stays with the parent: the child must not use its copy. It inherits no descriptor of the
+//! fabric: see `contacts`.
 
+mod contacts;
 mod memory;
 mod own_directory;
 mod peer;
@@ -29,17 +30,17 @@ use std::{
     collections::VecDeque,
     io,
     ops::Range,
-    os::fd::{AsRawFd, RawFd},
+    os::fd::RawFd,
     path::{Path, PathBuf},
-    sync::Arc,
     time::{Duration, Instant},
 };
 
 use self::{
+    contacts::{Contacts, Link, News},
     own_directory::check_own,
     peer::Peer,
     ring::{Reader, Record},
-    slot::{Connection, Directory, OwnSlot, Received},
+    slot::Directory,
 };
 use super::address::{Address, Announcement, GSI_QPN};
 use super::cable::Dropped;
@@ -51,15 +52,12 @@ use crate::{
     packet::{MAX_SEGMENT, Packet},
 };
 
+pub use crate::thread::is_apart;
 pub use own_directory::{ShmError, default_directory, own_directory};
 pub use slot::SLOTS;
 
 /// How long a frame waits at most for a live receiver that does not read.
 pub const HEAD_OF_QUEUE_LIFE: Duration = Duration::from_secs(1);
-/// How often a receiver looks whether there are new senders.
-const LOOK_INTERVAL: Duration = Duration::from_millis(1);
-/// A receiver that always has frames looks for new senders after this many.
-const LOOK_FRAMES: u32 = 256;
 /// Most frames that wait from the device to itself.
 const LOOPBACK_FRAMES: usize = 1024;
 
@@ -73,10 +71,6 @@ const ETHERNET_BATCH: usize = 64;
 /// Packets for others that are dropped at most while one for the device is looked for: a neighbour can always have
 /// more.
 const FOREIGN_BATCH: usize = 256;
-/// How long a sender that has connected may take to hand its ring over. It does so at once; one that does not would
-/// keep a place of the [`SLOTS`] that there are for senders.
-const ARRIVAL_LIFE: Duration = Duration::from_secs(1);
-
 /// The generation of the instance that owns `qpn` on the fabric at `directory`: a number that no later owner of the QPN
 /// has. `None` if there is no such instance, or its process is dead.
 #[must_use]
@@ -88,8 +82,7 @@ pub fn life(directory: &Path, qpn: u32) -> Option<u32> {
 #[derive(Debug)]
 pub struct ShmWire {
     path: PathBuf,
-    directory: Arc<Directory>,
-    slot: OwnSlot,
+    contacts: Contacts,
     address: Address,
     /// Packets to QP 1 at the address are for the device.
     owns_gsi: bool,
@@ -109,17 +102,10 @@ pub struct ShmWire {
     neighbours: Vec<u32>,
     neighbours_looked: Option<Instant>,
     inbound: Vec<Inbound>,
-    /// Senders that have connected and not handed their rings over, and since when.
-    arriving: Vec<(Connection, Instant)>,
     /// The latest search for a packet ended before the rings were empty.
     is_behind: bool,
     /// Index into `inbound` of the next ring to read.
     turn: usize,
-    /// Index into `inbound` of the next sender to ask whether it lives.
-    asked: usize,
-    /// When senders were last looked for, and frames received since.
-    looked: Option<Instant>,
-    received: u32,
 }
 
 /// Ethernet frames that found no room, and that the device does not know of yet.
@@ -131,10 +117,9 @@ struct Lost {
 
 #[derive(Debug)]
 struct Inbound {
-    connection: Connection,
+    /// When the sender is gone, its earlier frames are still delivered.
+    link: Link,
     reader: Reader,
-    /// The sender is gone; its earlier frames are still delivered.
-    is_closed: bool,
 }
 
 impl ShmWire {
@@ -146,13 +131,12 @@ impl ShmWire {
         let path = directory.to_path_buf();
         let fault = |source| ShmError::Io { directory: path.clone(), source };
         check_own(&path)?;
-        let directory = Arc::new(Directory::open(&path).map_err(fault)?);
-        let slot = OwnSlot::take(&directory).map_err(fault)?.ok_or_else(|| ShmError::Full(path.clone()))?;
-        let address = Address { lids: lids.to_vec(), gids: gids.to_vec(), qpns: slot::qpns(slot.number) };
+        Directory::make(&path).map_err(fault)?;
+        let contacts = Contacts::new(&path).map_err(fault)?.ok_or_else(|| ShmError::Full(path.clone()))?;
+        let address = Address { lids: lids.to_vec(), gids: gids.to_vec(), qpns: slot::qpns(contacts.number) };
         Ok(Self {
             path,
-            directory,
-            slot,
+            contacts,
             address,
             owns_gsi: false,
             patience: HEAD_OF_QUEUE_LIFE,
@@ -165,12 +149,8 @@ impl ShmWire {
             neighbours: Vec::new(),
             neighbours_looked: None,
             inbound: Vec::new(),
-            arriving: Vec::new(),
             is_behind: false,
             turn: 0,
-            asked: 0,
-            looked: None,
-            received: 0,
         })
     }
 
@@ -183,60 +163,30 @@ impl ShmWire {
     /// The QPNs that this instance, and no other of the fabric, may use.
     #[must_use]
     pub fn qpns(&self) -> Range<u32> {
-        slot::qp_qpns(self.slot.number)
+        slot::qp_qpns(self.contacts.number)
     }
 
     /// The number that stands for QP 1 of this instance, and of no other of the fabric.
     #[must_use]
     pub fn gsi_qpn(&self) -> u32 {
-        slot::gsi_qpn(self.slot.number)
+        slot::gsi_qpn(self.contacts.number)
     }
 
-    /// Wakes the thread that steps the device when a frame arrives. A sender's first frames wake no one, since the
-    /// sender does not know yet how to: the thread finds them when it calls [`Wire::recv`] now and then.
+    /// Wakes the thread that steps the device when a frame arrives.
     #[must_use]
     pub fn notify(&self) -> Notify {
-        self.slot.control.notify()
+        self.contacts.control.notify()
     }
 
-    /// Lets in senders that have come, and lets go of one that will never send anything again.
-    fn look_for_senders(&mut self) {
-        let now = self.now;
-        while self.inbound.len() + self.arriving.len() < SLOTS as usize {
-            let Some(connection) = self.slot.accept() else { break };
-            self.arriving.push((connection, now));
-        }
-        for (connection, since) in std::mem::take(&mut self.arriving) {
-            match connection.receive() {
-                Received::Nothing if now - since < ARRIVAL_LIFE => self.arriving.push((connection, since)),
-                Received::Nothing => log::warn!("a sender is not let in: it hands over no ring"),
-                Received::Memory(memory) => {
-                    let reader = Reader::open(&memory);
-                    match reader.and_then(|reader| Ok((reader, self.slot.answer(&connection)?))) {
-                        Ok((reader, is_closed)) => self.inbound.push(Inbound { connection, reader, is_closed }),
-                        Err(error) => log::warn!("a sender is not let in: {error}"),
-                    }
-                }
-                Received::Nonsense => log::warn!("a sender is not let in: it is of another version"),
-                Received::Closed => {}
+    /// Takes senders that were let in, and lets go of those that will never send anything again.
+    fn take_news(&mut self) {
+        while let Some(news) = self.contacts.news() {
+            match news {
+                News::Sender(link, reader) => self.inbound.push(Inbound { link, reader }),
+                News::Warning(warning) => log::warn!("fabric at {}: {warning}", self.path.display()),
             }
         }
-        self.asked = if self.asked + 1 < self.inbound.len() { self.asked + 1 } else { 0 };
-        if let Some(inbound) = self.inbound.get_mut(self.asked) {
-            inbound.is_closed |= matches!(inbound.connection.receive(), Received::Closed);
-            if inbound.is_closed && inbound.reader.is_empty() {
-                self.inbound.swap_remove(self.asked);
-            }
-        }
-    }
-
-    /// Looks for senders if it is time to.
-    fn look_if_due(&mut self) {
-        if self.looked.is_none_or(|looked| self.now - looked >= LOOK_INTERVAL) {
-            self.looked = Some(self.now);
-            self.received = 0;
-            self.look_for_senders();
-        }
+        self.inbound.retain(|inbound| !(inbound.link.is_closed() && inbound.reader.is_empty()));
     }
 
     /// Looks for other devices on the fabric, if it is time to.
@@ -245,8 +195,8 @@ impl ShmWire {
             return;
         }
         self.neighbours_looked = Some(self.now);
-        let own = self.slot.number;
-        match self.directory.slots() {
+        let own = self.contacts.number;
+        match self.contacts.slots() {
             Ok(slots) => self.neighbours = slots.into_iter().filter(|&slot| slot != own).collect(),
             Err(error) => log::warn!("fabric at {}: {error}", self.path.display()),
         }
@@ -304,14 +254,15 @@ impl ShmWire {
                 Err(error) => log::warn!("slot {slot} of {}: {error}", self.path.display()),
             }
         }
-        if self.slot.number != slot::slot_of(GSI_QPN) && self.takes(frame) && self.loopback.len() < LOOPBACK_FRAMES {
+        if self.contacts.number != slot::slot_of(GSI_QPN) && self.takes(frame) && self.loopback.len() < LOOPBACK_FRAMES
+        {
             self.loopback.push_back(frame.clone());
         }
     }
 
     /// Sends a packet to the slot that has its QPN.
     fn send_to(&mut self, slot: u32, frame: Frame) -> Result<(), Frame> {
-        if slot == self.slot.number {
+        if slot == self.contacts.number {
             if !self.takes(&frame) {
                 return Ok(());
             }
@@ -333,12 +284,12 @@ impl ShmWire {
     /// The peer in a slot with its present owner, for a frame to it; `None` if there is no owner.
     fn peer(&mut self, slot: u32) -> io::Result<Option<&mut Peer>> {
         let place = &mut self.peers[slot as usize];
-        if place.as_mut().is_some_and(|peer| !peer.is_alive(self.now)) {
+        if place.as_ref().is_some_and(|peer| !peer.is_alive()) {
             log::info!("the owner of slot {slot} is gone");
             *place = None;
         }
         if place.is_none() {
-            *place = Peer::reach(&self.directory, slot, self.now)?;
+            *place = self.contacts.reach(slot)?;
         }
         let Some(peer) = place else { return Ok(None) };
         if peer.begins_step() {
@@ -350,11 +301,7 @@ impl ShmWire {
 
 impl Wire for ShmWire {
     fn descriptors(&self) -> Vec<RawFd> {
-        let peers = self.peers.iter().flatten().map(|peer| &peer.connection);
-        let senders = self.inbound.iter().map(|inbound| &inbound.connection);
-        let arriving = self.arriving.iter().map(|(connection, _)| connection);
-        let connections = peers.chain(senders).chain(arriving).map(AsRawFd::as_raw_fd);
-        self.slot.descriptors().into_iter().chain(connections).collect()
+        self.contacts.descriptors()
     }
 
     fn segment_bytes(&self) -> usize {
@@ -382,6 +329,7 @@ impl Wire for ShmWire {
     fn advance(&mut self, _now: Duration) -> bool {
         // Other processes do not follow a clock of the caller's.
         self.now = Instant::now();
+        self.take_news();
         false
     }
 
@@ -399,9 +347,8 @@ impl Wire for ShmWire {
     }
 
     fn is_kept_waiting_by(&mut self, qpn: u32) -> bool {
-        let now = self.now;
-        let peer = self.peers[slot::slot_of(qpn) as usize].as_mut();
-        peer.is_some_and(|peer| peer.is_unanswered() && peer.is_alive(now))
+        let peer = self.peers[slot::slot_of(qpn) as usize].as_ref();
+        peer.is_some_and(|peer| peer.is_unanswered() && peer.is_alive())
     }
 
     fn send_ethernet(&mut self, frame: &[u8]) {
@@ -437,19 +384,9 @@ impl Wire for ShmWire {
                 return Some(frame);
             }
         }
-        self.received += 1;
-        if self.received >= LOOK_FRAMES {
-            self.look_if_due();
-        }
         self.is_behind = false;
         for _ in 0..FOREIGN_BATCH {
-            let frame = match self.next_inbound() {
-                Some(frame) => frame,
-                None => {
-                    self.look_if_due();
-                    self.next_inbound()?
-                }
-            };
+            let frame = self.next_inbound()?;
             // Slots tell QPNs apart; here it is seen whether the addresses are ours, too.
             if self.takes(&frame) {
                 return Some(frame);

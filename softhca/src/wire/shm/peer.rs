@@ -1,29 +1,25 @@
 //! A receiver as its sender sees it: its ring, and whether it lives.
 
 use std::{
-    io,
+    sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
+use super::contacts::Link;
 use super::ring::Writer;
-use super::slot::{Connection, Control, Directory, Received};
+use super::slot::Control;
 use crate::notify::Notify;
 use crate::packet::buffer;
 use crate::wire::frame::Frame;
 
-/// How often the kernel is asked whether a receiver still lives, at most.
-const LOOK_INTERVAL: Duration = Duration::from_millis(1);
-
 /// A receiver as its sender sees it.
 #[derive(Debug)]
 pub(super) struct Peer {
-    pub(super) connection: Connection,
+    link: Link,
     /// `None`: the ring is unusable, and frames vanish until the slot has a new owner.
     writer: Option<Writer>,
-    /// The owner's answer. Before the answer, the owner finds our frames when it next looks for senders.
-    control: Option<(Control, Notify)>,
-    /// When it was last known to live.
-    checked: Instant,
+    /// The owner's answer. It wakes itself for frames that were sent before the answer.
+    control: Arc<OnceLock<(Control, Notify)>>,
     /// Frames sent in this step, if it sends any. The first has woken the receiver, which may sleep again.
     news: Option<u32>,
     /// Since when the ring is full.
@@ -31,36 +27,14 @@ pub(super) struct Peer {
 }
 
 impl Peer {
-    /// Connects to the owner of a slot and hands it a ring; `None` if there is no owner.
-    pub(super) fn reach(directory: &Directory, slot: u32, now: Instant) -> io::Result<Option<Self>> {
-        let Some(connection) = directory.connect(slot)? else { return Ok(None) };
-        let (writer, memory) = Writer::create()?;
-        connection.send(&memory)?;
-        let writer = Some(writer);
-        Ok(Some(Self { connection, writer, control: None, checked: now, news: None, full_since: None }))
+    /// The receiver at the other end of `link`, which has the reading end of `writer`.
+    pub(super) fn new(link: Link, writer: Writer, control: Arc<OnceLock<(Control, Notify)>>) -> Self {
+        Self { link, writer: Some(writer), control, news: None, full_since: None }
     }
 
-    /// Whether the owner is still there: by its own word, and now and then by the kernel's.
-    pub(super) fn is_alive(&mut self, now: Instant) -> bool {
-        if self.control.as_ref().is_some_and(|(control, _)| !control.is_here()) {
-            return false;
-        }
-        if self.control.is_some() {
-            if now - self.checked < LOOK_INTERVAL {
-                return true;
-            }
-            self.checked = now;
-        }
-        match self.connection.receive() {
-            Received::Closed => return false,
-            Received::Memory(memory) if self.control.is_none() => match Control::of_peer(&memory) {
-                Ok(control) => self.control = Some((control.clone(), control.notify())),
-                Err(error) => log::warn!("a receiver's wake-up words: {error}"),
-            },
-            Received::Memory(_) | Received::Nonsense => log::warn!("a receiver says what it should not"),
-            Received::Nothing => {}
-        }
-        true
+    /// Whether the owner is still there: by its own word, and by the kernel's.
+    pub(super) fn is_alive(&self) -> bool {
+        self.control.get().is_none_or(|(control, _)| control.is_here()) && !self.link.is_closed()
     }
 
     /// There may be frames for it in this step. False if that was known.
@@ -95,7 +69,7 @@ impl Peer {
     }
 
     fn wake(&self) {
-        if let Some((_, notify)) = &self.control {
+        if let Some((_, notify)) = self.control.get() {
             notify.wake();
         }
     }

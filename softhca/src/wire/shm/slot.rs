@@ -5,21 +5,25 @@
 //! which the owner is found. A sender connects to it and hands over the memory of its ring; the owner answers with the
 //! memory of its wake-up words ([`Control`]). Nothing else is ever said, but both keep the connection: the kernel
 //! closes it when either is dead, however it died.
+//!
+//! Slots lie in a folder of the fabric's directory that anybody may search, and sockets are anybody's to connect to. The
+//! directory around it is its user's alone, so only those get there that had the folder open, whatever user they have
+//! become since.
 
 use std::{
     fs::File,
     io::{self, IoSlice, IoSliceMut},
     mem::MaybeUninit,
     ops::Range,
-    os::fd::{AsFd, AsRawFd, OwnedFd, RawFd},
+    os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd},
     os::unix::fs::FileExt,
     path::Path,
     sync::{Arc, atomic::Ordering},
 };
 
 use rustix::{
-    fs::{AtFlags, Dir, FlockOperation, Mode, OFlags, flock, open, openat, unlinkat},
-    io::Errno,
+    fs::{AtFlags, CWD, Dir, FlockOperation, Mode, OFlags, chmodat, flock, mkdir, open, openat, unlinkat},
+    io::{Errno, fcntl_dupfd_cloexec},
     net::{
         AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
         SendFlags, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect, listen, recvmsg, sendmsg,
@@ -64,25 +68,65 @@ pub(super) fn slot_of(qpn: u32) -> u32 {
     (qpn >> LOG_QPNS) & (SLOTS - 1)
 }
 
-/// A fabric's directory.
+/// The folder of a fabric's slots.
 #[derive(Debug)]
-pub(super) struct Directory(OwnedFd);
+pub(super) struct Directory {
+    folder: OwnedFd,
+    /// It is the working directory of the thread that uses this.
+    is_entered: bool,
+}
 
 impl Directory {
+    /// Its name in the fabric's directory.
+    pub(super) const NAME: &str = "slots";
+
+    /// The folder of the fabric at `path`.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
-        Ok(Self(open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?))
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let folder = open(path.join(Self::NAME), flags, Mode::empty())?;
+        Ok(Self { folder, is_entered: false })
     }
 
-    /// Address of a slot's socket. The path goes by the descriptor, because an address has room for 107 bytes of path
-    /// only.
+    /// Makes the folder of the fabric at `path`, if there is none.
+    pub(super) fn make(path: &Path) -> io::Result<()> {
+        let (path, search) = (path.join(Self::NAME), Mode::RWXU | Mode::XGRP | Mode::XOTH);
+        match mkdir(&path, search) {
+            // The process may take rights away from what it makes.
+            Ok(()) => Ok(chmodat(CWD, &path, search, AtFlags::empty())?),
+            Err(Errno::EXIST) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Makes it the working directory of the calling thread, which has one of its own.
+    pub(super) fn enter(&mut self) -> io::Result<()> {
+        // Of rustix, this function's module is not compiled for MIPS.
+        // SAFETY: takes a descriptor.
+        if unsafe { libc::fchdir(self.folder.as_raw_fd()) } != 0 {
+            return Err(io::Error::last_os_error());
+        }
+        self.is_entered = true;
+        Ok(())
+    }
+
+    /// Gives the numbers of the standard streams, which the calling thread does not have, to descriptors that nobody can
+    /// write to.
+    pub(super) fn stand_in_for_standard_streams(&self) -> io::Result<()> {
+        while fcntl_dupfd_cloexec(&self.folder, 0)?.into_raw_fd() < libc::STDERR_FILENO {}
+        Ok(())
+    }
+
+    /// Address of a slot's socket. An address has room for 107 bytes of path only.
     fn address(&self, slot: u32) -> io::Result<SocketAddrUnix> {
-        Ok(SocketAddrUnix::new(format!("/proc/self/fd/{}/{}", self.0.as_raw_fd(), socket_name(slot)))?)
+        let name = socket_name(slot);
+        let path = if self.is_entered { name } else { format!("/proc/self/fd/{}/{name}", self.folder.as_raw_fd()) };
+        Ok(SocketAddrUnix::new(path)?)
     }
 
     /// The file of a slot, made if `create` says so.
     fn file(&self, slot: u32, create: OFlags) -> io::Result<File> {
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | create;
-        Ok(openat(&self.0, format!("slot-{slot:04}"), flags, Mode::RUSR | Mode::WUSR)?.into())
+        Ok(openat(&self.folder, format!("slot-{slot:04}"), flags, Mode::RUSR | Mode::WUSR)?.into())
     }
 
     /// The generation of a slot's owner; `None` if there is no owner, or its process is dead.
@@ -97,7 +141,7 @@ impl Directory {
     pub(super) fn slots(&self) -> io::Result<Vec<u32>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let mut slots = Vec::new();
-        for entry in Dir::new(openat(&self.0, ".", flags, Mode::empty())?)? {
+        for entry in Dir::new(openat(&self.folder, ".", flags, Mode::empty())?)? {
             let entry = entry?;
             let Ok(name) = entry.file_name().to_str() else { continue };
             let number = name.strip_prefix("slot-").and_then(|name| name.strip_suffix(".socket")?.parse::<u32>().ok());
@@ -150,6 +194,12 @@ pub(super) enum Received {
 /// A connection between a sender and the owner of a slot.
 #[derive(Debug)]
 pub(super) struct Connection(OwnedFd);
+
+impl AsFd for Connection {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.0.as_fd()
+    }
+}
 
 impl AsRawFd for Connection {
     fn as_raw_fd(&self) -> RawFd {
@@ -233,24 +283,22 @@ impl Control {
     }
 }
 
-/// A slot that is ours, until dropped or until the process dies.
+/// A slot that is ours, until [`Self::leave`] or until the process dies.
 #[derive(Debug)]
 pub(super) struct OwnSlot {
     pub(super) number: u32,
     pub(super) control: Control,
     /// Of `control`, for senders.
     memory: OwnedFd,
-    socket: OwnedFd,
-    directory: Arc<Directory>,
+    pub(super) socket: OwnedFd,
+    pub(super) directory: Directory,
     /// Closing it gives the lock up.
     lock: File,
-    /// The process that took the slot: a forked child that drops its copy must not give the slot up.
-    pid: u32,
 }
 
 impl OwnSlot {
     /// Takes the first free slot; `None` if there is none.
-    pub(super) fn take(directory: &Arc<Directory>) -> io::Result<Option<Self>> {
+    pub(super) fn take(directory: Directory) -> io::Result<Option<Self>> {
         for slot in 0..SLOTS {
             let lock = directory.file(slot, OFlags::CREATE)?;
             match flock(&lock, FlockOperation::NonBlockingLockExclusive) {
@@ -262,56 +310,52 @@ impl OwnSlot {
         Ok(None)
     }
 
-    fn set_up(directory: &Arc<Directory>, slot: u32, lock: File) -> io::Result<Self> {
+    fn set_up(directory: Directory, slot: u32, lock: File) -> io::Result<Self> {
         lock.write_all_at(&generation(&lock).wrapping_add(1).max(1).to_ne_bytes(), 0)?;
         let (control, memory) = Control::create()?;
-        remove_socket(directory, slot);
+        remove_socket(&directory, slot);
         let socket = socket()?;
         bind(&socket, &directory.address(slot)?)?;
+        let anybody = Mode::RWXU | Mode::RWXG | Mode::RWXO;
+        chmodat(&directory.folder, socket_name(slot), anybody, AtFlags::empty())?;
         listen(&socket, SLOTS as i32)?;
-        let (directory, pid) = (Arc::clone(directory), std::process::id());
-        Ok(Self { number: slot, control, memory, socket, directory, lock, pid })
+        Ok(Self { number: slot, control, memory, socket, directory, lock })
     }
 
     /// Its descriptors.
     pub(super) fn descriptors(&self) -> [RawFd; 4] {
-        [self.memory.as_raw_fd(), self.socket.as_raw_fd(), self.directory.0.as_raw_fd(), self.lock.as_raw_fd()]
+        [self.memory.as_raw_fd(), self.socket.as_raw_fd(), self.directory.folder.as_raw_fd(), self.lock.as_raw_fd()]
     }
 
-    /// The next sender that has connected.
-    pub(super) fn accept(&self) -> Option<Connection> {
+    /// The next sender that has connected, if there is one.
+    pub(super) fn accept(&self) -> io::Result<Option<Connection>> {
         match accept_with(&self.socket, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
-            Ok(connection) => Some(Connection(connection)),
-            Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => None,
-            Err(error) => {
-                log::warn!("a sender cannot be let in: {error}");
-                None
-            }
+            Ok(connection) => Ok(Some(Connection(connection))),
+            Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => Ok(None),
+            Err(error) => Err(error.into()),
         }
     }
 
-    /// Tells a sender how we are woken. Whether it is gone: its frames are in its ring all the same.
+    /// Tells a sender how we are woken. `false` if it is gone: its frames are in its ring all the same.
     pub(super) fn answer(&self, sender: &Connection) -> io::Result<bool> {
         match sender.send(&self.memory) {
+            Ok(()) => Ok(true),
             Err(error) if matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset) => {
-                Ok(true)
+                Ok(false)
             }
-            answered => answered.map(|()| false),
+            Err(error) => Err(error),
         }
     }
-}
 
-impl Drop for OwnSlot {
-    fn drop(&mut self) {
-        if self.pid == std::process::id() {
-            self.control.0.word(Control::HERE_AT).store(0, Ordering::Release);
-            remove_socket(&self.directory, self.number);
-        }
+    /// Nobody is found here any more.
+    pub(super) fn leave(&self) {
+        self.control.0.word(Control::HERE_AT).store(0, Ordering::Release);
+        remove_socket(&self.directory, self.number);
     }
 }
 
 /// Removes the socket of a slot that is ours, or that of its dead owner.
 fn remove_socket(directory: &Directory, slot: u32) {
     // There may be none.
-    let _ = unlinkat(&directory.0, socket_name(slot), AtFlags::empty());
+    let _ = unlinkat(&directory.folder, socket_name(slot), AtFlags::empty());
 }

@@ -11,6 +11,7 @@ use super::errno::Errno;
 use super::forked;
 use super::kind::AnyKind;
 use super::lock::lock;
+use softhca::wire::shm::is_apart;
 use std::collections::HashMap;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -77,9 +78,9 @@ pub(crate) fn own_in(first: u32, last: u32) -> impl Iterator<Item = RawFd> {
     all_in(&OWN, first, last)
 }
 
-/// Whether `fd` is ours.
+/// Whether `fd` is ours. A thread with descriptors of its own has none of these.
 pub(crate) fn is_ours(fd: RawFd) -> bool {
-    is_in(&OURS, fd)
+    is_in(&OURS, fd) && !is_apart()
 }
 
 /// Makes `fd` ours.

@@ -1,0 +1,450 @@
+//! Contacts of a device with the others on its fabric: who is there, and whose rings are handed over.
+//!
+//! A NIC needs no file to meet another one. So two threads make and keep the contacts, as the process was when it joined:
+//! with descriptors, a root and a working directory of their own ([`crate::thread::go_apart`]). Later limits of
+//! descriptors, a `chroot` or a change of the user are the program's alone, and a forked child inherits nothing.
+//!
+//! ```text
+//! the wire ── requests, one at a time ──> the thread that asks: reaches peers, looks for neighbours
+//!     ^                                        │ connections
+//!     └─────── senders, reports ─────── the thread that listens: lets senders in, sees when an end is gone
+//! ```
+//!
+//! Both threads may not log: standard error is the program's. They report to the wire, which does.
+
+use std::{
+    collections::HashMap,
+    io,
+    os::fd::{AsRawFd, OwnedFd, RawFd},
+    path::Path,
+    sync::{
+        Arc, OnceLock,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, Sender, SyncSender, channel, sync_channel},
+    },
+    thread::JoinHandle,
+    time::{Duration, Instant},
+};
+
+use parking_lot::Mutex;
+use rustix::buffer::spare_capacity;
+use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
+use rustix::event::{EventfdFlags, Timespec, eventfd};
+
+use super::peer::Peer;
+use super::ring::{Reader, Writer};
+use super::slot::{Connection, Control, Directory, OwnSlot, Received, SLOTS};
+use crate::notify::Notify;
+use crate::thread::{go_apart, spawn, stay_apart};
+
+/// How long a sender that has connected may take to hand its ring over. It does so at once; one that does not would
+/// keep a place of the [`SLOTS`] that there are for senders.
+pub(super) const ARRIVAL_LIFE: Duration = Duration::from_secs(1);
+/// How often it is looked at whether one has taken longer.
+const ARRIVAL_LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
+/// How long no further senders are let in if there is no descriptor for one.
+const PAUSE: Duration = Duration::from_millis(10);
+/// Events taken at once.
+const EVENTS: usize = 16;
+
+// Numbers in the set of awaited descriptors. Connections have those from `FIRST` on.
+const LISTENING: u64 = 0;
+const END: u64 = 1;
+const FIRST: u64 = 2;
+
+/// Requests of the wire.
+#[derive(Debug)]
+enum Request {
+    /// Connects to a slot's owner, if there is one.
+    Reach(u32, SyncSender<io::Result<Option<Peer>>>),
+    /// The slots that have an owner, or had one that was killed.
+    Slots(SyncSender<io::Result<Vec<u32>>>),
+    /// A connection is no longer needed.
+    Close(u64),
+    /// The device leaves.
+    End,
+}
+
+/// Reports to the wire.
+#[derive(Debug)]
+pub(super) enum News {
+    /// A sender has handed its ring over.
+    Sender(Link, Reader),
+    /// Something went wrong.
+    Warning(String),
+}
+
+/// A connection that the threads keep until this is dropped.
+#[derive(Debug)]
+pub(super) struct Link {
+    number: u64,
+    closed: Arc<AtomicBool>,
+    requests: Sender<Request>,
+}
+
+impl Link {
+    /// Whether the other end is gone.
+    pub(super) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        // An error: the threads have ended.
+        let _ = self.requests.send(Request::Close(self.number));
+    }
+}
+
+/// What a connection is for.
+#[derive(Debug)]
+enum Purpose {
+    /// A sender that has handed nothing over, and since when.
+    Arriving(Instant),
+    /// A sender.
+    Sender,
+    /// A receiver, and how it is woken when it has said so.
+    Receiver(Arc<OnceLock<(Control, Notify)>>),
+}
+
+/// A connection.
+#[derive(Debug)]
+struct Kept {
+    connection: Connection,
+    purpose: Purpose,
+    closed: Arc<AtomicBool>,
+}
+
+/// The connections, which both threads know.
+#[derive(Debug)]
+struct Connections {
+    kept: HashMap<u64, Kept>,
+    next: u64,
+    awaited: Arc<OwnedFd>,
+}
+
+impl Connections {
+    /// From now on, the listening thread looks after this one. Its number.
+    fn keep(&mut self, connection: Connection, purpose: Purpose, closed: Arc<AtomicBool>) -> io::Result<u64> {
+        let number = self.next;
+        self.next += 1;
+        epoll::add(&*self.awaited, &connection, EventData::new_u64(number), EventFlags::IN | EventFlags::RDHUP)?;
+        self.kept.insert(number, Kept { connection, purpose, closed });
+        Ok(number)
+    }
+
+    /// How many places for senders are taken.
+    fn senders(&self) -> usize {
+        self.kept.values().filter(|kept| !matches!(kept.purpose, Purpose::Receiver(_))).count()
+    }
+}
+
+/// The contacts of a device. The threads end when this is dropped.
+#[derive(Debug)]
+pub(super) struct Contacts {
+    /// The slot that the device has taken.
+    pub(super) number: u32,
+    /// How it is woken.
+    pub(super) control: Control,
+    requests: Sender<Request>,
+    news: Receiver<News>,
+    /// Descriptors that the threads share with the process, if they have none of their own.
+    shared: Option<Shared>,
+    thread: Option<JoinHandle<()>>,
+    /// The process that started the threads: in a forked child there are none.
+    pid: u32,
+}
+
+/// Descriptors of the process that the threads use: some for good, and those of connections.
+#[derive(Debug)]
+struct Shared {
+    lasting: Vec<RawFd>,
+    connections: Arc<Mutex<Connections>>,
+}
+
+/// What the asking thread tells when it has begun. Descriptors of its own stay with it.
+struct Begun {
+    number: u32,
+    control: Control,
+    shared: Option<Shared>,
+}
+
+impl Contacts {
+    /// Takes a slot of the fabric at `directory`; `None` if there is none.
+    pub(super) fn new(directory: &Path) -> io::Result<Option<Self>> {
+        let (requests, to_do) = channel();
+        let (reports, news) = channel();
+        let (begins, has_begun) = sync_channel(1);
+        let (path, links) = (directory.to_path_buf(), requests.clone());
+        let thread = spawn("softhca-fabric", move || ask(&path, &begins, &to_do, &links, reports))?;
+        let begun = has_begun.recv().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))?;
+        let Some(Begun { number, control, shared }) = begun else { return Ok(None) };
+        let (thread, pid) = (Some(thread), std::process::id());
+        Ok(Some(Self { number, control, requests, news, shared, thread, pid }))
+    }
+
+    /// Connects to a slot's owner and hands it a ring; `None` if there is no owner.
+    pub(super) fn reach(&self, slot: u32) -> io::Result<Option<Peer>> {
+        self.ask(|answer| Request::Reach(slot, answer))
+    }
+
+    /// The slots that have an owner, or had one that was killed.
+    pub(super) fn slots(&self) -> io::Result<Vec<u32>> {
+        self.ask(Request::Slots)
+    }
+
+    /// The next report.
+    pub(super) fn news(&self) -> Option<News> {
+        self.news.try_recv().ok()
+    }
+
+    /// Descriptors of the process that the threads use.
+    pub(super) fn descriptors(&self) -> Vec<RawFd> {
+        let Some(Shared { lasting, connections }) = &self.shared else { return Vec::new() };
+        let connections = connections.lock();
+        let kept = connections.kept.values().map(|kept| kept.connection.as_raw_fd());
+        lasting.iter().copied().chain(kept).collect()
+    }
+
+    fn ask<T>(&self, request: impl FnOnce(SyncSender<io::Result<T>>) -> Request) -> io::Result<T> {
+        let ended = || io::Error::other("the fabric's thread has ended");
+        let (answer, answered) = sync_channel(1);
+        self.requests.send(request(answer)).map_err(|_| ended())?;
+        answered.recv().map_err(|_| ended())?
+    }
+}
+
+impl Drop for Contacts {
+    fn drop(&mut self) {
+        let Some(thread) = self.thread.take() else { return };
+        if self.pid != std::process::id() {
+            // A forked child: the thread was not copied, and must be neither joined nor detached.
+            std::mem::forget(thread);
+            return;
+        }
+        // An error: it has ended.
+        let _ = self.requests.send(Request::End);
+        let _ = thread.join();
+    }
+}
+
+/// The thread that asks.
+fn ask(
+    path: &Path,
+    begins: &SyncSender<io::Result<Option<Begun>>>,
+    to_do: &Receiver<Request>,
+    links: &Sender<Request>,
+    reports: Sender<News>,
+) {
+    let (asking, begun) = match Asking::begin(path, links, reports) {
+        Ok(Some((asking, begun))) => (asking, Ok(Some(begun))),
+        // The wire waits for this.
+        Ok(None) => return drop(begins.send(Ok(None))),
+        Err(error) => return drop(begins.send(Err(error))),
+    };
+    let _ = begins.send(begun);
+    let Asking { slot, connections, listener, end } = asking;
+    for request in to_do {
+        match request {
+            Request::Reach(to, answer) => drop(answer.send(reach(&slot.directory, to, &connections, links))),
+            Request::Slots(answer) => drop(answer.send(slot.directory.slots())),
+            Request::Close(number) => drop(connections.lock().kept.remove(&number)),
+            Request::End => break,
+        }
+    }
+    slot.leave();
+    // The other thread waits for this event.
+    let _ = rustix::io::write(&end, &1_u64.to_ne_bytes());
+    let _ = listener.join();
+    connections.lock().kept.clear();
+}
+
+/// What the asking thread has.
+struct Asking {
+    slot: Arc<OwnSlot>,
+    connections: Arc<Mutex<Connections>>,
+    listener: JoinHandle<()>,
+    /// Ends the listener.
+    end: OwnedFd,
+}
+
+impl Asking {
+    /// Takes a slot and starts the thread that listens; `None` if no slot is free.
+    fn begin(path: &Path, links: &Sender<Request>, reports: Sender<News>) -> io::Result<Option<(Self, Begun)>> {
+        let apart = go_apart();
+        let mut directory = Directory::open(path)?;
+        if apart.files {
+            // Nothing of this thread is standard error to the functions that print there.
+            directory.stand_in_for_standard_streams()?;
+        }
+        if apart.folders {
+            directory.enter()?;
+        }
+        let Some(slot) = OwnSlot::take(directory)?.map(Arc::new) else { return Ok(None) };
+        let awaited = Arc::new(epoll::create(CreateFlags::CLOEXEC)?);
+        let end = eventfd(0, EventfdFlags::CLOEXEC)?;
+        epoll::add(&*awaited, &slot.socket, EventData::new_u64(LISTENING), EventFlags::IN)?;
+        epoll::add(&*awaited, &end, EventData::new_u64(END), EventFlags::IN)?;
+        let connections = Connections { kept: HashMap::new(), next: FIRST, awaited: awaited.clone() };
+        let connections = Arc::new(Mutex::new(connections));
+        let (links, slot_of_listener, known) = (links.clone(), slot.clone(), connections.clone());
+        // It shares the descriptors of this thread.
+        let listener = spawn("softhca-listen", move || {
+            stay_apart(apart.files);
+            Listener { slot: slot_of_listener, awaited, connections: known, links, reports }.run();
+        })?;
+        let shared = (!apart.files).then(|| Shared {
+            lasting: slot
+                .descriptors()
+                .into_iter()
+                .chain([connections.lock().awaited.as_raw_fd(), end.as_raw_fd()])
+                .collect(),
+            connections: connections.clone(),
+        });
+        let begun = Begun { number: slot.number, control: slot.control.clone(), shared };
+        Ok(Some((Self { slot, connections, listener, end }, begun)))
+    }
+}
+
+/// Connects to the owner of slot `to`.
+fn reach(
+    directory: &Directory,
+    to: u32,
+    connections: &Mutex<Connections>,
+    links: &Sender<Request>,
+) -> io::Result<Option<Peer>> {
+    let Some(connection) = directory.connect(to)? else { return Ok(None) };
+    let (writer, memory) = Writer::create()?;
+    connection.send(&memory)?;
+    let (closed, control) = (Arc::new(AtomicBool::new(false)), Arc::new(OnceLock::new()));
+    let purpose = Purpose::Receiver(control.clone());
+    let number = connections.lock().keep(connection, purpose, closed.clone())?;
+    Ok(Some(Peer::new(Link { number, closed, requests: links.clone() }, writer, control)))
+}
+
+/// The thread that listens.
+struct Listener {
+    slot: Arc<OwnSlot>,
+    awaited: Arc<OwnedFd>,
+    connections: Arc<Mutex<Connections>>,
+    links: Sender<Request>,
+    reports: Sender<News>,
+}
+
+impl Listener {
+    fn run(&self) {
+        let wakes = self.slot.control.notify();
+        let mut events = Vec::with_capacity(EVENTS);
+        loop {
+            events.clear();
+            let timeout = self.has_arriving().then_some(ARRIVAL_LOOK);
+            match epoll::wait(&*self.awaited, spare_capacity(&mut events), timeout.as_ref()) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return self.warn(format!("senders cannot be let in: {error}")),
+            }
+            for event in &events {
+                match event.data.u64() {
+                    LISTENING => self.accept(),
+                    END => return,
+                    number => self.look_at(number),
+                }
+            }
+            self.give_up_on_the_mute();
+            if !events.is_empty() {
+                wakes.wake();
+            }
+        }
+    }
+
+    fn warn(&self, warning: String) {
+        // An error: the wire is gone.
+        let _ = self.reports.send(News::Warning(warning));
+    }
+
+    fn has_arriving(&self) -> bool {
+        self.connections.lock().kept.values().any(|kept| matches!(kept.purpose, Purpose::Arriving(_)))
+    }
+
+    /// Accepts a sender, which then hands its ring over.
+    fn accept(&self) {
+        match self.slot.accept() {
+            Ok(None) => {}
+            Ok(Some(connection)) => {
+                let mut connections = self.connections.lock();
+                if connections.senders() < SLOTS as usize {
+                    let arriving = Purpose::Arriving(Instant::now());
+                    if let Err(error) = connections.keep(connection, arriving, Arc::default()) {
+                        self.warn(format!("a sender cannot be let in: {error}"));
+                    }
+                }
+            }
+            Err(error) => {
+                self.warn(format!("a sender cannot be let in: {error}"));
+                std::thread::sleep(PAUSE);
+            }
+        }
+    }
+
+    /// Takes a message of a connection, or its end.
+    fn look_at(&self, number: u64) {
+        let mut connections = self.connections.lock();
+        // The wire may have given it up meanwhile.
+        let Some(kept) = connections.kept.get_mut(&number) else { return };
+        let stays = match (kept.connection.receive(), &kept.purpose) {
+            (Received::Nothing, _) => true,
+            (Received::Memory(memory), Purpose::Arriving(_)) => {
+                let reader = Reader::open(&memory);
+                match reader.and_then(|reader| Ok((reader, self.slot.answer(&kept.connection)?))) {
+                    Ok((reader, stays)) => {
+                        kept.purpose = Purpose::Sender;
+                        kept.closed.store(!stays, Ordering::Release);
+                        let link = Link { number, closed: kept.closed.clone(), requests: self.links.clone() };
+                        // An error: the wire is gone.
+                        let _ = self.reports.send(News::Sender(link, reader));
+                        stays
+                    }
+                    Err(error) => {
+                        self.warn(format!("a sender is not let in: {error}"));
+                        false
+                    }
+                }
+            }
+            (Received::Memory(memory), Purpose::Receiver(control)) => {
+                let said = Control::of_peer(&memory).map(|control| (control.clone(), control.notify()));
+                match said.map(|said| control.set(said)) {
+                    Ok(Ok(())) => true,
+                    Ok(Err(_)) => {
+                        self.warn("a receiver says what it should not".into());
+                        false
+                    }
+                    Err(error) => {
+                        self.warn(format!("a receiver's wake-up words: {error}"));
+                        true
+                    }
+                }
+            }
+            (Received::Memory(_) | Received::Nonsense, _) => {
+                self.warn("a neighbour says what it should not: it is of another version".into());
+                false
+            }
+            (Received::Closed, _) => false,
+        };
+        if !stays {
+            kept.closed.store(true, Ordering::Release);
+            connections.kept.remove(&number);
+        }
+    }
+
+    /// Ends connections of senders that hand nothing over.
+    fn give_up_on_the_mute(&self) {
+        let mut mute = 0;
+        self.connections.lock().kept.retain(|_, kept| {
+            let is_mute = matches!(kept.purpose, Purpose::Arriving(since) if since.elapsed() >= ARRIVAL_LIFE);
+            mute += u32::from(is_mute);
+            !is_mute
+        });
+        if mute > 0 {
+            self.warn(format!("{mute} senders are not let in: they hand over no ring"));
+        }
+    }
+}
