@@ -1,10 +1,12 @@
 /*
  * A receiver leaves as soon as it has seen a message. A NIC has acknowledged the message by then, so its sender succeeds.
- * Usage: leaving WAY ROUNDS. WAY is how the receiver leaves, or `stop`: it is stopped for a time that is far too long for its
- * sender's retries. Prints what went otherwise than expected; the exit code is 1 then.
+ * Usage: leaving WAY ROUNDS [BECOMES]. WAY is how the receiver leaves, or `stop`: it is stopped for a time that is far too long
+ * for its sender's retries. BECOMES is what becomes of both when they have opened their devices: `full` of open files, another
+ * `user`, or in another `root`. Prints what went otherwise than expected; the exit code is 1 then.
  */
 #include "prelude.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -21,6 +23,19 @@ struct end {
 static struct ibv_cq *cq;
 static struct ibv_qp *qp;
 static struct ibv_mr *mr;
+static const char *becomes = "";
+
+/* The process changes. A device that is open needs no file, and no right. */
+static void change(void)
+{
+	if (strcmp(becomes, "full") == 0)
+		while (open("/dev/null", O_RDONLY) >= 0)
+			;
+	else if (strcmp(becomes, "user") == 0)
+		EXPECT(setgid(65534) == 0 && setuid(65534) == 0);
+	else if (strcmp(becomes, "root") == 0)
+		EXPECT(chroot("/sys/kernel") == 0);
+}
 
 static double now(void)
 {
@@ -39,6 +54,7 @@ static struct end meet(int talk)
 	cq = NEED(ibv_create_cq(context, 64, NULL, NULL, 0));
 	qp = NEED(make_qp(pd, cq, NULL, IBV_QPT_RC));
 	mr = register_memory(pd);
+	change();
 	EXPECT(ibv_query_port(context, 1, &port) == 0 && ibv_query_gid(context, 1, 0, &gid) == 0);
 	here = (struct end){ qp->qp_num, mr->rkey, (uintptr_t)memory,
 		{ .dlid = port.lid, .port_num = 1, .is_global = 1, .grh = { .dgid = gid, .hop_limit = 1 } } };
@@ -150,8 +166,10 @@ static void round_of(const char *way, int by_memory)
 
 int main(int count, char **arguments)
 {
-	if (count != 3)
+	if (count < 3)
 		return 2;
+	if (count > 3)
+		becomes = arguments[3];
 	for (int round = 0; round < atoi(arguments[2]); round++) {
 		round_of(arguments[1], 0);
 		/* Between the data and the acknowledgement, SIGKILL and exec can come. */

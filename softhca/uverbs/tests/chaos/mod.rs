@@ -83,6 +83,19 @@ fn a_message_is_acknowledged_however_its_receiver_leaves() {
 }
 
 #[test]
+fn peers_meet_whatever_their_processes_have_become() {
+    let (_directory, program) = compiled("leaving");
+    // SAFETY: takes nothing.
+    let is_root = unsafe { libc::geteuid() } == 0;
+    for becomes in ["full", "user", "root"] {
+        if is_root || becomes == "full" {
+            let (code, output) = launch(&[], &[&program, "_exit", "1", becomes], PATIENCE);
+            assert_eq!((code, output.as_str()), (Some(0), ""), "{becomes}");
+        }
+    }
+}
+
+#[test]
 fn a_stopped_peer_is_waited_for_and_a_dead_one_is_not() {
     let (_directory, program) = compiled("leaving");
     for options in [&[][..], &["--link", "ethernet"]] {
