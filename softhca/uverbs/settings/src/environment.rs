@@ -27,6 +27,7 @@ const LINK: &str = "SOFTHCA_LINK";
 const MTU: &str = "SOFTHCA_MTU";
 const GENERATION: &str = "SOFTHCA_GENERATION";
 const ADDRESSES: &str = "SOFTHCA_ADDRESSES";
+const OWN_ROUTE: &str = "SOFTHCA_OWN_ROUTE";
 const INLINE_HEADERS: &str = "SOFTHCA_INLINE_HEADERS";
 const MEMLOCK: &str = "SOFTHCA_MEMLOCK";
 const STRICT: &str = "SOFTHCA_STRICT";
@@ -77,6 +78,7 @@ impl Settings {
         let faults = self.faults.clone().map(|faults| (FAULTS, faults));
         let damage = self.damage.clone().map(|damage| (DAMAGE, damage));
         let mac = self.mac.map(|mac| (MAC, mac_to_text(mac)));
+        let own_route = self.own_route.clone().map(|interface| (OWN_ROUTE, interface));
         let pcap = self.pcap.clone().map(|pcap| (PCAP, pcap.into()));
         let report = self.report.clone().map(|report| (REPORT, report.into()));
         let sysfs = self.sysfs.clone().map(|sysfs| (SYSFS, sysfs.into()));
@@ -84,7 +86,8 @@ impl Settings {
         let script = script.map(|script| (SCRIPT, script.into()));
         let timeline = timeline.map(|timeline| (TIMELINE, timeline.into()));
         let files = pcap.into_iter().chain(report).chain(sysfs).chain(script).chain(timeline);
-        let words = words.into_iter().chain(faults).chain(damage).chain(mac).map(|(name, value)| (name, value.into()));
+        let words = words.into_iter().chain(faults).chain(damage).chain(mac).chain(own_route);
+        let words = words.map(|(name, value)| (name, value.into()));
         words.chain([(FABRIC, self.fabric.clone().into())]).chain(files).collect()
     }
 
@@ -117,6 +120,7 @@ impl Settings {
                 let expected = "interface/address, a space between each";
                 setting(ADDRESSES, text(ADDRESSES), Some(Vec::new()), local_address::from_text, expected)?
             },
+            own_route: words(OWN_ROUTE),
             inline_headers: choice(INLINE_HEADERS, text(INLINE_HEADERS), InlineHeaders::ALL, InlineHeaders::name)?,
             memlock: choice(MEMLOCK, text(MEMLOCK), Memlock::ALL, Memlock::name)?,
             strict: switch(STRICT),

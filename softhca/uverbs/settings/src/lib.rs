@@ -26,7 +26,7 @@ pub use generation::Generation;
 pub use local_address::{Gid, LocalAddress, MAX_LOCAL_ADDRESSES, gid_of};
 pub use mishaps::{Mishaps, cable_file};
 pub use port::{
-    DEFAULT_PKEY, GidType, INFINIBAND_GIDS, Link, MAX_PORTS, SUBNET_PREFIX, mac, node_guid, plain_port,
+    DEFAULT_PKEY, GidType, INFINIBAND_GIDS, Link, MAX_PORTS, SUBNET_PREFIX, mac, node_guid, own_ip, plain_port,
     port_capabilities, port_guid,
 };
 pub use queues::queues_folder;
@@ -126,6 +126,8 @@ pub struct Settings {
     pub generation: Generation,
     /// The machine's IP addresses, for which an Ethernet port has GIDs.
     pub addresses: Vec<LocalAddress>,
+    /// The interface by which the machine routes to the ports' own IP addresses; `None` = it has no route to them.
+    pub own_route: Option<String>,
     /// The headers that raw packets need inline.
     pub inline_headers: InlineHeaders,
     /// Whom `RLIMIT_MEMLOCK` binds.
@@ -213,20 +215,47 @@ pub fn path_mtu(settings: &Settings) -> u32 {
 const MIN_PATH_MTU: u32 = 256;
 const MAX_PATH_MTU: u32 = 4096;
 
-/// The interface that an Ethernet port's own GIDs are said to belong to.
+/// The interface of GIDs for which the machine has no other.
 const OWN_INTERFACE: &str = "lo";
 
-/// The network interface that entry `index` of an Ethernet port's GID table belongs to.
+/// An entry of a port's GID table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GidEntry<'a> {
+    /// The address.
+    pub gid: Gid,
+    /// Its type.
+    pub kind: GidType,
+    /// The network interface that it belongs to, on an Ethernet port.
+    pub interface: &'a str,
+}
+
+/// The occupied part of a port's GID table, in order. By the host's own network, a port has the host's addresses and no
+/// others; by UDP sockets, all for RoCE v2.
+///
+/// Programs take the first entry of the type they want, and UCX (`uct_ib_iface_roce_is_routable` in its
+/// `src/uct/ib/base/ib_iface.c`) then asks the machine for a route to it by the entry's interface, or by `lo`. Of the
+/// IPv4 addresses, one with a route therefore comes first.
 #[must_use]
-pub fn interface(settings: &Settings, device: u32, port: u32, index: u32) -> &str {
-    let (own, each) = match settings.wire {
-        WireKind::Shm | WireKind::Tap(_) | WireKind::Socket(_) => (OWN_GIDS, 2),
-        WireKind::Udp(_) => (0, 1),
-        WireKind::Raw(_) => (0, 2),
+pub fn gid_table(settings: &Settings, device: u32, port: u32) -> Vec<GidEntry<'_>> {
+    let number = settings.number(device);
+    let local = local_addresses(settings, device, port).iter();
+    let local = local.map(|address| (gid_of(address.ip), address.interface.as_str()));
+    let (addresses, kinds): (Vec<_>, &[GidType]) = match (&settings.wire, settings.link) {
+        (WireKind::Udp(_), _) => (local.collect(), &[GidType::RoceV2]),
+        (WireKind::Raw(_), _) => (local.collect(), &port::ROCE_TYPES),
+        (_, Link::Infiniband) => (vec![(port::guid_gid(number, port), OWN_INTERFACE)], &[GidType::Ib]),
+        (_, Link::Ethernet) => {
+            let mac = (port::mac_gid(number, port), OWN_INTERFACE);
+            let ip = gid_of(port::own_ip(number, port).into());
+            let addresses = match settings.own_route.as_deref() {
+                Some(interface) => [mac, (ip, interface)].into_iter().chain(local).collect(),
+                None => [mac].into_iter().chain(local).chain([(ip, OWN_INTERFACE)]).collect(),
+            };
+            (addresses, &port::ROCE_TYPES)
+        }
     };
-    let local = local_addresses(settings, device, port);
-    let address = (index as usize).checked_sub(own).and_then(|index| local.get(index / each));
-    address.map_or(OWN_INTERFACE, |address| &address.interface)
+    let entry = |(gid, interface)| kinds.iter().map(move |&kind| GidEntry { gid, kind, interface });
+    addresses.into_iter().flat_map(entry).collect()
 }
 
 /// The machine's addresses that a port has: those of port 1 of the first device.
@@ -245,22 +274,10 @@ pub fn find_gid(settings: &Settings, gid: &Gid) -> Option<(u32, u32, u32)> {
     })
 }
 
-/// Entries of an Ethernet port's table before those for the machine's IP addresses.
-const OWN_GIDS: usize = 4;
-
-/// The occupied part of a port's GID table, in order. By the host's own network, a port has the host's addresses and no
-/// others; by UDP sockets, all for RoCE v2.
+/// The GIDs of [`gid_table`] with their types.
 #[must_use]
 pub fn gids(settings: &Settings, device: u32, port: u32) -> Vec<(Gid, GidType)> {
-    let local = local_addresses(settings, device, port);
-    let ips = local.iter().map(|address| gid_of(address.ip));
-    match settings.wire {
-        WireKind::Shm | WireKind::Tap(_) | WireKind::Socket(_) => {
-            port::gids(settings.link, local, settings.number(device), port)
-        }
-        WireKind::Udp(_) => ips.map(|gid| (gid, GidType::RoceV2)).collect(),
-        WireKind::Raw(_) => ips.flat_map(|gid| [(gid, GidType::RoceV1), (gid, GidType::RoceV2)]).collect(),
-    }
+    gid_table(settings, device, port).into_iter().map(|entry| (entry.gid, entry.kind)).collect()
 }
 
 /// Port `port` of device `device`, as the core has it.
@@ -292,6 +309,7 @@ mod tests {
                 LocalAddress { interface: "lo".to_owned(), ip: Ipv4Addr::LOCALHOST.into() },
                 LocalAddress { interface: "eth0".to_owned(), ip: Ipv6Addr::LOCALHOST.into() },
             ],
+            own_route: Some("eth1".to_owned()),
             inline_headers: InlineHeaders::L2,
             memlock: Memlock::Everybody,
             strict: true,
@@ -332,11 +350,23 @@ mod tests {
         assert_eq!(found("::1"), Some((0, 1, 7)));
         assert_eq!(found("10.95.2.1"), Some((2, 1, 3)));
         assert_eq!(found("192.0.2.1"), None);
-        assert_eq!(
-            [0, 3, 4, 5, 6, 7].map(|index| interface(&settings, 0, 1, index)),
-            ["lo", "lo", "lo", "lo", "eth0", "eth0"]
-        );
-        assert_eq!(gids(&settings, 0, 2).len(), 4);
+        assert_eq!(interfaces(&settings, 0, 1), ["lo", "lo", "eth1", "eth1", "lo", "lo", "eth0", "eth0"]);
+        assert_eq!(interfaces(&settings, 0, 2), ["lo", "lo", "eth1", "eth1"]);
+    }
+
+    fn interfaces(settings: &Settings, device: u32, port: u32) -> Vec<&str> {
+        gid_table(settings, device, port).into_iter().map(|entry| entry.interface).collect()
+    }
+
+    #[test]
+    fn an_address_without_a_route_comes_last() {
+        let settings = Settings { own_route: None, ..settings(Link::Ethernet) };
+        let found = |ip: &str| find_gid(&settings, &gid_of(ip.parse().unwrap()));
+        assert_eq!(["127.0.0.1", "::1", "10.95.0.1"].map(found), [3, 5, 7].map(|index| Some((0, 1, index))));
+        assert_eq!(interfaces(&settings, 0, 1), ["lo", "lo", "lo", "lo", "eth0", "eth0", "lo", "lo"]);
+        assert_eq!(found("10.95.0.2"), Some((0, 2, 3)));
+        let env: HashMap<_, _> = settings.to_env().into_iter().collect();
+        assert_eq!(Settings::from_env(|name| env.get(name).cloned()).unwrap(), Some(settings));
     }
 
     #[test]
@@ -345,7 +375,7 @@ mod tests {
         let table = gids(&settings, 0, 1);
         let ips: Vec<_> = settings.addresses.iter().map(|address| (gid_of(address.ip), GidType::RoceV2)).collect();
         assert_eq!(table, ips);
-        assert_eq!([0, 1].map(|index| interface(&settings, 0, 1, index)), ["lo", "eth0"]);
+        assert_eq!(interfaces(&settings, 0, 1), ["lo", "eth0"]);
         assert_eq!(gids(&settings, 1, 1), []);
         assert_eq!(port_config(&settings, 0, 1).gids.len(), 2);
         let env: HashMap<_, _> = settings.to_env().into_iter().collect();

@@ -1,8 +1,9 @@
 //! The identity of a port: LID, GUIDs, MAC address and GIDs. They are derived from the number of the port and of its
 //! device, so that all processes on one network agree.
 
-use crate::local_address::{Gid, LocalAddress, gid_of};
+use crate::local_address::{Gid, gid_of};
 use softhca::config::{self, LinkLayer, PortConfig};
+use std::net::Ipv4Addr;
 
 /// Most ports of a device, as of a ConnectX.
 pub const MAX_PORTS: u32 = 2;
@@ -83,7 +84,7 @@ pub fn mac(device: u32, port: u32) -> [u8; 6] {
 /// The core's description of a port without IP addresses of the machine.
 #[must_use]
 pub fn plain_port(link: Link, device: u32, port: u32) -> PortConfig {
-    config(link, gids(link, &[], device, port), device, port)
+    config(link, own_gids(link, device, port), device, port)
 }
 
 /// The core's description of a port with these GIDs.
@@ -123,25 +124,40 @@ pub(crate) fn lid(link: Link, device: u32, port: u32) -> u16 {
     }
 }
 
-/// The occupied part of a port's GID table, in order: its own addresses, and those of the machine that it has.
-pub(crate) fn gids(link: Link, addresses: &[LocalAddress], device: u32, port: u32) -> Vec<(Gid, GidType)> {
-    let link_local = |interface_id: [u8; 8]| {
-        let mut gid = [0; 16];
-        gid[..2].copy_from_slice(&[0xfe, 0x80]);
-        gid[8..].copy_from_slice(&interface_id);
-        gid
-    };
+/// The GIDs of a port without IP addresses of the machine, in order.
+fn own_gids(link: Link, device: u32, port: u32) -> Vec<(Gid, GidType)> {
     match link {
-        Link::Infiniband => vec![(link_local(port_guid(device, port).to_be_bytes()), GidType::Ib)],
+        Link::Infiniband => vec![(guid_gid(device, port), GidType::Ib)],
         Link::Ethernet => {
-            // EUI-64 of the MAC 02:00:5f:03:DD:PP: bit 1 of the first byte is inverted (RFC 4291, appendix A).
-            let mac = link_local([0x00, 0x00, 0x5f, 0xff, 0xfe, 0x03, device as u8, port as u8]);
-            // The IPv4 address 10.95.DD.PP, mapped.
-            let mut ip = [0; 16];
-            ip[10..].copy_from_slice(&[0xff, 0xff, 10, 95, device as u8, port as u8]);
-            let mut all = vec![mac, ip];
-            all.extend(addresses.iter().map(|address| gid_of(address.ip)));
-            all.into_iter().flat_map(|gid| [(gid, GidType::RoceV1), (gid, GidType::RoceV2)]).collect()
+            let gids = [mac_gid(device, port), gid_of(own_ip(device, port).into())];
+            gids.into_iter().flat_map(|gid| ROCE_TYPES.map(|kind| (gid, kind))).collect()
         }
     }
+}
+
+/// The types of the entries that Linux makes for each address of an Ethernet port, in order.
+pub(crate) const ROCE_TYPES: [GidType; 2] = [GidType::RoceV1, GidType::RoceV2];
+
+/// The GID of an InfiniBand port.
+pub(crate) fn guid_gid(device: u32, port: u32) -> Gid {
+    link_local(port_guid(device, port).to_be_bytes())
+}
+
+/// The GID of an Ethernet port's MAC address.
+pub(crate) fn mac_gid(device: u32, port: u32) -> Gid {
+    // EUI-64 of the MAC 02:00:5f:03:DD:PP: bit 1 of the first byte is inverted (RFC 4291, appendix A).
+    link_local([0x00, 0x00, 0x5f, 0xff, 0xfe, 0x03, device as u8, port as u8])
+}
+
+fn link_local(interface_id: [u8; 8]) -> Gid {
+    let mut gid = [0; 16];
+    gid[..2].copy_from_slice(&[0xfe, 0x80]);
+    gid[8..].copy_from_slice(&interface_id);
+    gid
+}
+
+/// The IP address of an Ethernet port on a network of software devices.
+#[must_use]
+pub fn own_ip(device: u32, port: u32) -> Ipv4Addr {
+    Ipv4Addr::new(10, 95, device as u8, port as u8)
 }

@@ -106,6 +106,7 @@ mod tests {
             mtu: softhca_settings::DEFAULT_MTU,
             generation: softhca_settings::Generation::ConnectX5,
             addresses: vec![LocalAddress { interface: "lo".to_owned(), ip: Ipv4Addr::LOCALHOST.into() }],
+            own_route: None,
             inline_headers: InlineHeaders::None,
             memlock: Memlock::Linux,
             strict: false,

@@ -7,7 +7,7 @@ use crate::context::Context;
 use crate::device::Hca;
 use crate::process::Errno;
 use crate::process::route::interface_index;
-use softhca_settings::{self as settings, Gid, GidType, Link};
+use softhca_settings::{self as settings, Link};
 use std::sync::Arc;
 use zerocopy::{FromZeros, IntoBytes};
 
@@ -95,12 +95,12 @@ pub(crate) fn write_query_port(context: &Arc<Context>, request: &Request) -> Res
     request.put_bytes(write::CORE_OUT, &response.as_bytes()[..plain])
 }
 
-fn entry(hca: &Hca, port: u32, index: u32, (gid, gid_type): (Gid, GidType)) -> GidEntry {
+fn entry(hca: &Hca, port: u32, index: u32, entry: settings::GidEntry<'_>) -> GidEntry {
     let netdev_ifindex = match hca.settings.link {
         Link::Infiniband => 0,
-        Link::Ethernet => interface_index(settings::interface(&hca.settings, hca.index, port, index)),
+        Link::Ethernet => interface_index(entry.interface),
     };
-    GidEntry { gid, gid_index: index, port_num: port, gid_type: gid_type as u32, netdev_ifindex }
+    GidEntry { gid: entry.gid, gid_index: index, port_num: port, gid_type: entry.kind as u32, netdev_ifindex }
 }
 
 /// `QUERY_GID_ENTRY`: 0 port, 1 index, 2 flags, 3 response.
@@ -112,8 +112,7 @@ pub(crate) fn query_gid_entry(context: &Arc<Context>, request: &Request) -> Resu
     if flags != 0 || index >= gid_table_len(hca.settings.link) {
         return Err(Errno::EINVAL);
     }
-    let gids = settings::gids(&hca.settings, hca.index, port);
-    let gid = *gids.get(index as usize).ok_or(Errno::ENODATA)?;
+    let gid = *settings::gid_table(&hca.settings, hca.index, port).get(index as usize).ok_or(Errno::ENODATA)?;
     request.put(3, &entry(hca, port, index, gid))
 }
 
@@ -130,7 +129,7 @@ pub(crate) fn query_gid_table(context: &Arc<Context>, request: &Request) -> Resu
     let mut table = Vec::new();
     let mut count = 0_u64;
     for port in 1..=hca.settings.ports {
-        for (index, gid) in settings::gids(&hca.settings, hca.index, port).into_iter().enumerate() {
+        for (index, gid) in settings::gid_table(&hca.settings, hca.index, port).into_iter().enumerate() {
             let entry = entry(hca, port, index as u32, gid);
             let mut bytes = entry.as_bytes().to_vec();
             bytes.resize(entry_len, 0);

@@ -294,3 +294,19 @@ fn gids_are_the_hosts_addresses() {
     let expected = [&gids[0], &gids[1], "RoCE v2", "RoCE v2", "lo", "lo"];
     assert_eq!((code, output.lines().collect::<Vec<_>>()), (Some(0), expected.to_vec()));
 }
+
+/// UCX takes the first IPv4 address, and asks the host for a route to it by the interface that sysfs says.
+#[test]
+fn an_ipv4_address_with_a_route_comes_first() {
+    if !has_namespaces() {
+        return eprintln!("not run: users of this machine cannot make network namespaces");
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let read = "cd $SYSFS_PATH/class/infiniband/mlx5_0/ports/1; cat gids/3 gid_attrs/ndevs/3";
+    let look = launched("--link ethernet", &directory, &format!("sh -c '{read}'"));
+    let route = "ip link add a0 type veth peer name b0 && ip link set a0 up && ip route add 10.95.0.0/16 dev a0";
+    let text = in_namespaces(&[], &["sh", "-c", &format!("ip link set lo up && {look} && {route} && {look}")]);
+    let address = "0000:0000:0000:0000:0000:ffff:";
+    let expected = [&format!("{address}7f00:0001"), "lo", &format!("{address}0a5f:0001"), "a0"];
+    assert_eq!(text.lines().collect::<Vec<_>>(), expected.to_vec());
+}

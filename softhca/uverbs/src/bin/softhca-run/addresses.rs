@@ -68,6 +68,31 @@ pub(crate) fn of_interface(name: &str) -> io::Result<Vec<LocalAddress>> {
     Ok(addresses)
 }
 
+/// The interface by which the machine sends to `ip`: that of the route with the longest prefix, and of several the one
+/// with the lowest metric. `None` without a route.
+pub(crate) fn route_to(ip: Ipv4Addr) -> Option<String> {
+    route_in(&std::fs::read_to_string("/proc/net/route").ok()?, ip)
+}
+
+/// The interface of the route to `ip` in a table of `/proc/net/route` (Linux `net/ipv4/fib_trie.c`,
+/// `fib_route_seq_show`).
+fn route_in(table: &str, ip: Ipv4Addr) -> Option<String> {
+    /// `RTF_UP`, and `RTF_REJECT` of a route that refuses packets (`include/uapi/linux/route.h`).
+    const UP: u32 = 0x0001;
+    const REJECT: u32 = 0x0200;
+    let routes = table.lines().skip(1).filter_map(|line| {
+        let columns: Vec<&str> = line.split_whitespace().collect();
+        let &[interface, to, _, flags, _, _, metric, mask, ..] = columns.as_slice() else { return None };
+        // Addresses are words in the machine's order that hold bytes in the network's.
+        let [to, flags, mask] = [to, flags, mask].map(|word| u32::from_str_radix(word, 16).ok());
+        let (mask, metric): (_, u32) = (mask?, metric.parse().ok()?);
+        let fits = u32::from_ne_bytes(ip.octets()) & mask == to?;
+        fits.then_some((mask.count_ones(), std::cmp::Reverse(metric), flags?, interface))
+    });
+    let (.., flags, interface) = routes.max_by_key(|&(prefix, metric, ..)| (prefix, metric))?;
+    (flags & (UP | REJECT) == UP).then(|| interface.to_owned())
+}
+
 /// The MTU of an interface, in bytes. Asked of the kernel: sysfs may show the interfaces of another namespace.
 pub(crate) fn mtu(interface: &str) -> io::Result<u32> {
     let request = ask(interface, libc::SIOCGIFMTU)?;
@@ -156,5 +181,27 @@ unsafe fn ip_of(address: *const libc::sockaddr) -> Option<IpAddr> {
             Some(Ipv6Addr::from(address.sin6_addr.s6_addr).into())
         }
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What Linux 6.1 writes on a little-endian machine.
+    #[cfg(target_endian = "little")]
+    #[test]
+    fn the_longest_prefix_and_then_the_lowest_metric_decide() {
+        let table = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n\
+            eth0\t00000000\t010200C0\t0003\t0\t0\t100\t00000000\t0\t0\t0\n\
+            eth1\t00000000\t010300C0\t0003\t0\t0\t50\t00000000\t0\t0\t0\n\
+            tap0\t00005F0A\t00000000\t0001\t0\t0\t0\t0000FFFF\t0\t0\t0\n\
+            *\t00025F0A\t00000000\t0201\t0\t0\t0\t00FFFFFF\t0\t0\t0\n";
+        let found = |ip: [u8; 4]| route_in(table, ip.into());
+        assert_eq!(found([10, 95, 0, 1]).as_deref(), Some("tap0"));
+        assert_eq!(found([192, 0, 2, 9]).as_deref(), Some("eth1"));
+        assert_eq!(found([10, 95, 2, 1]), None, "refused");
+        let (headline, _) = table.split_once('\n').unwrap();
+        assert_eq!(route_in(headline, Ipv4Addr::LOCALHOST), None);
     }
 }

@@ -17,8 +17,8 @@ use namespace::{Namespace, Right};
 use softhca::faults::Faults;
 use softhca::wire::shm;
 use softhca_settings::{
-    Chaos, Clock, DEFAULT_MTU, Damage, Generation, InlineHeaders, Link, LocalAddress, MAX_DEVICES, MAX_INDEX,
-    MAX_PORTS, MTUS, Memlock, Settings, WireKind,
+    self as settings, Chaos, Clock, DEFAULT_MTU, Damage, Generation, InlineHeaders, Link, LocalAddress, MAX_DEVICES,
+    MAX_INDEX, MAX_PORTS, MTUS, Memlock, Settings, WireKind,
 };
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -178,9 +178,10 @@ Damage, any number of each: bits that turn over in the writes of the devices, fo
 
 Addresses
   With --link ethernet and --wire shm, each port of each device has the address 10.95.DEVICE.PORT, and port 1 of mlx5_0
-  also has all IP addresses of the machine. Programs of librdmacm connect to them (rping -c -a 127.0.0.1). With tap: and
-  socket:, the port has 10.95.INDEX.1, with udp and raw: the host's addresses. Listeners on a port are known within one
-  network.
+  also has all IP addresses of the machine. Programs of librdmacm connect to them (rping -c -a 127.0.0.1). If the machine
+  has no route to 10.95.DEVICE.PORT, that address is the last in the table of GIDs, otherwise the first after the
+  link-local one. With tap: and socket:, the port has 10.95.INDEX.1, with udp and raw: the host's addresses. Listeners
+  on a port are known within one network.
 
 Files in /sys
   In a mount namespace of CMD, the devices' files lie over the machine's /sys, so that every program sees them. What CMD
@@ -324,6 +325,7 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         link,
         generation: options.generation,
         addresses,
+        own_route: addresses::route_to(settings::own_ip(options.index, 1)),
         inline_headers: match options.inline_headers {
             InlineOption::None => InlineHeaders::None,
             InlineOption::L2 => InlineHeaders::L2,

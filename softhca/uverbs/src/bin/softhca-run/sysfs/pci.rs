@@ -80,10 +80,7 @@ pub(super) fn write_driven(settings: &Settings, device: u32, root: &Path, at: &P
     put(at, "uevent", &uevent.join("\n"))?;
     if settings.link == Link::Ethernet {
         // The interfaces that the ports' addresses are of: the machine's own.
-        let of_port = |port| {
-            let entries = 0..settings::gids(settings, device, port).len();
-            entries.map(move |entry| settings::interface(settings, device, port, entry as u32))
-        };
+        let of_port = |port| settings::gid_table(settings, device, port).into_iter().map(|entry| entry.interface);
         let interfaces: BTreeSet<&str> = (1..=settings.ports).flat_map(of_port).collect();
         fs::create_dir_all(at.join("net"))?;
         for interface in interfaces {

@@ -24,13 +24,13 @@ pub(super) fn write(settings: &Settings, device: u32, port: u32, at: &Path) -> i
     put(at, "sm_sl", "0")?;
     put(at, "cap_mask", &format!("{:#010x}", settings::port_capabilities(settings.link)))?;
     put(&at.join("pkeys"), "0", &format!("{:#06x}", settings::DEFAULT_PKEY))?;
-    for (entry, (gid, gid_type)) in (0..).zip(settings::gids(settings, device, port)) {
-        let index = entry.to_string();
-        put(&at.join("gids"), &index, &quads(&gid))?;
+    for (index, entry) in settings::gid_table(settings, device, port).into_iter().enumerate() {
+        let index = index.to_string();
+        put(&at.join("gids"), &index, &quads(&entry.gid))?;
         if !infiniband {
-            let name = if gid_type == settings::GidType::RoceV2 { "RoCE v2" } else { "IB/RoCE v1" };
+            let name = if entry.kind == settings::GidType::RoceV2 { "RoCE v2" } else { "IB/RoCE v1" };
             put(&at.join("gid_attrs/types"), &index, name)?;
-            put(&at.join("gid_attrs/ndevs"), &index, settings::interface(settings, device, port, entry))?;
+            put(&at.join("gid_attrs/ndevs"), &index, entry.interface)?;
         }
     }
     Ok(())
