@@ -106,7 +106,7 @@ pub(super) fn service_id(space: u16, port: u16) -> u64 {
 pub(super) fn service(id: u64) -> Option<(u16, u16)> {
     let [zero @ .., a, b, c, d] = id.to_be_bytes();
     let space = u16::from_be_bytes([a, b]);
-    let known = matches!(space, port_space::TCP | port_space::UDP | port_space::IPOIB);
+    let known = matches!(space, port_space::TCP | port_space::UDP | port_space::IPOIB | port_space::IB);
     (zero == [0; 4] && known).then_some((space, u16::from_be_bytes([c, d])))
 }
 
@@ -171,7 +171,10 @@ mod tests {
     #[test]
     fn services_have_a_port_space() {
         assert_eq!(service_id(0x0106, 7471), 0x0106_1d2f);
-        assert_eq!(service(0x0106_1d2f), Some((0x0106, 7471)));
+        for space in [0x0002, 0x0106, 0x0111, 0x013f] {
+            assert_eq!(service(service_id(space, 7471)), Some((space, 7471)));
+        }
+        assert_eq!(service(0x0107_1d2f), None);
         assert_eq!(service(0x1000_0000_0106_1d2f), None);
     }
 }

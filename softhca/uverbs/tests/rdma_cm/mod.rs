@@ -87,6 +87,15 @@ fn udaddy_finds_its_peer_and_exchanges() {
 }
 
 #[test]
+fn programs_connect_in_the_port_space_of_infiniband() {
+    for kind in ["r", "x"] {
+        let server = ["rdma_xserver", "-c", kind];
+        let [server, client] = connect(ETHERNET, 7471, &server, &["rdma_xclient", "-s", "127.0.0.1", "-c", kind]);
+        assert!(server.contains("end 0") && client.contains("end 0"), "{kind}: {server}\n{client}");
+    }
+}
+
+#[test]
 fn rdma_client_meets_rdma_server() {
     let [server, client] = connect(ETHERNET, 7471, &["rdma_server"], &["rdma_client", "-s", "127.0.0.1"]);
     assert!(server.contains("rdma_server: end 0") && client.contains("rdma_client: end 0"), "{server}\n{client}");
