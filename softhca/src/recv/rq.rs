@@ -9,7 +9,10 @@ use crate::wqe::{DATA_SEG_BYTES, DataSeg, RECEIVE_BYTES, WqeFault, check_receive
 #[derive(Clone, Debug)]
 pub(crate) struct Rq {
     ring: RqContext,
-    /// Doorbell record; word 0 is the producer index.
+    /// Doorbell record; word 0 is the producer index. There is no register for receives: the record alone announces
+    /// them. So a stale record does so after a reset, too. DPDK clears it "before moving queue to READY state"
+    /// (`drivers/net/mlx5/mlx5_rxq.c`, `mlx5_rx_queue_start_primary`), and libmlx5 before the queue leaves the reset
+    /// state (rdma-core `providers/mlx5/verbs.c`, `mlx5_modify_qp`).
     dbr: u64,
     /// WQEs consumed, 16 bits.
     taken: u16,

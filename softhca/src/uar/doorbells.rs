@@ -180,11 +180,11 @@ impl Doorbells {
         !rung.is_empty()
     }
 
-    /// Follows a change of QP `qpn`; `None` if it is gone. In the reset state the QP hears no doorbells, and the last
-    /// value of its record is forgotten.
-    pub(crate) fn follow_qp(&mut self, qpn: u32, qp: Option<&Qp>) {
+    /// Follows a change of QP `qpn`; `None` if it is gone. In the reset state the QP hears no doorbells. When it leaves
+    /// that state, the value of its record is not one.
+    pub(crate) fn follow_qp(&mut self, qpn: u32, qp: Option<&Qp>, memory: &dyn HostMemory) {
         match qp.filter(|qp| self.source == DoorbellSource::Records && qp.hears_doorbells()) {
-            Some(qp) => self.sends.add(qpn, qp.context().dbr.wrapping_add(4)),
+            Some(qp) => self.sends.add_send(qpn, qp.context().dbr.wrapping_add(4), memory),
             None => self.sends.remove(qpn),
         }
     }

@@ -98,6 +98,8 @@ pub(super) struct Requester {
     pub(super) reached: Option<DcTarget>,
     /// DC: streams of which nothing is executed.
     pub(super) failed_streams: FailedStreams,
+    /// The last index of a doorbell that was not believed: one that is read again and again is reported once.
+    pub(super) disbelieved: Option<u16>,
     /// A CQE with an error has been written since the queue could last send.
     pub(super) error_told: bool,
     /// The cursor has moved back because an answer was missing, and nothing has been acknowledged since.
@@ -120,7 +122,7 @@ impl Requester {
         let most = if qp.context.static_ring { 1 << 15 } else { 1 << sq.log_size };
         if u32::from(ahead) <= most {
             self.producer = producer;
-        } else if producer != self.producer {
+        } else if producer != self.producer && self.disbelieved.replace(producer) != Some(producer) {
             log::warn!("QP {:#x}: doorbell with index {producer:#x}, ring is at {:#x}", qp.qpn, self.next_wqe);
         }
     }
