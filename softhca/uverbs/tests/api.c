@@ -270,12 +270,13 @@ static void gids(void)
 	EXPECT(ibv_query_pkey(context, 1, 0, &pkey) == 0 && pkey == 0xffff);
 }
 
-/* A doorbell for a QP that does not exist: for strict mode to complain of. */
-static void ring_wrongly(void)
+/* Doorbells for QPs that do not exist: for strict mode to complain of. */
+static void ring_wrongly(int doorbells)
 {
 	struct ibv_cq *cq = NEED(ibv_create_cq(context, 8, NULL, NULL, 0));
 	struct ibv_qp *qp = NEED(make_qp(pd, cq, NULL, IBV_QPT_RC));
-	*(volatile uint64_t *)raw_qp(qp).bf.reg = htobe64(0x0000000800fffe03);
+	for (int i = 0; i < doorbells; i++)
+		*(volatile uint64_t *)raw_qp(qp).bf.reg = htobe64(0x0000000800fffe03);
 	EXPECT(ibv_destroy_qp(qp) == 0);
 	EXPECT(ibv_destroy_cq(cq) == 0);
 }
@@ -285,7 +286,7 @@ int main(int argc, char **argv)
 	const char *what = argc > 1 ? argv[1] : "";
 	start();
 	if (strcmp(what, "ring-wrongly") == 0) {
-		ring_wrongly();
+		ring_wrongly(argc > 2 ? atoi(argv[2]) : 1);
 	} else {
 		gids();
 		regions();

@@ -16,7 +16,7 @@ use super::resources::Resources;
 use super::stepped::{Origin, STEPS_BY_POLL, Stepped};
 use super::subscriptions::{Receiver, Topic};
 use super::xrc_domains::Domains;
-use crate::launch::chaos;
+use crate::launch::{chaos, report};
 use crate::process::{Errno, forked, lock};
 use crate::strict::{self, Trapped};
 use parking_lot::{Mutex as DeviceMutex, MutexGuard as DeviceMutexGuard};
@@ -97,6 +97,7 @@ impl Hca {
             }
             hca.resources.end();
         }
+        report::end();
     }
 
     /// Device `index`, made when it is first asked for. The child of a fork makes its own.

@@ -1,5 +1,7 @@
 //! The exchange between the launcher and this process. Knows no device.
 
+mod log;
+mod repeated;
 pub(crate) mod report;
 mod settings;
 

@@ -1,5 +1,6 @@
 //! The launcher's settings, which this process has got by its environment.
 
+use super::log;
 use softhca_settings::{BadScript, Chaos, Settings};
 use std::sync::{Arc, OnceLock};
 
@@ -9,8 +10,7 @@ pub(crate) fn settings() -> Option<&'static Arc<Settings>> {
     SETTINGS
         .get_or_init(|| match Settings::from_env(|name| std::env::var_os(name)) {
             Ok(settings) => settings.map(|settings| {
-                // The program may have a logger of its own, but not of our copy of the crate.
-                let _ = env_logger::Builder::new().parse_filters(&settings.log).try_init();
+                log::begin(&settings.log);
                 Arc::new(settings)
             }),
             Err(error) => {
@@ -28,7 +28,7 @@ pub(crate) fn chaos() -> Option<&'static Chaos> {
         let (path, _) = settings()?.script.as_ref()?;
         let text = std::fs::read_to_string(path).map_err(|error| error.to_string());
         let chaos = text.and_then(|text| text.parse().map_err(|error: BadScript| error.to_string()));
-        chaos.inspect_err(|error| log::error!("{}: {error}", path.display())).ok()
+        chaos.inspect_err(|error| ::log::error!("{}: {error}", path.display())).ok()
     };
     CHAOS.get_or_init(read).as_ref()
 }

@@ -114,3 +114,18 @@ fn a_doorbell_of_nobody_is_complained_of() {
     // Nobody looks at stores otherwise.
     assert_eq!(launch(&[], &[&program, "ring-wrongly"], PATIENCE), (Some(0), String::new()));
 }
+
+#[test]
+fn complaints_that_repeat_are_counted() {
+    let (_directory, program) = compiled("api");
+    let (code, output) = launch(STRICT, &[&program, "ring-wrongly", "1234"], PATIENCE);
+    assert_eq!(code, Some(70), "{output}");
+    assert!(output.contains("1234 complaint(s)"), "{output}");
+    let lines: Vec<_> = output.lines().filter(|line| line.contains("QP 0xfffe, which does not exist")).collect();
+    // In the log, and again in the summary: the first 5, the 10th, 100th, 1000th and the last.
+    assert_eq!(lines.len(), 18, "{output}");
+    for held in [4, 89, 899, 233] {
+        let more = format!("… and {held} more like this");
+        assert_eq!(lines.iter().filter(|line| line.ends_with(&more)).count(), 2, "{more}: {output}");
+    }
+}

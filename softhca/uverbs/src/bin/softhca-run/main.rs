@@ -467,10 +467,20 @@ fn summary(report: &Path, strict: bool, code: u8) -> std::io::Result<u8> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(code),
         Err(error) => return Err(error),
     };
-    let count = complaints.lines().count();
+    // Each line begins with the number of complaints like it that were only counted.
+    let complaints: Vec<(u64, &str)> = complaints
+        .lines()
+        .map(|line| line.split_once(' ').and_then(|(held, what)| Some((held.parse().ok()?, what))).unwrap_or((0, line)))
+        .collect();
+    let count = complaints.iter().fold(0_u64, |count, (held, _)| count.saturating_add(*held).saturating_add(1));
     eprintln!("softhca-run: the device has {count} complaint(s):");
-    complaints.lines().take(COMPLAINTS_SHOWN).for_each(|complaint| eprintln!("  {complaint}"));
-    if count > COMPLAINTS_SHOWN {
+    for (held, what) in complaints.iter().take(COMPLAINTS_SHOWN) {
+        match held {
+            0 => eprintln!("  {what}"),
+            held => eprintln!("  {what} … and {held} more like this"),
+        }
+    }
+    if complaints.len() > COMPLAINTS_SHOWN {
         eprintln!("  …");
     }
     Ok(if strict && code == 0 { EXIT_COMPLAINTS } else { code })
