@@ -1,6 +1,8 @@
 //! Cutting one large TCP or UDP packet up into frames (TSO): the headers of each are those of the whole, with the
 //! differing fields filled in, also those of a tunnel around it. As Linux' own segmentation does it (`net/ipv4/tcp_offload.c`,
-//! `net/ipv4/udp_offload.c`).
+//! `net/ipv4/udp_offload.c`), except that the UDP length of the packet itself stays: drivers set it to that of one frame
+//! (Linux `drivers/net/ethernet/mellanox/mlx5/core/en_accel/en_accel.h`, `mlx5e_udp_gso_handle_tx_skb`, until commit
+//! 88a95781332d has the stack do it for them), and give the device whole frames only.
 
 use super::checksums::{fill, put};
 use super::layers::{Extent, Layer, Parser};
@@ -93,14 +95,15 @@ impl<'a> Segmentation<'a> {
             *flags &= if index > 0 { !CWR } else { 0xff };
         }
         finish(frame, &self.packet, index, true)?;
-        match &self.outer {
-            Some(outer) => finish(frame, outer, index, self.outer_l4),
-            None => Some(()),
+        let Some(outer) = &self.outer else { return Some(()) };
+        if let Some((UDP, at)) = outer.l4 {
+            put(frame, at + 4, u16::try_from(frame.len() - at).ok()?);
         }
+        finish(frame, outer, index, self.outer_l4)
     }
 }
 
-/// Fills in the lengths of a packet of the frame with this index, its IPv4 identification and its checksums: no
+/// Fills in the length of an IP packet of the frame with this index, its IPv4 identification and its checksums: no
 /// checksum of before is right.
 fn finish(frame: &mut [u8], packet: &Layer, index: usize, l4: bool) -> Option<()> {
     let end = frame.len();
@@ -110,9 +113,6 @@ fn finish(frame: &mut [u8], packet: &Layer, index: usize, l4: bool) -> Option<()
         put(frame, packet.at + 2, u16::try_from(end - packet.at).ok()?);
         let id = u16::from_be_bytes([frame[packet.at + 4], frame[packet.at + 5]]);
         put(frame, packet.at + 4, id.wrapping_add(index as u16));
-    }
-    if let Some((UDP, at)) = packet.l4 {
-        put(frame, at + 4, u16::try_from(end - at).ok()?);
     }
     fill(frame, &Layer { end, ..*packet }, true, l4);
     Some(())
@@ -126,6 +126,13 @@ mod tests {
     use super::super::protocols::{IPV4, IPV6};
     use super::*;
     use proptest::prelude::*;
+
+    /// What a large packet is, with the fields that the tests choose.
+    #[derive(Clone, Copy)]
+    enum Packet {
+        Tcp { flags: u8 },
+        Udp { length: u16 },
+    }
 
     /// All frames.
     fn segments(
@@ -151,13 +158,13 @@ mod tests {
         segments(headers, payload, mss, false, Parser::default())
     }
 
-    /// Headers of a packet whose lengths say nothing, as Linux gives them: 10.0.0.1 to 10.0.0.2, or the like of IPv6.
-    fn headers(tag: bool, ipv6: bool, tcp: bool, flags: u8) -> Vec<u8> {
+    /// Headers of a packet whose IP lengths say nothing, as Linux gives them: 10.0.0.1 to 10.0.0.2, or the like of IPv6.
+    fn headers(tag: bool, ipv6: bool, l4: Packet) -> Vec<u8> {
         let mut headers = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1];
         if tag {
             headers.extend([0x81, 0, 0, 5]);
         }
-        let protocol = if tcp { 6 } else { 17 };
+        let protocol = if matches!(l4, Packet::Tcp { .. }) { 6 } else { 17 };
         if ipv6 {
             headers.extend([0x86, 0xdd, 0x60, 0, 0, 0, 0, 0, protocol, 64]);
             headers.extend([[0x20; 16], [0x30; 16]].concat());
@@ -165,18 +172,19 @@ mod tests {
             headers.extend([8, 0, 0x45, 0, 0, 0, 0xff, 0xff, 0x40, 0, 64, protocol, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
         }
         headers.extend([0x12, 0x34, 0, 80]);
-        if tcp {
-            headers.extend([0xff, 0xff, 0xff, 0xf0, 0, 0, 0, 2, 0x80, flags, 1, 0, 0, 0, 0, 0]);
-            headers.extend([1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2]);
-        } else {
-            headers.extend([0; 4]);
+        match l4 {
+            Packet::Tcp { flags } => {
+                headers.extend([0xff, 0xff, 0xff, 0xf0, 0, 0, 0, 2, 0x80, flags, 1, 0, 0, 0, 0, 0]);
+                headers.extend([1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2]);
+            }
+            Packet::Udp { length } => headers.extend([length.to_be_bytes(), [0; 2]].concat()),
         }
         headers
     }
 
     #[test]
     fn what_differs_between_segments_is_filled_in() {
-        let headers = headers(false, false, true, FIN | PSH | CWR | 0x10);
+        let headers = headers(false, false, Packet::Tcp { flags: FIN | PSH | CWR | 0x10 });
         let payload: Vec<u8> = (0..250).collect();
         let frames = cut(&headers, &payload, 100).expect("segments");
         assert_eq!(frames.iter().map(Vec::len).collect::<Vec<_>>(), [166, 166, 116]);
@@ -190,16 +198,17 @@ mod tests {
         assert_eq!(frames.iter().map(|frame| frame[47]).collect::<Vec<_>>(), [CWR | 0x10, 0x10, FIN | PSH | 0x10]);
     }
 
+    /// Whatever it is, and whatever the frame's length.
     #[test]
-    fn datagrams_have_their_own_lengths() {
-        let frames = cut(&headers(false, true, false, 0), &[7; 25], 10).expect("segments");
-        let lengths: Vec<_> = frames.iter().map(|frame| (frame[19], frame[59])).collect();
-        assert_eq!(lengths, [(18, 18), (18, 18), (13, 13)]);
+    fn the_udp_length_of_datagrams_stays() {
+        let frames = cut(&headers(false, true, Packet::Udp { length: 0x1234 }), &[7; 25], 10).expect("segments");
+        let lengths: Vec<_> = frames.iter().map(|frame| (frame[19], frame[58..60].to_vec())).collect();
+        assert_eq!(lengths, [18, 18, 13].map(|ip| (ip, vec![0x12, 0x34])));
     }
 
     #[test]
     fn what_cannot_be_cut_up_is_refused() {
-        let whole = headers(false, false, true, 0x10);
+        let whole = headers(false, false, Packet::Tcp { flags: 0x10 });
         assert_eq!(cut(&whole[..whole.len() - 1], &[0; 10], 5), None);
         assert_eq!(cut(&[&whole[..], &[0]].concat(), &[0; 10], 5), None);
         let mut icmp = whole.clone();
@@ -215,9 +224,10 @@ mod tests {
     /// Frame by frame: both layers have right lengths and checksums, and the payload is whole.
     #[test]
     fn packets_in_tunnels_are_cut_up_with_their_tunnel() {
-        let payload: Vec<u8> = (0..250).collect();
+        let payload: Vec<u8> = (0..300).map(|n| n as u8).collect();
         for (outer_ipv6, inner_ipv6) in [(false, false), (false, true), (true, false), (true, true)] {
-            for (l4, protocol) in [(tcp(&[]), TCP), (udp(7, &[]), UDP)] {
+            let datagram = udp(7, &[0; 100])[..UDP_HEADER].to_vec();
+            for (l4, protocol) in [(tcp(&[]), TCP), (datagram, UDP)] {
                 let inner = ip(inner_ipv6, protocol, &l4);
                 for (name, headers) in tunnels(outer_ipv6, inner_ipv6, &inner) {
                     for outer_l4 in [false, true] {
@@ -281,7 +291,12 @@ mod tests {
         fn segments_are_whole_packets_that_make_up_the_payload(
             (tag, ipv6, tcp) in any::<(bool, bool, bool)>(), payload in prop::collection::vec(any::<u8>(), 1..5000), mss in 2..1500usize,
         ) {
-            let headers = headers(tag, ipv6, tcp, 0x18);
+            let l4 = if tcp { Packet::Tcp { flags: 0x18 } } else { Packet::Udp { length: mss as u16 + 8 } };
+            let headers = headers(tag, ipv6, l4);
+            let mut payload = payload;
+            if !tcp {
+                payload.resize(payload.len().next_multiple_of(mss), 0);
+            }
             let frames = cut(&headers, &payload, mss).expect("segments");
             let mut found = Vec::<u8>::new();
             for frame in &frames {

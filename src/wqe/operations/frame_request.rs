@@ -37,10 +37,16 @@ impl<H, X, P> Request<Frame<H, X>, P> {
     /// payload each. The [inline headers](Self::inline_headers) are all headers, from Ethernet to TCP with its options.
     /// The payload follows, gathered or inline.
     ///
-    /// Each frame has these headers. The device fills in the lengths, the IPv4 identifications and the TCP sequence
-    /// numbers, and takes FIN and PSH from all frames but the last. Ask for the checksums
+    /// Each frame has these headers. The device fills in the lengths of IP, the IPv4 identifications and the TCP
+    /// sequence numbers, and takes FIN and PSH from all frames but the last. Ask for the checksums
     /// ([`l3_checksum`](Self::l3_checksum), [`l4_checksum`](Self::l4_checksum)): only the device can compute them. The
     /// request completes once.
+    ///
+    /// UDP datagrams are cut up as well, each with the headers' UDP length: the device does not change it. So the
+    /// headers have `mss + 8` there, and the payload is a multiple of `mss`. Linux gives its device the same (commit
+    /// 88a95781332d, `net/ipv4/udp_offload.c`; before it `drivers/net/ethernet/mellanox/mlx5/core/en_accel/en_accel.h`,
+    /// `mlx5e_udp_gso_handle_tx_skb`), and sends a shorter last datagram by itself. The outer UDP length of a tunnel is
+    /// the device's.
     ///
     /// ```
     /// use blueflame::types::WrId;
