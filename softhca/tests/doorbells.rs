@@ -157,7 +157,7 @@ fn a_copy_of_what_was_flushed_is_forgotten() {
     l.ring(&copy);
     l.move_to(QpState::Err);
     assert!(l.hca.run_until_idle());
-    assert_eq!(summary(&l.cq.expect()).3, 0xd0);
+    assert_eq!(summary(&l.cq.expect()).3, 0xd2);
     l.move_to(QpState::Reset);
     l.sq.pi = 0;
     let itself = l.hca.endpoint(l.sq.parts.qpn);

@@ -199,9 +199,9 @@ fn a_bad_wqe_completes_with_an_error_and_the_rest_is_flushed() {
     l.a.ring(&wqe, Doorbell::Eight);
     l.run();
     let cqe = l.cq_a.expect();
-    assert_eq!((summary(&cqe), cqe[55]), ((0x3f, l.a.parts.qpn, first, 0xd0), 0x02));
+    assert_eq!((summary(&cqe), cqe[55]), ((0x3f, l.a.parts.qpn, first, 0xd2), 0x02));
     let cqe = l.cq_a.expect();
-    assert_eq!((summary(&cqe), cqe[55]), ((0x00, l.a.parts.qpn, second, 0xd0), 0x05));
+    assert_eq!((summary(&cqe), cqe[55]), ((0x00, l.a.parts.qpn, second, 0xd2), 0x05));
     assert!(l.cq_a.poll().is_none());
 }
 
@@ -366,7 +366,7 @@ fn keys_protect_memory() {
     let index = l.a.post(0x08, 0, &[&raddr(buf.addr(), buf.rkey()), &data(8, src.lkey(), src.addr())]);
     l.run();
     let cqe = l.cq_a.expect();
-    assert_eq!((summary(&cqe), cqe[55]), ((0x08, l.a.parts.qpn, index, 0xd0), 0x13), "remote access error");
+    assert_eq!((summary(&cqe), cqe[55]), ((0x08, l.a.parts.qpn, index, 0xd2), 0x13), "remote access error");
     assert_eq!(buf.to_vec(0, 8), [0; 8]);
 
     let mut l = Loop::new(|_| ());
@@ -374,7 +374,7 @@ fn keys_protect_memory() {
     let index = l.a.post(0x08, 0, &[&raddr(dst.addr(), dst.rkey()), &data(8, src.lkey(), src.addr() + 57)]);
     l.run();
     let cqe = l.cq_a.expect();
-    assert_eq!((summary(&cqe), cqe[55]), ((0x08, l.a.parts.qpn, index, 0xd0), 0x04), "local protection error");
+    assert_eq!((summary(&cqe), cqe[55]), ((0x08, l.a.parts.qpn, index, 0xd2), 0x04), "local protection error");
 }
 
 /// Deregistering unmaps all that was registered, also when a peer has invalidated the key before.

@@ -151,9 +151,17 @@ fn error_cqes_become_statuses_of_verbs() {
     ];
     for syndrome in 0..=255 {
         let status = known.iter().find(|(known, _)| *known == syndrome).map_or(21, |(_, status)| *status);
-        for (op_own, side) in [(0xd0, Side::Requester), (0xe0, Side::Responder), (0xdc, Side::Requester)] {
+        // NICs set the bit of solicited events, and a signature.
+        for (op_own, side) in [
+            (0xd0, Side::Requester),
+            (0xd2, Side::Requester),
+            (0xe0, Side::Responder),
+            (0xe2, Side::Responder),
+            (0xdc, Side::Requester),
+        ] {
             let fields = |cqe: &mut [u8]| {
-                (cqe[54], cqe[55]) = (0x8a, syndrome);
+                cqe[52..56].copy_from_slice(&[0x93, 0x40, 0x8a, syndrome]);
+                cqe[62] = 0xb0;
                 put32(cqe, 56, 0x0812_3456);
                 put16(cqe, 60, 0xfffe);
             };
@@ -167,6 +175,7 @@ fn error_cqes_become_statuses_of_verbs() {
                 assert_eq!(error.syndrome.value(), syndrome);
                 assert_eq!(matches!(error.syndrome, Syndrome::Known(_)), status != 21);
                 assert_eq!((error.side, error.vendor_err_synd), (side, 0x8a));
+                assert_eq!((error.hw_err_synd, error.hw_synd_type), (0x93, 0x40));
                 assert_eq!((error.qpn.get(), error.wqe_counter), (0x0012_3456, 0xfffe));
                 let text = error.to_string();
                 assert!(text.contains(error.status().name()) && text.contains("0x8a"), "{text}");

@@ -3083,13 +3083,13 @@ L8:
     ldr wzr, [x21, #56]
     b L4
 L9:
-    ldrh w9, [x21, #54]
+    ldr x9, [x21, #48]
     ldr w10, [x21, #56]
     str x3, [sp, #8]
     stp x1, x0, [x29, #-32]
     sub x0, x29, #16
     mov x1, x8
-    rev16 w9, w9
+    rev x9, x9
     rev w3, w10
     stur x2, [x29, #-40]
     mov w2, w9
@@ -3370,10 +3370,10 @@ L24:
     add x0, sp, #144
     str x1, [sp, #40]
     mov x1, x19
-    ldrh w8, [x28, #54]
+    ldr x8, [x28, #48]
     ldr w9, [x28, #56]
+    rev x2, x8
     rev w3, w9
-    rev16 w2, w8
     bl <blueflame::cq::error::completion::CqeError>::new
     ldrb w8, [sp, #144]
     ldr w9, [x28, #56]
@@ -3573,14 +3573,14 @@ L7:
     b.ne L6
     b L10
 L8:
-    ldrh w8, [x22, #54]
+    ldr x8, [x22, #48]
     ldr w9, [x22, #56]
     stp x1, x0, [sp, #16]
     sub x0, x29, #16
     mov x1, x20
     str x11, [sp, #8]
+    rev x2, x8
     rev w3, w9
-    rev16 w2, w8
     bl <blueflame::cq::error::completion::CqeError>::new
     ldurb w11, [x29, #-16]
     ldp x1, x0, [sp, #16]
@@ -3691,14 +3691,14 @@ L7:
     b.ne L6
     b L10
 L8:
-    ldrh w8, [x22, #54]
+    ldr x8, [x22, #48]
     ldr w9, [x22, #56]
     stp x1, x0, [sp, #16]
     sub x0, x29, #16
     mov x1, x20
     str x11, [sp, #8]
+    rev x2, x8
     rev w3, w9
-    rev16 w2, w8
     bl <blueflame::cq::error::completion::CqeError>::new
     ldurb w11, [x29, #-16]
     ldp x1, x0, [sp, #16]
@@ -3801,14 +3801,14 @@ L7:
     str w9, [x0, #40]
     b L6
 L8:
-    ldrh w13, [x10, #54]
+    ldr x13, [x10, #48]
     ldr w14, [x10, #56]
     stp x1, x0, [x29, #-32]
     sub x0, x29, #16
     mov x1, x8
     str x8, [sp, #8]
+    rev x2, x13
     rev w3, w14
-    rev16 w2, w13
     stur w9, [x29, #-36]
     stp x10, x11, [sp, #24]
     str w12, [sp, #20]
@@ -3914,14 +3914,14 @@ L7:
     b.ne L6
     b L10
 L8:
-    ldrh w8, [x22, #54]
+    ldr x8, [x22, #48]
     ldr w9, [x22, #56]
     stp x1, x0, [sp, #16]
     sub x0, x29, #16
     mov x1, x20
     str x11, [sp, #8]
+    rev x2, x8
     rev w3, w9
-    rev16 w2, w8
     bl <blueflame::cq::error::completion::CqeError>::new
     ldurb w11, [x29, #-16]
     ldp x1, x0, [sp, #16]

@@ -3158,8 +3158,8 @@ L8:
     mov ecx, dword ptr [r14 + 56]
     jmp L4
 L9:
-    movzx r8d, word ptr [r14 + 54]
-    rol r8w, 8
+    mov r8, qword ptr [r14 + 48]
+    bswap r8
     mov ecx, dword ptr [r14 + 56]
     bswap ecx
     mov qword ptr [rsp + 40], rdi
@@ -3444,8 +3444,8 @@ L25:
     jae L15
     jmp L16
 L26:
-    movzx edx, word ptr [rbx + 54]
-    rol dx, 8
+    mov rdx, qword ptr [rbx + 48]
+    bswap rdx
     mov ecx, dword ptr [rbx + 56]
     bswap ecx
     mov qword ptr [rsp + 56], rdi
@@ -3641,8 +3641,8 @@ L7:
     jne L6
     jmp L10
 L8:
-    movzx edx, word ptr [r15 + 54]
-    rol dx, 8
+    mov rdx, qword ptr [r15 + 48]
+    bswap rdx
     mov ecx, dword ptr [r15 + 56]
     bswap ecx
     mov qword ptr [rsp + 48], rdi
@@ -3762,8 +3762,8 @@ L7:
     jne L6
     jmp L10
 L8:
-    movzx edx, word ptr [r15 + 54]
-    rol dx, 8
+    mov rdx, qword ptr [r15 + 48]
+    bswap rdx
     mov ecx, dword ptr [r15 + 56]
     bswap ecx
     mov qword ptr [rsp + 48], rdi
@@ -3883,8 +3883,8 @@ L8:
     mov dword ptr [rdi + 40], r15d
     jmp L6
 L9:
-    movzx edx, word ptr [r14 + 54]
-    rol dx, 8
+    mov rdx, qword ptr [r14 + 48]
+    bswap rdx
     mov ecx, dword ptr [r14 + 56]
     bswap ecx
     lea rax, [rsp + 8]
@@ -3986,8 +3986,8 @@ L7:
     mov r15, r11
     jmp L6
 L8:
-    movzx edx, word ptr [r15 + 54]
-    rol dx, 8
+    mov rdx, qword ptr [r15 + 48]
+    bswap rdx
     mov ecx, dword ptr [r15 + 56]
     bswap ecx
     mov qword ptr [rsp + 40], rdi

@@ -105,6 +105,7 @@ fn look<S: Source>(cqe: &CqeView<S>, bytes: &[u8], room: &mut [u8]) -> String {
         Err(CqeError::Completion(error) | CqeError::Aborted(error)) => {
             assert!(matches!(bytes[63] >> 4, 13 | 14));
             assert_eq!((error.syndrome.value(), error.vendor_err_synd), (bytes[55], bytes[54]));
+            assert_eq!((error.hw_synd_type, error.hw_err_synd), (bytes[53], bytes[52]));
             format!("{error} {:?} {:?} {:?}", error.syndrome.status(), error.syndrome.advice(), error.vendor_advice())
         }
         Err(error) => error.to_string(),

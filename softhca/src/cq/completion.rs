@@ -284,6 +284,8 @@ pub(crate) enum Completion {
         syndrome: Syndrome,
         /// Finer reason; free for the vendor to choose.
         vendor_syndrome: u8,
+        /// Finer still: the hardware's own number.
+        hardware_syndrome: u8,
     },
 }
 

@@ -28,10 +28,14 @@ mod offset {
     pub(super) const APP_INFO: usize = 42;
     pub(super) const BYTE_CNT: usize = 44;
     pub(super) const TIMESTAMP: usize = 48;
+    /// UCX `src/uct/ib/mlx5/ib_mlx5.h`, `uct_ib_mlx5_err_cqe_t`; DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct
+    /// mlx5_error_cqe`. The byte behind it is the type, 0 in every public dump.
+    pub(super) const HARDWARE_SYNDROME: usize = 52;
     pub(super) const VENDOR_SYNDROME: usize = 54;
     pub(super) const SYNDROME: usize = 55;
     pub(super) const OPCODE_QPN: usize = 56;
     pub(super) const WQE_COUNTER: usize = 60;
+    pub(super) const SIGNATURE: usize = 62;
     pub(super) const OP_OWN: usize = 63;
 }
 
@@ -145,7 +149,7 @@ impl Encoded {
                 put_signature_error(&mut tail, error);
                 opcode::SIG_ERR << 4
             }
-            Completion::Error { requester, opcode, syndrome, vendor_syndrome, strides, .. } => {
+            Completion::Error { requester, opcode, syndrome, vendor_syndrome, hardware_syndrome, strides, .. } => {
                 sender_opcode = *opcode;
                 if let Some(strides) = strides {
                     put_strides(&mut tail, strides, 0);
@@ -153,9 +157,12 @@ impl Encoded {
                 }
                 // An error CQE has the syndromes where others have the timestamp's low half.
                 tail[offset::TIMESTAMP..offset::TIMESTAMP + 8].fill(0);
+                tail[offset::HARDWARE_SYNDROME] = *hardware_syndrome;
                 tail[offset::VENDOR_SYNDROME] = *vendor_syndrome;
                 tail[offset::SYNDROME] = *syndrome as u8;
-                if *requester { opcode::REQ_ERR << 4 } else { opcode::RESP_ERR << 4 }
+                // Every public dump of an error CQE has this bit: libfabric issue 4283, SPDK issue 961, UCX issues 1569
+                // and 6414, Juniper/warp17 issue 81. All are of requesters.
+                SOLICITED | if *requester { opcode::REQ_ERR << 4 } else { opcode::RESP_ERR << 4 }
             }
         };
         if !matches!(c, Completion::Signature { .. }) {
@@ -203,9 +210,27 @@ impl Encoded {
         end.expect("a CQE has 64 bytes at least")
     }
 
+    /// Signs an error CQE, the one with this index of its queue.
+    pub(super) fn sign(&mut self, index: u32) {
+        let fields = self.bytes[..self.len].last_chunk_mut();
+        sign(fields.expect("a CQE has 64 bytes at least"), index);
+    }
+
     /// The bytes to write.
     pub(crate) fn as_bytes(&self) -> &[u8] {
         &self.bytes[..self.len]
+    }
+}
+
+/// Signs the fields of an error CQE, the one with this index of its queue. Other CQEs stay without a signature: no public
+/// dump shows theirs.
+///
+/// The XOR of all bytes and the index is 0xff. No document says so. It holds for the dumps whose index is known (the
+/// tests have them). In every other dump of an error, the byte is not 0 either.
+pub(super) fn sign(fields: &mut [u8; CQE64_BYTES], index: u32) {
+    if matches!(fields[offset::OP_OWN] >> 4, opcode::REQ_ERR | opcode::RESP_ERR) {
+        fields[offset::SIGNATURE] = 0;
+        fields[offset::SIGNATURE] = fields.iter().chain(&index.to_be_bytes()).fold(0xff, |sum, byte| sum ^ byte);
     }
 }
 
@@ -447,7 +472,7 @@ mod tests {
 
     #[test]
     fn errors() {
-        for (requester, op_own) in [(true, 0xd1), (false, 0xe1)] {
+        for (requester, op_own) in [(true, 0xd3), (false, 0xe3)] {
             let c = Completion::Error {
                 qpn: 0x00a1_b2c3,
                 uidx: 0x0045_6789,
@@ -457,16 +482,38 @@ mod tests {
                 strides: None,
                 syndrome: Syndrome::RemoteAccess,
                 vendor_syndrome: 0x88,
+                hardware_syndrome: 0x93,
             };
             let expected = cqe(&[
                 (32, &[0x00, 0x45, 0x67, 0x89]),
-                (54, &[0x88, 0x13]),
+                (52, &[0x93, 0x00, 0x88, 0x13]),
                 (56, &[0x08, 0xa1, 0xb2, 0xc3]),
                 (60, &[0xbe, 0xef, 0x00, op_own]),
             ]);
             assert_eq!(Encoded::new(&c, 64, true, NOW).as_bytes(), expected);
             assert!(c.is_solicited());
         }
+    }
+
+    /// Dumps of error CQEs from NICs: Juniper/warp17 issue 81, whose addresses show the places 0 and 2 of the rings
+    /// (DPDK has written "seen" into bytes 1 to 4, which were 0); UCX issue 6414, of the first request of its queue.
+    #[test]
+    fn signatures_of_errors_are_those_of_dumps() {
+        let dumps: [(u32, u8, [u8; 12]); 3] = [
+            (0, 0x13, [0x9d, 0x00, 0x53, 0x04, 0x0a, 0x00, 0x15, 0x42, 0x00, 0x19, 0xb0, 0xd2]),
+            (2, 0x0c, [0x9d, 0x00, 0x53, 0x04, 0x0a, 0x00, 0x15, 0x34, 0x00, 0x5a, 0x98, 0xd2]),
+            (0, 0x01, [0x92, 0x00, 0x52, 0x04, 0x0a, 0x00, 0x08, 0x2f, 0x00, 0x00, 0xc5, 0xd2]),
+        ];
+        for (index, uidx, end) in dumps {
+            let dump = cqe(&[(35, &[uidx]), (52, &end)]);
+            let mut fields = *dump.last_chunk().unwrap();
+            fields[62] = 0xa5;
+            sign(&mut fields, index);
+            assert_eq!(fields[..], dump[..], "{index}");
+        }
+        let mut success = [0x02; 64];
+        sign(&mut success, 7);
+        assert_eq!(success, [0x02; 64]);
     }
 
     /// DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_error_cqe`.
@@ -481,6 +528,7 @@ mod tests {
             strides: Some(TakenStrides { wqe: 0x0a0b, first: 0x1c1d, count: 0xffff }),
             syndrome: Syndrome::WrFlush,
             vendor_syndrome: 0,
+            hardware_syndrome: 0,
         };
         let expected = cqe(&[
             (2, &[0x0a, 0x0b]),
@@ -489,7 +537,7 @@ mod tests {
             (44, &[0x3f, 0xff, 0, 0]),
             (54, &[0, 5]),
             (56, &[0, 0, 0, 5]),
-            (60, &[0x0a, 0x0b, 0, 0xe0]),
+            (60, &[0x0a, 0x0b, 0, 0xe2]),
         ]);
         assert_eq!(Encoded::new(&c, 64, false, NOW).as_bytes(), expected);
     }

@@ -2,7 +2,7 @@
 
 use super::completion::Completion;
 use super::compression::{Piece, Session};
-use super::cqe::{CQE64_BYTES, Encoded};
+use super::cqe::{CQE64_BYTES, Encoded, sign};
 use super::moderation::{Moderation, Times};
 use crate::context::{CqCompression, CqContext};
 use crate::error::Error;
@@ -171,7 +171,8 @@ impl Cq {
         if let Some(compression) = self.context.compression {
             return self.compress(compression, cqn, (c, stamp), memory, now);
         }
-        let cqe = Encoded::new(c, self.context.cqe_bytes, self.owner(), stamp);
+        let mut cqe = Encoded::new(c, self.context.cqe_bytes, self.owner(), stamp);
+        cqe.sign(self.written_index());
         if let Err(fault) = self.put(&cqe, memory) {
             return Some(self.fail(cqn, CqFailure::Unreachable(fault)));
         }
@@ -284,6 +285,7 @@ impl Cq {
         if piece.is_owned {
             fields[63] |= pass & 1;
         }
+        sign(&mut fields, (self.count + u64::from(piece.ahead)) as u32 & INDEX_MASK);
         log::trace!("CQ ring {:#x}: pass {pass}, CQE {fields:02x?}", self.context.buf);
         if !piece.is_owned {
             return memory.write(at, &fields);

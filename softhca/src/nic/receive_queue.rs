@@ -244,7 +244,7 @@ impl ReceiveQueue {
             let left = self.open.take().map(|open| open.progress);
             let left = left.or(self.context.strides.map(|strides| Progress::new(wqe.counter, strides)));
             let left = left.map(|progress| progress.left());
-            self.complete_in_error(rqn, resources, (wqe.counter, left), Failure::RECEIVE_FLUSH);
+            self.complete_in_error(rqn, resources, (wqe.counter, left), Failure::FLUSH);
             flushed = true;
         }
         flushed
@@ -297,6 +297,7 @@ impl ReceiveQueue {
             strides,
             syndrome: failure.syndrome,
             vendor_syndrome: failure.vendor,
+            hardware_syndrome: failure.hardware,
         };
         resources.complete(self.context.cqn, self.context.timestamps, &completion);
     }

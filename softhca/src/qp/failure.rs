@@ -1,32 +1,42 @@
-//! How requests and receives fail: syndromes of their error CQEs, with the device's own vendor syndromes.
+//! How requests and receives fail: the syndromes of their error CQEs.
 
 use crate::cq::Syndrome;
 use crate::packet::NakCode;
 use crate::recv::SrqFault;
 use crate::resources::{MemcpyFault, UmrFault};
 
-/// Why a WQE ends in an error CQE. The vendor syndromes are softhca's own, and stay the same between versions. Those of
-/// a ConnectX differ; NVIDIA does not publish them.
+/// Why a WQE ends in an error CQE.
+///
+/// NVIDIA publishes no vendor syndromes. Where reports from NICs show one beside a syndrome, the device writes it, and
+/// the report is named. The others are softhca's own, and stay the same between versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Failure {
     /// The host's driver acts on this syndrome.
     pub(crate) syndrome: Syndrome,
     /// The finer reason.
     pub(crate) vendor: u8,
+    /// The hardware's syndrome, as in a report of this vendor syndrome; else 0.
+    pub(crate) hardware: u8,
 }
 
 impl Failure {
-    const fn new(syndrome: Syndrome, vendor: u8) -> Self {
-        Self { syndrome, vendor }
+    pub(crate) const fn new(syndrome: Syndrome, vendor: u8) -> Self {
+        Self { syndrome, vendor, hardware: 0 }
     }
 
-    /// The send WQE is malformed.
-    pub(crate) const BAD_WQE: Self = Self::new(Syndrome::LocalQpOp, 0x20);
-    /// The address of a datagram names a source GID that the port does not have.
+    const fn with_hardware(self, hardware: u8) -> Self {
+        Self { hardware, ..self }
+    }
+
+    /// The send WQE is malformed: UCX issues 1151 and 3618. The hardware's syndrome is that of a line of libxlio,
+    /// `log_cqe_error`; UCX's is 31.
+    pub(crate) const BAD_WQE: Self = Self::new(Syndrome::LocalQpOp, 0x68).with_hardware(0x9c);
+    /// The address of a datagram names a source GID that the port does not have. Softhca's own.
     pub(crate) const BAD_ADDRESS: Self = Self::new(Syndrome::LocalQpOp, 0x22);
-    /// The receive WQE is malformed.
-    pub(crate) const BAD_RECEIVE_WQE: Self = Self::new(Syndrome::LocalQpOp, 0x23);
-    /// The message to send is longer than 2^31 bytes, or a datagram than the MTU.
+    /// The receive WQE is malformed: UCX pull request 11444, where a maintainer names it so.
+    pub(crate) const BAD_RECEIVE_WQE: Self = Self::new(Syndrome::LocalQpOp, 0xd6);
+    /// The message to send is longer than 2^31 bytes, or a datagram than the MTU. This and the next three are softhca's
+    /// own.
     pub(crate) const MESSAGE_LENGTH: Self = Self::new(Syndrome::LocalLength, 0x10);
     /// The Ethernet frame to send is shorter than its own header, or longer than the port takes.
     pub(crate) const FRAME_LENGTH: Self = Self::new(Syndrome::LocalLength, 0x12);
@@ -34,18 +44,17 @@ impl Failure {
     pub(crate) const MEMCPY_LENGTH: Self = Self::new(Syndrome::LocalLength, 0x13);
     /// The message received is longer than the receive WQE.
     pub(crate) const RECEIVE_LENGTH: Self = Self::new(Syndrome::LocalLength, 0x11);
-    /// A local key does not permit the access to the bytes to send.
-    pub(crate) const SOURCE_PROTECTION: Self = Self::new(Syndrome::LocalProtection, 0x40);
-    /// A local key does not permit the access to where the answer goes: a READ into memory without LOCAL_WRITE, for
-    /// example (google/rdma-unit-test `unit/access_test.cc`, `MissingSrcLocalWrite`; Linux' `rxe_comp.c`, `do_read`).
-    pub(crate) const RESULT_PROTECTION: Self = Self::new(Syndrome::LocalProtection, 0x41);
-    /// A local key does not permit the access to the receive buffer.
-    pub(crate) const RECEIVE_PROTECTION: Self = Self::new(Syndrome::LocalProtection, 0x42);
-    /// Flushed from the send queue.
-    pub(crate) const SEND_FLUSH: Self = Self::new(Syndrome::WrFlush, 0x50);
-    /// Flushed from the receive queue.
-    pub(crate) const RECEIVE_FLUSH: Self = Self::new(Syndrome::WrFlush, 0x51);
+    /// A local key does not permit the access to the bytes to send, or to where the answer goes: a READ into memory
+    /// without LOCAL_WRITE, for example (google/rdma-unit-test `unit/access_test.cc`, `MissingSrcLocalWrite`; Linux'
+    /// `rxe_comp.c`, `do_read`). The numbers are those of SENDs from host memory: SPDK issue 961; UCX issue 6414, whose
+    /// hardware syndrome is 0x92; FDio/csit issue 3988. 0x51 was met with memory of a GPU, 0x53 with frames.
+    pub(crate) const LOCAL_PROTECTION: Self = Self::new(Syndrome::LocalProtection, 0x52).with_hardware(0x93);
+    /// A local key does not permit the access to the receive buffer: UCX pull request 9167.
+    pub(crate) const RECEIVE_PROTECTION: Self = Self::new(Syndrome::LocalProtection, 0x32).with_hardware(0x92);
+    /// Flushed, from the send queue or the receive queue: nvme-cli issue 3268, NCCL issues 1353, 1405 and 1814.
+    pub(crate) const FLUSH: Self = Self::new(Syndrome::WrFlush, 0xf9);
     /// The memory key to change is not there, not in the state that the request asks for, or not the QP's to change.
+    /// This one and those up to `BAD_INVALIDATE` are softhca's own.
     pub(crate) const UMR_KEY: Self = Self::new(Syndrome::MwBind, 0x30);
     /// The change would give the memory key a state that no key can have.
     pub(crate) const UMR_CHANGE: Self = Self::new(Syndrome::MwBind, 0x31);
@@ -59,22 +68,23 @@ impl Failure {
     pub(crate) const REMOTE_WRITE: Self = Self::new(Syndrome::LocalAccess, 0x43);
     /// SEND with invalidate named a key that cannot be invalidated (IBTA vol. 1, 9.9.6.3, responder class J).
     pub(crate) const BAD_INVALIDATE: Self = Self::new(Syndrome::RemoteInvalidRequest, 0x71);
-    /// The receive from an SRQ met a page that was not there. These two are a ConnectX's own vendor syndromes.
+    /// The receive from an SRQ met a page that was not there (rdma-core `providers/mlx5/cq.c`, `is_odp_pfault_err`).
     pub(crate) const PAGE_FAULT: Self = Self::new(Syndrome::RemoteAborted, 0x93);
     /// The receive from an SRQ was begun for a packet out of sequence; or, of a DCT, for a message of which the rest
-    /// never came. UCX takes the WQE back and goes on.
+    /// never came. UCX takes the WQE back and goes on (`src/uct/ib/mlx5/ib_mlx5.h`, `UCT_IB_MLX5_CQE_VENDOR_SYND_PSN`).
     pub(crate) const OUT_OF_SEQUENCE: Self = Self::new(Syndrome::RemoteAborted, 0x99);
-    /// No answer after `retry_cnt` retries.
+    /// No answer after `retry_cnt` retries: UCX issues 2973, 5199 and more.
     pub(crate) const TRANSPORT_RETRY: Self = Self::new(Syndrome::TransportRetryExceeded, 0x81);
-    /// RNR NAK after `rnr_retry` retries.
-    pub(crate) const RNR_RETRY: Self = Self::new(Syndrome::RnrRetryExceeded, 0x82);
+    /// RNR NAK after `rnr_retry` retries. Users name this number beside the status; no public report has the CQE.
+    pub(crate) const RNR_RETRY: Self = Self::new(Syndrome::RnrRetryExceeded, 0x87);
 
-    /// The failure of a request that a NAK refuses; `None` if the NAK asks for retransmission, or means nothing.
+    /// The failure of a request that a NAK refuses; `None` if the NAK asks for retransmission, or means nothing. Sources
+    /// are charm++ issue 2532 and UCX issue 1770; UCX issue 1569 and libfabric issue 4283; UCX issue 5472.
     pub(crate) fn of_nak(code: NakCode) -> Option<Self> {
         match code {
-            NakCode::INVALID_REQUEST => Some(Self::new(Syndrome::RemoteInvalidRequest, 0x70)),
-            NakCode::REMOTE_ACCESS => Some(Self::new(Syndrome::RemoteAccess, 0x73)),
-            NakCode::REMOTE_OPERATIONAL => Some(Self::new(Syndrome::RemoteOp, 0x74)),
+            NakCode::INVALID_REQUEST => Some(Self::new(Syndrome::RemoteInvalidRequest, 0x8a)),
+            NakCode::REMOTE_ACCESS => Some(Self::new(Syndrome::RemoteAccess, 0x88)),
+            NakCode::REMOTE_OPERATIONAL => Some(Self::new(Syndrome::RemoteOp, 0x89)),
             _ => None,
         }
     }
@@ -89,7 +99,7 @@ impl Failure {
             | UmrFault::NotPermitted { .. } => Self::UMR_KEY,
             UmrFault::Change { .. } => Self::UMR_CHANGE,
             UmrFault::Length { .. } | UmrFault::Formats { .. } | UmrFault::Full(_) => Self::UMR_LENGTH,
-            UmrFault::List(_) => Self::SOURCE_PROTECTION,
+            UmrFault::List(_) => Self::LOCAL_PROTECTION,
         }
     }
 
@@ -98,8 +108,7 @@ impl Failure {
         match fault {
             MemcpyFault::NotEnabled => Self::BAD_WQE,
             MemcpyFault::Length(_) => Self::MEMCPY_LENGTH,
-            MemcpyFault::Source(_) => Self::SOURCE_PROTECTION,
-            MemcpyFault::Destination(_) => Self::RESULT_PROTECTION,
+            MemcpyFault::Source(_) | MemcpyFault::Destination(_) => Self::LOCAL_PROTECTION,
         }
     }
 

@@ -72,10 +72,10 @@ fn what_cannot_be_copied_fails_and_leaves_all_as_it_was() {
     // Each row has the fault, and both syndromes.
     type Case = (fn(&Node) -> Wr, u8, u8);
     let cases: [Case; 6] = [
-        (|n| Wr::copy(n.key ^ 1, n.data, n.data, n.data + 100, 8), 0x04, 0x40),
-        (|n| Wr::copy(n.key, n.data + DATA_BYTES as u64 - 63, n.data, n.data + 100, 8), 0x04, 0x40),
-        (|n| Wr::copy(n.key, n.data, n.data - 1, n.data + 100, 8), 0x04, 0x40),
-        (|n| Wr::copy(n.key, n.data, n.data, n.data + DATA_BYTES as u64 - 7, 8), 0x04, 0x41),
+        (|n| Wr::copy(n.key ^ 1, n.data, n.data, n.data + 100, 8), 0x04, 0x52),
+        (|n| Wr::copy(n.key, n.data + DATA_BYTES as u64 - 63, n.data, n.data + 100, 8), 0x04, 0x52),
+        (|n| Wr::copy(n.key, n.data, n.data - 1, n.data + 100, 8), 0x04, 0x52),
+        (|n| Wr::copy(n.key, n.data, n.data, n.data + DATA_BYTES as u64 - 7, 8), 0x04, 0x52),
         (|n| Wr::copy(n.key, n.data, n.data, n.data + 100, (1 << 21) + 1), 0x01, 0x13),
         // 2^31 bytes.
         (|n| Wr::copy(n.key, n.data, n.data, n.data + 100, 0), 0x01, 0x13),
@@ -88,7 +88,7 @@ fn what_cannot_be_copied_fails_and_leaves_all_as_it_was() {
         lab.a.post(&Wr::nop());
         lab.run();
         let failed: Vec<_> = lab.a.poll_send().iter().map(|c| (c.opcode, c.syndrome, c.vendor)).collect();
-        assert_eq!(failed, [(REQ_ERR, syndrome, vendor), (REQ_ERR, 5, 0x50)], "case {n}");
+        assert_eq!(failed, [(REQ_ERR, syndrome, vendor), (REQ_ERR, 5, 0xf9)], "case {n}");
         assert_eq!(lab.a.memory.read(lab.a.data, DATA_BYTES), before);
         assert_eq!(lab.a.state(), QpState::Err);
     }
@@ -101,7 +101,7 @@ fn devices_without_copies_refuse_them() {
         lab.a.post(&Wr::copy(lab.a.key, lab.a.data, lab.a.data, lab.a.data + 100, 8));
         lab.run();
         let failed = lab.a.poll_send();
-        assert_eq!((failed[0].opcode, failed[0].syndrome, failed[0].vendor), (REQ_ERR, 2, 0x20));
+        assert_eq!((failed[0].opcode, failed[0].syndrome, failed[0].vendor), (REQ_ERR, 2, 0x68));
     }
 }
 

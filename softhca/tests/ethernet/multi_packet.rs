@@ -144,7 +144,7 @@ fn queues_of_programs_have_to_say_that_they_want_it() {
         a.post(&mut sq, &wqe);
         a.step();
         let cqe = a.memory.read(cqe, 64);
-        let expected = if allowed { (0x00, 0) } else { (0xd0, 0x02) };
+        let expected = if allowed { (0x00, 0) } else { (0xd2, 0x02) };
         assert_eq!((cqe[63], if allowed { 0 } else { cqe[55] }), expected);
         let sent: Vec<_> = a.device.take_frames().into_iter().map(|frame| frame.bytes).collect();
         assert_eq!(sent, if allowed { vec![bytes] } else { vec![] });

@@ -64,7 +64,7 @@ layout! {
         56 => pub sop_drop_qpn: u32,
         /// The WQE's index: for a send queue the producer index it was posted at, in WQEBBs.
         60 => pub wqe_counter: u16,
-        /// A checksum of the CQE, if the queue was created to have one. In the enhanced layout of compressed
+        /// A checksum of the CQE, undocumented: see [`ErrCqe::signature`]. In the enhanced layout of compressed
         /// completions, the number of the pass over the ring (Linux `include/linux/mlx5/device.h`,
         /// `validity_iteration_count`).
         62 => pub signature: u8,
@@ -84,7 +84,14 @@ layout! {
         /// Low 24 bits: user index or shared receive queue, as in [`Cqe64::srqn_uidx`].
         32 => pub srqn: u32,
         /// Reserved.
-        36 => pub rsvd1: [u8; 18],
+        36 => pub rsvd1: [u8; 16],
+        /// The hardware's syndrome (UCX `src/uct/ib/mlx5/ib_mlx5.h`, `uct_ib_mlx5_err_cqe_t`; DPDK
+        /// `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_error_cqe`; reserved in `mlx5dv.h`). Public dumps have other
+        /// values than 0 beside local errors.
+        52 => pub hw_err_synd: u8,
+        /// Bits 7:4 the type of the hardware's syndrome (UCX `src/uct/ib/mlx5/ib_mlx5_log.c`,
+        /// `uct_ib_mlx5_completion_with_err`).
+        53 => pub hw_synd_type: u8,
         /// The vendor's own syndrome, which says more to the vendor's support.
         54 => pub vendor_err_synd: u8,
         /// The error: see [`Syndrome`](crate::cq::Syndrome).
@@ -93,9 +100,11 @@ layout! {
         56 => pub s_wqe_opcode_qpn: u32,
         /// The WQE's index.
         60 => pub wqe_counter: u16,
-        /// A checksum of the CQE, if the queue was created to have one.
+        /// A checksum of the CQE, undocumented. NICs write one into error CQEs, though nobody asks for it: every public
+        /// dump has one (libfabric issue 4283, SPDK issue 961, UCX issues 1569 and 6414, Juniper/warp17 issue 81).
         62 => pub signature: u8,
-        /// As in [`Cqe64::op_own`].
+        /// As in [`Cqe64::op_own`]. NICs set the bit of solicited events, whatever the request asked for: 0xd2 or 0xd3
+        /// in those dumps.
         63 => pub op_own: u8,
     }
 }

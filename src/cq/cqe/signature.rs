@@ -40,7 +40,7 @@ layout! {
         56 => pub qpn: u32,
         /// Reserved.
         60 => pub rsvd2: [u8; 2],
-        /// A checksum of the CQE, if the queue was created to have one.
+        /// A checksum of the CQE, undocumented: see [`ErrCqe::signature`](crate::cq::cqe::layout::ErrCqe::signature).
         62 => pub signature: u8,
         /// As in [`Cqe64::op_own`].
         63 => pub op_own: u8,

@@ -77,8 +77,9 @@ impl<S: Source> CqeView<S> {
         }
         // The few fields by value: lending `self` to a cold function would make every caller keep a copied CQE in
         // memory. They stay side by side as in the CQE, so that each caller has little code for this.
-        const { assert!(offset_of!(ErrCqe, syndrome) == offset_of!(ErrCqe, vendor_err_synd) + 1) }
-        let syndromes = self.source.be16(offset_of!(ErrCqe, vendor_err_synd));
+        const { assert!(offset_of!(ErrCqe, syndrome) == offset_of!(ErrCqe, hw_err_synd) + 3) }
+        // The lower half of a word: one instruction less than the half alone where a CQE was copied.
+        let syndromes = self.source.be64(offset_of!(ErrCqe, hw_err_synd) - 4) as u32;
         Err(CqeError::new(self.tail, syndromes, self.source.be32(offset_of!(Cqe64, sop_drop_qpn))))
     }
 

@@ -15,6 +15,11 @@ pub struct ErrorCqe {
     pub syndrome: Syndrome,
     /// The vendor's own syndrome, for the vendor's support.
     pub vendor_err_synd: u8,
+    /// The hardware's syndrome, for the vendor's support: [`hw_err_synd`](crate::cq::cqe::layout::ErrCqe::hw_err_synd).
+    pub hw_err_synd: u8,
+    /// Its type: [`hw_synd_type`](crate::cq::cqe::layout::ErrCqe::hw_synd_type). UCX prints the upper four bits and
+    /// `hw_err_synd` as `hw_synd 0/147`.
+    pub hw_synd_type: u8,
     /// The queue pair.
     pub qpn: Qpn,
     /// The index of the WQE that failed, as [`CqeView::wqe_counter`](crate::cq::CqeView::wqe_counter).
@@ -92,17 +97,18 @@ pub enum CqeError {
 
 impl CqeError {
     /// The error of a CQE for which [`OpOwn::is_success`](crate::cq::cqe::layout::OpOwn::is_success) is false.
-    /// `syndromes` are the [vendor's](crate::cq::cqe::layout::ErrCqe::vendor_err_synd) and the
-    /// [syndrome](crate::cq::cqe::layout::ErrCqe::syndrome).
+    /// `syndromes` are the four bytes from [`hw_err_synd`](crate::cq::cqe::layout::ErrCqe::hw_err_synd) to
+    /// [`syndrome`](crate::cq::cqe::layout::ErrCqe::syndrome).
     ///
     /// `inline`, though never inlined: callers then see that it cannot unwind, and need no landing pads.
     #[cold]
     #[inline]
-    pub(in crate::cq) fn new(tail: Tail, syndromes: u16, opcode_and_qpn: u32) -> Self {
-        let [vendor_err_synd, syndrome] = syndromes.to_be_bytes();
+    pub(in crate::cq) fn new(tail: Tail, syndromes: u32, opcode_and_qpn: u32) -> Self {
+        let [hw_err_synd, hw_synd_type, vendor_err_synd, syndrome] = syndromes.to_be_bytes();
         let (qpn, wqe_counter) = (Qpn::truncate(opcode_and_qpn), tail.wqe_counter());
         let failed = |side| {
-            let error = ErrorCqe { side, syndrome: Syndrome::new(syndrome), vendor_err_synd, qpn, wqe_counter };
+            let syndrome = Syndrome::new(syndrome);
+            let error = ErrorCqe { side, syndrome, vendor_err_synd, hw_err_synd, hw_synd_type, qpn, wqe_counter };
             match error.syndrome {
                 Syndrome::Known(KnownSyndrome::RemoteAborted) => Self::Aborted(error),
                 _ => Self::Completion(error),

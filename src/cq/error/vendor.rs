@@ -40,12 +40,18 @@ const ROWS: &[Row] = &[
         0x81,
         "the usual one beside this syndrome: nothing came back from the peer, however often the request was sent",
     ),
-    // UCX issue 1569.
+    // UCX issue 1569, libfabric issue 4283.
     row(Known::RemoteAccess, 0x88, USUAL),
     // UCX issue 5472.
     row(Known::RemoteOp, 0x89, USUAL),
-    // charm++ issue 2532.
+    // charm++ issue 2532, UCX issue 1770.
     row(Known::RemoteInvalReq, 0x8a, USUAL),
+    // UCX pull request 9167.
+    row(
+        Known::LocalProt,
+        0x32,
+        "met with the buffer of a receive: the lkey must cover the whole buffer and allow IBV_ACCESS_LOCAL_WRITE",
+    ),
     // perftest issues 140 and 173: memory of a GPU. The maintainers' guess, which nothing confirms: PCIe settings.
     row(
         Known::LocalProt,
@@ -53,7 +59,32 @@ const ROWS: &[Row] = &[
         "met with a GPU's memory, perhaps out of the device's reach over PCIe: try the host's (perftest without \
         --use_cuda)",
     ),
-    // nvme-cli issue 3268.
+    // SPDK issue 961, UCX issue 6414, FDio/csit issue 3988.
+    row(
+        Known::LocalProt,
+        0x52,
+        "met with buffers to send in the host's memory: look for a wrong lkey, or for memory that was deregistered",
+    ),
+    // Juniper/warp17 issue 81.
+    row(
+        Known::LocalProt,
+        0x53,
+        "met with frames to send (DPDK): look for a packet buffer outside of the registered pools, or for a wrong lkey",
+    ),
+    // UCX issues 1151 (a masked compare-and-swap of a DCI) and 3618 (a SEND of UD).
+    row(
+        Known::LocalQpOp,
+        0x68,
+        "met with send requests: the device cannot execute the WQE on this queue pair. Compare its opcode, segments and \
+        size with the transport",
+    ),
+    // UCX pull request 11444, by a maintainer: "RDE_MAL_WQE".
+    row(
+        Known::LocalQpOp,
+        0xd6,
+        "a receive WQE is malformed: its segments, or its place in a ring that was posted too far",
+    ),
+    // nvme-cli issue 3268; NCCL issues 1353, 1405 and 1814.
     row(Known::WrFlush, 0xf9, "the usual one beside this syndrome: the request was never executed"),
 ];
 
@@ -95,6 +126,8 @@ mod tests {
                 side: Side::Requester,
                 syndrome: Syndrome::Known(row.syndrome),
                 vendor_err_synd: row.vendor,
+                hw_err_synd: 0,
+                hw_synd_type: 0,
                 qpn: Qpn::truncate(7),
                 wqe_counter: 0,
             };

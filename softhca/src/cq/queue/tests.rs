@@ -44,6 +44,7 @@ fn error() -> Completion {
         strides: None,
         syndrome,
         vendor_syndrome: 0,
+        hardware_syndrome: 0,
     }
 }
 
@@ -425,7 +426,7 @@ fn what_is_not_alike_ends_a_session() {
         cq.settle(CQN, &memory, Duration::ZERO);
         let ends: Vec<u8> = [0, 1, 2, 3, 4].map(|slot| memory.bytes()[slot * 64 + 63]).to_vec();
         // In the basic layout the second place has the two mini-CQEs; the third frame's index does not follow.
-        let expected: [u8; 5] = if enhanced { [0x20, 0x0c, 0x20, 0xd0, 0x20] } else { [0x2c, 0, 0x20, 0xd0, 0x20] };
+        let expected: [u8; 5] = if enhanced { [0x20, 0x0c, 0x20, 0xd2, 0x20] } else { [0x2c, 0, 0x20, 0xd2, 0x20] };
         assert_eq!(ends, expected, "{enhanced}");
     }
 }

@@ -109,9 +109,9 @@ fn a_queue_in_scattered_pages_is_written_and_reports_where_it_is() {
     }
     let mut cqe = [0; 64];
     bench.device.host_memory().read(BASE + 9 * 4096 + 63 * 64, &mut cqe).expect("the first page");
-    assert_eq!(cqe[63], 0xd0, "an error of the requester, owner bit 0");
+    assert_eq!(cqe[63], 0xd2, "an error of the requester, owner bit 0");
     bench.device.host_memory().read(BASE + 3 * 4096 + 5 * 64, &mut cqe).expect("the second page");
-    assert_eq!((cqe[61], cqe[63]), (69, 0xd0), "the WQE of the 70th");
+    assert_eq!((cqe[61], cqe[63]), (69, 0xd2), "the WQE of the 70th");
     bench.device.host_memory().write(BASE + RECORDS * 4096 + 0x40, &33_u32.to_be_bytes()).expect("record");
 
     let context = bench.execute(&on(2, DRIVER, cqn), 0x110).expect("a context");

@@ -228,7 +228,7 @@ fn key_violations_are_counted_and_tell_once_when_armed() {
     assert_eq!(post(&mut parts, qpn, 0, number, KEY)[63], 0, "done");
     assert!(parts.bench.execute(&on(0x14, DRIVER, number), 16).is_ok());
     let cqe = post(&mut parts, qpn, 1, number, [0; 8]);
-    assert_eq!((cqe[63], cqe[55]), (0xd0, 0x13), "remote access error");
+    assert_eq!((cqe[63], cqe[55]), (0xd2, 0x13), "remote access error");
     let events: Vec<_> = std::iter::from_fn(|| parts.bench.device.next_event()).collect();
     assert_eq!(events, [Event::Dct { dctn: number, kind: DctEvent::KeyViolation }]);
     let output = parts.bench.execute(&on(0x13, DRIVER, number), 0x80).expect("a context");

@@ -34,7 +34,7 @@ impl Requester {
             return;
         }
         self.error_told = true;
-        complete_in_error(qp, resources, index, opcode, Failure::SEND_FLUSH);
+        complete_in_error(qp, resources, index, opcode, Failure::FLUSH);
     }
 
     /// Completes WQEs as flushed, as many as one step may. `true` if there were any.

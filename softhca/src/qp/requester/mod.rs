@@ -231,7 +231,7 @@ impl Requester {
         self.copies.remove(&index);
         if request.failure.is_none() {
             let scripted = resources.script.of_wqe(qp.qpn, index);
-            request.failure = scripted.map(|(syndrome, vendor)| Failure { syndrome, vendor });
+            request.failure = scripted.map(|(syndrome, vendor)| Failure::new(syndrome, vendor));
         }
         request.follows_wait = self.fetched_wait;
         self.fetched_wait = matches!(request.wqe.op, SendOp::WaitTime(_));
@@ -381,7 +381,7 @@ impl Requester {
     /// Completes the requests at the front of which nothing is left to do.
     pub(super) fn retire(&mut self, qp: &QpCore, resources: &mut Resources) -> Result<(), Broken> {
         while let Some(front) = self.requests.front() {
-            if front.failure == Some(Failure::SEND_FLUSH) {
+            if front.is_flushed {
                 self.flush_front(qp, resources);
                 continue;
             }
@@ -537,6 +537,7 @@ pub(super) fn complete_in_error(
             strides: None,
             syndrome: failure.syndrome,
             vendor_syndrome: failure.vendor,
+            hardware_syndrome: failure.hardware,
         },
     );
 }

@@ -46,6 +46,8 @@ pub(in crate::qp) struct Request {
     pub(in crate::qp) started: bool,
     /// Why it cannot be executed any further; reported once all requests before it have completed.
     pub(in crate::qp) failure: Option<Failure>,
+    /// It completes as flushed, though the queue goes on: only its stream has failed.
+    pub(super) is_flushed: bool,
     /// Scatter-to-CQE: the answer.
     pub(super) inline_result: Option<Vec<u8>>,
     /// It is the device's own.
@@ -88,6 +90,7 @@ impl Request {
             span,
             started: false,
             failure,
+            is_flushed: false,
             inline_result: None,
             errand: None,
             follows_wait: false,
@@ -121,6 +124,7 @@ impl Request {
             span: 0,
             started: false,
             failure: Some(Failure::BAD_WQE),
+            is_flushed: false,
             inline_result: None,
             errand: None,
             follows_wait: false,
@@ -149,7 +153,7 @@ impl Request {
     /// Makes it one that is [flushed](Self::flushed).
     pub(in crate::qp) fn flush(&mut self) {
         self.wqe.target = None;
-        (self.span, self.failure) = (0, Some(Failure::SEND_FLUSH));
+        (self.span, self.failure, self.is_flushed) = (0, Some(Failure::FLUSH), true);
     }
 
     /// READ or atomic: only its answer acknowledges it.
@@ -325,7 +329,7 @@ impl Request {
         }
         match &self.wqe.payload {
             Payload::Segs(segs) => {
-                resources.gather(&qp.context, segs, offset, out).map_err(|_| Failure::SOURCE_PROTECTION)
+                resources.gather(&qp.context, segs, offset, out).map_err(|_| Failure::LOCAL_PROTECTION)
             }
             Payload::Inline(bytes) => copy_inline(bytes, offset, out),
             Payload::Mixed(parts) => {
@@ -375,7 +379,7 @@ impl Request {
                 };
                 let done = checked.and_then(|()| resources.scatter(by, segs, offset, data));
                 resources.report_signature_errors(qp.context.send_cqn, qp.qpn);
-                done.map_err(|_| Failure::RESULT_PROTECTION)
+                done.map_err(|_| Failure::LOCAL_PROTECTION)
             }
             Payload::Inline(_) | Payload::Mixed(_) => Err(Failure::BAD_WQE),
         }
@@ -411,7 +415,7 @@ fn have_lengths_of_frames(wqe: &SendWqe, framing: &Framing) -> bool {
 /// Copies a segment's data from `offset` on into `out`.
 fn copy_part(part: &Part, qp: &QpCore, resources: &Resources, offset: u64, out: &mut [u8]) -> Result<(), Failure> {
     match part {
-        Part::Seg(seg) => resources.gather(&qp.context, &[*seg], offset, out).map_err(|_| Failure::SOURCE_PROTECTION),
+        Part::Seg(seg) => resources.gather(&qp.context, &[*seg], offset, out).map_err(|_| Failure::LOCAL_PROTECTION),
         Part::Inline(bytes) => copy_inline(bytes, offset, out),
     }
 }

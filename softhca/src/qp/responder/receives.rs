@@ -268,6 +268,7 @@ impl Receives {
                 strides: None,
                 syndrome: failure.syndrome,
                 vendor_syndrome: failure.vendor,
+                hardware_syndrome: failure.hardware,
             },
         );
     }
@@ -286,7 +287,7 @@ impl Receives {
             if self.current.is_none() {
                 break;
             }
-            self.fail(qp, resources, Failure::RECEIVE_FLUSH);
+            self.fail(qp, resources, Failure::FLUSH);
             flushed = true;
         }
         if shared && !self.last_wqe_reported {

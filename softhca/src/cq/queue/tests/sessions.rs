@@ -49,7 +49,17 @@ fn receive(kind: ReceiveKind, wqe_counter: u16, byte_cnt: u32, inline: Option<Ve
 fn failed(wqe_counter: u16) -> Completion {
     let syndrome = Syndrome::WrFlush;
     let (requester, strides) = (true, None);
-    Completion::Error { qpn: 1, uidx: 0, requester, opcode: 8, wqe_counter, strides, syndrome, vendor_syndrome: 0 }
+    Completion::Error {
+        qpn: 1,
+        uidx: 0,
+        requester,
+        opcode: 8,
+        wqe_counter,
+        strides,
+        syndrome,
+        vendor_syndrome: 0,
+        hardware_syndrome: 0,
+    }
 }
 
 fn tag(wqe_counter: u16, message: Option<ReceivedTag>) -> Completion {
