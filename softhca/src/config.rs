@@ -216,6 +216,9 @@ pub struct DeviceConfig {
     /// or, for more, VPORT_CONTEXT, and then the context of the port tells. Queue pairs for frames have theirs in
     /// [`crate::context::SqContext`].
     pub inline_headers: InlineHeaders,
+    /// Bytes of device memory, which capabilities report (`max_memic_size`); 0: none. A front end allocates it: the
+    /// device itself has no command for that.
+    pub device_memory: u32,
     /// A sink: every send WQE completes with success as soon as it is fetched, with any opcode. It completes as if the
     /// peer had carried it out at once. Nothing goes onto the wire, so a QP in RTS needs no peer. WQEs are decoded and
     /// checked as always, and malformed ones complete in error. Keys are not checked. No data is read or written: the
@@ -242,6 +245,7 @@ impl DeviceConfig {
             real_time: None,
             real_time_only: false,
             inline_headers: InlineHeaders::None,
+            device_memory: 0,
             sink: false,
         }
     }

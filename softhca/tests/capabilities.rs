@@ -32,6 +32,31 @@ const SETS: [(&str, u16); 13] = [
     ("crypto_caps", 0x1a),
     ("cmd_hca_cap_2", 0x20),
 ];
+/// The sets that Linux asks for if one of these general capabilities is on, by their numbers (`mlx5_query_hca_caps`,
+/// `drivers/net/ethernet/mellanox/mlx5/core/fw.c`, Linux 7.2).
+const PROMISED_BY: [(u16, &[&str]); 21] = [
+    (0x1, &["eth_net_offloads"]),
+    (0x2, &["pg"]),
+    (0x3, &["atomic"]),
+    (0x4, &["roce"]),
+    (0x6, &["ipoib_enhanced_offloads"]),
+    (0x7, &["nic_flow_table", "ipoib_enhanced_offloads"]),
+    (0x8, &["eswitch_manager"]),
+    (0x9, &["eswitch_manager"]),
+    (0xc, &["qos"]),
+    (0xd, &["debug"]),
+    (0xf, &["device_memory"]),
+    (0x11, &["tls_tx", "tls_rx"]),
+    (0x13, &["general_obj_types[13]"]),
+    (0x14, &["event_cap"]),
+    (0x15, &["ipsec_offload"]),
+    (0x1a, &["crypto"]),
+    (0x1d, &["shampo"]),
+    (0x1f, &["general_obj_types[39]"]),
+    (0x20, &["hca_cap_2"]),
+    (0x25, &["port_selection_cap"]),
+    (0x26, &["adv_virtualization"]),
+];
 /// The part of the page that has the table.
 const HEADING: &str = "## Capabilities";
 const PAGE: &str = include_str!("../../docs/firmware.md");
@@ -113,27 +138,32 @@ fn has(row: &Row, asked: Asked) -> bool {
         }
 }
 
-/// The bytes of each set that the device has.
+/// The bytes of each set of [`SETS`] that the device has.
 fn answers(asked: Asked) -> BTreeMap<&'static str, Vec<u8>> {
+    let mut query = asker(asked);
+    SETS.into_iter().filter_map(|(set, number)| Some((set, query(number)?))).collect()
+}
+
+/// Asks the device for the set of a number: its bytes, if the device has it.
+fn asker(asked: Asked) -> impl FnMut(u16) -> Option<Vec<u8>> {
     const QUERY_HCA_CAP: u8 = 1;
     // The values that are in force (Linux `HCA_CAP_OPMOD_GET_CUR`).
     const CURRENT: u16 = 1;
     let port = if asked.ethernet { PortConfig::ethernet(1) } else { PortConfig::infiniband(1) };
-    let config = DeviceConfig { generation: asked.generation, ..DeviceConfig::with_port(port) };
+    let config = DeviceConfig { generation: asked.generation, device_memory: 1 << 17, ..DeviceConfig::with_port(port) };
     let address = Address { qpns: 0x100..0x200, lids: vec![1], gids: vec![] };
     let wire = Fabric::new().attach(address).expect("a wire");
     let memory = Box::new(ProcessMemory::new());
     let mut device = Device::new(config, memory, Box::new(wire)).expect("a device");
     let mut firmware = Firmware::new();
-    let mut ask = |(set, number): (&'static str, u16)| {
+    move |number| {
         let mut input = [0; 16];
         input[0] = QUERY_HCA_CAP;
         input[6..8].copy_from_slice(&(number << 1 | CURRENT).to_be_bytes());
         let mut output = vec![0; 16 + 0x1000];
         let status = firmware.execute(&mut device, &input, &mut output);
-        (status == Status::Ok).then(|| (set, output.split_off(16)))
-    };
-    SETS.into_iter().filter_map(&mut ask).collect()
+        (status == Status::Ok).then(|| output.split_off(16))
+    }
 }
 
 fn is_on(bytes: &[u8], bit: usize) -> bool {
@@ -191,4 +221,29 @@ fn the_book_has_every_capability_that_is_on() {
         }
     }
     assert!(unsaid.is_empty(), "docs/firmware.md has no row of {unsaid:#?}");
+}
+
+#[test]
+fn every_set_that_is_promised_is_answered() {
+    let general = fields("cmd_hca_cap");
+    let mut wrong = Vec::new();
+    for asked in devices() {
+        let mut query = asker(asked);
+        let bytes = query(0).expect("general capabilities");
+        for (number, capabilities) in PROMISED_BY {
+            let bits = capabilities.iter().flat_map(|capability| bits_of(&general, capability));
+            let promised = bits.into_iter().any(|bit| is_on(&bytes, bit));
+            let answer = query(number);
+            // A driver that asks in any case must find nothing in a set that nothing promises.
+            if promised && answer.is_none() || !promised && answer.is_some_and(|set| set.iter().any(|&byte| byte != 0))
+            {
+                wrong.push(format!("{asked:?}: set {number:#x}, promised: {promised}"));
+            }
+        }
+        // libmlx5 asks for these without a promise (rdma-core `providers/mlx5/dr_devx.c`, `dr_devx_query_device`).
+        wrong.extend(
+            [0x7, 0xf].into_iter().filter(|&n| query(n).is_none()).map(|n| format!("{asked:?}: no set {n:#x}")),
+        );
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

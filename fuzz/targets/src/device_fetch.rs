@@ -181,6 +181,7 @@ impl Lab {
             real_time: None,
             real_time_only: false,
             inline_headers: INLINE_HEADERS[usize::from(input.doorbells) % INLINE_HEADERS.len()],
+            device_memory: 0,
             sink: input.doorbells >= 0xc0,
         };
         let device = Device::new(config, Box::new(host.clone()), Box::new(network.clone())).expect("a device");

@@ -15,7 +15,7 @@ enum {
 	QUERY_LAG = 0x842,
 };
 
-enum { GENERAL, ETHERNET, ATOMIC = 3, ROCE = 4, NOTHING = 10 };
+enum { GENERAL, ETHERNET, ATOMIC = 3, ROCE = 4, FLOW_TABLE = 7, NOTHING = 10, DEVICE_MEMORY = 0xf };
 
 static uint8_t out[0x1010];
 
@@ -69,12 +69,21 @@ static void capabilities(int ethernet)
 	EXPECT(cap(0x4e0, 32) == attr.hca_core_clock);
 	EXPECT(1u << cap(0x1c3, 5) <= port.max_msg_sz);
 	/* A set is there if the capability says so, and no other is. */
-	int has_offloads = cap(0x21c, 1), has_roce = cap(0x21d, 1);
-	EXPECT(has_offloads == ethernet && has_roce == ethernet);
+	int has_offloads = cap(0x21c, 1), has_roce = cap(0x21d, 1), has_tables = cap(0x1a6, 1), has_memory = cap(0x1a8, 1);
+	EXPECT(has_offloads == ethernet && has_roce == ethernet && has_tables == ethernet && has_memory);
 	EXPECT(ask_caps(ATOMIC) == 0 && (cap(0x90, 16) & 15) == 15 && cap(0xb0, 16) == (4 | 8 | 16));
 	EXPECT(ask_caps(ETHERNET) == (has_offloads ? 0 : EREMOTEIO));
 	EXPECT(ask_caps(ROCE) == (has_roce ? 0 : EREMOTEIO));
 	EXPECT_REFUSED(ask_caps(NOTHING), out, BAD_PARAMETER);
+	/* libmlx5's steering asks every device for these two (`dr_devx_query_device`). */
+	EXPECT(ask_caps(FLOW_TABLE) == 0 && cap(0x200, 1) == has_tables);
+	EXPECT(ask_caps(DEVICE_MEMORY) == 0 && cap(0x0, 1) && cap(0xa0, 32) == attr.max_dm_size);
+	/* The alignment counts from the smallest allocation. */
+	EXPECT(cap(0x2b, 5) == 6);
+	struct ibv_alloc_dm_attr wanted = { .length = 64, .log_align_req = 6 + cap(0x38, 8) };
+	EXPECT(ibv_free_dm(NEED(ibv_alloc_dm(context, &wanted))) == 0);
+	wanted.log_align_req++;
+	EXPECT(!ibv_alloc_dm(context, &wanted));
 }
 
 static void adapter(void)

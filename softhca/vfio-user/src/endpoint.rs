@@ -79,6 +79,7 @@ impl Endpoint {
             real_time: None,
             real_time_only: false,
             inline_headers: InlineHeaders::None,
+            device_memory: 0,
             sink: false,
         };
         let (memory, vectors) = (DmaMap::new(), Vectors::new());

@@ -111,6 +111,8 @@ capability_set! {
     IB_VIRT: 0x1a2, 1 = |c| (!is_ethernet(c)).into();
     ETH_VIRT: 0x1a3, 1 = |c| is_ethernet(c).into();
     NIC_FLOW_TABLE: 0x1a6, 1 = |c| is_ethernet(c).into();
+    // Verbs allocate it; no command does.
+    DEVICE_MEMORY: 0x1a8, 1 = |c| (c.device_memory > 0).into();
     LOCAL_CA_ACK_DELAY: 0x1ab, 5 = |_| LOCAL_CA_ACK_DELAY;
     ENHANCED_ERROR_Q_COUNTERS: 0x1b1, 1 = |_| 1;
     PORT_TYPE: 0x1b6, 2 = |c| is_ethernet(c).into();

@@ -4,6 +4,7 @@
 //! Each file is one set, and each of its lines one capability. When you make the device do more, add the line.
 
 mod atomic;
+mod device_memory;
 mod encryption;
 mod ethernet;
 mod flow_table;
@@ -13,6 +14,7 @@ mod qos;
 mod roce;
 mod row;
 
+use crate::config::DeviceConfig;
 pub(crate) use atomic::atomic_caps::ATOMIC_REQ_8B_ENDIANNESS_MODE;
 pub(crate) use general::cmd_hca_cap::CMDIF_CHECKSUM;
 pub(crate) use general::user_caps;
@@ -27,8 +29,9 @@ pub(crate) const ATOMIC: u16 = 3;
 pub(crate) const SET_BYTES: usize = 0x1000;
 
 /// All sets.
-const SETS: [&Set; 8] = [
+const SETS: [&Set; 9] = [
     &general::SET,
+    &device_memory::SET,
     &encryption::SET,
     &ethernet::SET,
     &flow_table::SET,
@@ -37,6 +40,17 @@ const SETS: [&Set; 8] = [
     &qos::SET,
     &general_2::SET,
 ];
+
+/// Sets that libmlx5 asks for without looking at a general capability first (rdma-core `providers/mlx5/dr_devx.c`,
+/// `dr_devx_query_device`), so that every device answers them.
+const ALWAYS_ANSWERED: [&Set; 2] = [&flow_table::SET, &device_memory::SET];
+
+/// The bytes of a set. A device without its features answers zeros if drivers ask all devices for it, and otherwise
+/// has no such set.
+pub(crate) fn answer(set: &Set, config: &DeviceConfig) -> Option<Vec<u8>> {
+    let always = ALWAYS_ANSWERED.iter().any(|other| other.kind == set.kind);
+    set.of(config).or_else(|| always.then(|| vec![0; set.layout.bytes]))
+}
 
 /// The set with this number.
 pub(crate) fn set(kind: u16) -> Option<&'static Set> {

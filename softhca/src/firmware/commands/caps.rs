@@ -61,7 +61,7 @@ fn find(call: &Call<'_>, other: [u64; 2]) -> Result<(&'static Set, Vec<u8>), Ref
     }
     let kind = call.op_mod >> 1;
     let set = capabilities::set(kind);
-    let bytes = set.and_then(|set| Some((set, set.of(call.device.config())?)));
+    let bytes = set.and_then(|set| Some((set, capabilities::answer(set, call.device.config())?)));
     bytes.ok_or_else(|| Refusal::parameter(format!("no capabilities of kind {kind:#x}")))
 }
 

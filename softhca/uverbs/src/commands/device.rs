@@ -7,8 +7,8 @@ use crate::abi::mlx5::{
     AllocUcontextResp, CLOCK_INFO_V1, DEVICE_SCAT2CQE_DCT, DeviceResp, LIB_CAP_DYN_UAR,
 };
 use crate::abi::{ExQueryDevice, ExQueryDeviceResp, QueryDeviceResp, UHW_IN, UHW_OUT, write};
+use crate::context::Context;
 use crate::context::uars::{self, StaticUars};
-use crate::context::{Context, device_memory};
 use crate::device::Hca;
 use crate::device::limits::{COMP_VECTORS, MAX_QUEUE_WR, MAX_RQ_WQE, MAX_SQ_WQE};
 use crate::process::Errno;
@@ -199,7 +199,7 @@ pub(crate) fn ex_query_device(context: &Arc<Context>, request: &Request) -> Resu
         tm_caps: hca.capabilities().attributes.tm_caps,
         max_cq_moderation_count: u16::MAX,
         max_cq_moderation_period: 4095,
-        max_dm_size: device_memory::MAX_BYTES,
+        max_dm_size: hca.capabilities().device_memory,
         ..FromZeros::new_zeroed()
     })?;
     let response = DeviceResp {

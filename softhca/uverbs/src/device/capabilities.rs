@@ -15,6 +15,7 @@ const ETHERNET_OFFLOADS: u64 = 1;
 const FLOW_TABLE: u64 = 7;
 const QOS: u64 = 0xc;
 const ROCE: u64 = 4;
+const DEV_MEM: u64 = 0xf;
 const DEV_EVENT: u64 = 0x14;
 /// Those that are in use now, and not the most that there could be.
 const CURRENT: u64 = 1;
@@ -24,12 +25,17 @@ const BEFORE: usize = 0x10;
 
 /// Of `cmd_hca_cap`.
 const EVENT_CAP: Field = field(0x90, 1);
+const DEVICE_MEMORY: Field = field(0x1a8, 1);
 const SQ_TS_FORMAT: Field = field(0x440, 2);
 const RQ_TS_FORMAT: Field = field(0x442, 2);
 const LOG_MAX_UCTX: Field = field(0x463, 5);
 const APU: Field = field(0x688, 1);
 const UCTX_CAP: Field = field(0x6a0, 32);
 const VHCA_TUNNEL_COMMANDS: Field = field(0x780, 64);
+
+/// Of `device_mem_cap`.
+const MEMIC: Field = field(0x0, 1);
+const MAX_MEMIC_SIZE: Field = field(0xa0, 32);
 
 /// Of `roce_cap`.
 const QP_TS_FORMAT: Field = field(0x1e, 2);
@@ -75,6 +81,8 @@ pub(crate) struct Capabilities {
     pub(crate) frames: FrameAttributes,
     /// Its abilities to pace send queues.
     pub(crate) pacing: Pacing,
+    /// Bytes of its own memory that programs may get.
+    pub(crate) device_memory: u64,
     /// Which events programs may ask for, if the device says so.
     pub(crate) events: Option<EventMasks>,
 }
@@ -107,6 +115,7 @@ impl Capabilities {
                 attributes,
                 frames,
                 pacing: Pacing::default(),
+                device_memory: 0,
                 events: None,
             };
         };
@@ -128,6 +137,10 @@ impl Capabilities {
             attributes: Attributes::of(&general),
             frames: FrameAttributes::of(&general, query(ETHERNET_OFFLOADS).as_deref(), query(FLOW_TABLE).as_deref()),
             pacing: Pacing::of(&general, query(QOS).as_deref()),
+            device_memory: match DEVICE_MEMORY.get(&general) {
+                0 => 0,
+                _ => query(DEV_MEM).filter(|set| MEMIC.get(set) != 0).map_or(0, |set| MAX_MEMIC_SIZE.get(&set)),
+            },
             events: if EVENT_CAP.get(&general) != 0 { query(DEV_EVENT).map(masks) } else { None },
         }
     }
@@ -146,6 +159,11 @@ mod tests {
         let formats = ["sq_ts_format", "rq_ts_format"].map(general);
         assert_eq!([SQ_TS_FORMAT, RQ_TS_FORMAT], formats);
         assert_eq!(QP_TS_FORMAT, known("roce_cap.qp_ts_format"));
+        assert_eq!(DEVICE_MEMORY, general("device_memory"));
+        assert_eq!(
+            [MEMIC, MAX_MEMIC_SIZE],
+            ["memic", "max_memic_size"].map(|name| known(&format!("device_mem_cap.{name}")))
+        );
         assert_eq!(known("query_hca_cap_out.capability").at, BEFORE * 8);
         assert_eq!(known("device_event_cap.user_unaffiliated_events").at, 4 * 64);
     }

@@ -16,6 +16,7 @@ use super::resources::Resources;
 use super::stepped::{Origin, STEPS_BY_POLL, Stepped};
 use super::subscriptions::{Receiver, Topic};
 use super::xrc_domains::Domains;
+use crate::context::device_memory;
 use crate::launch::{chaos, report};
 use crate::process::{Errno, forked, lock};
 use crate::strict::{self, Trapped};
@@ -131,7 +132,10 @@ impl Hca {
         let network = Network::join(&settings, index, &ports)?;
         let doorbells = if settings.strict { DoorbellSource::Calls } else { DoorbellSource::Records };
         let clock = Clock::new(settings.clock != softhca_settings::Clock::FreeRunning);
-        let config = device_config(&settings, index, ports, &network, doorbells, clock.wall_at_zero());
+        let config = DeviceConfig {
+            device_memory: device_memory::MAX_BYTES,
+            ..device_config(&settings, index, ports, &network, doorbells, clock.wall_at_zero())
+        };
         let Network { wire, gsi_qpn, notify, .. } = network;
         let windows = Windows::default();
         let queue_numbers = config.qpn_count;
@@ -470,6 +474,7 @@ pub(crate) fn device_config(
         real_time: (settings.clock != softhca_settings::Clock::FreeRunning).then_some(zero),
         real_time_only: settings.clock == softhca_settings::Clock::RealTime,
         inline_headers: settings.inline_headers.into(),
+        device_memory: 0,
         sink: settings.sink,
     }
 }
