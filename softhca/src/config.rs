@@ -256,6 +256,14 @@ impl DeviceConfig {
         1 << self.limits.max_objects.min(self.qpn_count).max(1).ilog2()
     }
 
+    /// Whether SRQs can match tags. A ConnectX-6 whose port is Ethernet says no (firmware 20.24, `ibv_devinfo -v`: "tag
+    /// matching not supported"), and libmlx5 cannot make a list there: it connects the queue pair of the list's
+    /// operations without a GRH (`create_cmd_qp`), which Linux refuses for RoCE (`mlx5_set_path`).
+    #[must_use]
+    pub fn matches_tags(&self) -> bool {
+        self.ports.iter().all(|port| port.link == LinkLayer::InfiniBand)
+    }
+
     /// Whether queues can have the clock that runs freely in their timestamps.
     #[must_use]
     pub fn has_free_running(&self) -> bool {

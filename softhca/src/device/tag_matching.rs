@@ -10,9 +10,11 @@ impl Device {
     /// Creates an SRQ that matches messages with tags, as [`Self::create_srq`] does; returns its number.
     ///
     /// # Errors
-    /// Those of [`Self::create_srq`]; [`Error::NoSuch`] for a CQ that does not exist.
+    /// Those of [`Self::create_srq`]; [`Error::NoSuch`] for a CQ that does not exist; [`Error::BadValue`] for tags on a
+    /// port of Ethernet.
     pub fn create_tag_srq(&mut self, context: SrqContext, tags: TagContext) -> Result<u32, Error> {
         let (uidx, log_list) = (tags.uidx.unwrap_or(0), tags.log_list);
+        value("log2 of tags on Ethernet", log_list.into(), self.config().matches_tags(), "none")?;
         value("user index", uidx.into(), uidx < 1 << 24, "24 bits")?;
         value("log2 of tags", log_list.into(), log_list <= TagContext::MAX_LOG_LIST, "up to 7")?;
         self.resources.cqs.find(tags.cqn)?;

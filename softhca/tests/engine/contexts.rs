@@ -294,3 +294,14 @@ fn an_srq_has_a_limit_up_to_its_ring_and_numbers_of_24_bits() {
     let tags = TagContext { cqn, uidx: None, log_list: TagContext::MAX_LOG_LIST + 1, rendezvous: false };
     assert!(lab.device.create_tag_srq(srq, tags).is_err());
 }
+
+#[test]
+fn an_ethernet_port_matches_no_tags() {
+    let mut lab = Lab::new(DeviceConfig { ports: vec![PortConfig::ethernet(1)], ..config() });
+    let srq =
+        SrqContext { pd: lab.pd, rq: RING, order: SrqOrder::Linked, is_pool: false, dbr: BASE + 0x8_0080, limit: 0 };
+    let tags = TagContext { cqn: lab.qp.send_cqn, uidx: None, log_list: 5, rendezvous: false };
+    let refused = Error::BadValue { what: "log2 of tags on Ethernet", value: 5, permitted: "none" };
+    assert_eq!(lab.device.create_tag_srq(srq, tags), Err(refused));
+    assert!(lab.device.create_srq(srq).is_ok());
+}

@@ -237,9 +237,9 @@ capability_set! {
     CQE_COMPRESSION: 0x5bf, 1 = |_| 1;
     CQE_COMPRESSION_MAX_NUM: 0x5d0, 16 = |_| MAX_SESSION.into();
     // As on a ConnectX-5, and all that came after.
-    TAG_MATCHING: 0x5f0, 1 = |_| 1;
-    RNDV_OFFLOAD_RC: 0x5f1, 1 = |_| 1;
-    LOG_TAG_MATCHING_LIST_SZ: 0x5f3, 5 = |_| TagContext::MAX_LOG_LIST.into();
+    TAG_MATCHING: 0x5f0, 1 = |c| c.matches_tags().into();
+    RNDV_OFFLOAD_RC: 0x5f1, 1 = |c| c.matches_tags().into();
+    LOG_TAG_MATCHING_LIST_SZ: 0x5f3, 5 = |c| if c.matches_tags() { TagContext::MAX_LOG_LIST.into() } else { 0 };
     LOG_MAX_XRQ: 0x5fb, 5 = srqs;
     WAIT_ON_TIME: 0x68c, 1 = |c| (c.generation >= Generation::ConnectX7).into();
     UCTX_CAP: 0x6a0, 32 = |c| user_caps(c).into();

@@ -128,7 +128,6 @@ impl Need {
                 Err(error) => Err(error.to_string()),
             },
             Copies => has(attr.max_memcpy != 0),
-            Tags if of.port.link_layer == LinkLayer::Ethernet => Err("libmlx5 makes lists on InfiniBand only".into()),
             Tags => of.shown.tags.clone(),
             MultiPacket => has(attr.multi_packet),
             LargeSend => has(attr.max_large_send != 0),
