@@ -232,8 +232,17 @@ static void device_memory(struct ibv_mr *plain)
 	EXPECT(ibv_modify_qp(peer, &permits, IBV_QP_ACCESS_FLAGS) == 0);
 	EXPECT(ibv_post_send(qp, &add, &bad) == 0 && wait_for(cq).status == IBV_WC_SUCCESS);
 	EXPECT(ibv_memcpy_from_dm(&word, dm, 904, sizeof(word)) == 0 && word == 42 && *(uint64_t *)memory == 40);
+	/* A region of no bytes, at the start, inside and at the end, gives access to none. */
+	const uint64_t places[] = { 0, 904, 5000 };
+	for (int i = 0; i < 3; i++) {
+		struct ibv_mr *none = NEED(ibv_reg_dm_mr(pd, dm, places[i], 0, rights));
+		EXPECT(none->length == 0 && copy(plain->lkey, memory, none->rkey, 0) == IBV_WC_REM_ACCESS_ERR);
+		EXPECT(ibv_dereg_mr(none) == 0);
+	}
 
 	/* What cannot be. */
+	errno = 0;
+	EXPECT(!ibv_reg_dm_mr(pd, dm, 5001, 0, rights) && errno == EINVAL);
 	errno = 0;
 	EXPECT(!ibv_reg_dm_mr(pd, dm, 905, 4096, rights) && errno == EINVAL);
 	errno = 0;

@@ -313,8 +313,9 @@ pub(crate) fn reg_device_memory(context: &Arc<Context>, request: &Request) -> Re
     rights::from_abi(flags)?;
     let piece: Arc<Piece> = context.get(request.handle(5)?)?;
     let pd: Arc<Pd> = context.get(request.handle(3)?)?;
+    // Linux has no lower bound (`UVERBS_HANDLER(UVERBS_METHOD_DM_MR_REG)`), so a region of no bytes is one.
     let inside = offset.checked_add(length).is_some_and(|end| end <= piece.length());
-    if !inside || length == 0 || flags & !PERMITTED != 0 {
+    if !inside || flags & !PERMITTED != 0 {
         return Err(Errno::EINVAL);
     }
     let region = Region { start: piece.address() + offset, length, iova: 0 };
