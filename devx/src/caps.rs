@@ -71,7 +71,7 @@ sets! {
     DeviceEventCap: DEV_EVENT;
     IpsecCap: IPSEC;
     CryptoCaps: CRYPTO;
-    ShampoCap: DEV_SHAMPO;
+    ShampoCap: SHAMPO;
 }
 
 /// Which values of the capabilities to query.

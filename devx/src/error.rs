@@ -253,4 +253,15 @@ mod tests {
         assert_eq!(Some(hint(Opcode::CREATE_CQ, Status::BAD_PARAM_ERR, libc::EREMOTEIO)), Status::BAD_PARAM_ERR.hint());
         assert!(hint(Opcode::CREATE_SQ, Status::OK, libc::EPERM).contains("CAP_NET_RAW"));
     }
+
+    #[test]
+    fn firmware_that_is_not_ready_says_so() {
+        let (opcode, status) = (Opcode::CREATE_CQ, Status(7));
+        let error = CommandError { opcode, status, syndrome: 0x1234, errno: libc::EREMOTEIO };
+        assert_eq!(
+            error.to_string(),
+            "CREATE_CQ failed: NOT_READY, the firmware is not ready, syndrome 0x1234; the firmware is busy with \
+             something else: send the command again later"
+        );
+    }
 }

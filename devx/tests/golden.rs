@@ -165,6 +165,22 @@ fn create_mkey_of_pieces() {
     );
 }
 
+/// Fields that are new, moved or wider in Linux 7.2.
+#[test]
+fn create_mkey_of_large_pages() {
+    let mut inbox = CreateMkeyIn::new();
+    inbox.set_data_direct(true).memory_key_mkey_entry_mut().set_log_page_size(33).set_crossing_target_vhca_id(0x1234);
+    assert_eq!(
+        runs(inbox.as_bytes()),
+        [
+            (0x00, vec![0x02]),       // opcode 0x200
+            (0x0c, vec![0x20]),       // data_direct at 0x62
+            (0x40, vec![0x12, 0x34]), // crossing_target_vhca_id at 0x180 of the context, which begins at byte 0x10
+            (0x4b, vec![0x21]),       // log_page_size 33: six bits at 0x1da
+        ]
+    );
+}
+
 #[test]
 #[should_panic(expected = "log_cq_size is 0x20, but the field has 5 bits")]
 fn a_value_that_does_not_fit_does_not_become_another() {

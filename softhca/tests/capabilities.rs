@@ -17,7 +17,7 @@ use softhca::wire::Address;
 use softhca::wire::in_process::Fabric;
 
 /// Sets by the names of their structures in Linux' `hca_cap_union`, and their numbers in `op_mod`.
-const SETS: [(&str, u16); 13] = [
+const SETS: [(&str, u16); 12] = [
     ("cmd_hca_cap", 0x0),
     ("per_protocol_networking_offload_caps", 0x1),
     ("odp_cap", 0x2),
@@ -25,7 +25,6 @@ const SETS: [(&str, u16); 13] = [
     ("roce_cap", 0x4),
     ("flow_table_nic_cap", 0x7),
     ("e_switch_cap", 0x9),
-    ("vector_calc_cap", 0xb),
     ("qos_cap", 0xc),
     ("device_mem_cap", 0xf),
     ("tls_cap", 0x11),
@@ -34,7 +33,7 @@ const SETS: [(&str, u16); 13] = [
 ];
 /// The sets that Linux asks for if one of these general capabilities is on, by their numbers (`mlx5_query_hca_caps`,
 /// `drivers/net/ethernet/mellanox/mlx5/core/fw.c`, Linux 7.2).
-const PROMISED_BY: [(u16, &[&str]); 21] = [
+const PROMISED_BY: [(u16, &[&str]); 24] = [
     (0x1, &["eth_net_offloads"]),
     (0x2, &["pg"]),
     (0x3, &["atomic"]),
@@ -52,10 +51,13 @@ const PROMISED_BY: [(u16, &[&str]); 21] = [
     (0x15, &["ipsec_offload"]),
     (0x1a, &["crypto"]),
     (0x1d, &["shampo"]),
+    (0x1e, &["psp"]),
     (0x1f, &["general_obj_types[39]"]),
     (0x20, &["hca_cap_2"]),
     (0x25, &["port_selection_cap"]),
     (0x26, &["adv_virtualization"]),
+    (0x28, &["adv_rdma"]),
+    (0x2a, &["tlp_device_emulation_manager"]),
 ];
 /// The part of the page that has the table.
 const HEADING: &str = "## Capabilities";

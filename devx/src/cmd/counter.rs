@@ -29,7 +29,10 @@ structures! {
         opcode: 0x0, 16, Opcode;
         uid: 0x10, 16, u16;
         op_mod: 0x30, 16, u16;
+        other_vport: 0x40, 1, bool;
+        vport_number: 0x50, 16, u16;
         clear: 0xc0, 1, bool;
+        aggregate: 0xc1, 1, bool;
         counter_set_id: 0xf8, 8, u8;
     }
 
@@ -48,6 +51,7 @@ structures! {
         packet_seq_err: 0x280, 32, u32;
         implied_nak_seq_err: 0x2c0, 32, u32;
         local_ack_timeout_err: 0x300, 32, u32;
+        req_rnr_retries_exceeded: 0x380, 32, u32;
         resp_local_length_error: 0x3c0, 32, u32;
         req_local_length_error: 0x3e0, 32, u32;
         resp_local_qp_error: 0x400, 32, u32;

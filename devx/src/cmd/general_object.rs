@@ -68,24 +68,43 @@ structures! {
         obj_id: 0x40, 32, u32;
     }
 
-    /// A key of encryption.
+    /// A key of encryption, as long as libmlx5's (rdma-core `providers/mlx5/mlx5_ifc.h`). In Linux' header, a key that
+    /// software has wrapped follows.
     pub struct EncryptionKeyObj: "encryption_key_obj", 0x800 {
         modify_field_select: 0x0, 64, u64;
         state: 0x40, 8, u8;
+        sw_wrapped: 0x48, 1, bool;
         key_size: 0x54, 4, u8;
         has_keytag: 0x58, 1, bool;
-        key_type: 0x5c, 4, u8;
+        key_purpose: 0x5c, 4, u8;
         pd: 0x68, 24, Pdn;
         opaque: 0x180, 64, u64;
     }
     bytes {
-        key: 0x200, 32;
+        key: 0x200, 128;
     }
 
     /// A layout of matching.
     pub struct MatchDefiner: "match_definer", 0x400 {
         modify_field_select: 0x0, 64, u64;
         format_id: 0x90, 16, u16;
+        format_select_dw3: 0x100, 8, u8;
+        format_select_dw2: 0x108, 8, u8;
+        format_select_dw1: 0x110, 8, u8;
+        format_select_dw0: 0x118, 8, u8;
+        format_select_dw7: 0x120, 8, u8;
+        format_select_dw6: 0x128, 8, u8;
+        format_select_dw5: 0x130, 8, u8;
+        format_select_dw4: 0x138, 8, u8;
+        format_select_dw8: 0x158, 8, u8;
+        format_select_byte3: 0x180, 8, u8;
+        format_select_byte2: 0x188, 8, u8;
+        format_select_byte1: 0x190, 8, u8;
+        format_select_byte0: 0x198, 8, u8;
+        format_select_byte7: 0x1a0, 8, u8;
+        format_select_byte6: 0x1a8, 8, u8;
+        format_select_byte5: 0x1b0, 8, u8;
+        format_select_byte4: 0x1b8, 8, u8;
     }
     bytes {
         match_mask: 0x200, 64;

@@ -33,12 +33,15 @@ structures! {
         start_addr: 0x80, 64, u64;
         len: 0xc0, 64, u64;
         bsf_octword_size: 0x100, 32, u32;
-        crossing_target_gvmi_id: 0x180, 16, u16;
+        crossing_target_vhca_id: 0x180, 16, u16;
         translations_octword_size: 0x1a0, 32, u32;
         order_read_after_write: 0x1d6, 2, u8;
         relaxed_ordering_read: 0x1d9, 1, bool;
-        log_page_size: 0x1db, 5, u8;
+        log_page_size: 0x1da, 6, u8;
         crypto_en: 0x1e3, 2, u8;
+        pcie_tph_en: 0x1e5, 1, bool;
+        pcie_tph_ph: 0x1e6, 2, u8;
+        pcie_tph_steering_tag_index: 0x1e8, 8, u8;
     }
 
     /// An entry of an indirect key: bytes of another key.
@@ -64,7 +67,7 @@ structures! {
         input_mkey_index: 0x48, 24, u32;
         pg_access: 0x60, 1, bool;
         mkey_umem_valid: 0x61, 1, bool;
-        cmd_on_behalf: 0x62, 1, bool;
+        data_direct: 0x62, 1, bool;
         function_id: 0x70, 16, u16;
         translations_octword_actual_size: 0x300, 32, u32;
         mkey_umem_id: 0x320, 32, UmemId;

@@ -67,6 +67,7 @@ structures! {
         fl: 0x0, 1, bool;
         free_ar: 0x1, 1, bool;
         pkey_index: 0x10, 16, u16;
+        plane_index: 0x20, 8, u8;
         grh: 0x28, 1, bool;
         mlid: 0x29, 7, u8;
         rlid: 0x30, 16, u16;
@@ -119,6 +120,7 @@ structures! {
         log_rq_stride: 0x4d, 3, u8;
         no_sq: 0x50, 1, bool;
         log_sq_size: 0x51, 4, u8;
+        retry_mode: 0x56, 2, u8;
         ts_format: 0x58, 2, TimestampFormat;
         data_in_order: 0x5a, 1, bool;
         rlky: 0x5b, 1, bool;
@@ -138,6 +140,7 @@ structures! {
         fre: 0x394, 1, bool;
         cur_rnr_retry: 0x395, 3, u8;
         cur_retry_count: 0x398, 3, u8;
+        packet_pacing_rate_limit_index: 0x3b0, 16, u16;
         next_send_psn: 0x3c8, 24, Psn;
         log_num_dci_stream_channels: 0x3e3, 5, u8;
         cqn_snd: 0x3e8, 24, Cqn;
@@ -410,6 +413,7 @@ structures! {
     pub struct QueryQpIn: "query_qp_in", 0x80 {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;
+        qpc_ext: 0x40, 1, bool;
         qpn: 0x48, 24, Qpn;
     }
 

@@ -44,6 +44,7 @@ structures! {
         wq_umem_offset: 0x180, 64, u64;
         headers_mkey: 0x1c0, 32, u32;
         shampo_enable: 0x1e0, 1, bool;
+        shampo_mode: 0x1e2, 2, u8;
         log_reservation_size: 0x1e5, 3, u8;
         log_max_num_of_packets_per_reservation: 0x1ed, 3, u8;
         log_headers_entry_size: 0x1f6, 2, u8;

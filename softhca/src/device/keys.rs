@@ -6,7 +6,7 @@ use crate::context::{Backing, MkeyContext};
 use crate::error::{Error, Object};
 use crate::memory::Encryption;
 use crate::memory::keys::mkey::{Behind, Mkey, Signatures};
-use crate::memory::{KeyList, MAX_PIECES_LOG, PAGE_LOGS, PageTable};
+use crate::memory::{KeyList, MAX_PIECE_LOG, MAX_PIECES_LOG, PAGE_LOGS, PageTable};
 use crate::resources::MAX_TRANSLATIONS;
 
 /// Options of a new memory key, besides its context.
@@ -195,7 +195,7 @@ fn behind(backing: Backing, context: MkeyContext, free: bool) -> Result<Behind, 
         }
         Backing::EqualPieces { log_bytes, pieces } => {
             value("pieces", pieces.len() as u64, pieces.len() <= 1 << MAX_PIECES_LOG, "up to 2^16")?;
-            value("log2 of a piece's bytes", log_bytes.into(), log_bytes <= 31, "up to 31")?;
+            value("log2 of a piece's bytes", log_bytes.into(), log_bytes <= MAX_PIECE_LOG, "up to 31")?;
             Behind::Pieces(KeyList::Equal { pieces, log_bytes })
         }
     };

@@ -21,6 +21,8 @@ pub enum Status {
     BadResource = 0x05,
     /// Others refer to the object.
     ResourceBusy = 0x06,
+    /// Not yet; the driver tries again. This device says so only where a script asks for it.
+    NotReady = 0x07,
     /// A limit is exceeded.
     LimitExceeded = 0x08,
     /// The object is in a state in which this cannot be done.
@@ -39,7 +41,7 @@ pub enum Status {
 
 impl Status {
     /// All of them.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Ok,
         Self::InternalError,
         Self::BadOperation,
@@ -47,6 +49,7 @@ impl Status {
         Self::BadSystemState,
         Self::BadResource,
         Self::ResourceBusy,
+        Self::NotReady,
         Self::LimitExceeded,
         Self::BadResourceState,
         Self::BadIndex,

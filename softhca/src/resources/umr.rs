@@ -11,7 +11,7 @@ use crate::config::Generation;
 use crate::context::{Access, KeyPiece, MkeyContext, QpContext, Transport};
 use crate::crypto::{EncryptionFormat, Properties, has_many_units};
 use crate::memory::keys::mkey::{Accessor, Behind, KeyFault};
-use crate::memory::{ENTRY_BYTES, KeyList, MAX_PIECES_LOG, PAGE_LOGS};
+use crate::memory::{ENTRY_BYTES, KeyList, MAX_PIECE_LOG, MAX_PIECES_LOG, PAGE_LOGS};
 use crate::wqe::{KeyChange, OCTWORD, Umr, UmrList};
 use thiserror::Error;
 
@@ -321,7 +321,9 @@ fn list_after(behind: &Behind, umr: &Umr, bytes: &[u8]) -> Result<ListChange, &'
         Behind::Pieces(list) => {
             let mut list = list.clone();
             if let (KeyList::Equal { log_bytes, .. }, Some(new)) = (&mut list, log_bytes) {
-                // Its five bits hold no length that a piece cannot have.
+                if new > MAX_PIECE_LOG {
+                    return Err("pieces of a length that no piece has");
+                }
                 *log_bytes = new;
             }
             let pieces: Vec<KeyPiece> = bytes.chunks_exact(OCTWORD).map(piece).collect();

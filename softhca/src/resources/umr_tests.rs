@@ -329,6 +329,18 @@ fn a_list_has_at_most_65536_pieces() {
     }
 }
 
+#[test]
+fn pieces_of_one_length_have_up_to_2_gib() {
+    const LONGER: Option<&str> = Some("pieces of a length that no piece has");
+    for (log, expected) in [(0, None), (31, None), (32, LONGER), (63, LONGER)] {
+        let mut resources = resources(Generation::ConnectX7);
+        let list = KeyList::Equal { pieces: Vec::new(), log_bytes: 12 };
+        let key = key(&mut resources, Behind::Pieces(list), |mkey| mkey.context.len = 0);
+        let request = umr(key, KeyChange { log_bytes: Some(log), ..KeyChange::default() });
+        assert_eq!(refused(&mut resources, &request), expected, "2^{log} bytes");
+    }
+}
+
 /// The lists of all keys share the device's memory.
 #[test]
 fn a_list_grows_as_long_as_there_is_room() {

@@ -91,6 +91,10 @@ structures! {
 
     /// Headers that may be matched, continued.
     pub struct FlowTableFieldsSupported2: "flow_table_fields_supported_2", 0x80 {
+        inner_l4_type_ext: 0x0, 1, bool;
+        outer_l4_type_ext: 0x1, 1, bool;
+        inner_l4_type: 0x2, 1, bool;
+        outer_l4_type: 0x3, 1, bool;
         bth_opcode: 0xe, 1, bool;
         tunnel_header_2_3: 0xf, 1, bool;
         tunnel_header_0_1: 0x10, 1, bool;
@@ -103,6 +107,7 @@ structures! {
         inner_l4_checksum_ok: 0x1d, 1, bool;
         outer_ipv4_checksum_ok: 0x1e, 1, bool;
         outer_l4_checksum_ok: 0x1f, 1, bool;
+        ipsec_next_header: 0x2f, 1, bool;
     }
 
     /// Header fields that rules may modify.
@@ -143,6 +148,7 @@ structures! {
         table_miss_action_domain: 0x17, 1, bool;
         termination_table: 0x18, 1, bool;
         reformat_and_fwd_to_table: 0x19, 1, bool;
+        forward_vhca_rx: 0x1a, 1, bool;
         ipsec_encrypt: 0x1c, 1, bool;
         ipsec_decrypt: 0x1d, 1, bool;
         sw_owner_v2: 0x1e, 1, bool;
@@ -151,14 +157,24 @@ structures! {
         log_max_modify_header_context: 0x28, 8, u8;
         max_modify_header_actions: 0x30, 8, u8;
         max_ft_level: 0x38, 8, u8;
+        reformat_add_esp_trasport: 0x40, 1, bool;
+        reformat_l2_to_l3_esp_tunnel: 0x41, 1, bool;
+        reformat_add_esp_transport_over_udp: 0x42, 1, bool;
+        reformat_del_esp_trasport: 0x43, 1, bool;
+        reformat_l3_esp_tunnel_to_l2: 0x44, 1, bool;
+        reformat_del_esp_transport_over_udp: 0x45, 1, bool;
         execute_aso: 0x46, 1, bool;
         log_max_ft_sampler_num: 0x48, 8, u8;
         metadata_reg_b_width: 0x50, 8, u8;
         metadata_reg_a_width: 0x58, 8, u8;
+        reformat_l2_to_l3_psp_tunnel: 0x60, 1, bool;
+        reformat_l3_psp_tunnel_to_l2: 0x61, 1, bool;
         reformat_insert: 0x62, 1, bool;
         reformat_remove: 0x63, 1, bool;
         macsec_encrypt: 0x64, 1, bool;
         macsec_decrypt: 0x65, 1, bool;
+        psp_encrypt: 0x66, 1, bool;
+        psp_decrypt: 0x67, 1, bool;
         reformat_add_macsec: 0x68, 1, bool;
         reformat_remove_macsec: 0x69, 1, bool;
         reparse: 0x6a, 1, bool;

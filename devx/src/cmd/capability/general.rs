@@ -9,6 +9,8 @@ structures! {
         alloc_flow_counter_pd: 0x1, 1, bool;
         flow_counter_access_aso: 0x2, 1, bool;
         query_match_sample_info: 0x3, 1, bool;
+        page_request_disable: 0x6, 1, bool;
+        abs_native_port_num: 0x7, 1, bool;
         flow_access_aso_opc_mod: 0x8, 8, u8;
         shared_object_to_user_object_allowed: 0x10, 1, bool;
         vhca_resource_manager: 0x1f, 1, bool;
@@ -43,7 +45,7 @@ structures! {
         log_max_srq: 0xab, 5, u8;
         uplink_follow: 0xb1, 1, bool;
         ts_cqe_to_dest_cqn: 0xb2, 1, bool;
-        shampo: 0xba, 1, bool;
+        go_back_n: 0xb9, 1, bool;
         scatter_fcs_w_decap_disable: 0xbb, 1, bool;
         max_sgl_for_optimized_performance: 0xc0, 8, u8;
         log_max_cq_sz: 0xc8, 8, u8;
@@ -55,7 +57,7 @@ structures! {
         log_max_cq: 0xdb, 5, u8;
         log_max_eq_sz: 0xe0, 8, u8;
         relaxed_ordering_write: 0xe8, 1, bool;
-        relaxed_ordering_read: 0xe9, 1, bool;
+        relaxed_ordering_read_pci_enabled: 0xe9, 1, bool;
         log_max_mkey: 0xea, 6, u8;
         tunneled_atomic: 0xf0, 1, bool;
         as_notify: 0xf1, 1, bool;
@@ -234,6 +236,7 @@ structures! {
         regexp_params: 0x249, 1, bool;
         uar_sz: 0x24a, 6, u8;
         port_selection_cap: 0x250, 1, bool;
+        nic_cap_reg: 0x251, 1, bool;
         umem_uid_0: 0x252, 1, bool;
         log_max_dc_cnak_qps: 0x253, 5, u8;
         log_pg_sz: 0x258, 8, u8;
@@ -248,6 +251,8 @@ structures! {
         suspend_qp_ud: 0x269, 1, bool;
         suspend_qp_rc: 0x26a, 1, bool;
         log_bf_reg_size: 0x26b, 5, u8;
+        disciplined_fr_counter: 0x270, 1, bool;
+        qp_error_syndrome: 0x273, 1, bool;
         lag_dct: 0x276, 2, u8;
         lag_tx_port_affinity: 0x278, 1, bool;
         lag_native_fdb_selection: 0x279, 1, bool;
@@ -255,23 +260,35 @@ structures! {
         num_lag_ports: 0x27c, 4, u8;
         num_of_diagnostic_counters: 0x280, 16, u16;
         max_wqe_sz_sq: 0x290, 16, u16;
+        icm_mng_function_id_mode: 0x2a0, 1, bool;
+        mkey_pcie_tph: 0x2a7, 1, bool;
+        tis_tir_td_order: 0x2a9, 1, bool;
+        psp: 0x2aa, 1, bool;
+        shampo: 0x2ab, 1, bool;
         regexp_mmo_sq: 0x2ac, 1, bool;
         regexp_version: 0x2ad, 3, u8;
         max_wqe_sz_rq: 0x2b0, 16, u16;
         max_flow_counter_31_16: 0x2c0, 16, u16;
         max_wqe_sz_sq_dc: 0x2d0, 16, u16;
+        query_host_net_function_num_max: 0x2e0, 5, u8;
         max_qp_mcg: 0x2e7, 25, u32;
         mlnx_tag_ethertype: 0x300, 16, u16;
         flow_counter_bulk_alloc: 0x310, 8, u8;
         log_max_mcg: 0x318, 8, u8;
         log_max_transport_domain: 0x323, 5, u8;
-        pci_relaxed_ordered_read: 0x32a, 1, bool;
+        relaxed_ordering_read: 0x32a, 1, bool;
         log_max_pd: 0x32b, 5, u8;
         dp_ordering_ooo_all_ud: 0x330, 1, bool;
         dp_ordering_ooo_all_uc: 0x331, 1, bool;
         dp_ordering_ooo_all_xrc: 0x332, 1, bool;
         dp_ordering_ooo_all_dc: 0x333, 1, bool;
         dp_ordering_ooo_all_rc: 0x334, 1, bool;
+        pcie_reset_using_hotreset_method: 0x335, 1, bool;
+        pci_sync_for_fw_update_with_driver_unload: 0x336, 1, bool;
+        vnic_env_cnt_steering_fail: 0x337, 1, bool;
+        vport_counter_local_loopback: 0x338, 1, bool;
+        q_counter_aggregation: 0x339, 1, bool;
+        q_counter_other_vport: 0x33a, 1, bool;
         log_max_xrcd: 0x33b, 5, u8;
         nic_receive_steering_discard: 0x340, 1, bool;
         receive_discard_vport_down: 0x341, 1, bool;
@@ -285,14 +302,19 @@ structures! {
         modify_tis: 0x360, 1, bool;
         flow_counters_dump: 0x361, 1, bool;
         log_max_rq: 0x363, 5, u8;
+        ft_alias_sw_vhca_id: 0x368, 1, bool;
         log_max_sq: 0x36b, 5, u8;
         log_max_tir: 0x373, 5, u8;
         log_max_tis: 0x37b, 5, u8;
         basic_cyclic_rcv_wqe: 0x380, 1, bool;
         mem_rq_rmp: 0x382, 1, bool;
         log_max_rmp: 0x383, 5, u8;
+        sd_group_size: 0x388, 1, bool;
         log_max_rqt: 0x38b, 5, u8;
         log_max_rqt_size: 0x393, 5, u8;
+        tlp_device_emulation_manager: 0x398, 1, bool;
+        vnic_env_cnt_bar_uar_access: 0x399, 1, bool;
+        vnic_env_cnt_odp_page_fault: 0x39a, 1, bool;
         log_max_tis_per_sq: 0x39b, 5, u8;
         ext_stride_num_range: 0x3a0, 1, bool;
         roce_rw_supported: 0x3a1, 1, bool;
@@ -312,11 +334,14 @@ structures! {
         disable_local_lb_uc: 0x3e1, 1, bool;
         disable_local_lb_mc: 0x3e2, 1, bool;
         log_min_hairpin_wq_data_sz: 0x3e3, 5, u8;
+        silent_mode_set: 0x3e9, 1, bool;
         vhca_state: 0x3ea, 1, bool;
         log_max_vlan_list: 0x3eb, 5, u8;
         aes_xts_single_block_le_tweak: 0x3f1, 1, bool;
         aes_xts_multi_block_be_tweak: 0x3f2, 1, bool;
         log_max_current_mc_list: 0x3f3, 5, u8;
+        silent_mode_query: 0x3f9, 1, bool;
+        query_host_net_function_v1: 0x3fa, 1, bool;
         log_max_current_uc_list: 0x3fb, 5, u8;
         general_obj_types: 0x400, 64, u64;
         sq_ts_format: 0x440, 2, u8;
@@ -324,6 +349,7 @@ structures! {
         steering_format_version: 0x444, 4, u8;
         create_qp_start_hint: 0x448, 24, u32;
         ats: 0x461, 1, bool;
+        cross_vhca_rqt: 0x462, 1, bool;
         log_max_uctx: 0x463, 5, u8;
         aes_xts: 0x468, 1, bool;
         crypto: 0x469, 1, bool;
@@ -349,6 +375,7 @@ structures! {
         geneve_tlv_option_offset: 0x569, 1, bool;
         max_geneve_tlv_option_data_len: 0x56b, 5, u8;
         flex_parser_header_modify: 0x570, 1, bool;
+        adv_rdma: 0x571, 1, bool;
         log_max_guaranteed_connections: 0x573, 5, u8;
         driver_version_before_init_hca: 0x578, 1, bool;
         adv_virtualization: 0x579, 1, bool;
@@ -417,6 +444,7 @@ structures! {
         decompress_deflate_v1: 0x74b, 1, bool;
         min_dynamic_vf_msix_table_size: 0x74c, 4, u8;
         decompress_deflate_v2: 0x750, 1, bool;
+        data_direct: 0x752, 1, bool;
         max_dynamic_vf_msix_table_size: 0x754, 12, u16;
         log_max_num_header_modify_argument: 0x763, 5, u8;
         log_header_modify_argument_granularity_offset: 0x768, 4, u8;
@@ -428,12 +456,15 @@ structures! {
 
     /// General capabilities, continued.
     pub struct CmdHcaCap2: "cmd_hca_cap_2", 0x800 {
+        migratable: 0x80, 1, bool;
         max_num_prog_sample_field: 0x83, 5, u8;
         dp_ordering_force: 0x88, 1, bool;
         log_max_num_reserved_qpn: 0x8b, 5, u8;
         atomic_rate_pa: 0x90, 1, bool;
         introspection_mkey_access_allowed: 0x91, 1, bool;
+        query_vuid: 0x92, 1, bool;
         log_reserved_qpn_granularity: 0x93, 5, u8;
+        umr_log_entity_size_5: 0x98, 1, bool;
         log_reserved_qpn_max_alloc: 0x9b, 5, u8;
         max_reformat_insert_size: 0xa0, 8, u8;
         max_reformat_insert_offset: 0xa8, 8, u8;
@@ -442,8 +473,15 @@ structures! {
         multi_sl_qp: 0xc0, 1, bool;
         non_tunnel_reformat: 0xc1, 1, bool;
         log_min_stride_wqe_sz: 0xc3, 5, u8;
+        migration_multi_load: 0xc8, 1, bool;
+        migration_tracking_state: 0xc9, 1, bool;
+        multiplane_qp_ud: 0xca, 1, bool;
         log_conn_track_granularity: 0xcb, 5, u8;
+        migration_in_chunks: 0xd0, 1, bool;
+        sf_eq_usage: 0xd2, 1, bool;
         log_conn_track_max_alloc: 0xd3, 5, u8;
+        multiplane: 0xd8, 1, bool;
+        migration_state: 0xd9, 1, bool;
         log_max_conn_track_offload: 0xdb, 5, u8;
         cross_vhca_object_to_object_supported: 0xe0, 32, u32;
         allowed_object_for_other_vhca_access: 0x100, 64, u64;
@@ -451,6 +489,7 @@ structures! {
         hairpin_sq_wqe_bb_size: 0x163, 5, u8;
         hairpin_sq_wq_in_host_mem: 0x168, 1, bool;
         hairpin_data_buffer_locked: 0x169, 1, bool;
+        flow_table_type_2_type: 0x1a0, 8, u8;
         format_select_dw_8_6_ext: 0x1aa, 1, bool;
         log_min_mkey_entity_size: 0x1ab, 5, u8;
         general_obj_types_127_64: 0x1c0, 64, u64;
@@ -464,10 +503,27 @@ structures! {
         format_select_dw_gtpu_dw_2: 0x290, 8, u8;
         format_select_dw_gtpu_first_ext_dw_0: 0x298, 8, u8;
         generate_wqe_type: 0x2a0, 32, u32;
+        min_mkey_log_entity_size_fixed_buffer: 0x38b, 5, u8;
+        ec_vf_vport_base: 0x390, 16, u16;
+        max_mkey_log_entity_size_fixed_buffer: 0x3a2, 6, u8;
+        max_mkey_log_entity_size_mtt: 0x3aa, 6, u8;
+        max_rqt_vhca_id: 0x3b0, 16, u16;
         mkey_by_name_reserve: 0x3c0, 1, bool;
         mkey_by_name_reserve_log_size: 0x3c2, 6, u8;
         mkey_by_name_reserve_base: 0x3c8, 24, u32;
+        pcc_ifa2: 0x3f0, 1, bool;
+        min_mkey_log_entity_size_fixed_buffer_valid: 0x401, 1, bool;
+        return_reg_id: 0x410, 16, u16;
         encap_entropy_hash_type: 0x438, 4, u8;
         flow_table_hash_type: 0x43c, 4, u8;
+        max_num_eqs_24b: 0x448, 24, u32;
+        load_balance_id: 0x5a4, 4, u8;
+        query_adjacent_functions_id: 0x5c0, 1, bool;
+        ingress_egress_esw_vport_connect: 0x5c1, 1, bool;
+        function_id_type_vhca_id: 0x5c2, 1, bool;
+        lag_per_mp_group: 0x5c4, 1, bool;
+        delegate_vhca_management_profiles: 0x5d0, 16, u16;
+        delegated_vhca_max: 0x5e0, 16, u16;
+        delegate_vhca_max: 0x5f0, 16, u16;
     }
 }

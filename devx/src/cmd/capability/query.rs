@@ -10,6 +10,8 @@ structures! {
         uid: 0x10, 16, u16;
         op_mod: 0x30, 16, CapabilitySelector;
         other_function: 0x40, 1, bool;
+        ec_vf_function: 0x41, 1, bool;
+        function_id_type: 0x43, 1, bool;
         function_id: 0x50, 16, u16;
     }
 
@@ -50,11 +52,14 @@ names! {
         DEV_EVENT = 0x14,
         IPSEC = 0x15,
         CRYPTO = 0x1a,
-        DEV_SHAMPO = 0x1d,
+        SHAMPO = 0x1d,
+        PSP = 0x1e,
         MACSEC = 0x1f,
         GENERAL_2 = 0x20,
         PORT_SELECTION = 0x25,
         ADV_VIRTUALIZATION = 0x26,
+        ADV_RDMA = 0x28,
+        TLP_EMULATION = 0x2a,
     }
 }
 

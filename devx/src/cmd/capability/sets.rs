@@ -10,6 +10,8 @@ structures! {
         sw_r_roce_src_udp_port: 0x4, 1, bool;
         fl_rc_qp_when_roce_disabled: 0x5, 1, bool;
         fl_rc_qp_when_roce_enabled: 0x6, 1, bool;
+        roce_cc_general: 0x7, 1, bool;
+        qp_ooo_transmit_default: 0x8, 1, bool;
         qp_ts_format: 0x1e, 2, u8;
         l3_type: 0x8c, 4, u8;
         roce_version: 0x98, 8, u8;
@@ -71,6 +73,7 @@ structures! {
         tunnel_stateless_ip_over_ip_tx: 0x2d, 1, bool;
         tunnel_stateless_vxlan_gpe_nsh: 0x2e, 1, bool;
         max_vxlan_udp_ports: 0x30, 8, u8;
+        swp_csum_l4_partial: 0x38, 1, bool;
         max_geneve_opt_len: 0x3e, 1, bool;
         tunnel_stateless_geneve_rx: 0x3f, 1, bool;
         lro_min_mss_size: 0x50, 16, u16;
@@ -123,10 +126,14 @@ structures! {
         flow_meter_reg_id: 0x18, 8, u8;
         wqe_rate_pp: 0x20, 1, bool;
         nic_qp_scheduling: 0x21, 1, bool;
+        packet_pacing_req_ud: 0x22, 1, bool;
+        packet_pacing_req_uc: 0x23, 1, bool;
         flow_meter: 0x28, 1, bool;
+        esw_cross_esw_sched: 0x29, 1, bool;
         log_max_qos_nic_queue_group: 0x2b, 5, u8;
         packet_pacing_max_rate: 0x40, 32, u32;
         packet_pacing_min_rate: 0x60, 32, u32;
+        log_esw_max_rate_limit: 0x8b, 5, u8;
         packet_pacing_rate_table_size: 0x90, 16, u16;
         esw_element_type: 0xa0, 16, u16;
         esw_tsar_type: 0xb0, 16, u16;
@@ -225,7 +232,9 @@ structures! {
         shampo_log_max_reservation_size: 0x3, 5, u8;
         shampo_log_min_reservation_size: 0xb, 5, u8;
         shampo_min_mss_size: 0x10, 16, u16;
-        shampo_max_log_headers_entry_size: 0x23, 5, u8;
+        shampo_header_split: 0x20, 1, bool;
+        shampo_header_split_data_merge: 0x21, 1, bool;
+        shampo_log_max_headers_entry_size: 0x23, 5, u8;
     }
 
     /// Supported calculations.
@@ -269,6 +278,8 @@ structures! {
         doorbell_bar_offset: 0x40, 64, u64;
         max_emulated_devices: 0x80, 8, u8;
         max_num_virtio_queues: 0x88, 24, u32;
+        desc_group_mkey_supported: 0xd3, 1, bool;
+        freeze_to_rdy_supported: 0xd4, 1, bool;
         umem_1_buffer_param_a: 0x100, 32, u32;
         umem_1_buffer_param_b: 0x120, 32, u32;
         umem_2_buffer_param_a: 0x140, 32, u32;

@@ -23,6 +23,8 @@ structures! {
         tcp_flags: 0x97, 9, u16;
         tcp_sport: 0xa0, 16, u16;
         tcp_dport: 0xb0, 16, u16;
+        l4_type: 0xc0, 2, u8;
+        l4_type_ext: 0xc2, 4, u8;
         ipv4_ihl: 0xd0, 4, u8;
         l3_ok: 0xd4, 1, bool;
         l4_ok: 0xd5, 1, bool;
@@ -92,7 +94,10 @@ structures! {
         metadata_reg_c_1: 0x140, 32, u32;
         metadata_reg_c_0: 0x160, 32, u32;
         metadata_reg_a: 0x180, 32, u32;
+        psp_syndrome: 0x1a0, 8, u8;
         macsec_syndrome: 0x1a8, 8, u8;
+        ipsec_syndrome: 0x1b0, 8, u8;
+        ipsec_next_header: 0x1b8, 8, u8;
     }
     parts {
         outer_first_mpls: 0x0, FteMatchMpls;

@@ -66,6 +66,7 @@ structures! {
         flow_tag: 0x48, 24, u32;
         action: 0x70, 16, u16;
         extended_destination: 0x80, 1, bool;
+        uplink_hairpin_en: 0x81, 1, bool;
         flow_source: 0x82, 2, u8;
         encrypt_decrypt_type: 0x84, 4, u8;
         destination_list_size: 0x88, 24, u32;
@@ -89,6 +90,7 @@ structures! {
         destination_id: 0x8, 24, u32;
         destination_eswitch_owner_vhca_id_valid: 0x20, 1, bool;
         packet_reformat: 0x21, 1, bool;
+        destination_table_type: 0x28, 8, u8;
         destination_eswitch_owner_vhca_id: 0x30, 16, u16;
     }
 
@@ -103,8 +105,10 @@ structures! {
         uid: 0x10, 16, u16;
         op_mod: 0x30, 16, u16;
         other_vport: 0x40, 1, bool;
+        other_eswitch: 0x41, 1, bool;
         vport_number: 0x50, 16, u16;
         table_type: 0x80, 8, FlowTableType;
+        eswitch_owner_vhca_id: 0x90, 16, u16;
     }
     parts {
         flow_table_context: 0xc0, FlowTableContext;
@@ -147,9 +151,11 @@ structures! {
         uid: 0x10, 16, u16;
         op_mod: 0x30, 16, u16;
         other_vport: 0x40, 1, bool;
+        other_eswitch: 0x41, 1, bool;
         vport_number: 0x50, 16, u16;
         modify_field_select: 0x70, 16, u16;
         table_type: 0x80, 8, FlowTableType;
+        eswitch_owner_vhca_id: 0x90, 16, u16;
         table_id: 0xa8, 24, u32;
     }
     parts {
@@ -167,9 +173,11 @@ structures! {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;
         other_vport: 0x40, 1, bool;
+        other_eswitch: 0x41, 1, bool;
         vport_number: 0x50, 16, u16;
         table_type: 0x80, 8, FlowTableType;
         group_type: 0x8c, 4, u8;
+        eswitch_owner_vhca_id: 0x90, 16, u16;
         table_id: 0xa8, 24, u32;
         source_eswitch_owner_vhca_id_valid: 0xc0, 1, bool;
         start_flow_index: 0xe0, 32, u32;
@@ -214,8 +222,10 @@ structures! {
         opcode: 0x0, 16, Opcode;
         op_mod: 0x30, 16, u16;
         other_vport: 0x40, 1, bool;
+        other_eswitch: 0x41, 1, bool;
         vport_number: 0x50, 16, u16;
         table_type: 0x80, 8, FlowTableType;
+        eswitch_owner_vhca_id: 0x90, 16, u16;
         table_id: 0xa8, 24, u32;
         ignore_flow_level: 0xc0, 1, bool;
         modify_enable_mask: 0xd8, 8, u8;

@@ -42,6 +42,8 @@ structures! {
         dump_fill_mkey: 0x40, 32, u32;
         resd_lkey: 0x60, 32, u32;
         null_mkey: 0x80, 32, u32;
+        terminate_scatter_list_mkey: 0xa0, 32, u32;
+        repeated_mkey: 0xc0, 32, u32;
     }
 
     /// Queries the version of the interface between software and firmware.

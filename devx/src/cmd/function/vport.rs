@@ -28,6 +28,8 @@ structures! {
         vhca_id_type: 0x40, 1, bool;
         affiliation_criteria: 0x4c, 4, u8;
         affiliated_vhca_id: 0x50, 16, u16;
+        sd_group: 0x101, 3, u8;
+        sd_group_size: 0x108, 8, u8;
         mtu: 0x130, 16, u16;
         system_image_guid: 0x140, 64, u64;
         port_guid: 0x180, 64, u64;
@@ -37,7 +39,7 @@ structures! {
         promisc_mc: 0x781, 1, bool;
         promisc_all: 0x782, 1, bool;
         allowed_list_type: 0x785, 3, u8;
-        allowed_list_size: 0x794, 12, u16;
+        allowed_list_size: 0x790, 16, u16;
     }
     parts {
         permanent_address: 0x7a0, MacAddressLayout;

@@ -59,10 +59,6 @@ pub struct Dek {
     object: GeneralObject<EncryptionKeyObj>,
 }
 
-/// Byte offset of the key in the body. The key has 128 bytes at most, and a keytag follows it (rdma-core
-/// `providers/mlx5/mlx5_ifc.h`, `mlx5_ifc_encryption_key_obj_bits`; man page `mlx5dv_dek_create`(3)). The structure
-/// comes from Linux' header, which has 32 of these bytes.
-const KEY_AT: usize = 0x40;
 /// For AES-XTS (`MLX5_ENCRYPTION_KEY_OBJ_KEY_PURPOSE_AES_XTS`).
 const AES_XTS: u8 = 3;
 /// States of a key (`MLX5_ENCRYPTION_KEY_OBJ_STATE_*`).
@@ -80,8 +76,9 @@ impl Dek {
             XtsKey::Aes256(key) => (1, key),
         };
         let mut body = EncryptionKeyObj::zeroed();
-        body.set_key_size(size).set_key_type(AES_XTS).set_has_keytag(keytag.is_some()).set_pd(pd.pdn());
-        let bytes = &mut body.as_bytes_mut()[KEY_AT..];
+        body.set_key_size(size).set_key_purpose(AES_XTS).set_has_keytag(keytag.is_some()).set_pd(pd.pdn());
+        // The tag follows the key (man page `mlx5dv_dek_create`(3)).
+        let bytes = body.key_mut();
         bytes[..key.len()].copy_from_slice(key);
         if let Some(keytag) = keytag {
             bytes[key.len()..][..keytag.len()].copy_from_slice(&keytag);

@@ -237,7 +237,8 @@ fn describe(context: &mut Mkc, pd: &Pd, access: Access, start: u64, len: u64) ->
     }
     if allows(Access::RELAXED_ORDERING) {
         has("cmd_hca_cap.relaxed_ordering_write", general.relaxed_ordering_write())?;
-        context.set_relaxed_ordering_write(true).set_relaxed_ordering_read(general.relaxed_ordering_read());
+        let reads = general.relaxed_ordering_read() || general.relaxed_ordering_read_pci_enabled();
+        context.set_relaxed_ordering_write(true).set_relaxed_ordering_read(reads);
     }
     if allows(Access::REMOTE_ATOMIC) {
         has("cmd_hca_cap.atomic", general.atomic())?;

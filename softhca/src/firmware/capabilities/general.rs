@@ -74,7 +74,7 @@ capability_set! {
     LOG_MAX_EQ_SZ: 0xe0, 8 = |_| MAX_LOG_EQ_SIZE.into();
     // The device orders all that it does, which is one of the orders that a relaxed key permits.
     RELAXED_ORDERING_WRITE: 0xe8, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
-    RELAXED_ORDERING_READ: 0xe9, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
+    RELAXED_ORDERING_READ_PCI_ENABLED: 0xe9, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
     LOG_MAX_MKEY: 0xea, 6 = |c| log2(c.limits.max_mkeys);
     FAST_TEARDOWN: 0xfb, 1 = |_| 1;
     LOG_MAX_EQ: 0xfc, 4 = |_| log2(MAX_EQS);
@@ -174,6 +174,9 @@ capability_set! {
     MAX_FLOW_COUNTER_31_16: 0x2c0, 16 = |c| if is_ethernet(c) { u64::from(MAX_COUNTERS) >> 16 } else { 0 };
     MAX_WQE_SZ_SQ_DC: 0x2d0, 16 = |_| 1024;
     LOG_MAX_TRANSPORT_DOMAIN: 0x323, 5 = |_| 16;
+    // Whatever the function's own PCI configuration permits, as a virtual function's permits nothing (Linux
+    // `set_mkc_access_pd_addr_fields`, commit bd4ba605c4a9).
+    RELAXED_ORDERING_READ: 0x32a, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
     LOG_MAX_PD: 0x32b, 5 = |c| log2(c.limits.max_objects);
     // Receives of a QP may complete in any order, if its context asks for it.
     DP_ORDERING_OOO_ALL_UD: 0x330, 1 = |c| (c.generation >= Generation::ConnectX7).into();

@@ -24,7 +24,7 @@ layout! {
     }
 }
 layout! {
-    /// A key of encryption; the key itself is in the bytes of [`KEY`].
+    /// A key of encryption; the key itself is in the bytes of [`KEY`]. It ends as libmlx5's does.
     encryption_key_obj: 0x100 bytes {
         STATE: 0x40, 8;
         KEY_SIZE: 0x54, 4;
@@ -46,6 +46,8 @@ layout! {
 /// Where the key is: both halves, and a tag behind them if there is one (rdma-core `providers/mlx5/mlx5_ifc.h`,
 /// `mlx5_ifc_encryption_key_obj_bits`; man page `mlx5dv_dek_create`).
 const KEY: std::ops::Range<usize> = 0x40..0xc0;
+/// Bytes of the same in Linux' header, where a key that software has wrapped follows (`sw_wrapped_dek`).
+const LINUX_BYTES: usize = 0x200;
 /// Keys are for AES-XTS.
 const AES_XTS: u64 = 3;
 /// The kind: keys of encryption.
@@ -92,8 +94,13 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     check_kind(call)?;
     let body = body(call);
     let bytes = encryption_key_obj::LAYOUT.bytes;
-    if body.len() != bytes {
-        return Err(Refusal::new(Status::BadInputLength, format!("a body of {} bytes, not {bytes}", body.len())));
+    if ![bytes, LINUX_BYTES].contains(&body.len()) {
+        let reason = format!("a body of {} bytes, not {bytes} or {LINUX_BYTES}", body.len());
+        return Err(Refusal::new(Status::BadInputLength, reason));
+    }
+    let (body, wrapped) = body.split_at(bytes);
+    if wrapped.iter().any(|&byte| byte != 0) {
+        return Err(Refusal::parameter("a key of encryption that software has wrapped"));
     }
     let mut rest = body.to_vec();
     rest[KEY].fill(0);
@@ -196,6 +203,22 @@ mod tests {
         assert_eq!(bench.execute(&named(2, number), 0x110), Err(Status::BadResource));
         assert_eq!(bench.execute(&named(3, number), 0x10), Err(Status::BadResource));
         assert!(bench.execute(&dealloc_pd, 0x10).is_ok());
+    }
+
+    #[test]
+    fn linux_sends_a_longer_body() {
+        let mut bench = bench();
+        let long = [mailbox(), vec![0; 0x100]].concat();
+        let number = bench.execute(&long, 0x10).expect("a key")[11];
+        let mut expected = mailbox();
+        expected[0x10 + 0x40..].fill(0);
+        assert_eq!(bench.execute(&named(2, number), 0x110).expect("an answer")[0x10..], expected[0x10..]);
+        for at in [0x110, 0x20f] {
+            let mut wrapped = long.clone();
+            wrapped[at] = 1;
+            assert_eq!(bench.execute(&wrapped, 0x10), Err(Status::BadParameter), "byte {at:#x}");
+        }
+        assert_eq!(bench.execute(&long[..0x20c], 0x10), Err(Status::BadInputLength));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::layout::{View, ViewMut, layout};
 use crate::firmware::objects::MkeyRecord;
 use crate::firmware::status::{Refusal, Status};
-use crate::memory::{ENTRY_BYTES, HOST_BYTES, NULL_KEY, PAGE_READ, PAGE_WRITE, RESERVED_LKEY};
+use crate::memory::{ENTRY_BYTES, HOST_BYTES, NULL_KEY, PAGE_LOGS, PAGE_READ, PAGE_WRITE, RESERVED_LKEY};
 use crate::resources::MAX_TRANSLATIONS;
 
 layout! {
@@ -38,7 +38,7 @@ layout! {
         BSF_OCTWORD_SIZE: 0x100, 32;
         TRANSLATIONS_OCTWORD_SIZE: 0x1a0, 32;
         RELAXED_ORDERING_READ: 0x1d9, 1;
-        LOG_PAGE_SIZE: 0x1db, 5;
+        LOG_PAGE_SIZE: 0x1da, 6;
         CRYPTO_EN: 0x1e3, 2;
     }
 }
@@ -352,8 +352,9 @@ fn check_in_page(call: &mut Call<'_>, number: u32, offset: u64, start: u64) -> R
 /// The pages of a list, with the rights to each.
 fn entries(call: &Call<'_>, context: View<'_>, list: &[u8]) -> Result<Vec<u64>, Refusal> {
     let log_page_size = context.get(mkc::LOG_PAGE_SIZE);
-    if log_page_size < u64::from(LOG_ADAPTER_PAGE) {
-        return Err(Refusal::parameter(format!("pages of 2^{log_page_size} bytes, less than 2^{LOG_ADAPTER_PAGE}")));
+    if !PAGE_LOGS.contains(&(log_page_size as u8)) {
+        let (least, most) = (PAGE_LOGS.start(), PAGE_LOGS.end());
+        return Err(Refusal::parameter(format!("pages of 2^{log_page_size} bytes, not of 2^{least} to 2^{most}")));
     }
     let page_bytes = 1_u64 << log_page_size;
     // Entries past the region are no pages: lists have an even number of entries.

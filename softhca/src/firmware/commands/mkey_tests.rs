@@ -207,6 +207,8 @@ fn lists_of_pieces_are_checked() {
     let ksm = |len, log| Mailbox::new(DRIVER, pd, LOCAL | KSM, 0x100, len).log_page_size(log);
     assert!(ksm(0x4000, 12).list(&pieces).create(&mut bench).is_ok(), "the pieces' own lengths do not count");
     assert_eq!(ksm(0x4001, 12).list(&pieces).create(&mut bench), Err(Status::BadParameter));
+    assert!(ksm(0x4000, 31).list(&pieces).create(&mut bench).is_ok());
+    assert_eq!(ksm(0x4000, 32).list(&pieces).create(&mut bench), Err(Status::BadParameter), "six bits");
     let mut too_few = klm(0x30).list(&pieces);
     too_few.0.truncate(0x110 + 16);
     assert_eq!(too_few.create(&mut bench), Err(Status::BadInputLength));
@@ -226,6 +228,10 @@ fn contexts_that_no_key_can_have_are_refused() {
     let pages = [[BASE, BASE + 0x1000]];
     let good = Mailbox::new(DRIVER, pd, LOCAL | MTT, 0, 0x1000).log_page_size(12).list(&pages);
     assert!(good.create(&mut bench).is_ok());
+    for log in [11, 32, 32 + 12, 63] {
+        let wrong = Mailbox::new(DRIVER, pd, LOCAL | MTT, 0, 0x1000).log_page_size(log).list(&pages);
+        assert_eq!(wrong.create(&mut bench), Err(Status::BadParameter), "pages of 2^{log} bytes");
+    }
     // Offset, word: no such PD; one QP's; an unknown mode; no local read; remote write without local write; all memory
     // by pages; pages of 2 KiB; relaxed ordering on a ConnectX-5; a reserved bit.
     let bad = [

@@ -116,7 +116,7 @@ layout! {
         PROMISC_MC: 0x781, 1;
         PROMISC_ALL: 0x782, 1;
         ALLOWED_LIST_TYPE: 0x785, 3;
-        ALLOWED_LIST_SIZE: 0x794, 12;
+        ALLOWED_LIST_SIZE: 0x790, 16;
     } parts {
         PERMANENT_ADDRESS: 0x7a0, mac_address_layout;
     }

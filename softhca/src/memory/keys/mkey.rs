@@ -23,8 +23,11 @@ pub const RESERVED_LKEY: u32 = 0x300;
 /// Most pieces of an indirect key, as log2.
 pub(crate) const MAX_PIECES_LOG: u8 = 16;
 
+/// log2 of the most bytes of a page, and of a piece where all have one length: what Linux takes for the limit of a
+/// device that reports no other (`get_max_log_entity_size_cap`, `drivers/infiniband/hw/mlx5/mlx5_ib.h`).
+pub(crate) const MAX_PIECE_LOG: u8 = 31;
 /// log2 of the bytes that a page can have.
-pub(crate) const PAGE_LOGS: RangeInclusive<u8> = 12..=31;
+pub(crate) const PAGE_LOGS: RangeInclusive<u8> = 12..=MAX_PIECE_LOG;
 /// Most keys in a row that an access goes through: an indirect key's, those of its pieces, and so on.
 pub(crate) const MAX_INDIRECTION: u8 = 4;
 /// Most pieces of host memory that one access may have, so that lists of tiny pieces cannot stop the device. A message

@@ -95,7 +95,7 @@ mod context {
     pub(super) const START_ADDR: (usize, usize) = (0x80, 64);
     pub(super) const LEN: (usize, usize) = (0xc0, 64);
     pub(super) const RELAXED_ORDERING_READ: (usize, usize) = (0x1d9, 1);
-    pub(super) const LOG_PAGE_SIZE: (usize, usize) = (0x1db, 5);
+    pub(super) const LOG_PAGE_SIZE: (usize, usize) = (0x1da, 6);
     /// Bits that mean nothing: first bit, and how many.
     pub(super) const RESERVED: [(usize, usize); 10] = [
         (0x0, 1),

@@ -72,7 +72,7 @@ pub(crate) fn command_errno(status: Status) -> Errno {
     match status {
         Status::ResourceBusy => Errno::EBUSY,
         Status::LimitExceeded => Errno::ENOMEM,
-        Status::NoResources => Errno::EAGAIN,
+        Status::NotReady | Status::NoResources => Errno::EAGAIN,
         Status::InternalError | Status::BadSystemState | Status::BadInputLength | Status::BadOutputLength => Errno::EIO,
         _ => Errno::EINVAL,
     }

@@ -15,7 +15,7 @@ layout! {
         PNAT: 0x10, 2;
         GRP: 0x1a, 6;
         CLR: 0x20, 1;
-        PRIO_TC: 0x3d, 3;
+        PRIO_TC: 0x3b, 5;
     }
 }
 layout! {
@@ -198,8 +198,10 @@ fn counters(call: &mut Call<'_>, given: View<'_>, register: &mut ViewMut<'_>) ->
             use eth_per_prio_grp_data_layout::{RX_FRAMES_HIGH, RX_OCTETS_HIGH, TX_FRAMES_HIGH, TX_OCTETS_HIGH};
             let priority = given.get(ppcnt_reg::PRIO_TC);
             register.set(ppcnt_reg::PRIO_TC, priority);
-            let of = |passed: &Passed| passed.priorities[priority as usize];
-            let (received, transmitted) = (of(&counts.received), of(&counts.transmitted));
+            let of = |passed: &Passed| passed.priorities.get(priority as usize).copied();
+            let (Some(received), Some(transmitted)) = (of(&counts.received), of(&counts.transmitted)) else {
+                return Err(Refusal::parameter(format!("priority {priority}: 0 to 7")));
+            };
             set(register, RX_FRAMES_HIGH, received.packets);
             set(register, RX_OCTETS_HIGH, received.octets);
             set(register, TX_FRAMES_HIGH, transmitted.packets);

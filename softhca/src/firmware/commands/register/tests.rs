@@ -138,6 +138,9 @@ fn what_has_passed_is_counted_in_all_groups() {
         ([0, 1, 0x80, 0, 0, 0, 0, 0], Status::BadParameter),
         ([0, 2, 0, 0, 0, 0, 0, 0], Status::BadParameter),
         ([0, 0, 0, 0x20, 0, 0, 0, 0], Status::BadParameter),
+        // Five bits name a priority; there are eight.
+        ([0, 1, 0, 0x10, 0, 0, 0, 8], Status::BadParameter),
+        ([0, 1, 0, 0x10, 0, 0, 0, 0x1f], Status::BadParameter),
     ] {
         let mut ppcnt = [0; 0x100];
         ppcnt[..8].copy_from_slice(&register);
