@@ -113,6 +113,7 @@ pub mod query;
 mod recv;
 mod resources;
 pub mod runner;
+mod runs;
 pub mod script;
 mod steering;
 mod table;

@@ -2,6 +2,7 @@
 //! is an error and not another object. QPNs may be given out lowest first instead, as firmware does.
 
 use crate::error::{Error, Object};
+use crate::runs::Runs;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Objects of one kind by number.
@@ -17,12 +18,15 @@ pub(crate) struct Table<T> {
     entries: BTreeMap<u32, T>,
     /// Numbers of objects in another table that shares the numbers.
     held: BTreeSet<u32>,
+    /// Offsets of all of these numbers from `first`.
+    taken: Runs,
 }
 
 impl<T> Table<T> {
     /// An empty table for the numbers from `first` on, `count` of them.
     pub(crate) fn new(object: Object, first: u32, count: u32) -> Self {
-        Self { object, first, count, next: 0, reuses: false, entries: BTreeMap::new(), held: BTreeSet::new() }
+        let (entries, held, taken) = (BTreeMap::new(), BTreeSet::new(), Runs::default());
+        Self { object, first, count, next: 0, reuses: false, entries, held, taken }
     }
 
     /// The same, with `reuses`: the lowest free number is given out first, so also one freed a moment ago.
@@ -35,19 +39,18 @@ impl<T> Table<T> {
         if (self.entries.len() + self.held.len()) as u64 >= u64::from(self.count) {
             return Err(Error::Exhausted { object: self.object, limit: self.count });
         }
-        loop {
-            let number = self.first + self.next;
-            self.next = (self.next + 1) % self.count;
-            if !self.entries.contains_key(&number) && !self.held.contains(&number) {
-                return Ok(number);
-            }
-        }
+        let behind = self.taken.next_missing(self.next);
+        // Behind the last number comes the first.
+        let free = if behind < self.count { behind } else { self.taken.next_missing(0) };
+        self.next = (free + 1) % self.count;
+        Ok(self.first + free)
     }
 
     /// A free number for an object of another table, which shares the numbers with this one.
     pub(crate) fn hold(&mut self) -> Result<u32, Error> {
         let number = self.reserve()?;
         self.held.insert(number);
+        self.take(number);
         Ok(number)
     }
 
@@ -62,6 +65,7 @@ impl<T> Table<T> {
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
         self.held.clear();
+        self.taken.clear();
         if self.reuses {
             self.next = 0;
         }
@@ -69,6 +73,7 @@ impl<T> Table<T> {
 
     pub(crate) fn insert(&mut self, number: u32, entry: T) {
         self.entries.insert(number, entry);
+        self.take(number);
     }
 
     /// Whether the number is of this table, and free.
@@ -95,10 +100,19 @@ impl<T> Table<T> {
         Some(entry)
     }
 
+    /// A number is not free any more. Those before `first` are the driver's to choose.
+    fn take(&mut self, number: u32) {
+        if let Some(offset) = number.checked_sub(self.first) {
+            self.taken.insert(offset);
+        }
+    }
+
     /// A number is free again.
     fn reuse(&mut self, number: u32) {
+        let Some(offset) = number.checked_sub(self.first) else { return };
+        self.taken.remove(offset);
         if self.reuses {
-            self.next = self.next.min(number - self.first);
+            self.next = self.next.min(offset);
         }
     }
 

@@ -12,7 +12,7 @@ use crate::ethernet::{FRAME_BYTES, MAX_FRAME};
 use crate::resources::Resources;
 use crate::steering::{Destination, Direction, Entry, Steering};
 use crate::table::Table;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most objects of a kind.
 pub(crate) const MAX_OBJECTS: u32 = 1 << 16;
@@ -37,6 +37,8 @@ pub(crate) struct Nic {
     sqs: BTreeMap<u32, SendQueueContext>,
     /// Receive queues by number, which are of the same numbers.
     pub(super) rqs: BTreeMap<u32, ReceiveQueue>,
+    /// Those that may have WQEs to flush.
+    pub(super) flushing: BTreeSet<u32>,
     tises: Table<Used<TisContext>>,
     pub(super) tirs: Table<Used<TirContext>>,
     pub(super) rqts: Table<Used<RqtContext>>,
@@ -66,6 +68,7 @@ impl Default for Nic {
         Self {
             sqs: BTreeMap::new(),
             rqs: BTreeMap::new(),
+            flushing: BTreeSet::new(),
             tises: Table::new(Object::Tis, 1, MAX_OBJECTS),
             tirs: Table::new(Object::Tir, 1, MAX_OBJECTS),
             rqts: Table::new(Object::Rqt, 1, MAX_OBJECTS),
@@ -141,6 +144,7 @@ impl Nic {
         context.counter = counter.unwrap_or(context.counter);
         if rq.state() != to {
             rq.set_state(to);
+            self.flushing.insert(rqn);
         }
         Ok(())
     }
@@ -157,6 +161,7 @@ impl Nic {
 
     /// A receive queue that could not report a completion stops. `false` if there is no such queue.
     pub(crate) fn strand(&mut self, rqn: u32, resources: &mut Resources) -> bool {
+        self.flushing.insert(rqn);
         self.rqs.get_mut(&rqn).map(|rq| rq.strand(rqn, resources)).is_some()
     }
 

@@ -34,9 +34,12 @@ impl Nic {
                 self.arrive(resources, &frame);
             }
         }
-        for (&rqn, rq) in &mut self.rqs {
-            worked |= rq.step(rqn, resources);
-        }
+        let Self { rqs, flushing, .. } = self;
+        flushing.retain(|rqn| {
+            let Some(rq) = rqs.get_mut(rqn) else { return false };
+            worked |= rq.step(*rqn, resources);
+            rq.is_flushing()
+        });
         worked
     }
 
@@ -141,6 +144,10 @@ impl Nic {
         };
         if let Some((rqn, rq)) = rqn.and_then(|rqn| Some((rqn, self.rqs.get_mut(&rqn)?))) {
             rq.receive(rqn, resources, frame, hash, tag);
+            // A frame that it cannot take may be its end.
+            if rq.is_flushing() {
+                self.flushing.insert(rqn);
+            }
         }
     }
 }

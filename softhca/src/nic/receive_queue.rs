@@ -233,9 +233,14 @@ impl ReceiveQueue {
         }
     }
 
+    /// Whether each WQE that is posted is flushed.
+    pub(super) fn is_flushing(&self) -> bool {
+        self.state == QueueState::Error && self.context.flushes
+    }
+
     /// Completes WQEs as flushed, as many as one step may. `true` if there were any.
     pub(super) fn step(&mut self, rqn: u32, resources: &mut Resources) -> bool {
-        if self.state != QueueState::Error || !self.context.flushes {
+        if !self.is_flushing() {
             return false;
         }
         let mut flushed = false;

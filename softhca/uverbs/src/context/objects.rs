@@ -5,7 +5,7 @@ use crate::device::resources::{Counted, Resources};
 use crate::process::Errno;
 use crate::process::kind::AnyKind;
 use softhca_settings::Resource;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// The order in which objects are released when their file is closed: users before the objects that they use.
@@ -112,14 +112,16 @@ pub(super) struct Objects {
     by_handle: BTreeMap<u32, Entry>,
     resources: Arc<Resources>,
     first: u32,
-    /// No handle before it is free.
-    lowest: u32,
+    /// The handles from here on have never been given out.
+    untouched: u32,
+    /// Those before it that are free.
+    free: BTreeSet<u32>,
 }
 
 impl Objects {
     /// None; the first gets the handle `first`. All are counted among `resources`.
     pub(super) fn new(first: u32, resources: Arc<Resources>) -> Self {
-        Self { by_handle: BTreeMap::new(), resources, first, lowest: first }
+        Self { by_handle: BTreeMap::new(), resources, first, untouched: first, free: BTreeSet::new() }
     }
 
     /// The first of all handles.
@@ -129,11 +131,11 @@ impl Objects {
 
     /// Gives `object` a handle: the lowest that is free, as the kernel does (`idr_add_uobj`).
     pub(super) fn insert(&mut self, object: Arc<dyn Object>) -> u32 {
-        let mut handle = self.lowest;
-        while self.by_handle.contains_key(&handle) {
-            handle = handle.wrapping_add(1);
-        }
-        self.lowest = handle.wrapping_add(1);
+        let handle = self.free.pop_first().unwrap_or_else(|| {
+            let handle = self.untouched;
+            self.untouched = handle.wrapping_add(1);
+            handle
+        });
         self.put(handle, object);
         handle
     }
@@ -188,10 +190,10 @@ impl Objects {
 
     /// The object that `handle` names is gone.
     pub(super) fn end(&mut self, handle: u32) {
-        self.by_handle.remove(&handle);
+        let was_there = self.by_handle.remove(&handle).is_some();
         // Not those of another process.
-        if handle >= self.first {
-            self.lowest = self.lowest.min(handle);
+        if was_there && handle >= self.first {
+            self.free.insert(handle);
         }
     }
 

@@ -9,6 +9,8 @@ use crate::process::{Elsewhere, Errno, lock, user};
 use softhca::memory::ProcessMemory as PinnedMemory;
 use softhca::memory::{DmaFault, HostMemory};
 use softhca_settings::Damage;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex};
 
 /// Memory that need not be pinned.
@@ -28,6 +30,11 @@ impl Window {
     /// Memory of this process, which the device finds where the program does.
     pub(crate) fn own(address: u64, len: u64) -> Self {
         Self { at: address, len, elsewhere: None, address }
+    }
+
+    /// Its place among all windows.
+    fn key(&self) -> (u32, u64) {
+        (self.len.max(1).ilog2(), self.at)
     }
 
     /// Process and address behind `len` bytes at `at`.
@@ -60,27 +67,42 @@ impl Place {
     }
 }
 
-/// All windows of a device.
+/// All windows of a device, by log2 of their length and then by place. A window that has a byte begins at most its
+/// length before that byte. So few windows of any length come into question.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Windows(Arc<Mutex<Vec<Window>>>);
+pub(crate) struct Windows(Arc<Mutex<BTreeMap<(u32, u64), Vec<Window>>>>);
 
 impl Windows {
     /// Opens one.
     pub(crate) fn open(&self, window: Window) {
-        lock(&self.0).push(window);
+        lock(&self.0).entry(window.key()).or_default().push(window);
     }
 
     /// Closes one of these.
     pub(crate) fn close(&self, window: &Window) {
         let mut open = lock(&self.0);
-        if let Some(index) = open.iter().position(|other| other == window) {
-            open.swap_remove(index);
+        let Entry::Occupied(mut there) = open.entry(window.key()) else { return };
+        if let Some(index) = there.get().iter().position(|other| other == window) {
+            there.get_mut().swap_remove(index);
+        }
+        if there.get().is_empty() {
+            there.remove();
         }
     }
 
     fn translate(&self, at: u64, len: usize) -> Result<Place, DmaFault> {
-        let fault = DmaFault { addr: at, len };
-        lock(&self.0).iter().find_map(|window| window.translate(at, len as u64)).ok_or(fault)
+        let open = lock(&self.0);
+        let mut next = open.first_key_value();
+        while let Some((&(log, _), _)) = next {
+            // The longest of this length, less a byte.
+            let longest = u64::MAX >> (u64::BITS - 1 - log);
+            let near = open.range((log, at.saturating_sub(longest))..=(log, at)).rev();
+            if let Some(place) = near.flat_map(|(_, same)| same).find_map(|window| window.translate(at, len as u64)) {
+                return Ok(place);
+            }
+            next = open.range((log + 1, 0)..).next();
+        }
+        Err(DmaFault { addr: at, len })
     }
 }
 
@@ -182,6 +204,26 @@ mod tests {
         assert!(memory.read(alias.at, &mut out).is_ok());
         windows.close(&alias);
         assert!(memory.read(alias.at, &mut out).is_err());
+    }
+
+    #[test]
+    fn a_window_is_found_among_others_of_any_length() {
+        let windows = Windows::default();
+        let window = |at, len| Window { at, len, elsewhere: None, address: at.wrapping_add(1 << 40) };
+        let all = [(0, 1), (8, 8), (12, 8), (16, 1), (16, 15), (100, 1000), (1 << 63, 1 << 62), (u64::MAX - 7, 7)];
+        all.into_iter().for_each(|(at, len)| windows.open(window(at, len)));
+        let found = |at, len| windows.translate(at, len).is_ok();
+        for (at, len) in all {
+            assert!(found(at, len as usize) && found(at + len - 1, 1) && found(at + len, 0), "{len} bytes at {at:#x}");
+        }
+        assert!(
+            [(1, 1), (7, 2), (31, 1), (99, 2), (1099, 2), (u64::MAX - 7, 8)].iter().all(|&(at, len)| !found(at, len))
+        );
+        assert!(found(13, 7) && !found(11, 10), "no access is in two windows");
+        windows.close(&window(12, 8));
+        assert!(found(12, 4) && !found(13, 7));
+        windows.open(window(0, u64::MAX));
+        assert!(found(11, 10) && found(u64::MAX - 7, 7));
     }
 
     #[test]

@@ -10,10 +10,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// So often does the device look for the folder, and then write. No counter wraps twice in between.
 const INTERVAL: Duration = Duration::from_millis(20);
+/// The pause after the file was written is at least so many times as long as that took: queues may be thousands.
+const PAUSE: u32 = 4;
 
 /// A counter of the device's that wraps, and its sum.
 #[derive(Clone, Copy, Default)]
@@ -64,18 +66,21 @@ impl QueuesFile {
         if !self.folder.is_dir() {
             return;
         }
+        let begin = Instant::now();
         let text = self.text(device);
         let file = self.folder.join(format!("{}.{}", std::process::id(), self.name));
         // Readers see the old text or the new one. The folder may be gone; then nobody reads it either.
         let new = file.with_extension("new");
         let _ = fs::write(&new, text).and_then(|()| fs::rename(&new, &file));
+        self.next = now + INTERVAL.max(begin.elapsed() * PAUSE);
     }
 
     fn text(&mut self, device: &Device) -> String {
         let pairs: Vec<_> = device.queue_pairs().collect();
         let completions: Vec<_> = device.completion_queues().collect();
-        self.pairs.retain(|number, _| pairs.iter().any(|(there, _)| there == number));
-        self.completions.retain(|number, _| completions.iter().any(|(there, _)| there == number));
+        // They are in order.
+        self.pairs.retain(|number, _| pairs.binary_search_by_key(number, |(there, _)| *there).is_ok());
+        self.completions.retain(|number, _| completions.binary_search_by_key(number, |(there, _)| *there).is_ok());
         let pairs: Vec<String> =
             pairs.iter().map(|(number, info)| pair(*number, info, self.pairs.entry(*number).or_default())).collect();
         let completions: Vec<String> = completions
