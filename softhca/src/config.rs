@@ -108,11 +108,23 @@ pub enum DoorbellSource {
     /// that step the device after each doorbell. If a half is written twice between two steps, the device sees one
     /// doorbell, and compares a mixture of both BlueFlame copies with the ring.
     Registers,
-    /// Each step polls the send doorbell records and the CQs' arm words. For a device on a thread of its own. It does
-    /// not notice when a driver forgets to write the register.
+    /// Each step polls the send doorbell records and the CQs' arm words, of all queues. For a device on a thread of its
+    /// own with few queues. It does not notice when a driver forgets to write the register.
     Records,
+    /// Each step reads the registers of the UAR pages, and the records of the queues that were rung there: its cost
+    /// does not grow with the number of queues. For a device on a thread of its own. If the registers do not tell of
+    /// all queues that were rung (a driver stores three times between two steps, or does not use the halves of a
+    /// register in turn), the steps that follow read the records of all queues of the page, some in each.
+    RungRecords,
     /// Only [`crate::device::Device::doorbell`] counts. For front ends that trap the stores.
     Calls,
+}
+
+impl DoorbellSource {
+    /// Whether the values of doorbells come from records.
+    pub(crate) const fn has_records(self) -> bool {
+        matches!(self, Self::Records | Self::RungRecords)
+    }
 }
 
 /// Limits of a device. It refuses to create or change an object beyond them.

@@ -414,6 +414,16 @@ impl Cq {
         memory.write(self.context.dbr.wrapping_add(4), &ARM_POISON.to_be_bytes())
     }
 
+    /// Whether the next CQE of any kind has an event.
+    pub(crate) fn is_armed(&self) -> bool {
+        self.armed == CqArming::Any
+    }
+
+    /// Whether [`Self::poll_arm_word`] would find another arm word.
+    pub(crate) fn has_new_arm_word(&self, memory: &dyn HostMemory) -> bool {
+        memory.load_be32(self.context.dbr.wrapping_add(4)).is_ok_and(|word| word != self.arm_word)
+    }
+
     /// Looks at the record's arm word. Arms the CQ if the word has changed.
     pub(crate) fn poll_arm_word(&mut self, memory: &dyn HostMemory, due: Duration) -> Result<(), u32> {
         match memory.load_be32(self.context.dbr.wrapping_add(4)) {

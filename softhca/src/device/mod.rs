@@ -19,14 +19,18 @@ mod reset;
 mod tag_matching;
 mod xrc;
 
+#[cfg(test)]
+mod many_queues_tests;
+
 pub use crate::resources::{Rate, RateMode};
 pub use hw_counters::{HW_COUNTERS, hw_counter_names};
 pub use keys::KeyOptions;
 
-use crate::busy_table::BusyTable;
+use crate::busy_table::{BusyTable, Next};
 use crate::complaint::Complaint;
-use crate::config::{DeviceConfig, PortConfig};
+use crate::config::{DeviceConfig, DoorbellSource, PortConfig};
 use crate::context::{FetchedOrder, Path};
+use crate::cq::Cq;
 use crate::error::{Error, Object};
 use crate::ethernet::SentFrame;
 use crate::event::Event;
@@ -370,7 +374,7 @@ impl Device {
     fn work(&mut self, now: Duration) -> bool {
         let mut worked = false;
         self.owes_answers = false;
-        self.qps.visit_from(self.resources.egress.turn(), |_, qp| {
+        self.qps.visit_from(self.resources.egress.turn(), now, |_, qp| {
             let awaited = qp.awaited_peer(now);
             if awaited.is_some_and(|peer| self.is_behind || self.wire.is_kept_waiting_by(peer)) {
                 qp.wait_longer(now);
@@ -378,7 +382,7 @@ impl Device {
             let has_worked = qp.step(&mut self.resources, now);
             worked |= has_worked;
             self.owes_answers |= qp.owes_answers();
-            has_worked || !qp.is_idle()
+            if has_worked { Next::Busy } else { qp.next() }
         });
         worked |= self.step_dcts(now);
         worked |= self.nic.step(&mut self.resources, &mut *self.wire);
@@ -394,16 +398,20 @@ impl Device {
                 self.busy_dcts.insert(qpn);
             }
         }
-        let Resources { cqs, memory, eqs, complaints, script, .. } = &mut self.resources;
-        cqs.visit(|cqn, cq| {
+        let Resources { cqs, unarmed, memory, eqs, complaints, script, .. } = &mut self.resources;
+        let looks_for_arms = self.config.doorbells == DoorbellSource::RungRecords;
+        cqs.visit(now, |cqn, cq| {
             let settled = cq.settle(cqn, &**memory, now);
             if let Some(event) = settled.or_else(|| cq.due_event(cqn, &**memory, now)) {
                 for _ in 0..script.copies_of(event, cq.eqn) {
                     eqs.raise(event, cq.eqn, &**memory, complaints);
                 }
+                if looks_for_arms {
+                    unarmed.insert(cqn);
+                }
                 worked = true;
             }
-            !cq.is_idle()
+            if cq.is_idle() { Next::Idle } else { Next::Busy }
         });
         worked
     }
@@ -439,9 +447,9 @@ impl Device {
         if self.resources.script.is_stalled() {
             return outside.min();
         }
-        let qps = self.qps.busy().filter_map(|qp| qp.deadline());
-        let qps = qps.chain(self.busy_dcts.iter().filter_map(|number| self.dcts.get(number)?.deadline()));
-        qps.chain(self.resources.cqs.busy().filter_map(|cq| cq.deadline())).chain(outside).min()
+        let dcts = self.busy_dcts.iter().filter_map(|number| self.dcts.get(number)?.deadline());
+        let [qps, cqs] = [self.qps.deadline(Qp::deadline), self.resources.cqs.deadline(Cq::deadline)];
+        outside.chain(dcts).chain(qps).chain(cqs).min()
     }
 
     /// Whether packets wait for a later step: the wire delays some, or its receivers have no room.

@@ -110,7 +110,7 @@ impl Device {
         let engine = self.qps.find_mut(sqn)?;
         check_way(engine.queue_state(), from, to)?;
         engine.set_queue_state(to);
-        self.doorbells.follow_qp(sqn, Some(engine), &*self.resources.memory);
+        self.doorbells.follow_qp(sqn, engine, &*self.resources.memory);
         if to == QueueState::Reset {
             self.resources.slaves.begin(sqn, engine.context());
         }

@@ -2,7 +2,6 @@
 
 use super::Device;
 use super::check::{self, value};
-use crate::config::DoorbellSource;
 use crate::context::{CqContext, PeriodStart, SrqContext, SrqOrder};
 use crate::cq::{Cq, Moderation};
 use crate::error::Error;
@@ -97,12 +96,12 @@ impl Device {
         self.doorbells.check_queue(context.uar)?;
         let cqn = self.resources.cqs.reserve()?;
         let mut cq = Cq::new(context);
-        if self.config.doorbells == DoorbellSource::Records {
+        if self.config.doorbells.has_records() {
             cq.poison_arm_word(&*self.resources.memory)?;
         }
         self.doorbells.pages.find_mut(context.uar)?.users += 1;
         self.resources.cqs.insert(cqn, cq);
-        self.doorbells.follow_cq(cqn, Some(context.dbr));
+        self.doorbells.follow_cq(cqn, &context);
         Ok(cqn)
     }
 
@@ -175,7 +174,7 @@ impl Device {
     pub fn destroy_cq(&mut self, cqn: u32) -> Result<(), Error> {
         let cq = self.resources.cqs.remove_unused(cqn, |c| c.users)?;
         self.release_uar(cq.context().uar);
-        self.doorbells.follow_cq(cqn, None);
+        self.doorbells.forget_cq(cq.context().uar, cqn);
         if let Some(eqn) = cq.eqn {
             self.resources.eqs.release(eqn, cqn);
         }

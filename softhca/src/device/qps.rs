@@ -121,7 +121,7 @@ impl Device {
         let before = self.find_qp(qpn)?.counter();
         let qp = self.qps.find_mut(qpn)?;
         qp.modify(&mut self.resources, attr)?;
-        self.doorbells.follow_qp(qpn, Some(qp), &*self.resources.memory);
+        self.doorbells.follow_qp(qpn, qp, &*self.resources.memory);
         // Reset ends the counting.
         let after = qp.counter();
         if after != before {
@@ -222,7 +222,7 @@ impl Device {
             qp.leave_target(&mut self.resources);
             self.count_qp(qp.context(), |users| *users -= 1);
             self.doorbells.free_given_back(qp.context().uar);
-            self.doorbells.follow_qp(qpn, None, &*self.resources.memory);
+            self.doorbells.forget_qp(qp.context().uar, qpn);
             self.count_q_counter(qp.counter(), -1);
         }
         self.resources.eqs.forget(|e| matches!(*e, Event::Qp { qpn: n, .. } | Event::SqError { sqn: n } if n == qpn));

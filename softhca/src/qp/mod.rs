@@ -37,6 +37,7 @@ use requester::{Broken, Requester};
 use responder::receives::Receives;
 use responder::{Fatal, Responder};
 
+use crate::busy_table::Next;
 use crate::context::{QpAttr, QpContext, QpState, ReceiveSource, Transport};
 use crate::event::QpEvent;
 use crate::memory::HostMemory;
@@ -223,23 +224,27 @@ impl Qp {
         self.core.state
     }
 
-    /// Whether steps have nothing to do until a doorbell, a packet or a command arrives.
+    /// What a step that had nothing to do leaves to later ones: nothing, until a doorbell, a packet or a command
+    /// arrives, or a timer runs out.
     ///
-    /// Some QPs look for work by themselves, and are never idle: they flush receives, wait for another queue to start
-    /// their requests, or connect to a target.
-    pub(crate) fn is_idle(&self) -> bool {
+    /// Some QPs look for work by themselves, and are always busy: they flush receives, whose record is their only
+    /// doorbell, or wait for another queue, for room in the outbox or for their rate, which commands change.
+    pub(crate) fn next(&self) -> Next {
         let looks_around = self.core.context.cross_channel.slave_send
-            || self.core.transport() == Transport::Dc
+            || self.core.transport() == Transport::Dc && !self.requester.is_empty()
             || self.core.fetches
             || self.receives.has_unordered();
-        let is_still = match self.core.state {
-            QpState::Reset | QpState::Init => true,
-            QpState::Rtr | QpState::Rts => {
-                self.requester.is_empty() && self.deadline().is_none() && self.responder.has_replied()
-            }
-            QpState::Sqd | QpState::Sqe | QpState::Err => false,
+        let is_busy = match self.core.state {
+            QpState::Reset | QpState::Init | QpState::Sqe => false,
+            QpState::Rtr => !self.responder.has_replied(),
+            QpState::Rts | QpState::Sqd => self.requester.is_held() || !self.responder.has_replied(),
+            QpState::Err => matches!(self.core.context.rq, ReceiveSource::Own(_)),
         };
-        is_still && !looks_around
+        match self.deadline() {
+            _ if looks_around || is_busy => Next::Busy,
+            Some(time) => Next::At(time),
+            None => Next::Idle,
+        }
     }
 
     /// Whether the peer waits for an answer.

@@ -30,7 +30,7 @@ mod umr_tests;
 
 use crate::busy_table::BusyTable;
 use crate::complaint::{Complaint, Complaints};
-use crate::config::{DeviceConfig, Generation, Limits, PortConfig};
+use crate::config::{DeviceConfig, DoorbellSource, Generation, Limits, PortConfig};
 use crate::context::{FetchedOrder, TimestampFormat, XrcContext};
 use crate::cq::{Completion, Cq, CqFailure, SignatureError, nanoseconds};
 use crate::crypto::{Dek, LOG_MAX_DEKS};
@@ -46,6 +46,7 @@ use crate::table::Table;
 use crate::wire::Outbox;
 use crate::wqe::WqeFault;
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// First index of a memory key. Key 0x100 ([`crate::wqe::INVALID_LKEY`]) and the smaller ones have a meaning of their
@@ -71,6 +72,12 @@ pub(crate) const MAX_VXLAN_PORTS: usize = 4;
 /// Most signature values: their numbers have 24 bits.
 const MAX_PSVS: u32 = (1 << 24) - 1;
 
+/// Delay of a CQ's event if the CQ already held CQEs when it was armed, and an event has reported those CQEs before.
+/// The delay is longer than a program needs from arming to polling, even if busy CPUs make it wait for its turn
+/// between the two. `ib_read_lat -e` takes an event for another completion, and with a queue of one request fails at
+/// the next post.
+const LATE_ARM: Duration = Duration::from_millis(50);
+
 /// A protection domain: a number that other objects name.
 pub(crate) struct Pd {
     /// Keys and queues that belong to it.
@@ -95,6 +102,11 @@ pub(crate) struct Resources {
     pub(crate) translations: u64,
     /// Completion queues.
     pub(crate) cqs: BusyTable<Cq>,
+    /// CQs that were not armed when they got their last CQE, where a device looks for their arm words: to arm them now
+    /// may raise an event.
+    pub(crate) unarmed: BTreeSet<u32>,
+    /// How the device learns of doorbells.
+    doorbells: DoorbellSource,
     /// Shared receive queues.
     pub(crate) srqs: Table<Srq>,
     /// Queues that others start.
@@ -185,6 +197,8 @@ impl Resources {
             deks: Table::new(Object::Dek, 1, 1 << LOG_MAX_DEKS),
             translations: 0,
             cqs: Table::new(Object::Cq, 1, config.limits.max_objects).into(),
+            unarmed: BTreeSet::new(),
+            doorbells: config.doorbells,
             // Packets of XRC name SRQs as all name QPs: the numbers of processes that share a device are apart.
             srqs: Table::new(Object::Srq, config.qpn_first, config.max_srqs()),
             slaves: Slaves::default(),
@@ -317,6 +331,10 @@ impl Resources {
     /// [stranded](Self::stranded): it can report no completions (IBTA vol. 1, 11.6.3: the affiliated asynchronous
     /// errors "CQ error" and "local work queue catastrophic error").
     fn write_completion(&mut self, cqn: u32, stamp: u64, c: &Completion) {
+        let looks_for_arms = self.doorbells == DoorbellSource::RungRecords;
+        if looks_for_arms {
+            self.poll_arm_word(cqn);
+        }
         let Some(cq) = self.cqs.get_mut(cqn) else {
             log::error!("completion for CQ {cqn:#x}, which does not exist: {c:?}");
             return;
@@ -328,6 +346,9 @@ impl Resources {
                 self.eqs.raise(event, eqn, &*self.memory, &mut self.complaints);
             }
         }
+        if looks_for_arms && !cq.is_armed() {
+            self.unarmed.insert(cqn);
+        }
         match cq.failure() {
             None => return,
             Some(_) if had_failed => {}
@@ -338,6 +359,38 @@ impl Resources {
             Some(CqFailure::Unreachable(fault)) => self.complaints.add(Complaint::Unreachable { number: cqn, fault }),
         }
         self.stranded.push(c.qpn());
+    }
+
+    /// When an arming that arrives now raises the event for CQEs that are there already. A caller that steps the device
+    /// (that of a sink does, too) sees the event in the same step. A host on threads of its own gets time to poll after
+    /// it has armed.
+    pub(crate) fn arm_due(&self) -> Duration {
+        match self.doorbells {
+            DoorbellSource::Registers => self.now,
+            DoorbellSource::Records | DoorbellSource::RungRecords if self.sink => self.now,
+            DoorbellSource::Records | DoorbellSource::RungRecords | DoorbellSource::Calls => self.now + LATE_ARM,
+        }
+    }
+
+    /// Looks at the arm word in the record of CQ `cqn`. True if it is armed now.
+    pub(crate) fn poll_arm_word(&mut self, cqn: u32) -> bool {
+        let due = self.arm_due();
+        let Some(cq) = self.cqs.get_mut(cqn) else { return false };
+        if let Err(word) = cq.poll_arm_word(&*self.memory, due) {
+            self.complaints.add(Complaint::BadArmWord { cqn, word });
+        }
+        cq.is_armed()
+    }
+
+    /// Looks at the arm words of the CQs that were not armed when they got their last CQE.
+    pub(crate) fn poll_unarmed(&mut self) {
+        let mut unarmed = std::mem::take(&mut self.unarmed);
+        unarmed.retain(|&cqn| match self.cqs.get(cqn).map(|cq| cq.has_new_arm_word(&*self.memory)) {
+            Some(true) => !self.poll_arm_word(cqn),
+            Some(false) => true,
+            None => false,
+        });
+        self.unarmed = unarmed;
     }
 
     /// Most bytes of scatter-to-CQE data that CQ `cqn` can hold; 0 if there is no such CQ.

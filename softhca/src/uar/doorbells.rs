@@ -9,7 +9,7 @@ use super::records::Records;
 use crate::busy_table::BusyTable;
 use crate::complaint::Complaint;
 use crate::config::DoorbellSource;
-use crate::context::{QpContext, QpState, SqContext, Transport};
+use crate::context::{CqContext, QpContext, QpState, SqContext, Transport};
 use crate::error::{Error, Object};
 use crate::memory::HostMemory;
 use crate::qp::Qp;
@@ -17,13 +17,9 @@ use crate::resources::Resources;
 use crate::table::Table;
 use crate::wqe::WQEBB_BYTES;
 use std::collections::BTreeMap;
-use std::time::Duration;
 
-/// Delay of a CQ's event if the CQ already held CQEs when it was armed, and an event has reported those CQEs before.
-/// The delay is longer than a program needs from arming to polling, even if busy CPUs make it wait for its turn
-/// between the two. `ib_read_lat -e` takes an event for another completion, and with a queue of one request fails at
-/// the next post.
-const LATE_ARM: Duration = Duration::from_millis(50);
+/// Records in doubt that a step looks at on each UAR page: so few that they cost no more than the rest of the step.
+const RECORDS_PER_STEP: usize = 32;
 
 /// The UAR pages of a device, and the way it learns of stores to them.
 pub(crate) struct Doorbells {
@@ -142,15 +138,19 @@ impl Doorbells {
         }
     }
 
-    /// Takes doorbells from where the configuration says they come from. True if there was one.
+    /// Takes doorbells from where the configuration says they come from. True if there was one, or if there may be
+    /// more. Doorbells found in records show in the work that follows.
     pub(crate) fn scan(&mut self, qps: &mut BusyTable<Qp>, resources: &mut Resources) -> bool {
         match self.source {
             DoorbellSource::Registers => self.scan_registers(qps, resources),
             DoorbellSource::Records => {
-                // The doorbells found here show in the work that follows.
                 self.scan_sends(qps, resources);
                 self.scan_arms(resources);
                 false
+            }
+            DoorbellSource::RungRecords => {
+                self.scan_rung_arms(resources);
+                self.scan_rung_sends(RECORDS_PER_STEP, qps, resources)
             }
             DoorbellSource::Calls => false,
         }
@@ -180,33 +180,64 @@ impl Doorbells {
         !rung.is_empty()
     }
 
-    /// Follows a change of QP `qpn`; `None` if it is gone. In the reset state the QP hears no doorbells. When it leaves
-    /// that state, the value of its record is not one.
-    pub(crate) fn follow_qp(&mut self, qpn: u32, qp: Option<&Qp>, memory: &dyn HostMemory) {
-        match qp.filter(|qp| self.source == DoorbellSource::Records && qp.hears_doorbells()) {
-            Some(qp) => self.sends.add_send(qpn, qp.context().dbr.wrapping_add(4), memory),
-            None => self.sends.remove(qpn),
+    /// Follows a change of QP `qpn`. In the reset state the QP hears no doorbells. When it leaves that state, the value of
+    /// its record is not one.
+    pub(crate) fn follow_qp(&mut self, qpn: u32, qp: &Qp, memory: &dyn HostMemory) {
+        let QpContext { uar, dbr, .. } = *qp.context();
+        if self.source.has_records() && qp.hears_doorbells() {
+            self.sends.add_send((uar, qpn), dbr.wrapping_add(4), memory);
+        } else {
+            self.sends.remove(uar, qpn);
         }
     }
 
-    /// Follows a change of CQ `cqn`, which has its record at `dbr`; `None` if it is gone.
-    pub(crate) fn follow_cq(&mut self, cqn: u32, dbr: Option<u64>) {
-        match dbr.filter(|_| self.source == DoorbellSource::Records) {
-            Some(dbr) => self.arms.add(cqn, dbr.wrapping_add(4)),
-            None => self.arms.remove(cqn),
+    /// QP `qpn`, which rang on UAR page `uar`, is gone.
+    pub(crate) fn forget_qp(&mut self, uar: u32, qpn: u32) {
+        self.sends.remove(uar, qpn);
+    }
+
+    /// Follows the creation of CQ `cqn`.
+    pub(crate) fn follow_cq(&mut self, cqn: u32, context: &CqContext) {
+        if self.source.has_records() {
+            self.arms.add(context.uar, cqn, context.dbr.wrapping_add(4));
         }
     }
 
-    /// Takes send doorbells from the records, if doorbells come from there.
+    /// CQ `cqn`, which was armed on UAR page `uar`, is gone.
+    pub(crate) fn forget_cq(&mut self, uar: u32, cqn: u32) {
+        self.arms.remove(uar, cqn);
+    }
+
+    /// Takes all send doorbells that were rung up to now, if doorbells come from records.
     pub(crate) fn scan_sends(&mut self, qps: &mut BusyTable<Qp>, resources: &Resources) {
-        self.sends.look(&*resources.memory, |qpn, word| {
-            qps.get_mut(qpn).is_some_and(|qp| qp.send_doorbell((word & 0xffff) as u16))
-        });
+        match self.source {
+            DoorbellSource::Records => self.sends.look(&*resources.memory, send_doorbell(qps)),
+            DoorbellSource::RungRecords => drop(self.scan_rung_sends(usize::MAX, qps, resources)),
+            DoorbellSource::Registers | DoorbellSource::Calls => {}
+        }
+    }
+
+    /// Takes the send doorbells of the queues that the registers tell of. Where registers do not tell of all, it looks
+    /// at the next `limit` records of the page's queues. True if there are more to look at.
+    fn scan_rung_sends(&mut self, limit: usize, qps: &mut BusyTable<Qp>, resources: &Resources) -> bool {
+        let (memory, mut take) = (&*resources.memory, send_doorbell(qps));
+        let mut more = false;
+        for (uar, records) in self.sends.pages_mut() {
+            if let Some(page) = self.pages.get_mut(uar).filter(|page| page.is_rung()) {
+                let (rung, may_miss) = page.take_rung();
+                rung.into_iter().for_each(|qpn| records.look_at(qpn, memory, &mut take));
+                if may_miss {
+                    records.doubt();
+                }
+            }
+            more |= records.look_again(limit, memory, &mut take);
+        }
+        more
     }
 
     /// Takes arm words.
     fn scan_arms(&mut self, resources: &mut Resources) {
-        let due = self.arm_due(resources);
+        let due = resources.arm_due();
         let Resources { cqs, memory, complaints, .. } = resources;
         self.arms.look(&**memory, |cqn, _| {
             let polled = cqs.get_mut(cqn).map(|cq| cq.poll_arm_word(&**memory, due));
@@ -217,14 +248,17 @@ impl Doorbells {
         });
     }
 
-    /// When an arming that arrives now raises the event for CQEs that are there already. A caller that steps the device
-    /// (that of a sink does, too) sees the event in the same step. A host on threads of its own gets time to poll after
-    /// it has armed.
-    fn arm_due(&self, resources: &Resources) -> Duration {
-        match self.source {
-            DoorbellSource::Registers => resources.now,
-            DoorbellSource::Records if resources.sink => resources.now,
-            DoorbellSource::Records | DoorbellSource::Calls => resources.now + LATE_ARM,
+    /// Takes the arm words that matter now, if there was an arm doorbell. There is one such register, so a later
+    /// doorbell replaces an earlier one. A CQ without CQEs that are news looks at its arm word when it gets one.
+    fn scan_rung_arms(&mut self, resources: &mut Resources) {
+        let mut is_rung = false;
+        for (uar, _) in self.arms.pages_mut() {
+            let Some(cqn) = self.pages.get(uar).and_then(|page| page.take_number(CQ_DOORBELL)) else { continue };
+            is_rung = true;
+            resources.poll_arm_word(cqn);
+        }
+        if is_rung {
+            resources.poll_unarmed();
         }
     }
 
@@ -232,7 +266,7 @@ impl Doorbells {
     fn ring_cq(&self, resources: &mut Resources, uar: u32, stored: &[u8]) {
         let word = u32::from_be_bytes([stored[0], stored[1], stored[2], stored[3]]);
         let cqn = u32::from_be_bytes([stored[4], stored[5], stored[6], stored[7]]);
-        let due = self.arm_due(resources);
+        let due = resources.arm_due();
         let Resources { cqs, eqs, memory, complaints, .. } = resources;
         let Some(cq) = cqs.get_mut(cqn) else {
             return complaints.add(Complaint::NoSuchCq { uar, cqn });
@@ -313,6 +347,11 @@ impl Doorbells {
         }
         Some(BlueFlameCopy { qpn, index, bytes: usize::from(ds) * 16 })
     }
+}
+
+/// Takes the send doorbells that records tell of; see [`Qp::send_doorbell`].
+fn send_doorbell(qps: &mut BusyTable<Qp>) -> impl FnMut(u32, u32) -> bool {
+    |qpn, word| qps.get_mut(qpn).is_some_and(|qp| qp.send_doorbell((word & 0xffff) as u16))
 }
 
 /// The QP that a send doorbell names; `Err(None)` if there is none.

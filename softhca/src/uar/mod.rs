@@ -4,6 +4,7 @@
 //! ```text
 //!  driver ── store ──> page.rs ────── seen by a step ─────> doorbells.rs ──> the QP's or CQ's index
 //!                        └── trapped by a front end ── queue.rs ──┘ └─ copy.rs: is the copy what the ring holds?
+//!  record ─────────────────────────────> records.rs: all, or those of the queues that turns.rs tells of
 //! ```
 
 mod copy;
@@ -11,6 +12,7 @@ mod doorbells;
 mod page;
 mod queue;
 mod records;
+mod turns;
 
 pub(crate) use doorbells::Doorbells;
 pub use page::{

@@ -7,6 +7,7 @@
 //! Layout of a page: rdma-core `providers/mlx5/mlx5.h` (`MLX5_BF_OFFSET` 0x800, `MLX5_CQ_DOORBELL` 0x20), kernel
 //! `include/linux/mlx5/device.h`.
 
+use super::turns::{Taken, Turns};
 use crate::error::Error;
 use crate::memory::page_bytes;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
@@ -36,6 +37,9 @@ const REGISTERS: usize = (UAR_PAGE_BYTES - BLUEFLAME_OFFSET) / REGISTER_BYTES;
 /// The device overwrites the bytes that it has taken with this byte. No doorbell begins with eight of them: QPN
 /// 0xffffff is not a queue's, and opcode 0xff does not exist.
 pub const POISON: u8 = 0xff;
+
+/// A word without a doorbell.
+const NONE: u32 = u32::from_ne_bytes([POISON; 4]);
 
 /// Offsets in bytes of all BlueFlame halves of a page.
 pub fn blueflame_halves() -> impl Iterator<Item = usize> {
@@ -101,6 +105,8 @@ pub struct Uar {
     pub(crate) non_cached: bool,
     /// Last doorbell of each register: offset of the half, and the doorbell.
     rung: [Option<(usize, [u8; DOORBELL_BYTES])>; REGISTERS],
+    /// How the halves of each register are used, as far as looks at them show.
+    turns: [Turns; REGISTERS],
 }
 
 // SAFETY: the mapping belongs to this value alone as far as its lifetime goes, is not tied to a thread, and all access
@@ -129,8 +135,17 @@ impl Uar {
         let mapped = NonNull::new(mapped.cast::<u8>()).ok_or_else(|| Error::of_system("mmap"))?;
         // SAFETY: the mapping has so many bytes before the page.
         let addr = unsafe { mapped.add(before) };
-        let (memory, rung) = (memory.clone(), [None; REGISTERS]);
-        let uar = Self { memory, offset, addr, before, users: 0, is_given_back: false, non_cached: false, rung };
+        let uar = Self {
+            memory: memory.clone(),
+            offset,
+            addr,
+            before,
+            users: 0,
+            is_given_back: false,
+            non_cached: false,
+            rung: [None; REGISTERS],
+            turns: [Turns::default(); REGISTERS],
+        };
         uar.poison(0, UAR_PAGE_BYTES);
         Ok(uar)
     }
@@ -168,6 +183,10 @@ impl Uar {
     /// A new queue begins to use the page: earlier doorbells have left the CPU long ago.
     pub(crate) fn begin_anew(&mut self) {
         self.rung = [None; REGISTERS];
+        // Its driver may be another one than that of queues that are gone.
+        if self.users == 0 {
+            self.turns = [Turns::default(); REGISTERS];
+        }
     }
 
     /// The 32-bit word at byte `at`, a multiple of 4, of the page.
@@ -199,6 +218,36 @@ impl Uar {
         for i in (0..len).step_by(4) {
             self.word(at + i).store(u32::from_ne_bytes([POISON; 4]), Ordering::Release);
         }
+    }
+
+    /// Takes the lower half of a doorbell at byte `at`, which has the queue's number, if one was stored there. The
+    /// acquire is that of [`Self::read`].
+    pub(crate) fn take_number(&self, at: usize) -> Option<u32> {
+        let word = self.word(at + 4);
+        // A driver may store again at any time: a load and a store would lose that.
+        let stored = if word.load(Ordering::Acquire) == NONE { NONE } else { word.swap(NONE, Ordering::AcqRel) };
+        (stored != NONE).then(|| u32::from_be(stored))
+    }
+
+    /// Whether there is a send doorbell in any register. Almost never: each step asks.
+    pub(super) fn is_rung(&self) -> bool {
+        blueflame_halves().any(|half| self.word(half + 4).load(Ordering::Relaxed) != NONE)
+    }
+
+    /// Takes the send doorbells of all registers: the numbers of their queues, and whether there may have been more,
+    /// which these have replaced.
+    pub(super) fn take_rung(&mut self) -> (Vec<u32>, bool) {
+        let mut turns = self.turns;
+        let taken: [Taken; REGISTERS] = std::array::from_fn(|register| {
+            let at = BLUEFLAME_OFFSET + register * REGISTER_BYTES;
+            turns[register].take(|half| self.take_number(at + half * BLUEFLAME_HALF_BYTES))
+        });
+        self.turns = turns;
+        let stored: Vec<u32> = taken.iter().flat_map(|taken| taken.halves).flatten().collect();
+        // In a page without write combining, each half is a register of its own, for any number of queues.
+        let may_miss = taken.iter().any(|taken| taken.may_miss) || self.non_cached && !stored.is_empty();
+        // The lowest byte is the length of the WQE.
+        (stored.into_iter().map(|stored| stored >> 8).collect(), may_miss)
     }
 
     /// The eight bytes at `at` if something was stored there since they were poisoned.
@@ -233,6 +282,29 @@ mod tests {
         assert_eq!(uar.doorbell(0x900), Some([0xff, 0xff, 0xff, 0xff, 1, 2, 3, 4]));
         uar.poison(0x900, 8);
         assert_eq!(uar.doorbell(0x900), None);
+    }
+
+    #[test]
+    fn the_queues_that_were_rung_are_taken_once() {
+        let mut uar = Uar::new(&UarMemory::new().unwrap(), 0).unwrap();
+        let ring =
+            |uar: &Uar, half: usize, qpn: u32| uar.word(half + 4).store((qpn << 8 | 3).to_be(), Ordering::Release);
+        assert_eq!((uar.is_rung(), uar.take_rung()), (false, (vec![], false)));
+        ring(&uar, 0x800, 0x1234);
+        ring(&uar, 0xf00, 7);
+        assert!(uar.is_rung());
+        assert_eq!(uar.take_rung(), (vec![0x1234, 7], true), "drivers are not known yet");
+        ring(&uar, 0x900, 8);
+        ring(&uar, 0xe00, 9);
+        assert_eq!(uar.take_rung(), (vec![8, 9], false));
+        assert_eq!(uar.take_rung(), (vec![], false));
+        uar.non_cached = true;
+        assert_eq!(uar.take_rung(), (vec![], false));
+        ring(&uar, 0x800, 8);
+        assert_eq!(uar.take_rung(), (vec![8], true));
+        assert_eq!(uar.take_number(CQ_DOORBELL), None);
+        uar.word(CQ_DOORBELL + 4).store(5_u32.to_be(), Ordering::Release);
+        assert_eq!([uar.take_number(CQ_DOORBELL), uar.take_number(CQ_DOORBELL)], [Some(5), None]);
     }
 
     #[test]

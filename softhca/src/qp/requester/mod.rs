@@ -90,6 +90,8 @@ pub(super) struct Requester {
     pub(super) retry: Retry,
     /// When the request under the cursor, which waits for the clock, is to be looked at again.
     pub(super) held_until: Option<Duration>,
+    /// The last step has sent less than it might, because of others: of the outbox, the clock, a rate or another queue.
+    is_held: bool,
     /// How far the queue has used up its rate.
     pace: Pace,
     /// The request that was fetched last waits for the clock.
@@ -153,17 +155,20 @@ impl Requester {
     /// Sends the packets that may be sent, within the budget of one step. `true` if anything was done.
     pub(super) fn transmit(&mut self, qp: &QpCore, resources: &mut Resources, now: Duration) -> Result<bool, Broken> {
         let mut worked = false;
-        self.held_until = None;
+        (self.held_until, self.is_held) = (None, true);
         let completed = resources.sends_completed;
         let window = WINDOW_PACKETS.max(WINDOW_SEGMENTS * u32::from(qp.together(resources, u32::MAX)));
         for _ in 0..PACKETS_PER_STEP {
-            if self.in_flight >= window || !qp.may_send(resources) || self.retry.is_waiting() {
+            if self.in_flight >= window || self.retry.is_waiting() {
+                self.is_held = false;
                 break;
             }
-            if self.cursor == self.requests.len() && !(qp.state == QpState::Rts && self.fetch(qp, resources)) {
+            if !qp.may_send(resources) {
                 break;
             }
-            if !self.may_send_next(qp) {
+            let is_at_end = self.cursor == self.requests.len();
+            if is_at_end && !(qp.state == QpState::Rts && self.fetch(qp, resources)) || !self.may_send_next(qp) {
+                self.is_held = false;
                 break;
             }
             match local::hold(&self.requests[self.cursor], qp, resources) {
@@ -337,6 +342,11 @@ impl Requester {
         let starts = front.started || qp.state == QpState::Rts;
         let elsewhere = front.wqe.target.is_some() && front.wqe.target != reached;
         (front.failure.is_none() && starts && elsewhere).then_some(front)
+    }
+
+    /// Whether the last step has left something that no doorbell, packet, command or transport timer begins.
+    pub(super) fn is_held(&self) -> bool {
+        self.is_held
     }
 
     /// There is no request at all.

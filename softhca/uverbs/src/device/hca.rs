@@ -130,7 +130,7 @@ impl Hca {
         strict::take_over()?;
         let ports = ports(&settings, index);
         let network = Network::join(&settings, index, &ports)?;
-        let doorbells = if settings.strict { DoorbellSource::Calls } else { DoorbellSource::Records };
+        let doorbells = if settings.strict { DoorbellSource::Calls } else { DoorbellSource::RungRecords };
         let clock = Clock::new(settings.clock != softhca_settings::Clock::FreeRunning);
         let config = DeviceConfig {
             device_memory: device_memory::MAX_BYTES,
