@@ -100,7 +100,7 @@ pub struct Uc;
 /// Extended reliable connection, the sending end (`IBV_QPT_XRC_SEND`; IBTA vol. 1, annex A14). Each request to the
 /// other end [names](crate::wqe::Request::to) a shared receive queue there, by number.
 ///
-/// Operations: NOP, SEND, SEND with invalidate, WRITE, READ, atomics.
+/// Operations: NOP, SEND, SEND with invalidate, WRITE, READ, atomics, memory windows.
 ///
 /// So one queue pair reaches all processes of a machine, where RC needs one for each. The other end is a target
 /// (`verbs::XrcTarget`), which has no queues. A message is received into the shared queue that it names and completes
@@ -170,7 +170,7 @@ pub struct Ud;
 /// [request names](crate::wqe::Request::to) the target. An initiator receives nothing. One such queue pair replaces a
 /// reliable connection to each peer. The peers have targets (DCT, `verbs::Dct`), which send nothing.
 ///
-/// Operations: NOP, SEND, SEND with invalidate, WRITE, READ, atomics, memory copies.
+/// Operations: NOP, SEND, SEND with invalidate, WRITE, READ, atomics, memory windows, memory copies.
 ///
 /// The device reconnects when a request names another target than the one before, so runs of requests for one target
 /// are cheapest. A request that fails ends the queue pair for all targets. With [`DciStreams`] the other streams go

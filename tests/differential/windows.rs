@@ -1,5 +1,5 @@
 //! Memory windows: libmlx5 and this crate bind them, take them back and bind them again, with the fence of the next
-//! request.
+//! request. On initiators, whose other requests name a peer, that one takes the window back.
 //!
 //! This crate stores zeros in the bytes of the memory key segment that libmlx5 leaves as they were.
 //!
@@ -43,13 +43,29 @@ struct Case {
     id: u64,
 }
 
-fn case() -> impl Strategy<Value = Case> {
-    let kind = prop_oneof![Just(WindowType::Type1), Just(WindowType::Type2)];
+/// The first case on initiators.
+const FIRST: Case = Case {
+    kind: WindowType::Type2,
+    way: Way::WrBuilders,
+    apart: false,
+    rights: 0,
+    zero_based: false,
+    offset: 0,
+    bytes: 1,
+    tag: 0,
+    id: 1,
+};
+
+/// `lists`: `ibv_post_send` takes such requests. On a DCI it does not, so neither are windows of type 1 bound there.
+fn case(lists: bool) -> impl Strategy<Value = Case> {
+    let kind =
+        prop::sample::select(if lists { vec![WindowType::Type1, WindowType::Type2] } else { vec![WindowType::Type2] });
     let place = (0..REGION as u64 - 1).prop_flat_map(|offset| (Just(offset), 1..=(REGION as u64 - offset) as u32));
     (kind, any::<bool>(), any::<bool>(), 0..8_u8, any::<bool>(), place, any::<u8>(), any::<u64>()).prop_map(
-        |(kind, builders, apart, rights, zero_based, (offset, bytes), tag, id)| {
+        move |(kind, builders, apart, rights, zero_based, (offset, bytes), tag, id)| {
             // ibv_wr_bind_mw is for type 2.
-            let way = if builders && kind == WindowType::Type2 { Way::WrBuilders } else { Way::PostSend };
+            let builders = builders && kind == WindowType::Type2 || !lists;
+            let way = if builders { Way::WrBuilders } else { Way::PostSend };
             Case { kind, way, apart, rights, zero_based, offset, bytes, tag, id }
         },
     )
@@ -73,11 +89,9 @@ impl Step {
     }
 }
 
-const STEPS: [Step; 4] = [Step::Bind, Step::Write, Step::TakeBack, Step::Write];
-
 impl Case {
-    fn groups(&self) -> Vec<&'static [Step]> {
-        if self.apart { STEPS.chunks(1).collect() } else { vec![&STEPS[..]] }
+    fn groups(&self, steps: &'static [Step]) -> Vec<&'static [Step]> {
+        if self.apart { steps.chunks(1).collect() } else { vec![steps] }
     }
 
     fn access(&self) -> u32 {
@@ -241,13 +255,23 @@ fn taken_back(case: &Case, new: Rkey) -> Rkey {
 
 /// A transport on which windows are bound.
 trait Binds: Link {
+    /// The requests of a case.
+    const STEPS: &[Step];
+
+    /// The fence of a request for a window: that of a request behind another one.
+    fn fence() -> Fence {
+        if Self::STEPS.contains(&Step::Write) { Fence::None } else { Fence::Small }
+    }
+
     /// Posts `steps` by this crate.
     fn ours(twins: &mut Twins<Self>, stage: &Stage, case: &Case, steps: &[Step], last: bool, to: Remote);
 }
 
 macro_rules! binds {
-    ($($transport:ty)*) => {$(
+    ($steps:expr, $write:expr; $($transport:ty)*) => {$(
         impl Binds for $transport {
+            const STEPS: &[Step] = $steps;
+
             fn ours(twins: &mut Twins<Self>, stage: &Stage, case: &Case, steps: &[Step], last: bool, to: Remote) {
                 let (before, new) = stage.keys(case);
                 let sq = &mut twins.ours.sq;
@@ -266,17 +290,18 @@ macro_rules! binds {
                             (Step::Bind, _) => {
                                 let bind = wqe::bind_window(window, new, piece, case.rights());
                                 let bind = if case.zero_based { bind.zero_based() } else { bind };
-                                batch.push_unchecked(&bind.signaled_if(signaled, id))
+                                batch.push_unchecked(&bind.fence(Self::fence()).signaled_if(signaled, id))
                             }
                             (Step::TakeBack, WindowType::Type1) => {
                                 let taken = wqe::unbind_window(before, taken_back(case, new));
-                                batch.push(&taken.signaled_if(signaled, id))
+                                batch.push(&taken.fence(Self::fence()).signaled_if(signaled, id))
                             }
                             (Step::TakeBack, WindowType::Type2) => {
-                                batch.push(&wqe::local_invalidate(new).signaled_if(signaled, id))
+                                let taken = wqe::local_invalidate(new);
+                                batch.push(&taken.fence(Self::fence()).signaled_if(signaled, id))
                             }
                             (Step::Write, _) => {
-                                let write = wqe::write(to).gather([Sge { length: 1, ..piece }]);
+                                let write = $write(to, Sge { length: 1, ..piece });
                                 batch.push_unchecked(&write.fence(Fence::Small).signaled_if(signaled, id))
                             }
                         }
@@ -289,12 +314,20 @@ macro_rules! binds {
     )*};
 }
 
-binds!(transport::Rc transport::Uc);
+binds!(
+    &[Step::Bind, Step::Write, Step::TakeBack, Step::Write], |to, piece| wqe::write(to).gather([piece]);
+    transport::Rc transport::Uc
+);
+// Their WRITEs name a peer.
+binds!(
+    &[Step::Bind, Step::TakeBack], |_: Remote, _: Sge| wqe::nop();
+    transport::XrcInitiator transport::Dci transport::DciStreams
+);
 
 /// Where the numbers of the queue pair are: in control segments, and in windows of one queue pair that are bound.
-fn numbers(case: &Case) -> Vec<usize> {
+fn numbers(case: &Case, steps: &[Step]) -> Vec<usize> {
     let (mut at, mut places) = (0, Vec::new());
-    for step in STEPS {
+    for &step in steps {
         places.push(at + 4);
         if step == Step::Bind && case.kind == WindowType::Type2 {
             places.push(at + 16 + 48 + 4);
@@ -307,7 +340,7 @@ fn numbers(case: &Case) -> Vec<usize> {
 fn check<T: Binds>(fabric: &Fabric, stage: &Stage, twins: &mut Twins<T>, case: &Case) -> Result<(), String> {
     let to = Remote { addr: fabric.buffer.addr(), rkey: fabric.buffer.rkey() };
     twins.clear_rings();
-    let groups = case.groups();
+    let groups = case.groups(T::STEPS);
     for (n, steps) in groups.iter().enumerate() {
         theirs(twins.theirs.raw.raw, stage, case, steps, n + 1 == groups.len(), to);
     }
@@ -316,16 +349,22 @@ fn check<T: Binds>(fabric: &Fabric, stage: &Stage, twins: &mut Twins<T>, case: &
         T::ours(twins, stage, case, steps, n + 1 == groups.len(), to);
     }
     twins.done(case.id)?;
-    twins.compare(STEPS.iter().map(|step| step.wqebbs()).sum(), &numbers(case))
+    twins.compare(T::STEPS.iter().map(|step| step.wqebbs()).sum(), &numbers(case, T::STEPS))
 }
 
 fn run<T: Binds>() {
     let fabric = Fabric::new();
     let stage = Stage::new(&fabric);
     // Seven WQEBBs a case wrap around the ring's end everywhere.
-    let geometry = Geometry { sends: 16, inline: 100, windows: true, ..Geometry::default() };
+    let streams = (T::COLUMN == transport::DciStreams::COLUMN).then_some([2, 1]);
+    let geometry = Geometry { sends: 16, inline: 100, windows: true, streams, ..Geometry::default() };
     let mut twins = Twins::<T>::new(&fabric, &geometry, true);
-    in_turn::run::<T, _>(CASES, &["BindWindow", "Invalidate"], case(), |case| check(&fabric, &stage, &mut twins, case));
+    if T::fence() != Fence::None {
+        // Before the first request there is none that it could wait for.
+        check(&fabric, &stage, &mut twins, &FIRST).expect_err("another fence");
+    }
+    let cases = case(!T::INITIATOR);
+    in_turn::run::<T, _>(CASES, &["BindWindow", "Invalidate"], cases, |case| check(&fabric, &stage, &mut twins, case));
 }
 
 #[test]
@@ -336,4 +375,19 @@ fn on_reliable_connections() {
 #[test]
 fn on_unreliable_connections() {
     run::<transport::Uc>();
+}
+
+#[test]
+fn on_xrc_initiators() {
+    run::<transport::XrcInitiator>();
+}
+
+#[test]
+fn on_dynamic_initiators() {
+    run::<transport::Dci>();
+}
+
+#[test]
+fn on_dynamic_initiators_with_streams() {
+    run::<transport::DciStreams>();
 }

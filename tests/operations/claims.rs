@@ -62,6 +62,11 @@ const fn nop(column: &'static str) -> Claim {
     }
 }
 
+/// The proof of requests for memory windows on an initiator.
+const fn windows(column: &'static str, test: &'static str) -> Claim {
+    Claim { column, proof: Proof::Libmlx5, test: (WINDOWS, test), operations: &["BindWindow", "Invalidate"] }
+}
+
 /// All of them.
 pub(crate) const CLAIMS: &[Claim] = &[
     nop("RC"),
@@ -85,6 +90,10 @@ pub(crate) const CLAIMS: &[Claim] = &[
         test: (WINDOWS, "on_reliable_connections"),
         operations: &["BindWindow", "Invalidate"],
     },
+    windows("XRC", "on_xrc_initiators"),
+    windows("DCI", "on_dynamic_initiators"),
+    windows("DCI, compact", "on_dynamic_initiators"),
+    windows("DCI with streams", "on_dynamic_initiators_with_streams"),
     Claim { column: "RC", proof: Proof::Libmlx5, test: (KEYS, "lists_and_interleaved"), operations: &["ConfigureKey"] },
     Claim { column: "RC", proof: Proof::Libmlx5, test: (MEMCPY, "on_reliable_connections"), operations: &["Memcpy"] },
     Claim { column: "DCI", proof: Proof::Libmlx5, test: (MEMCPY, "of_initiators"), operations: &["Memcpy"] },

@@ -109,6 +109,11 @@ pub(super) struct Shape {
 /// All opcodes: the transports that have each (IBTA vol. 1, table 38; of raw packets, what drivers use on them), and
 /// its segments. Behind the control segment come those that the transport calls for, then those that the table names.
 ///
+/// A UMR of XRC or DC names no peer, so nothing is between its control segment and its UMR control segment: as libmlx5
+/// has it (rdma-core `providers/mlx5/qp.c`, `_mlx5_post_send`, which leaves out the XRC segment, and `_build_umr_wqe`).
+/// The kernel driver of MLNX_OFED keeps the XRC segment (`drivers/infiniband/hw/mlx5/wr.c`, `mlx5_ib_post_send`). The
+/// two exclude each other, and only libmlx5's requests can come from a program.
+///
 /// SEND with invalidate is for RC, XRC and DC alone: no other transport has a packet that could carry it
 /// ([`crate::packet::Opcode::of`]).
 #[rustfmt::skip]
@@ -134,7 +139,7 @@ pub(super) const SHAPES: &[Shape] = {
         row(ATOMIC_FA,      &[Rc, Dc, Xrc],                    true,      Two,    Result),
         row(ATOMIC_MASKED_CS, &[Rc, Dc, Xrc],                  true,      Extended4, Result),
         row(ATOMIC_MASKED_FA, &[Rc, Dc, Xrc],                  true,      Extended2, Result),
-        row(UMR,            &[Rc, Uc, RegUmr],                 false,     None,   Key),
+        row(UMR,            &[Rc, Uc, Dc, Xrc, RegUmr],        false,     None,   Key),
         row(SET_PSV,        &[Rc],                             false,     None,   SignatureValue),
         row(TAG_MATCHING,   &[Rc],                             false,     None,   Tags),
         row(MMO,            &[Rc, Dc],                         false,     None,   Copy),

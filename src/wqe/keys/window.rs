@@ -2,7 +2,7 @@
 //! no queue.
 use core::ops::BitOr;
 
-use crate::transport::{Rc, Uc};
+use crate::transport::{Dci, DciStreams, Rc, Uc, XrcInitiator};
 use crate::types::{Qpn, Rkey};
 use crate::wqe::error::EncodeError;
 use crate::wqe::keys::change::{ANY_QPN, KeySegs, LIST_ENTRIES, NO_CHANGE, changes_keys};
@@ -83,7 +83,11 @@ impl BitOr for WindowRights {
 }
 
 /// Binds a memory window. When it is done, peers reach the piece by the window's new key (`IBV_WR_BIND_MW`).
-/// Transports: RC, UC.
+/// Transports: RC, UC, XRC, DCI.
+///
+/// On XRC and DCI the request names no peer: the UMR control segment follows the control segment, as in libmlx5
+/// (rdma-core `providers/mlx5/qp.c`, `_mlx5_post_send` and `_build_umr_wqe`). Another driver of NVIDIA's keeps the XRC
+/// segment in such requests (MLNX_OFED `drivers/infiniband/hw/mlx5/wr.c`, `mlx5_ib_post_send`); this crate does not.
 ///
 /// ```text
 ///    0  control segment: the window's key before
@@ -95,7 +99,7 @@ impl BitOr for WindowRights {
 pub struct BindWindow(KeySegs);
 
 /// Takes access by a key back: it invalidates a window of type 2 (`IBV_WR_LOCAL_INV`), and binds one of type 1 to
-/// nothing. Transports: RC, UC.
+/// nothing. Transports: RC, UC, XRC, DCI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Invalidate(KeySegs);
 
@@ -139,8 +143,8 @@ impl Invalidate {
 }
 
 changes_keys! {
-    BindWindow: Rc, Uc;
-    Invalidate: Rc, Uc;
+    BindWindow: Rc, Uc, XrcInitiator, Dci, DciStreams;
+    Invalidate: Rc, Uc, XrcInitiator, Dci, DciStreams;
 }
 
 /// The piece of a region that a window is bound to. Posting it gives peers access to that memory, so it counts as

@@ -161,9 +161,9 @@ pub trait HasRemote: Operation {
     label = "no operation of this transport, or its destination is missing or of another transport",
     note = "RC: NOP, SEND, SEND with invalidate, WRITE, READ, atomics, memory windows, indirect keys, memory copies, WAIT and ENABLE, DUMP, tag matching",
     note = "UC: NOP, SEND, WRITE, memory windows",
-    note = "XRC: NOP, SEND, SEND with invalidate, WRITE, READ, atomics",
+    note = "XRC: NOP, SEND, SEND with invalidate, WRITE, READ, atomics, memory windows",
     note = "UD: NOP, SEND",
-    note = "DCI: NOP, SEND, SEND with invalidate, WRITE, READ, atomics, memory copies",
+    note = "DCI: NOP, SEND, SEND with invalidate, WRITE, READ, atomics, memory windows, memory copies",
     note = "raw packets: NOP, WAIT and ENABLE, DUMP, frames",
     note = "requests to a peer name it on UD (`.to(address)`), DCI (`.to(dc_address)`, `.to(dc_stream)` with streams) and XRC (`.to(srqn)`)",
     note = "frames have inline headers, except on `RawPacket<InlineNone>`"

@@ -105,7 +105,8 @@ operations! {
     // that of Dump (cross_channel/queues.rs) data segments, and that of TagAppend (tags/entry.rs) one data segment.
     //
     // Five operations are no rows:
-    // BindWindow, Invalidate (keys/window.rs): Umr, [UMR control, memory key], [key], [a piece, or none], [Rc Uc]
+    // BindWindow, Invalidate (keys/window.rs): Umr, [UMR control, memory key], [key], [a piece, or none], [Rc Uc Xrc
+    //   Dci], without an address or SRQ
     // ConfigureKey (keys/configure.rs): Umr, [UMR control, memory key], [key], [a list (keys/list.rs), or none; formats
     //   (formats/formatted.rs), or none], [Rc]
     // Frame (frame.rs): Send, [an Ethernet segment of any size], [], [Carries], [Raw, with the headers that its mode

@@ -23,6 +23,26 @@ fn decoded(formats: &[&[u8]]) -> Result<Umr, WqeFault> {
     fetch_at(0, &umr([0; 64], formats), Transport::Rc).map(|wqe| *wqe.umr.expect("a request for a key"))
 }
 
+/// Where other requests of XRC and DC name a peer, these go on at once (rdma-core `providers/mlx5/qp.c`,
+/// `_build_umr_wqe`).
+#[test]
+fn a_request_for_a_key_names_no_peer() {
+    let request = umr([0; 64], &[]);
+    for transport in [Transport::Rc, Transport::Uc, Transport::Dc, Transport::Xrc, Transport::RegUmr] {
+        let wqe = fetch_at(0, &request, transport).unwrap();
+        assert_eq!((wqe.op, wqe.target, wqe.srqn, wqe.umr.is_some()), (SendOp::Umr, None, None, true));
+    }
+    for transport in [Transport::Ud, Transport::RawPacket] {
+        assert_eq!(fault(&request, transport), WqeFault::WrongTransport { opcode: 0x25, transport });
+    }
+    // The XRC segment of another driver.
+    let mut named = request[..16].to_vec();
+    named.extend([0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    named.extend(&request[16..]);
+    named[7] += 1;
+    assert!(fetch_at(0, &named, Transport::Xrc).is_err());
+}
+
 /// One side: its block selector, the format and the number of the signature value, and its T10-DIF.
 #[derive(Clone, Copy)]
 struct Side(u8, u32, [u8; 16]);
