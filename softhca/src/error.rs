@@ -79,6 +79,12 @@ pub enum Object {
     /// Signature value.
     #[error("PSV")]
     Psv,
+    /// Multicast group.
+    #[error("multicast group")]
+    Group,
+    /// QP in a multicast group.
+    #[error("multicast group member")]
+    GroupMember,
 }
 
 /// Why a command was refused. Nothing has changed then.

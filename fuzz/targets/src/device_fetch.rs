@@ -276,6 +276,7 @@ impl Lab {
                 slave_receive: uidx % 8 == 5,
             },
             signed: false,
+            blocks_own_multicast: false,
             static_ring: false,
             privileges: Privileges { fast_registration: qp.flags & 128 != 0, ..Privileges::default() },
         };

@@ -196,6 +196,8 @@ pub struct QpContext {
     pub static_ring: bool,
     /// Its WQEs carry signatures, those of its own receive queue, too (QPC.wq_signature).
     pub signed: bool,
+    /// UD: datagrams that it sends to a multicast group are not for itself (QPC.block_lb_mc).
+    pub blocks_own_multicast: bool,
     /// Rights of a kernel's QP that a user's QP lacks.
     pub privileges: Privileges,
 }
@@ -228,6 +230,7 @@ impl QpContext {
             cross_channel: CrossChannel::default(),
             static_ring: false,
             signed: false,
+            blocks_own_multicast: false,
             privileges: Privileges::default(),
         }
     }

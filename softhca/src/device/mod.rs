@@ -10,6 +10,7 @@ mod deks;
 mod events;
 mod hw_counters;
 mod keys;
+mod multicast;
 mod nic;
 mod objects;
 mod ports;
@@ -25,6 +26,7 @@ mod many_queues_tests;
 pub use crate::resources::{Rate, RateMode};
 pub use hw_counters::{HW_COUNTERS, hw_counter_names};
 pub use keys::KeyOptions;
+pub(crate) use multicast::{LOG_MAX_GROUPS, MAX_MEMBERS};
 
 use crate::busy_table::{BusyTable, Next};
 use crate::complaint::Complaint;
@@ -74,6 +76,7 @@ pub struct Device {
     dcts: BTreeMap<u32, Dct>,
     /// DCTs that have work, or a timer: most of thousands have neither.
     busy_dcts: BTreeSet<u32>,
+    groups: multicast::Groups,
     wire: Box<dyn Wire>,
     gsi: Gsi,
     /// The ports of the original configuration; later changes do not appear here.
@@ -107,6 +110,7 @@ impl Device {
             qp1s: BTreeSet::new(),
             dcts: BTreeMap::new(),
             busy_dcts: BTreeSet::new(),
+            groups: BTreeMap::new(),
             wire,
             gsi: Gsi::default(),
             ports: config.ports.clone(),
@@ -505,6 +509,9 @@ impl Device {
             Size::of(frame).for_each(|bytes| self.nic.count_packet(true, &frame.route, bytes));
         }
         let qpn = packet.headers.bth.dest_qp;
+        if let Some(group) = frame.route.group(qpn) {
+            return self.receive_to_group(&group, &frame.route, &packet, now);
+        }
         if let Some(dct) = self.dcts.get_mut(&qpn) {
             self.busy_dcts.insert(qpn);
             return dct.receive(&mut self.resources, &frame.route, &packet, now);

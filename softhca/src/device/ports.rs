@@ -84,13 +84,14 @@ impl Device {
         Ok(())
     }
 
-    /// Tells the wire the addresses of the device, and whether it has a QP 1.
+    /// Tells the wire the addresses of the device, its multicast groups, and whether it has a QP 1.
     pub(super) fn announce(&mut self) {
         let ports = self.resources.ports.iter().zip(&self.resources.links);
         let gids = ports.filter(|(_, link)| link.has_transport).flat_map(|(port, _)| &port.gids);
         let mut gids: Vec<Gid> = gids.copied().filter(|gid| gid.raw != Gid::FREE.raw).collect();
         gids.dedup();
-        self.wire.announce(Announcement { gids, owns_gsi: !self.qp1s.is_empty() });
+        let groups = self.groups.keys().copied().collect();
+        self.wire.announce(Announcement { gids, owns_gsi: !self.qp1s.is_empty(), groups });
     }
 }
 

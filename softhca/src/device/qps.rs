@@ -218,6 +218,7 @@ impl Device {
     /// Removes a QP or a send queue, with its events.
     pub(super) fn remove_qp(&mut self, qpn: u32) {
         self.resources.slaves.end(qpn);
+        self.leave_groups(qpn);
         if let Some(mut qp) = self.qps.remove(qpn) {
             qp.leave_target(&mut self.resources);
             self.count_qp(qp.context(), |users| *users -= 1);

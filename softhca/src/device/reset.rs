@@ -19,6 +19,7 @@ impl Device {
             qp1s,
             dcts,
             busy_dcts,
+            groups,
             wire: _,
             gsi,
             ports,
@@ -36,6 +37,7 @@ impl Device {
         qp1s.clear();
         dcts.clear();
         busy_dcts.clear();
+        groups.clear();
         *gsi = Gsi::default();
         *nic = Nic::default();
         *failed = false;

@@ -9,6 +9,10 @@ use crate::config::Gid;
 /// address tells whose it is.
 pub const GSI_QPN: u32 = 1;
 
+/// The destination QP of datagrams to a multicast group (IBTA vol. 1, 10.5.2; Linux `include/rdma/ib_verbs.h`,
+/// `IB_MULTICAST_QPN`).
+pub const MULTICAST_QPN: u32 = 0xff_ffff;
+
 /// Whom a device answers for: its ports' addresses, and the QPNs it owns.
 ///
 /// Several instances may carry the same addresses (processes that open the same device); then their QPN ranges tell
@@ -30,6 +34,8 @@ pub struct Announcement {
     pub gids: Vec<Gid>,
     /// Packets to QP 1 at its addresses are for it, although the number is not among its QPNs.
     pub owns_gsi: bool,
+    /// The GIDs of the multicast groups whose datagrams it takes, in ascending order.
+    pub groups: Vec<[u8; 16]>,
 }
 
 impl Address {

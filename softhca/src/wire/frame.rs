@@ -1,7 +1,9 @@
 //! Packets between ports, and their ways.
 
+use super::address::MULTICAST_QPN;
 use crate::config::{Gid, GidType, LinkLayer, PortConfig};
 use crate::context::Path;
+use std::net::Ipv6Addr;
 
 /// Global route header fields of a packet (IBTA vol. 1, 8.3), or those in the IP header of RoCE v2 that take their
 /// place.
@@ -19,6 +21,13 @@ pub struct Grh {
     pub flow_label: u32,
     /// Hop limit.
     pub hop_limit: u8,
+}
+
+/// Whether a GID is that of a multicast group: it begins with 0xff, or is a mapped IPv4 group of RoCE v2 (Linux
+/// `include/rdma/ib_addr.h`, `rdma_is_multicast_addr`).
+#[must_use]
+pub fn is_group(gid: &[u8; 16]) -> bool {
+    gid[0] == 0xff || Ipv6Addr::from(*gid).to_ipv4_mapped().is_some_and(|ip| ip.is_multicast())
 }
 
 /// Ethernet addresses of a packet; zeros on InfiniBand.
@@ -90,6 +99,12 @@ impl Route {
         Some(Self { slid, dlid, sl: path.sl & 0xf, grh, macs })
     }
 
+    /// The multicast group that a packet to QP `dest_qp` is for; `None` if it is for one receiver.
+    #[must_use]
+    pub fn group(&self, dest_qp: u32) -> Option<[u8; 16]> {
+        self.grh.map(|grh| grh.dgid).filter(|gid| dest_qp == MULTICAST_QPN && is_group(gid))
+    }
+
     /// Whether it begins at a port.
     pub(crate) fn begins_at(&self, port: &PortConfig) -> bool {
         match &self.grh {
@@ -122,6 +137,23 @@ impl Route {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn groups_are_told_by_gid_and_qp() {
+        let to = |ip: &str| {
+            let dgid = ip.parse::<Ipv6Addr>().unwrap().octets();
+            let grh = Grh { kind: GidType::RoceV2, sgid: [0; 16], dgid, traffic_class: 0, flow_label: 0, hop_limit: 1 };
+            Route { slid: 0, dlid: 0, sl: 0, grh: Some(grh), macs: Macs::default() }
+        };
+        for (ip, is_group) in
+            [("ff0e::1", true), ("::ffff:239.1.2.3", true), ("::ffff:10.1.2.3", false), ("fe80::1", false)]
+        {
+            let gid = ip.parse::<Ipv6Addr>().unwrap().octets();
+            assert_eq!(to(ip).group(0xff_ffff), is_group.then_some(gid), "{ip}");
+            assert_eq!(to(ip).group(0xff_fffe), None, "{ip}");
+        }
+        assert_eq!(Route { grh: None, dlid: 0xc001, ..to("ff0e::1") }.group(0xff_ffff), None);
+    }
 
     #[test]
     fn the_way_back_exchanges_both_ends() {

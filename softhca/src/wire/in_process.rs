@@ -41,6 +41,7 @@ struct Port {
     id: u64,
     address: Address,
     owns_gsi: bool,
+    groups: Vec<[u8; 16]>,
     queue: VecDeque<Frame>,
     ethernet: VecDeque<Vec<u8>>,
     /// Ethernet frames that have found no room here.
@@ -50,6 +51,9 @@ struct Port {
 
 impl Port {
     fn takes(&self, frame: &Frame, dest_qp: u32) -> bool {
+        if let Some(group) = frame.route.group(dest_qp) {
+            return self.groups.binary_search(&group).is_ok();
+        }
         self.address.accepts(&frame.route, dest_qp)
             || dest_qp == GSI_QPN && self.owns_gsi && self.address.is_at(&frame.route)
     }
@@ -82,7 +86,8 @@ impl Fabric {
         let id = ports.iter().map(|port| port.id).max().map_or(0, |id| id + 1);
         let notify = Notify::new();
         let (queue, ethernet) = (VecDeque::new(), VecDeque::new());
-        ports.push(Port { id, address, owns_gsi: false, queue, ethernet, lost: 0, notify: notify.clone() });
+        let (owns_gsi, groups) = (false, Vec::new());
+        ports.push(Port { id, address, owns_gsi, groups, queue, ethernet, lost: 0, notify: notify.clone() });
         Ok(InProcessWire { fabric: self.clone(), id, notify })
     }
 
@@ -112,6 +117,11 @@ impl Wire for InProcessWire {
     fn send(&mut self, frame: Frame) -> Result<(), Frame> {
         let Some(dest_qp) = Packet::dest_qp(&frame.packet) else { return Ok(()) };
         let mut ports = self.fabric.lock();
+        if frame.route.group(dest_qp).is_some() {
+            // A member without room loses its copy.
+            ports.iter_mut().filter(|port| port.takes(&frame, dest_qp)).for_each(|port| port.push(frame.clone()));
+            return Ok(());
+        }
         let owner = ports.iter_mut().find(|port| port.address.accepts(&frame.route, dest_qp));
         if owner.as_ref().is_some_and(|port| port.queue.len() >= QUEUE_FRAMES) {
             return Err(frame);
@@ -135,6 +145,7 @@ impl Wire for InProcessWire {
         if let Some(port) = self.fabric.lock().iter_mut().find(|port| port.id == self.id) {
             port.address.gids = announcement.gids;
             port.owns_gsi = announcement.owns_gsi;
+            port.groups = announcement.groups;
         }
     }
 
@@ -297,7 +308,7 @@ mod tests {
 
     /// Of devices with no addresses: each announces its own.
     fn announce(wire: &mut InProcessWire, gid: Option<Gid>, owns_gsi: bool) {
-        wire.announce(Announcement { gids: gid.into_iter().collect(), owns_gsi });
+        wire.announce(Announcement { gids: gid.into_iter().collect(), owns_gsi, groups: Vec::new() });
     }
 
     fn to(dest_qp: u32) -> Frame {
@@ -329,6 +340,28 @@ mod tests {
         b.send(to(0x40)).unwrap();
         announce(&mut a, None, false);
         assert_eq!(a.recv(), None);
+    }
+
+    #[test]
+    fn a_datagram_to_a_group_reaches_all_members_and_its_sender_if_it_is_one() {
+        const GROUP: [u8; 16] = [0xff, 0x0e, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7];
+        let fabric = Fabric::new();
+        let mut wires: Vec<_> = (1..4).map(|lid| fabric.attach(address(lid, 0x40..0x50)).unwrap()).collect();
+        for member in [0, 2] {
+            wires[member].announce(Announcement { groups: vec![GROUP], ..Announcement::default() });
+        }
+        let mut datagram = to(0xff_ffff);
+        datagram.route.grh = datagram.route.grh.map(|grh| Grh { dgid: GROUP, ..grh });
+        for sender in 0..3 {
+            wires[sender].send(datagram.clone()).unwrap();
+            let received: Vec<_> = wires.iter_mut().map(|wire| wire.recv() == Some(datagram.clone())).collect();
+            assert_eq!(received, [true, false, true], "from {sender}");
+            assert!(wires.iter_mut().all(|wire| wire.recv().is_none()));
+        }
+        // One that has left does not get those under way.
+        wires[1].send(datagram).unwrap();
+        wires[0].announce(Announcement::default());
+        assert_eq!(wires.iter_mut().map(|wire| wire.recv().is_some()).collect::<Vec<_>>(), [false, false, true]);
     }
 
     #[test]

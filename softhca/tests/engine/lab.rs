@@ -250,6 +250,7 @@ impl Node {
             streams: o.streams,
             cross_channel: o.cross_channel,
             signed: o.signed,
+            blocks_own_multicast: o.blocks_own_multicast,
             ..QpContext::new(o.transport)
         }
     }

@@ -18,6 +18,7 @@ mod failures;
 mod hostile;
 mod lab;
 mod loss;
+mod multicast;
 mod net;
 mod operations;
 mod options;

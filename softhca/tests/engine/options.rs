@@ -12,6 +12,8 @@ pub(crate) struct Options {
     pub(crate) streams: Option<DciStreams>,
     pub(crate) cross_channel: CrossChannel,
     pub(crate) signed: bool,
+    /// UD: the QP's own datagrams to groups are not for it.
+    pub(crate) blocks_own_multicast: bool,
     pub(crate) link: LinkLayer,
     pub(crate) mtu: u32,
     pub(crate) psn: u32,
@@ -56,6 +58,7 @@ impl Default for Options {
             streams: None,
             cross_channel: CrossChannel::default(),
             signed: false,
+            blocks_own_multicast: false,
             link: LinkLayer::InfiniBand,
             mtu: 1024,
             psn: 0x123,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 
 use softhca::packet::{Operation, Packet};
-use softhca::wire::{Frame, Wire};
+use softhca::wire::{Announcement, Frame, Wire};
 
 /// Opcode of notifications of congestion, which scripts do not see: packets of the lab have the mark.
 const NOTIFICATION: u8 = 0x81;
@@ -80,6 +80,10 @@ impl Wire for TappedWire {
             self.inner.send(frame)?;
         }
         Ok(())
+    }
+
+    fn announce(&mut self, announcement: Announcement) {
+        self.inner.announce(announcement);
     }
 
     fn send_ethernet(&mut self, frame: &[u8]) {

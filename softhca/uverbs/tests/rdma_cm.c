@@ -224,10 +224,22 @@ static void calls_have_their_order_and_errors(void)
 	bye(id);
 	bye(other);
 
-	/* A port that is chosen; a group that nobody can join. */
+	/* A port that is chosen; groups of datagrams alone, and of IPv4. */
 	NEED(!rdma_create_id(client, &id, NULL, RDMA_PS_UDP));
 	EXPECT(!rdma_bind_addr(id, address("127.0.0.1", 0)) && ntohs(rdma_get_src_port(id)) >= 32768);
-	REFUSED(rdma_join_multicast(id, address("239.0.0.1", 0), NULL), EOPNOTSUPP);
+	EXPECT(!rdma_join_multicast(id, address("239.0.0.1", 0), &port));
+	NEXT(client, MULTICAST_JOIN);
+	EXPECT(event.param.ud.private_data == &port && event.param.ud.qp_num == 0xffffff && event.param.ud.qkey == 0x1234567);
+	EXPECT(event.param.ud.ah_attr.grh.dgid.raw[11] == 0xff && event.param.ud.ah_attr.grh.dgid.raw[12] == 239);
+	EXPECT(!rdma_leave_multicast(id, address("239.0.0.1", 0)));
+	REFUSED(rdma_leave_multicast(id, address("239.0.0.1", 0)), EADDRNOTAVAIL);
+	struct sockaddr_in6 group = { .sin6_family = AF_INET6, .sin6_addr.s6_addr = { 0xff, 0x0e, [15] = 9 } };
+	/* ENOTSUPP of the kernel. */
+	REFUSED(rdma_join_multicast(id, (struct sockaddr *)&group, NULL), 524);
+	bye(id);
+	NEED(!rdma_create_id(client, &id, NULL, RDMA_PS_TCP));
+	EXPECT(!rdma_bind_addr(id, address("127.0.0.1", 0)));
+	REFUSED(rdma_join_multicast(id, address("239.0.0.1", 0), NULL), EINVAL);
 	bye(id);
 }
 

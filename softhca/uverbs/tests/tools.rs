@@ -66,6 +66,7 @@ const PERFTEST: &[(&str, &[&str])] = &[
     ("ib_send_lat", &["--use-srq"]),
     ("ib_send_lat", &["-c", "UC"]),
     ("ib_send_lat", &["-c", "UD"]),
+    ("ib_send_lat", &["-c", "UD", "-g"]),
     ("ib_write_lat", &[]),
     ("ib_write_lat", &["--use_old_post_send"]),
     ("ib_write_lat", &["-c", "UC"]),
@@ -513,6 +514,14 @@ fn dynamic_connections_work_as_libmlx5_drives_them() {
 fn xrc_works_as_libmlx5_drives_it() {
     let (_directory, program) = compiled("xrc");
     for options in [&[][..], STRICT, STATIC, LOSSY, &["--link", "ethernet"]] {
+        assert_eq!(launch(options, &[&program], Duration::from_secs(60)), (Some(0), String::new()), "{options:?}");
+    }
+}
+
+#[test]
+fn multicast_groups_are_the_kernels() {
+    let (_directory, program) = compiled("multicast");
+    for options in [&[][..], STRICT, &["--link", "ethernet"], &["--link", "ethernet", "--strict"]] {
         assert_eq!(launch(options, &[&program], Duration::from_secs(60)), (Some(0), String::new()), "{options:?}");
     }
 }

@@ -5,6 +5,7 @@ use crate::config::{DeviceConfig, Generation};
 use crate::context::{DciStreams, TagContext};
 use crate::cq::MAX_SESSION;
 use crate::crypto;
+use crate::device::{LOG_MAX_GROUPS, MAX_MEMBERS};
 use crate::eq::{MAX_EQS, MAX_LOG_EQ_SIZE};
 use crate::firmware::commands::DEK_TYPE;
 use crate::firmware::owners::RAW_TX;
@@ -150,6 +151,7 @@ capability_set! {
     CQ_RESIZE: 0x221, 1 = |_| 1;
     CQ_MODERATION: 0x222, 1 = |_| 1;
     CQ_PERIOD_MODE_MODIFY: 0x223, 1 = |_| 1;
+    BLOCK_LB_MC: 0x228, 1 = |_| 1;
     CQ_PERIOD_START_FROM_CQE: 0x22b, 1 = |_| 1;
     // Queues that wait for completions, and start others.
     CD: 0x22c, 1 = |_| 1;
@@ -173,6 +175,9 @@ capability_set! {
     MAX_WQE_SZ_RQ: 0x2b0, 16 = |c| (1 << c.limits.max_rq_stride_log).min(MAX_RQ_WQE).into();
     MAX_FLOW_COUNTER_31_16: 0x2c0, 16 = |c| if is_ethernet(c) { u64::from(MAX_COUNTERS) >> 16 } else { 0 };
     MAX_WQE_SZ_SQ_DC: 0x2d0, 16 = |_| 1024;
+    // Multicast groups, and their members.
+    MAX_QP_MCG: 0x2e7, 25 = |_| MAX_MEMBERS as u64;
+    LOG_MAX_MCG: 0x318, 8 = |_| LOG_MAX_GROUPS.into();
     LOG_MAX_TRANSPORT_DOMAIN: 0x323, 5 = |_| 16;
     // Whatever the function's own PCI configuration permits, as a virtual function's permits nothing (Linux
     // `set_mkc_access_pd_addr_fields`, commit bd4ba605c4a9).

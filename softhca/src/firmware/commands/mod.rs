@@ -25,6 +25,9 @@ mod hca;
 mod identity_tests;
 mod mad;
 mod match_param;
+mod mcg;
+#[cfg(test)]
+mod mcg_tests;
 mod mkey;
 #[cfg(test)]
 mod mkey_tests;
@@ -90,6 +93,7 @@ const ALL: &[&[Command]] = &[
     general_object::COMMANDS,
     hca::COMMANDS,
     mad::COMMANDS,
+    mcg::COMMANDS,
     mkey::COMMANDS,
     nic_vport::COMMANDS,
     pages::COMMANDS,

@@ -37,6 +37,7 @@ use super::port::Wire;
 use super::watcher::Watcher;
 use crate::config::{Gid, LinkLayer};
 use crate::notify::Notify;
+use crate::packet::Packet;
 
 pub use switch::{Switch, Way};
 
@@ -59,6 +60,8 @@ pub struct EthernetWire {
     notify: Notify,
     mac: Mac,
     gids: Vec<Gid>,
+    /// Multicast groups whose packets are for the device, in ascending order.
+    groups: Vec<[u8; 16]>,
     neighbours: Neighbours,
     /// A kernel answers for the port's addresses.
     has_kernel: bool,
@@ -111,6 +114,7 @@ impl EthernetWire {
             notify,
             mac,
             gids: Vec::new(),
+            groups: Vec::new(),
             neighbours: Neighbours::new(mac),
             has_kernel,
             is_behind: false,
@@ -142,6 +146,12 @@ impl EthernetWire {
         self.gids.iter().any(|gid| gid.raw == raw)
     }
 
+    /// Whether a packet is for a multicast group, and whether the device takes those.
+    fn group(&self, frame: &Frame) -> Option<bool> {
+        let group = frame.route.group(Packet::dest_qp(&frame.packet)?)?;
+        Some(self.groups.binary_search(&group).is_ok())
+    }
+
     /// The Ethernet address that a packet goes to. `given` is the driver's, if it is not zeros.
     fn destination(&mut self, from: IpAddr, to: IpAddr, given: Mac) -> Neighbour {
         if let Some(mac) = derived(to).or((given != [0; 6]).then_some(given)) {
@@ -161,7 +171,10 @@ impl EthernetWire {
             self.buffer.first_chunk() == Some(&self.mac) || self.buffer.first().is_some_and(|b| b & GROUP != 0);
         match cable::decode(LinkLayer::Ethernet, &self.buffer) {
             Ok(frame) => {
-                let grh = frame.route.grh.filter(|grh| is_own && self.has_gid(grh.dgid))?;
+                let grh = frame.route.grh?;
+                if !is_own || !self.group(&frame).unwrap_or_else(|| self.has_gid(grh.dgid)) {
+                    return None;
+                }
                 self.neighbours.learn(ip_of(grh.sgid), frame.route.macs.source);
                 return Some(frame);
             }
@@ -218,12 +231,15 @@ impl Wire for EthernetWire {
         };
         frame.route.macs = Macs { source: self.mac, destination };
         match cable::encode(&frame) {
-            Ok(bytes) => self.link.send(&bytes).map_err(|Full| frame),
-            Err(reason) => {
-                log::debug!("a packet does not leave: {reason}");
-                Ok(())
-            }
+            Ok(bytes) if self.link.send(&bytes) == Err(Full) => return Err(frame),
+            Ok(_) => {}
+            Err(reason) => log::debug!("a packet does not leave: {reason}"),
         }
+        // A port does not hear its own packets to a group either. Without room, the copy is lost.
+        if self.group(&frame) == Some(true) && self.loopback.len() < WAITING {
+            self.loopback.push_back(frame);
+        }
+        Ok(())
     }
 
     fn recv(&mut self) -> Option<Frame> {
@@ -277,6 +293,7 @@ impl Wire for EthernetWire {
 
     fn announce(&mut self, announcement: Announcement) {
         self.set_gids(&announcement.gids);
+        self.groups = announcement.groups;
     }
 
     fn descriptors(&self) -> Vec<RawFd> {

@@ -86,6 +86,8 @@ pub struct ShmWire {
     address: Address,
     /// Packets to QP 1 at the address are for the device.
     owns_gsi: bool,
+    /// Multicast groups whose datagrams are for the device, in ascending order.
+    groups: Vec<[u8; 16]>,
     /// How long a full ring holds its sender up.
     patience: Duration,
     /// By slot.
@@ -139,6 +141,7 @@ impl ShmWire {
             contacts,
             address,
             owns_gsi: false,
+            groups: Vec::new(),
             patience: HEAD_OF_QUEUE_LIFE,
             peers: (0..SLOTS).map(|_| None).collect(),
             sent_to: Vec::new(),
@@ -236,17 +239,29 @@ impl ShmWire {
     /// Whether a frame is for the device.
     fn takes(&self, frame: &Frame) -> bool {
         Packet::dest_qp(&frame.packet).is_some_and(|qpn| {
+            if let Some(group) = frame.route.group(qpn) {
+                return self.groups.binary_search(&group).is_ok();
+            }
             self.address.accepts(&frame.route, qpn)
                 || qpn == GSI_QPN && self.owns_gsi && self.address.is_at(&frame.route)
         })
     }
 
     /// Sends a packet for QP 1 to all neighbours, because this QPN does not name a slot. The neighbours that have the
-    /// address take it. Neighbours without room lose it, as datagrams may get lost.
-    fn send_to_all(&mut self, frame: &Frame) {
+    /// address take it.
+    fn send_to_agents(&mut self, frame: &Frame) {
         self.neighbours_looked = None;
+        self.send_to_neighbours(frame, Some(slot::slot_of(GSI_QPN)));
+        if self.contacts.number != slot::slot_of(GSI_QPN) {
+            self.send_to_self(frame);
+        }
+    }
+
+    /// Sends a datagram to all neighbours but the one in slot `except`. Neighbours without room lose it, as datagrams
+    /// may get lost.
+    fn send_to_neighbours(&mut self, frame: &Frame, except: Option<u32>) {
         self.look_for_neighbours();
-        for slot in self.neighbours.clone().into_iter().filter(|&slot| slot != slot::slot_of(GSI_QPN)) {
+        for slot in self.neighbours.clone().into_iter().filter(|&slot| Some(slot) != except) {
             match self.peer(slot) {
                 // A neighbour without room loses the frame at once.
                 Ok(Some(peer)) => drop(peer.send(frame.clone(), Duration::ZERO)),
@@ -254,8 +269,11 @@ impl ShmWire {
                 Err(error) => log::warn!("slot {slot} of {}: {error}", self.path.display()),
             }
         }
-        if self.contacts.number != slot::slot_of(GSI_QPN) && self.takes(frame) && self.loopback.len() < LOOPBACK_FRAMES
-        {
+    }
+
+    /// Gives the device its own copy of a datagram that it has sent to several. Without room it is lost.
+    fn send_to_self(&mut self, frame: &Frame) {
+        if self.takes(frame) && self.loopback.len() < LOOPBACK_FRAMES {
             self.loopback.push_back(frame.clone());
         }
     }
@@ -310,13 +328,19 @@ impl Wire for ShmWire {
 
     fn send(&mut self, frame: Frame) -> Result<(), Frame> {
         let Some(dest_qp) = Packet::dest_qp(&frame.packet) else { return Ok(()) };
+        if frame.route.group(dest_qp).is_some() {
+            // The members take it.
+            self.send_to_neighbours(&frame, None);
+            self.send_to_self(&frame);
+            return Ok(());
+        }
         if dest_qp != GSI_QPN {
             return self.send_to(slot::slot_of(dest_qp), frame);
         }
         // One slot's devices may have it among their own numbers, and lose nothing.
         let copy = frame.clone();
         self.send_to(slot::slot_of(dest_qp), frame)?;
-        self.send_to_all(&copy);
+        self.send_to_agents(&copy);
         Ok(())
     }
 
@@ -324,6 +348,7 @@ impl Wire for ShmWire {
     fn announce(&mut self, announcement: Announcement) {
         self.address.gids = announcement.gids;
         self.owns_gsi = announcement.owns_gsi;
+        self.groups = announcement.groups;
     }
 
     fn advance(&mut self, _now: Duration) -> bool {

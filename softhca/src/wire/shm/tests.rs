@@ -511,7 +511,7 @@ fn other_process() {
         // Be at one address after the other, and get the packets for the present one.
         "moving" => {
             for number in 1..=MOVES {
-                wire.announce(Announcement { gids: vec![gid(number)], owns_gsi: true });
+                wire.announce(Announcement { gids: vec![gid(number)], owns_gsi: true, groups: Vec::new() });
                 wire.send(numbered(LID, 0x40, 4, number.into())).unwrap();
                 for qpn in [0x4000, GSI_QPN] {
                     let arrived = next(&mut wire);
@@ -630,7 +630,7 @@ fn addresses_change_while_devices_live() {
     let mut wires: Vec<_> = (0..4).map(|_| ShmWire::join(directory.path(), &[], &[]).unwrap()).collect();
     let qpn = wires[1].qpns().start;
     let announce = |wires: &mut Vec<ShmWire>, index: usize, gids: &[Gid], owns_gsi| {
-        wires[index].announce(Announcement { gids: gids.to_vec(), owns_gsi });
+        wires[index].announce(Announcement { gids: gids.to_vec(), owns_gsi, groups: Vec::new() });
     };
     let short = Duration::from_millis(20);
     wires[0].send(to_gid(gid(7), qpn)).unwrap();
@@ -656,4 +656,27 @@ fn addresses_change_while_devices_live() {
     wires[0].send(to_gid(gid(7), qpn)).unwrap();
     announce(&mut wires, 1, &[], true);
     assert_eq!(recv_within(&mut wires[1], short), None);
+}
+
+#[test]
+fn a_datagram_to_a_group_reaches_all_members_and_its_sender_if_it_is_one() {
+    const GROUP: [u8; 16] = [0xff, 0x0e, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7];
+    let _alone = FORKING.lock();
+    let directory = tempfile::tempdir().unwrap();
+    let mut wires = [(); 3].map(|()| join(directory.path()));
+    for member in [0, 2] {
+        wires[member].announce(Announcement { groups: vec![GROUP], ..Announcement::default() });
+    }
+    let grh =
+        Grh { kind: GidType::InfiniBand, sgid: [0xfe; 16], dgid: GROUP, traffic_class: 0, flow_label: 0, hop_limit: 1 };
+    let datagram = frame(0xc001, 0xff_ffff, 16);
+    let datagram = Frame { route: Route { grh: Some(grh), ..datagram.route }, ..datagram };
+    for sender in 0..3 {
+        wires[sender].advance(Duration::ZERO);
+        wires[sender].send(datagram.clone()).unwrap();
+        for member in [0, 2] {
+            assert_eq!(recv_within(&mut wires[member], PATIENCE), Some(datagram.clone()), "{sender} to {member}");
+        }
+        assert_eq!(recv(&mut wires[1]), None, "{sender}");
+    }
 }

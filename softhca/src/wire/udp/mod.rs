@@ -24,6 +24,7 @@ use std::os::fd::{AsFd, AsRawFd, RawFd};
 use thiserror::Error;
 
 use self::socket::{Arrived, SendError, Socket};
+use super::address::Announcement;
 use super::cable::{Dropped, ROCE_PORT, decode_datagram, encode_datagram, gid_of, ip_of};
 use super::frame::Frame;
 use super::port::Wire;
@@ -70,7 +71,10 @@ impl UdpError {
 /// A device's end of the network, at some addresses of the host.
 #[derive(Debug)]
 pub struct UdpWire {
+    /// Those of the device's addresses, and behind them those of multicast groups.
     sockets: Vec<Socket>,
+    /// How many belong to the device's addresses.
+    own: usize,
     /// Before it is dropped, the sockets are open.
     watcher: Watcher,
     notify: Notify,
@@ -97,19 +101,36 @@ impl UdpWire {
             sockets.push(socket);
         }
         let buffer = vec![0; DATAGRAM].into();
-        Ok(Self { sockets, watcher, notify, turn: 0, buffer, dropped: VecDeque::new(), has_warned: false })
+        Ok(Self {
+            own: sockets.len(),
+            sockets,
+            watcher,
+            notify,
+            turn: 0,
+            buffer,
+            dropped: VecDeque::new(),
+            has_warned: false,
+        })
     }
 
     /// The GIDs of its addresses, in their order.
     #[must_use]
     pub fn gids(&self) -> Vec<Gid> {
-        self.sockets.iter().map(|socket| Gid { raw: gid_of(socket.ip()), kind: GidType::RoceV2 }).collect()
+        self.sockets[..self.own].iter().map(|socket| Gid { raw: gid_of(socket.ip()), kind: GidType::RoceV2 }).collect()
     }
 
     /// Wakes the thread that steps the device when a datagram arrives.
     #[must_use]
     pub fn notify(&self) -> Notify {
         self.notify.clone()
+    }
+
+    /// Joins a multicast group with all addresses of the device.
+    fn join(&mut self, group: IpAddr) -> io::Result<()> {
+        let socket = Socket::join(group, self.sockets[..self.own].iter().map(Socket::address))?;
+        self.watcher.add(&socket)?;
+        self.sockets.push(socket);
+        Ok(())
     }
 
     fn drop_datagram(&mut self, reason: Dropped) {
@@ -124,7 +145,8 @@ impl Wire for UdpWire {
     fn send(&mut self, frame: Frame) -> Result<(), Frame> {
         let ends = frame.route.grh.as_ref().map(|grh| (ip_of(grh.sgid), ip_of(grh.dgid), grh.traffic_class));
         let found = ends.and_then(|(from, to, class)| {
-            let socket = self.sockets.iter().find(|socket| socket.ip() == from && from.is_ipv4() == to.is_ipv4())?;
+            let own = &self.sockets[..self.own];
+            let socket = own.iter().find(|socket| socket.ip() == from && from.is_ipv4() == to.is_ipv4())?;
             Some((socket, to, class))
         });
         let Some((socket, to, traffic_class)) = found else {
@@ -171,6 +193,23 @@ impl Wire for UdpWire {
         }
         self.watcher.arm(self.sockets.iter().map(AsFd::as_fd));
         None
+    }
+
+    /// Addresses are the sockets'; groups come and go.
+    fn announce(&mut self, announcement: Announcement) {
+        let groups: Vec<IpAddr> = announcement.groups.into_iter().map(ip_of).collect();
+        let mut index = 0;
+        self.sockets.retain(|socket| {
+            index += 1;
+            index <= self.own || groups.contains(&socket.ip())
+        });
+        self.turn = 0;
+        for group in groups {
+            let is_there = self.sockets[self.own..].iter().any(|socket| socket.ip() == group);
+            if let Err(error) = if is_there { Ok(()) } else { self.join(group) } {
+                log::warn!("multicast group {group} is not joined: {error}");
+            }
+        }
     }
 
     fn next_dropped(&mut self) -> Option<(Dropped, u64)> {

@@ -17,6 +17,9 @@ use super::super::cable::{Datagram, ROCE_PORT};
 /// Room for datagrams that wait in the kernel, in bytes. The kernel gives less if the administrator says so
 /// (`net.core.rmem_max`).
 const BUFFER: usize = 4 << 20;
+/// Hop limit of datagrams to multicast groups, as Linux gives a RoCE v2 group (`drivers/infiniband/core/cma.c`,
+/// `cma_iboe_join_multicast`: `IPV6_DEFAULT_HOPLIMIT`).
+const GROUP_HOPS: u32 = 64;
 /// Room for control messages: more than those that the socket asks for.
 const CONTROL_WORDS: usize = 16;
 
@@ -63,27 +66,47 @@ pub(super) enum Arrived {
 impl Socket {
     /// Binds the port of RoCE at `address`.
     pub(super) fn bind(address: UdpAddress) -> io::Result<Self> {
-        let family = if address.ip.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
-        let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-        let fd = net::socket_with(family, SocketType::DGRAM, flags, Some(net::ipproto::UDP))?;
+        let fd = open(address.ip)?;
         match address.ip {
-            IpAddr::V4(_) => {
-                sockopt::set_ip_mtu_discover(&fd, sockopt::Ipv4PathMtuDiscovery::DO)?;
-                sockopt::set_ip_recvtos(&fd, true)?;
-                set(&fd, libc::SOL_SOCKET, libc::SO_NO_CHECK)?;
+            IpAddr::V4(ip) => {
+                sockopt::set_ip_multicast_if(&fd, &ip)?;
+                sockopt::set_ip_multicast_ttl(&fd, GROUP_HOPS)?;
             }
             IpAddr::V6(_) => {
-                sockopt::set_ipv6_mtu_discover(&fd, sockopt::Ipv6PathMtuDiscovery::DO)?;
-                sockopt::set_ipv6_recvtclass(&fd, true)?;
-                set(&fd, libc::SOL_UDP, libc::UDP_NO_CHECK6_TX)?;
-                set(&fd, libc::SOL_UDP, libc::UDP_NO_CHECK6_RX)?;
+                sockopt::set_ipv6_multicast_if(&fd, address.scope)?;
+                sockopt::set_ipv6_multicast_hops(&fd, GROUP_HOPS)?;
             }
         }
-        sockopt::set_socket_recv_buffer_size(&fd, BUFFER)?;
-        sockopt::set_socket_send_buffer_size(&fd, BUFFER)?;
         let socket = Self { fd, address };
         net::bind(&socket.fd, &socket.at(address.ip))?;
         Ok(socket)
+    }
+
+    /// Joins a multicast group with these addresses of the host, as far as they have its family, and binds its port of
+    /// RoCE. Other sockets of the host may be in the group, too; each gets every datagram.
+    pub(super) fn join(group: IpAddr, members: impl Iterator<Item = UdpAddress>) -> io::Result<Self> {
+        let fd = open(group)?;
+        sockopt::set_socket_reuseaddr(&fd, true)?;
+        let members = members.filter(|member| member.ip.is_ipv4() == group.is_ipv4());
+        let mut scope = 0;
+        for member in members {
+            match (group, member.ip) {
+                (IpAddr::V4(group), IpAddr::V4(ip)) => sockopt::set_ip_add_membership(&fd, &group, &ip)?,
+                (IpAddr::V6(group), _) => {
+                    sockopt::set_ipv6_add_membership(&fd, &group, member.scope)?;
+                    scope = member.scope;
+                }
+                _ => {}
+            }
+        }
+        let socket = Self { fd, address: UdpAddress { ip: group, scope } };
+        net::bind(&socket.fd, &socket.at(group))?;
+        Ok(socket)
+    }
+
+    /// The address that it is bound to, with the index of its interface.
+    pub(super) fn address(&self) -> UdpAddress {
+        self.address
     }
 
     /// The address that it is bound to.
@@ -179,6 +202,29 @@ impl Socket {
             IpAddr::V6(ip) => SocketAddrV6::new(ip, ROCE_PORT, 0, self.address.scope).into(),
         }
     }
+}
+
+/// A socket of the family of `ip`, with the options of all sockets of the wire.
+fn open(ip: IpAddr) -> io::Result<OwnedFd> {
+    let family = if ip.is_ipv4() { AddressFamily::INET } else { AddressFamily::INET6 };
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let fd = net::socket_with(family, SocketType::DGRAM, flags, Some(net::ipproto::UDP))?;
+    match ip {
+        IpAddr::V4(_) => {
+            sockopt::set_ip_mtu_discover(&fd, sockopt::Ipv4PathMtuDiscovery::DO)?;
+            sockopt::set_ip_recvtos(&fd, true)?;
+            set(&fd, libc::SOL_SOCKET, libc::SO_NO_CHECK)?;
+        }
+        IpAddr::V6(_) => {
+            sockopt::set_ipv6_mtu_discover(&fd, sockopt::Ipv6PathMtuDiscovery::DO)?;
+            sockopt::set_ipv6_recvtclass(&fd, true)?;
+            set(&fd, libc::SOL_UDP, libc::UDP_NO_CHECK6_TX)?;
+            set(&fd, libc::SOL_UDP, libc::UDP_NO_CHECK6_RX)?;
+        }
+    }
+    sockopt::set_socket_recv_buffer_size(&fd, BUFFER)?;
+    sockopt::set_socket_send_buffer_size(&fd, BUFFER)?;
+    Ok(fd)
 }
 
 impl AsFd for Socket {

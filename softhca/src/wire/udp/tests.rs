@@ -192,3 +192,38 @@ fn packets_that_no_socket_can_send_are_lost() {
     near.send(Frame { packet: vec![0; 3], ..frame(a, b, 1) }).unwrap();
     assert_eq!(near.recv(), None);
 }
+
+#[test]
+fn a_datagram_to_a_group_reaches_all_members_and_its_sender_if_it_is_one() {
+    // A group of this run's.
+    let group = IpAddr::from(Ipv4Addr::from(239 << 24 | std::process::id() & 0xff_ffff));
+    let members = [10, 11, 12].map(loopback);
+    let mut wires = members.map(wire);
+    let join = |wire: &mut UdpWire, groups: &[IpAddr]| {
+        wire.announce(Announcement {
+            groups: groups.iter().map(|&ip| gid_of(ip)).collect(),
+            ..Announcement::default()
+        });
+    };
+    join(&mut wires[0], &[group]);
+    join(&mut wires[2], &[group]);
+    let datagram = |psn| {
+        let frame = frame(members[0], group, psn);
+        let mut packet = frame.packet;
+        packet[5..8].copy_from_slice(&[0xff; 3]);
+        Frame { packet, ..frame }
+    };
+    wires[0].send(datagram(1)).unwrap();
+    for member in [0, 2] {
+        let found = next(&mut wires[member]);
+        let grh = found.route.grh.unwrap();
+        assert_eq!((grh.sgid, grh.dgid), (gid_of(members[0]), gid_of(group)));
+        assert_eq!(found.packet, datagram(1).packet);
+    }
+    assert_eq!(wires[1].recv(), None);
+    // A member that leaves gets no more.
+    join(&mut wires[2], &[]);
+    wires[0].send(datagram(2)).unwrap();
+    assert_eq!(next(&mut wires[0]).packet, datagram(2).packet);
+    assert_eq!(wires[2].recv(), None);
+}

@@ -405,6 +405,14 @@ abi! {
         reserved: [u8; 5],
     }
 
+    /// `struct ib_uverbs_attach_mcast` and `struct ib_uverbs_detach_mcast`.
+    struct GroupMember {
+        gid: [u8; 16],
+        qp_handle: u32,
+        mlid: u16,
+        reserved: u16,
+    }
+
     /// `struct ib_uverbs_modify_srq`.
     struct ModifySrq {
         srq_handle: u32,

@@ -38,6 +38,9 @@ pub(super) fn mac_of(settings: &Settings, gid: &Gid) -> Result<[u8; 6], Errno> {
     if let Some((device, port, _)) = settings::find_gid(settings, gid) {
         return Ok(settings.mac_of(device, port));
     }
+    if let Some(mac) = group_mac(gid) {
+        return Ok(mac);
+    }
     if matches!(settings.wire, WireKind::Tap(_) | WireKind::Raw(_) | WireKind::Socket(_)) {
         // The wire asks for the neighbour when it sends to it.
         return Ok([0; 6]);
@@ -51,8 +54,6 @@ pub(super) fn mac_of(settings: &Settings, gid: &Gid) -> Result<[u8; 6], Errno> {
         };
     }
     match *gid {
-        // Multicast (RFC 2464, section 7).
-        [0xff, .., a, b, c, d] => Ok([0x33, 0x33, a, b, c, d]),
         // Link local, made of a MAC address (RFC 4291, appendix A).
         [0xfe, 0x80, _, _, _, _, _, _, a, b, c, 0xff, 0xfe, d, e, f] => Ok([a ^ 2, b, c, d, e, f]),
         // IPv4, mapped.
@@ -61,6 +62,15 @@ pub(super) fn mac_of(settings: &Settings, gid: &Gid) -> Result<[u8; 6], Errno> {
         }
         [0xfe, 0x80, ..] => Err(Errno(libc::ETIMEDOUT)),
         _ => Err(Errno(libc::EHOSTUNREACH)),
+    }
+}
+
+/// The MAC address of a multicast group (RFC 1112, 6.4; RFC 2464, section 7); `None` for a GID of no group.
+fn group_mac(gid: &Gid) -> Option<[u8; 6]> {
+    match *gid {
+        [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 224..=239, a, b, c] => Some([1, 0, 0x5e, a & 0x7f, b, c]),
+        [0xff, .., a, b, c, d] => Some([0x33, 0x33, a, b, c, d]),
+        _ => None,
     }
 }
 
@@ -93,7 +103,7 @@ pub(crate) fn write_destroy(context: &Arc<Context>, request: &Request) -> Result
 #[cfg(test)]
 mod tests {
     use super::*;
-    use softhca_settings::{InlineHeaders, LocalAddress, Memlock, gids, mac};
+    use softhca_settings::{InlineHeaders, LocalAddress, Memlock, gid_of, gids, mac};
     use std::net::Ipv4Addr;
 
     #[test]
@@ -133,6 +143,9 @@ mod tests {
                 assert_eq!(mac_of(&settings, &gid), Ok(mac(device, port)));
             }
         }
+        let group = gid_of("239.129.2.3".parse().unwrap());
+        assert_eq!(mac_of(&settings, &group), Ok([1, 0, 0x5e, 1, 2, 3]));
+        assert_eq!(mac_of(&settings, &[0xff; 16]), Ok([0x33, 0x33, 0xff, 0xff, 0xff, 0xff]));
         assert_eq!(mac_of(&settings, &[0x20; 16]), Err(Errno(libc::EHOSTUNREACH)));
         let nobody = [0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xde, 0xad, 0xbe, 0xef];
         assert_eq!(mac_of(&settings, &nobody), Err(Errno(libc::ETIMEDOUT)));

@@ -4,7 +4,7 @@ use super::devx::{answers as devx_answers, events as devx_events};
 use super::devx::{general as devx, objects as devx_object, umem as devx_umem};
 use super::request::Request;
 use super::{
-    advise, ah, counters, cq, device, dm, event_file, flow, flow_matcher, mr, mw, pacing, pd, port, qp, qp_kind,
+    advise, ah, counters, cq, device, dm, event_file, flow, flow_matcher, mcast, mr, mw, pacing, pd, port, qp, qp_kind,
     qp_state, srq, tally, uar, wq, wq_table, xrc_domain, xrc_target,
 };
 use crate::abi::{self, ATTR_MANDATORY, AttrWire, command, object, write};
@@ -118,6 +118,8 @@ const COMMANDS: &[Command] = {
         command(command::QUERY_QP, qp_state::query),
         command(command::MODIFY_QP, qp_state::modify),
         command(command::DESTROY_QP, qp::write_destroy),
+        command(command::ATTACH_MCAST, mcast::attach),
+        command(command::DETACH_MCAST, mcast::detach),
         command(command::MODIFY_SRQ, srq::modify),
         command(command::QUERY_SRQ, srq::query),
         command(command::DESTROY_SRQ, srq::write_destroy),

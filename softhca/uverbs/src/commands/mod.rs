@@ -15,6 +15,7 @@ mod flow;
 mod flow_matcher;
 mod flow_spec;
 mod ioctl;
+pub(crate) mod mcast;
 mod mr;
 mod mtu;
 mod mw;

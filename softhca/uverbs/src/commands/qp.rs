@@ -3,6 +3,7 @@
 use super::cq::Cq;
 use super::dct::Dct;
 use super::event_file;
+use super::mcast::Group;
 use super::pair_rate::PairRate;
 use super::pd::Pd;
 use super::raw_receiver::RawReceiver;
@@ -17,11 +18,11 @@ use crate::context::uars::Register;
 use crate::context::{self, CommandId, Context, Rank, mapping};
 use crate::device::limits::{MAX_QUEUE_WR, MAX_RQ_WQE};
 use crate::device::{FrameQueue, Hca, Origin, Pinned, Source};
-use crate::process::{Errno, capability, has_capability};
+use crate::process::{Errno, capability, has_capability, lock};
 use softhca::context::{DciStreams, QpContext, ReceiveSource, RqContext, SqContext, Transport};
 use softhca::error::Object;
 use softhca::firmware::DRIVER;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use zerocopy::FromZeros;
 
 /// Bytes of a send queue's building block.
@@ -33,6 +34,8 @@ pub(super) const OF_DRIVER: u64 = 0xff;
 pub(super) const FLAG_SQ_SIG_ALL: u32 = 1 << 12;
 /// `IB_UVERBS_QP_CREATE_CVLAN_STRIPPING`: of QPs for raw packets.
 const FLAG_CVLAN_STRIPPING: u32 = 1 << 9;
+/// `IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK`.
+const FLAG_BLOCK_MULTICAST_LOOPBACK: u32 = 1 << 1;
 
 /// Bytes of a scatter entry.
 const DATA_SEGMENT_BYTES: u32 = 16;
@@ -51,6 +54,8 @@ pub(crate) struct Qp {
     pub(super) rate: PairRate,
     events: Arc<Source>,
     needs: Needs,
+    /// The multicast groups that it is in.
+    groups: Mutex<Vec<Group>>,
 }
 
 /// The needs of a QP.
@@ -102,7 +107,18 @@ impl Qp {
     pub(super) fn of_target(number: u32, events: Arc<Source>, needs: Needs) -> Self {
         let cap = FromZeros::new_zeroed();
         let rate = PairRate::default();
-        Self { number, cap, signal_all: false, transport: Transport::Xrc, rate, events, needs }
+        let groups = Mutex::default();
+        Self { number, cap, signal_all: false, transport: Transport::Xrc, rate, events, needs, groups }
+    }
+
+    /// Its transport service.
+    pub(super) fn transport(&self) -> Transport {
+        self.transport
+    }
+
+    /// The multicast groups that it is in.
+    pub(super) fn groups(&self) -> &Mutex<Vec<Group>> {
+        &self.groups
     }
 
     /// The receiver of its frames.
@@ -178,7 +194,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let flags: u32 = request.optional(10)?.unwrap_or(0);
     // Some of them would be other kinds of QPs, some other layouts of WQEs: not to be ignored.
     let raw = transport == Transport::RawPacket;
-    let permitted = if raw { FLAG_SQ_SIG_ALL | FLAG_CVLAN_STRIPPING } else { FLAG_SQ_SIG_ALL };
+    let permitted = FLAG_SQ_SIG_ALL | if raw { FLAG_CVLAN_STRIPPING } else { FLAG_BLOCK_MULTICAST_LOOPBACK };
     let signed = driver.flags & qp_flag::SIGNATURE != 0;
     // Linux makes the two queues of raw packets without signatures, and libmlx5 signs all the same.
     if flags & !permitted != 0 || driver.flags & !qp_flag::SUPPORTED != 0 || raw && signed {
@@ -277,6 +293,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
             streams: (driver.flags & qp_flag::DCI_STREAM != 0)
                 .then_some(DciStreams { log_channels: driver.dci_streams[0], log_errored: driver.dci_streams[1] }),
             signed,
+            blocks_own_multicast: flags & FLAG_BLOCK_MULTICAST_LOOPBACK != 0,
             // Without `signal_all`: libmlx5 asks for a CQE in every WQE.
             ..QpContext::new(transport)
         })
@@ -322,6 +339,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         transport,
         rate: PairRate::default(),
         events,
+        groups: Mutex::default(),
         needs: Needs::Parts {
             kept: Box::new(Parts {
                 _pinned: pinned,
@@ -354,6 +372,10 @@ fn destroy_qp(context: &Context, handle: u32) -> Result<EventsReported, Errno> {
     }
     if context.get::<RssQp>(handle).is_ok() {
         return Ok(context.destroy::<RssQp>(handle)?.reported());
+    }
+    // The program leaves its multicast groups first (`uverbs_free_qp` of the kernel).
+    if context.get::<Qp>(handle).is_ok_and(|qp| !lock(&qp.groups).is_empty()) {
+        return Err(Errno::EBUSY);
     }
     Ok(context.destroy::<Qp>(handle)?.reported())
 }

@@ -76,6 +76,7 @@ pub(super) mod event {
     pub(crate) const REJECTED: u32 = 8;
     pub(crate) const ESTABLISHED: u32 = 9;
     pub(crate) const DISCONNECTED: u32 = 10;
+    pub(crate) const MULTICAST_JOIN: u32 = 12;
     pub(crate) const TIMEWAIT_EXIT: u32 = 15;
 }
 
@@ -101,12 +102,12 @@ abi! {
         reserved: [u8; 5],
     }
 
-    /// `struct rdma_ucm_create_id_resp`.
+    /// `struct rdma_ucm_create_id_resp`: the number of an id, or of a membership.
     struct CreateIdResp {
         id: u32,
     }
 
-    /// `struct rdma_ucm_destroy_id`.
+    /// `struct rdma_ucm_destroy_id`, which also leaves a multicast group.
     struct DestroyId {
         response: u64,
         id: u32,
@@ -341,6 +342,24 @@ abi! {
         reserved: [u8; 5],
     }
 
+    /// `struct rdma_ucm_join_ip_mcast`.
+    struct JoinIp {
+        response: u64,
+        uid: u64,
+        addr: [u8; IN6_BYTES],
+        id: u32,
+    }
+
+    /// `struct rdma_ucm_join_mcast`.
+    struct Join {
+        response: u64,
+        uid: u64,
+        id: u32,
+        addr_size: u16,
+        join_flags: u16,
+        addr: [u8; STORAGE_BYTES],
+    }
+
     /// `struct rdma_ucm_get_event`.
     struct GetEvent {
         response: u64,
@@ -394,6 +413,8 @@ const _: () = {
     assert!(size_of::<Accept>() == 296);
     assert!(size_of::<Reject>() == 264);
     assert!(size_of::<QpAttr>() == 144);
+    assert!(size_of::<JoinIp>() == 48);
+    assert!(size_of::<Join>() == 152);
     assert!(size_of::<EventResp>() == 336);
     assert!(EVENT_RESP_MIN == 324);
 };

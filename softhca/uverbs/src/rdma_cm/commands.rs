@@ -2,8 +2,8 @@
 
 use super::abi::{
     Accept, Bind, BindIp, Connect, CreateId, CreateIdResp, DestroyId, Disconnect, EVENT_RESP_MIN, EventsReportedResp,
-    GetEvent, IdAndNumber, InitQpAttr, MigrateId, Query, QueryRouteResp, Reject, ResolveAddr, ResolveIp, SetOption,
-    command, event, option, port_space,
+    GetEvent, IdAndNumber, InitQpAttr, Join, JoinIp, MigrateId, Query, QueryRouteResp, Reject, ResolveAddr, ResolveIp,
+    SetOption, command, event, option, port_space,
 };
 use super::address::Address;
 use super::events::EventFile;
@@ -14,6 +14,8 @@ use crate::process::{Errno, fds, lock, user};
 use std::sync::Arc;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
 
+/// `RDMA_MC_JOIN_FLAG_SENDONLY_FULLMEMBER`: members that only send are as others, because their QPs are not attached.
+const MAX_JOIN_FLAG: u16 = 1;
 /// `IB_QPT_UD`.
 const QPT_UD: u8 = 4;
 
@@ -133,9 +135,20 @@ pub(super) fn run(number: u32, call: &Call<'_>) -> Result<(), Errno> {
             let wanted: IdAndNumber = call.input()?;
             call.on(wanted.id, |id| establish::notify(id, wanted.number))
         }
-        // The device has no multicast groups.
-        command::JOIN_IP_MCAST | command::JOIN_MCAST => Err(Errno::EOPNOTSUPP),
-        command::LEAVE_MCAST => Err(Errno::ENOENT),
+        command::JOIN_IP_MCAST => {
+            let wanted: JoinIp = call.input()?;
+            let group = Address::parse(&wanted.addr).filter(|address| address.len() <= wanted.addr.len());
+            join(call, wanted.id, wanted.uid, group.ok_or(Errno::EINVAL)?, wanted.response)
+        }
+        command::JOIN_MCAST => {
+            let wanted: Join = call.input()?;
+            let group = sized(&wanted.addr, wanted.addr_size)?;
+            if wanted.join_flags > MAX_JOIN_FLAG {
+                return Err(Errno::EINVAL);
+            }
+            join(call, wanted.id, wanted.uid, group, wanted.response)
+        }
+        command::LEAVE_MCAST => leave(call),
         command::MIGRATE_ID => migrate(call),
         _ => Err(if number > command::LAST { Errno::EINVAL } else { Errno(libc::ENOSYS) }),
     }
@@ -168,6 +181,24 @@ fn destroy(call: &Call<'_>) -> Result<(), Errno> {
     let mut manager = lock(&MANAGER);
     manager.id(call.file, wanted.id)?;
     let events_reported = manager.destroy(wanted.id);
+    put(wanted.response, &EventsReportedResp { events_reported })
+}
+
+/// Joins a multicast group.
+fn join(call: &Call<'_>, number: u32, uid: u64, group: Address, response: u64) -> Result<(), Errno> {
+    call.room::<CreateIdResp>()?;
+    let mut manager = lock(&MANAGER);
+    manager.id(call.file, number)?;
+    let (membership, joined) = manager.join(number, uid, group)?;
+    put(response, &CreateIdResp { id: membership }).inspect_err(|_| drop(manager.memberships.remove(&membership)))?;
+    call.file.push(joined);
+    Ok(())
+}
+
+fn leave(call: &Call<'_>) -> Result<(), Errno> {
+    call.room::<EventsReportedResp>()?;
+    let wanted: DestroyId = call.input()?;
+    let events_reported = lock(&MANAGER).leave(call.file, wanted.id)?;
     put(wanted.response, &EventsReportedResp { events_reported })
 }
 
@@ -206,7 +237,7 @@ fn migrate(call: &Call<'_>) -> Result<(), Errno> {
     let id = manager.id(&from, wanted.id)?;
     if !Arc::ptr_eq(&from, call.file) {
         id.file = call.file.clone();
-        from.take_back(wanted.id).into_iter().for_each(|event| call.file.push(event));
+        from.take_back(|event| event.owner == wanted.id).into_iter().for_each(|event| call.file.push(event));
     }
     put(wanted.response, &EventsReportedResp { events_reported: id.events_reported })
 }
@@ -220,7 +251,11 @@ pub(super) fn next_event(call: &Call<'_>) -> Option<Result<(), Errno>> {
         user::write(wanted.response, &bytes[..call.len_out.min(bytes.len())])
     })?;
     Some(taken.map(|event| {
-        if let Some(owner) = manager.ids.get_mut(&event.owner) {
+        if let Some(membership) = event.membership {
+            if let Some(membership) = manager.memberships.get_mut(&membership) {
+                membership.events_reported += 1;
+            }
+        } else if let Some(owner) = manager.ids.get_mut(&event.owner) {
             owner.events_reported += 1;
             owner.backlog += u32::from(event.response.event == event::CONNECT_REQUEST);
         }

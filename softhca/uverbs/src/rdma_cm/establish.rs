@@ -108,6 +108,9 @@ pub(super) fn resolve_address(id: &mut Id, source: Option<Address>, destination:
     id.destination = Some(wanted);
     let settings = settings()?;
     let found = match settings::find_gid(settings, &gid_of(wanted.ip())) {
+        None if settings.link == settings::Link::Ethernet && wanted.ip().is_multicast() => {
+            resolve_remote(id, wanted.ip(), bound.port())
+        }
         None if settings.wire.leaves_the_host() => resolve_remote(id, wanted.ip(), bound.port()),
         None if settings.link == settings::Link::Infiniband => Err(Errno::ENODEV),
         None => Err(Errno(libc::EHOSTUNREACH)),

@@ -11,6 +11,8 @@ use std::sync::Mutex;
 pub(super) struct Event {
     /// The id that it is reported for.
     pub(super) owner: u32,
+    /// The membership in a multicast group that it reports, if it is about one.
+    pub(super) membership: Option<u32>,
     pub(super) response: EventResp,
 }
 
@@ -75,10 +77,10 @@ impl EventFile {
         }
     }
 
-    /// Takes all events of `owner` out.
-    pub(super) fn take_back(&self, owner: u32) -> Vec<Event> {
+    /// Takes all events out that are to go.
+    pub(super) fn take_back(&self, goes: impl Fn(&Event) -> bool) -> Vec<Event> {
         let mut events = lock(&self.events);
-        let (own, others): (Vec<_>, Vec<_>) = events.drain(..).partition(|event| event.owner == owner);
+        let (own, others): (Vec<_>, Vec<_>) = events.drain(..).partition(|event| goes(event));
         events.extend(others);
         own.iter().for_each(|_| self.discount());
         own

@@ -185,6 +185,6 @@ impl Id {
             Param::Ud(param) => param.as_bytes(),
         };
         response.param[..bytes.len()].copy_from_slice(bytes);
-        Event { owner: self.number, response }
+        Event { owner: self.number, membership: None, response }
     }
 }

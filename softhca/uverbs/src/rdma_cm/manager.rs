@@ -5,6 +5,7 @@ use super::conversation::{Conversation, Phase};
 use super::events::EventFile;
 use super::id::{Id, Local, Param, State};
 use super::mad::{Kind, Message, reason, sidr};
+use super::multicast::Membership;
 use super::peer::Peer;
 use super::requests::{SIDR_REP_PRIVATE, SidrRep};
 use crate::process::Errno;
@@ -23,6 +24,8 @@ pub(super) struct Manager {
     pub(super) ids: BTreeMap<u32, Id>,
     /// Ids by our number of their conversation.
     pub(super) talking: HashMap<u32, u32>,
+    /// Memberships in multicast groups, by the number that the program knows.
+    pub(super) memberships: BTreeMap<u32, Membership>,
     next_number: u32,
     next_conversation: u32,
     /// When the peers are looked at.
@@ -85,7 +88,8 @@ impl Manager {
     /// Lets id `number` go, as if its file had been closed: the peer is told. Gives the events reported for it.
     pub(super) fn destroy(&mut self, number: u32) -> u32 {
         let Some(id) = self.ids.remove(&number) else { return 0 };
-        for event in id.file.take_back(number) {
+        self.memberships.retain(|_, membership| membership.id != number);
+        for event in id.file.take_back(|event| event.owner == number) {
             if event.response.event == event::CONNECT_REQUEST {
                 self.destroy(event.response.id);
             }

@@ -16,8 +16,7 @@
 //!
 //! This module knows devices, but not the commands of their files.
 //!
-//! There are no multicast groups, no alternate paths, and nothing on InfiniBand ports, where IP addresses would need
-//! IPoIB interfaces.
+//! There are no alternate paths, and nothing on InfiniBand ports, where IP addresses would need IPoIB interfaces.
 
 mod abi;
 mod address;
@@ -28,6 +27,7 @@ mod events;
 mod id;
 mod mad;
 mod manager;
+mod multicast;
 mod peer;
 mod ports;
 mod qp_attr;

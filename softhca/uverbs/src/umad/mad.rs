@@ -22,6 +22,7 @@ pub(super) mod method {
     pub(in super::super) const GET: u8 = 0x01;
     pub(in super::super) const SET: u8 = 0x02;
     pub(in super::super) const GET_TABLE: u8 = 0x12;
+    pub(in super::super) const DELETE: u8 = 0x15;
     /// A requester no longer wants a trap repeated. It counts as an answer.
     pub(in super::super) const TRAP_REPRESS: u8 = 0x07;
     /// The bit of answers.
@@ -37,12 +38,18 @@ pub(super) enum Status {
     Unsupported = 3 << 2,
     /// A value in the attribute or in its modifier is invalid.
     BadValue = 7 << 2,
+    /// Of subnet administration: the manager cannot keep more.
+    NoResources = 1 << 8,
     /// Of subnet administration: the question has components that the manager does not compare.
     InvalidRequest = 2 << 8,
     /// Of subnet administration: no record fits.
     NoRecords = 3 << 8,
     /// Of subnet administration: several records fit, and one is wanted.
     TooManyRecords = 4 << 8,
+    /// Of subnet administration: a GID that the subnet does not have.
+    InvalidGid = 5 << 8,
+    /// Of subnet administration: components are missing.
+    InsufficientComponents = 6 << 8,
 }
 
 /// Its bytes.
@@ -50,7 +57,7 @@ pub(super) enum Status {
 pub(super) struct Mad(pub(super) [u8; MAD_BYTES]);
 
 impl Mad {
-    fn array<const N: usize>(&self, at: usize) -> [u8; N] {
+    pub(super) fn array<const N: usize>(&self, at: usize) -> [u8; N] {
         std::array::from_fn(|byte| self.0[at + byte])
     }
 

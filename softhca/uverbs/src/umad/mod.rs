@@ -16,6 +16,7 @@
 mod abi;
 mod agent;
 mod file;
+mod groups;
 mod mad;
 mod pma;
 mod route;

@@ -3,6 +3,7 @@
 //! A question has a template of a record, and a mask of the components in it that count. An answer of many records is
 //! one message here: Linux puts the segments of a message together before a program reads it.
 
+use super::groups::{self, Record, field as member};
 use super::mad::{Mad, Status, method};
 use super::sma::{self, attribute as smp};
 use super::subnet::{Place, Port, Subnet};
@@ -60,13 +61,18 @@ struct Table {
 /// The answer of the node at `place`; `None` if it has none.
 pub(super) fn answer(subnet: Subnet<'_>, place: Place, mut request: Mad) -> Option<Vec<u8>> {
     let is_table = request.method() == method::GET_TABLE;
-    if !request.is_get_or_set() && !is_table {
+    let changes = matches!(request.method(), method::SET | method::DELETE);
+    if !request.is_get_or_set() && !is_table && !changes {
         return None;
     }
-    let found = if place != Place::Switch(0) || request.method() == method::SET {
+    let found = if place != Place::Switch(0) || changes && request.attribute() != attribute::MEMBER {
         Err(Status::Unsupported)
     } else if request.class_version() != VERSION {
         Err(Status::BadVersion)
+    } else if changes {
+        let record: Record = request.array(field::DATA);
+        let change = if request.method() == method::SET { groups::join } else { groups::leave };
+        change(subnet, request.u64(field::MASK), &record).map(|record| (record.len() / 8, record.to_vec()))
     } else if request.attribute() == attribute::CLASS_PORT_INFO {
         let mut data = [0; SEGMENT_BYTES];
         data[..2].copy_from_slice(&[1, VERSION]);
@@ -227,8 +233,14 @@ fn table(subnet: Subnet<'_>, number: u16) -> Option<Table> {
             let components = vec![(2, 8..24), (3, 24..40), (4, 40..42), (5, 42..44), (10, 48..49), (13, 50..52)];
             (64, components, paths(subnet, &places))
         }
-        // There is no group of multicast, and no service.
-        attribute::MEMBER => (56, vec![], vec![]),
+        attribute::MEMBER => {
+            // All others but what names a group or a member.
+            any = 0x3_ff70;
+            let named = [(0, member::MGID), (1, member::PORT_GID), (2, member::QKEY), (3, member::MLID)];
+            let components = named.into_iter().chain([(7, member::PKEY)]).collect();
+            (groups::RECORD_BYTES, components, groups::all(subnet).iter().map(|record| record.to_vec()).collect())
+        }
+        // There is no service.
         attribute::SERVICE => (176, vec![], vec![]),
         _ => return None,
     };
@@ -320,7 +332,8 @@ mod tests {
         assert_eq!(status(&ask(method::GET, 0x11, 0, &[])), 0x400, "one of several");
         assert_eq!(status(&ask(method::GET, 0x11, 1 << 60, &[])), 0x200, "no such component");
         assert_eq!(status(&ask(method::GET, 0x99, 0, &[])), 0xc, "no such table");
-        assert_eq!(status(&ask(method::SET, 0x38, 0, &[])), 0xc, "no group can be joined");
+        assert_eq!(status(&ask(method::SET, 0x35, 0, &[])), 0xc, "no path can be made");
+        assert_eq!(status(&ask(method::SET, 0x38, 0, &[])), 0x600, "no group is named");
         let path = ask(method::GET, 0x35, 1 << 4 | 1 << 5 | 1 << 12, &[(40, &[0, 6, 0, 1])]);
         assert_eq!((status(&path), &path[56 + 16..56 + 24]), (0, &guid(0x202)[..]));
     }

@@ -86,6 +86,22 @@ fn udaddy_finds_its_peer_and_exchanges() {
     }
 }
 
+/// The sender waits for three seconds after it has joined, which the receiver has for its start.
+#[test]
+fn members_of_a_multicast_group_get_its_messages() {
+    for options in [ETHERNET, STRICT] {
+        let device = Device::new(options);
+        let member = ["mckey", "-m", "239.1.2.3", "-b", "10.95.0.1", "-c", "2", "-C", "10"];
+        let (ends, outputs) = both(&device, &member, &[&member[..], &["-s"]].concat(), || true);
+        let shown = format!("receiver:\n{}\nsender:\n{}", outputs[0], outputs[1]);
+        assert!(ends.iter().all(|end| end.is_some_and(|status| status.success())), "{ends:?}\n{shown}");
+        for output in &outputs {
+            assert_eq!(output.matches("joined dgid: ::ffff:239.1.2.3 mlid 0x0 sl 0").count(), 2, "{shown}");
+            assert!(output.contains("data transfers complete") && !output.contains("complaint"), "{shown}");
+        }
+    }
+}
+
 #[test]
 fn programs_connect_in_the_port_space_of_infiniband() {
     for kind in ["r", "x"] {

@@ -64,6 +64,7 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         },
         static_ring: false,
         signed: view.flag(qpc::WQ_SIGNATURE),
+        blocks_own_multicast: view.flag(qpc::BLOCK_LB_MC),
         privileges,
     };
     let qpn = call.device.create_qp(context)?;
@@ -85,7 +86,6 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
 fn check_capabilities(view: View<'_>) -> Result<(), Refusal> {
     let absent = [
         (qpc::LAG_TX_PORT_AFFINITY, "link aggregation"),
-        (qpc::BLOCK_LB_MC, "blocking of multicast loopback"),
         (qpc::ATOMIC_LIKE_WRITE_EN, "atomic-like writes"),
         (qpc::END_PADDING_MODE, "padding of received data"),
         (qpc::DRAIN_SIGERR, "signature pipelining"),

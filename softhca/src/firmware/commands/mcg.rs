@@ -1,0 +1,42 @@
+//! Multicast groups of QPs.
+
+use crate::error::Object;
+use crate::firmware::call::{Call, Command, bare_out, command};
+use crate::firmware::layout::layout;
+use crate::firmware::status::Refusal;
+
+layout! {
+    /// `ATTACH_TO_MCG`.
+    attach_to_mcg_in: 0x20 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        QPN: 0x48, 24;
+        MULTICAST_GID: 0x80, 128;
+    }
+}
+layout! {
+    /// `DETACH_FROM_MCG`.
+    detach_from_mcg_in: 0x20 bytes {
+        OPCODE: 0x0, 16;
+        OP_MOD: 0x30, 16;
+        QPN: 0x48, 24;
+        MULTICAST_GID: 0x80, 128;
+    }
+}
+
+pub(super) const COMMANDS: &[Command] = &[
+    command(0x806, "ATTACH_TO_MCG", &attach_to_mcg_in::LAYOUT, &bare_out::LAYOUT, attach),
+    command(0x807, "DETACH_FROM_MCG", &detach_from_mcg_in::LAYOUT, &bare_out::LAYOUT, detach),
+];
+
+fn attach(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let qpn = call.input.get32(attach_to_mcg_in::QPN);
+    call.check_owner(Object::Qp, qpn)?;
+    Ok(call.device.attach_to_group(qpn, call.input.bytes(attach_to_mcg_in::MULTICAST_GID))?)
+}
+
+fn detach(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let qpn = call.input.get32(detach_from_mcg_in::QPN);
+    call.check_owner(Object::Qp, qpn)?;
+    Ok(call.device.detach_from_group(qpn, call.input.bytes(detach_from_mcg_in::MULTICAST_GID))?)
+}
