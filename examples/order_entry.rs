@@ -96,7 +96,7 @@ fn trade(options: &Options, ready: impl FnOnce() -> Result<(), Failure>) -> Resu
     let (device, interface) = options.feed.nic.open()?;
     let pd = device.protection_domain()?;
     let mut lines = Lines::new(&device, &pd, &interface, &options.feed)?;
-    let mut cq = device.completion_queue(SENDS).free_running(true).build()?;
+    let mut cq = device.completion_queue(2 * SENDS + 1).free_running(true).build()?;
     let mut pair = pd.queue_pair::<RawPacket>(&cq, &cq).sends(2 * SENDS).receives(0).build()?;
     pair.activate(&device.port(options.feed.nic.ib_port)?)?;
     // ANCHOR: template

@@ -81,7 +81,7 @@ fn function<F: Copy>(name: &CStr) -> F {
 fn a_refused_request_is_an_event_of_the_queue_pair_that_refused() {
     let device = open("mlx5_0");
     let (events, pd) = (device.async_events(), device.protection_domain().expect("a PD"));
-    let cq = device.completion_queue(64).build().expect("a CQ");
+    let cq = device.completion_queue(512).build().expect("a CQ");
     let (mut a, mut b) = (pair(&pd, &cq), pair(&pd, &cq));
     connect(&device, [&mut a, &mut b]);
     let buffer = memory(&pd);
@@ -98,7 +98,8 @@ fn an_overrun_completion_queue_tells_its_tag() {
     let device = open("mlx5_0");
     let (events, pd) = (device.async_events(), device.protection_domain().expect("a PD"));
     let small = device.completion_queue(1).context(77).build().expect("a CQ");
-    let large = device.completion_queue(64).build().expect("a CQ");
+    small.handle().oversubscribe();
+    let large = device.completion_queue(512).build().expect("a CQ");
     let (mut a, mut b) = (pair(&pd, &small), pair(&pd, &large));
     connect(&device, [&mut a, &mut b]);
     let buffer = memory(&pd);
@@ -124,7 +125,7 @@ fn an_overrun_completion_queue_tells_its_tag() {
 fn a_shared_receive_queue_tells_when_it_runs_low_and_when_it_is_left() {
     let device = open("mlx5_0");
     let (events, pd) = (device.async_events(), device.protection_domain().expect("a PD"));
-    let mut cq = device.completion_queue(64).build().expect("a CQ");
+    let mut cq = device.completion_queue(512).build().expect("a CQ");
     let mut srq = pd.shared_recv_queue(8, 1).expect("an SRQ");
     let mut a = pair(&pd, &cq);
     let mut b = pd.queue_pair::<transport::Rc>(&cq, &cq).shared_recv_queue(srq.handle()).build().expect("a queue pair");
@@ -168,7 +169,7 @@ fn a_shared_receive_queue_tells_when_it_runs_low_and_when_it_is_left() {
 fn events_of_a_queue_that_is_gone_are_gone() {
     let device = open("mlx5_0");
     let (events, pd) = (device.async_events(), device.protection_domain().expect("a PD"));
-    let cq = device.completion_queue(64).build().expect("a CQ");
+    let cq = device.completion_queue(512).build().expect("a CQ");
     let srq = pd.shared_recv_queue(8, 1).expect("an SRQ");
     let mut other = pair(&pd, &cq);
     let mut shared =
@@ -212,7 +213,7 @@ fn an_error_on_a_port_that_is_down_says_so() {
     let _link = LINK.lock().unwrap_or_else(PoisonError::into_inner);
     let device = open("mlx5_1");
     let pd = device.protection_domain().expect("a PD");
-    let cq = device.completion_queue(64).build().expect("a CQ");
+    let cq = device.completion_queue(512).build().expect("a CQ");
     let (a, b) = (pair(&pd, &cq), pair(&pd, &cq));
     let port = device.port(1).expect("port 1");
     let gid = device.default_gid(&port).expect("a GID");
@@ -245,7 +246,7 @@ fn a_device_that_fails_says_so_and_nothing_else() {
     let fail: unsafe extern "C" fn(c_int) -> c_int = function(c"softhca_fail");
     let device = open("mlx5_2");
     let (events, pd) = (device.async_events(), device.protection_domain().expect("a PD"));
-    let mut cq = device.completion_queue(64).build().expect("a CQ");
+    let mut cq = device.completion_queue(512).build().expect("a CQ");
     let (mut a, mut b) = (pair(&pd, &cq), pair(&pd, &cq));
     connect(&device, [&mut a, &mut b]);
     let waiting = std::thread::spawn({

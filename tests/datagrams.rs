@@ -57,7 +57,7 @@ struct Received {
 
 impl End {
     fn new(device: &Device, pd: &ProtectionDomain, path: &Path) -> Self {
-        let cq = device.completion_queue(64).build().expect("a CQ");
+        let cq = device.completion_queue(512).build().expect("a CQ");
         let builder = pd.queue_pair::<Ud>(&cq, &cq);
         let pair = builder.sends(16).receives(RECEIVES as u32).inline(100).build().expect("a queue pair");
         let mut pool = Pool::new(pd, RECEIVES * SLOT, Access::LOCAL_WRITE).expect("a pool");
@@ -238,7 +238,7 @@ fn paths_that_cannot_be_are_refused() {
 fn timestamps_are_the_time() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let real_time = device.completion_queue(64).real_time(true).build();
+    let real_time = device.completion_queue(512).real_time(true).build();
     if std::env::var_os("SOFTHCA_DEVICES").is_some() {
         let set = std::env::var("SOFTHCA_CLOCK").is_ok_and(|clock| clock != "free-running");
         let ethernet = device.port(1).expect("port 1").link_layer == LinkLayer::Ethernet;
@@ -254,7 +254,7 @@ fn timestamps_are_the_time() {
             return;
         }
     };
-    let other = device.completion_queue(64).free_running(true).build().expect("a CQ");
+    let other = device.completion_queue(512).free_running(true).build().expect("a CQ");
     let differ = pd.queue_pair::<Ud>(&cq, &other).sends(1).build().expect_err("two formats");
     assert!(matches!(&differ, Error::Call(call) if call.errno == libc::EOPNOTSUPP), "{differ:?}");
     stamps_are_near(&device, cq, Timestamps::RealTime);
@@ -265,7 +265,7 @@ fn timestamps_are_the_time() {
 fn timestamps_are_cycles() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let cq = device.completion_queue(64).free_running(true).build().expect("a CQ");
+    let cq = device.completion_queue(512).free_running(true).build().expect("a CQ");
     let alone = std::env::var("SOFTHCA_CLOCK").is_ok_and(|clock| clock == "real-time");
     let ethernet = device.port(1).expect("port 1").link_layer == LinkLayer::Ethernet;
     if alone && ethernet {
@@ -328,7 +328,7 @@ fn a_receive_into_memory_that_was_unmapped_fails() {
     let pd = device.protection_domain().expect("a PD");
     let path = device.path(1, None).expect("a path");
     let mut a = End::new(&device, &pd, &path);
-    let mut cq = device.completion_queue(64).build().expect("a CQ");
+    let mut cq = device.completion_queue(512).build().expect("a CQ");
     let mut pair = pd.queue_pair::<Ud>(&cq, &cq).sends(1).receives(1).build().expect("a queue pair");
     let (prot, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
     // SAFETY: new memory, registered, and replaced by nothing while the device may write there. The address stays
@@ -422,7 +422,7 @@ fn receives_may_be_shared() {
     let path = device.path(1, None).expect("a path");
     let mut a = End::new(&device, &pd, &path);
     let buffer = Pool::new(&pd, 4 * SLOT, Access::LOCAL_WRITE).expect("a pool").take(4 * SLOT).expect("all of it");
-    let mut cq = device.completion_queue(64).build().expect("a CQ");
+    let mut cq = device.completion_queue(512).build().expect("a CQ");
     let mut srq = pd.shared_recv_queue(8, 1).expect("an SRQ");
     let pairs = [(); 2].map(|()| {
         let builder = pd.queue_pair::<Ud>(&cq, &cq).shared_recv_queue(srq.handle());

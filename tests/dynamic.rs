@@ -60,7 +60,7 @@ struct Near<T: Transport = Dci> {
 
 impl Near {
     fn new(device: &Device, pd: &ProtectionDomain, path: &Path) -> Self {
-        let cq = device.completion_queue(64).build().expect("a CQ");
+        let cq = device.completion_queue(512).build().expect("a CQ");
         let builder = pd.queue_pair::<Dci>(&cq, &cq);
         let mut pair = builder.sends(16).inline(100).send_sge(2).build().expect("an initiator");
         assert!(pair.rq.is_none());
@@ -115,7 +115,7 @@ impl Far {
     }
 
     fn with_key(device: &Device, pd: &ProtectionDomain, path: &Path, key: DcKey) -> Self {
-        let cq = device.completion_queue(64).build().expect("a CQ");
+        let cq = device.completion_queue(512).build().expect("a CQ");
         let srq = pd.shared_recv_queue(RECEIVES as u32, 1).expect("an SRQ");
         let target = pd.target(&cq, srq.handle()).build(path, key).expect("a target");
         let take = |bytes| Pool::new(pd, bytes, Access::ALL).expect("a pool").take(bytes).expect("all of it");
@@ -256,7 +256,7 @@ fn streams_fail_alone_and_work_again_when_they_are_reset() {
     }
     for path in paths(&device) {
         let mut far = Far::new(&device, &pd, &path);
-        let cq = device.completion_queue(64).build().expect("a CQ");
+        let cq = device.completion_queue(512).build().expect("a CQ");
         let builder = pd.queue_pair::<DciStreams>(&cq, &cq);
         let pair = builder.sends(16).inline(100).streams(2, 1).build().expect("an initiator");
         let buffer = Pool::new(&pd, 64, Access::LOCAL_WRITE).expect("a pool").take(64).expect("all of it");
@@ -391,7 +391,7 @@ fn what_cannot_be_is_refused() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let path = device.path(1, None).expect("a path");
-    let cq = device.completion_queue(64).build().expect("a CQ");
+    let cq = device.completion_queue(512).build().expect("a CQ");
     let srq = pd.shared_recv_queue(8, 1).expect("an SRQ");
     let builder = || pd.queue_pair::<Dci>(&cq, &cq);
     assert_eq!((builder().recv_completions(), builder().sends(9).send_completions()), (0, 10));

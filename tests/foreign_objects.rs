@@ -54,7 +54,7 @@ impl Kit {
         let device = Device::open(device)
             .unwrap_or_else(|error| panic!("{error}\nrun this by ./run test, or under softhca-run --devices 3"));
         let pd = device.protection_domain().expect("a PD");
-        let cq = device.completion_queue(256).build().expect("a CQ");
+        let cq = device.completion_queue(1024).build().expect("a CQ");
         let path = device.path(1, None).expect("a path");
         let pair = pd.queue_pair(&cq, &cq).build().expect("a queue pair");
         Self {
@@ -170,7 +170,7 @@ impl Frames {
     fn new(name: &'static str, device: &str) -> Self {
         let device = Device::open(device).unwrap_or_else(|error| panic!("{error}\nrun this by ./run test"));
         let pd = device.protection_domain().expect("a PD");
-        let [cq, receives] = [(); 2].map(|()| device.completion_queue(64).build().expect("a CQ"));
+        let [cq, receives] = [(); 2].map(|()| device.completion_queue(512).build().expect("a CQ"));
         let wq = pd.work_queue(&receives).build().expect("a work queue");
         let table = WqTable::new(&[wq.handle().clone(), wq.handle().clone()]).expect("a table");
         // The queue holds its completion queue.

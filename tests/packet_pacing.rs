@@ -113,7 +113,7 @@ fn rates_have_the_ranges_and_the_times_of_the_kernel() {
 #[test]
 fn the_table_of_rates_has_an_end() {
     let device = device();
-    let cq = device.completion_queue(64).build().expect("a CQ");
+    let cq = device.completion_queue(128 * 65).build().expect("a CQ");
     let port = device.port(1).expect("port 1");
     let mut pairs = Vec::new();
     for rate in 0..127 {

@@ -122,7 +122,7 @@ fn numbers_that_all_have_something_left_are_an_error() {
     assert!(numbers.contains(&qpn) && cqn == setup.cq.handle().cqn(), "{error}");
     assert!(error.to_string().contains("forget"), "{error}");
     // A completion queue of which none of them is.
-    let other = setup.device.completion_queue(8).build().expect("a CQ");
+    let other = setup.device.completion_queue(300).build().expect("a CQ");
     let elsewhere = setup.pd.queue_pair::<transport::Rc>(&other, &other).build().expect("a queue pair");
     assert!(numbers.contains(&elsewhere.qp.qpn()));
     drop(elsewhere);

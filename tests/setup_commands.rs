@@ -64,7 +64,7 @@ fn map_registers(pd: &ProtectionDomain, cq: &Cq, count: usize) {
 fn a_queue_pair_takes_the_commands_of_the_bare_calls_and_no_more() {
     let device = device();
     let (path, pd) = (device.path(1, None).expect("a path"), device.protection_domain().expect("a PD"));
-    let cq = device.completion_queue(255).build().expect("a CQ");
+    let cq = device.completion_queue(4095).build().expect("a CQ");
     let handle = cq.handle();
     for count in [1, 64] {
         map_registers(&pd, handle, count);
@@ -87,7 +87,7 @@ fn a_queue_pair_takes_the_commands_of_the_bare_calls_and_no_more() {
 fn queues_take_one_command_each() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let (cq, made) = counted(|| device.completion_queue(255).build().expect("a CQ"));
+    let (cq, made) = counted(|| device.completion_queue(4095).build().expect("a CQ"));
     assert_eq!(made, 1, "a completion queue");
     let (srq, made) = counted(|| pd.shared_recv_queue(16, 1).expect("an SRQ"));
     assert_eq!(made, 1, "a shared receive queue");
@@ -110,7 +110,7 @@ fn asking_what_the_device_can_do_takes_no_command() {
 fn a_queue_pair_has_what_a_query_tells() {
     let device = device();
     let (path, pd) = (device.path(1, None).expect("a path"), device.protection_domain().expect("a PD"));
-    let cq = device.completion_queue(255).build().expect("a CQ");
+    let cq = device.completion_queue(4095).build().expect("a CQ");
     for sge in [1, 2, 5, 20] {
         for inline in [0, 1, 28, 29, 100, 500] {
             let builder = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(5).receives(3);

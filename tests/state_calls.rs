@@ -71,7 +71,7 @@ fn a_query_waits_for_a_change_of_state() {
     let device = Device::open_first().expect("these tests need an mlx5 device: run them by ./run test");
     let path = device.path(1, None).expect("a path");
     let pd = device.protection_domain().expect("a PD");
-    let cq = device.completion_queue(64).build().expect("a CQ");
+    let cq = device.completion_queue(512).build().expect("a CQ");
     let pair = pd.queue_pair::<Rc>(&cq, &cq).build().expect("a queue pair");
     pair.qp.to_init(&path).expect("INIT");
     thread::scope(|scope| {

@@ -104,7 +104,7 @@ fn records_of_1024_queue_pairs_are_dense() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let domain = pd.thread_domain().expect("a thread domain");
-    let cq = device.completion_queue(16).build().expect("a completion queue");
+    let cq = device.completion_queue(65 * PAIRS as u32).build().expect("a completion queue");
     let pairs: Vec<_> = (0..PAIRS).map(|_| pair(&pd, &domain, &cq)).collect();
 
     let mut records: Vec<_> = pairs.iter().map(record).collect();
@@ -135,7 +135,7 @@ fn queues_of_a_thread_domain_work() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let domain = pd.thread_domain().expect("a thread domain");
-    let mut cq = device.completion_queue(64).thread_domain(&domain).build().expect("a completion queue");
+    let mut cq = device.completion_queue(16 * 65).thread_domain(&domain).build().expect("a completion queue");
     let mut pairs: Vec<_> = (0..3).map(|_| pair(&pd, &domain, &cq)).collect();
     let (cq_record, cq_ring) = cq_parts(&cq);
     assert_eq!((cq_record % 8, cq_ring % PAGE), (0, 0));
@@ -155,7 +155,7 @@ fn works_with<F: FlushMode>() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let domain = pd.thread_domain_with::<F, _>(DefaultCopy::default()).expect("a thread domain");
-    let mut cq = device.completion_queue(64).thread_domain(&domain).build().expect("a completion queue");
+    let mut cq = device.completion_queue(16 * 65).thread_domain(&domain).build().expect("a completion queue");
     let mut pairs: Vec<_> = (0..3).map(|_| pair(&pd, &domain, &cq)).collect();
     let mut pool = Pool::new(&pd, PAGE, Access::ALL).expect("a pool");
     let buffer = pool.take(PAGE).expect("all of it");
@@ -179,7 +179,7 @@ fn freed_in_any_order_and_used_again() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let domain = pd.thread_domain().expect("a thread domain");
-    let mut cq = device.completion_queue(64).build().expect("a completion queue");
+    let mut cq = device.completion_queue(16 * 65).build().expect("a completion queue");
     let mut pairs: Vec<_> = (0..16).map(|_| pair(&pd, &domain, &cq)).collect();
     let places: Vec<_> = pairs.iter().map(record).collect();
     // Every other one, from the middle outwards.
@@ -214,7 +214,7 @@ fn threads_share_no_line() {
     let pd = device.protection_domain().expect("a PD");
     let make = || {
         let domain = pd.thread_domain().expect("a thread domain");
-        let cq = device.completion_queue(16).thread_domain(&domain).build().expect("a completion queue");
+        let cq = device.completion_queue(20 * 65).thread_domain(&domain).build().expect("a completion queue");
         let pairs: Vec<_> = (0..20).map(|_| pair(&pd, &domain, &cq)).collect();
         let mut lines: Vec<_> = pairs.iter().map(|pair| record(pair) / LINE).collect();
         lines.push(cq_parts(&cq).0 / LINE);

@@ -126,7 +126,7 @@ fn setup_is_reported_and_the_data_path_is_not() {
 
     let device = Device::open_first().expect("an mlx5 device: run this by ./run test, or under softhca-run");
     let pd = device.protection_domain().expect("a PD");
-    let mut cq = device.completion_queue(64).build().expect("a completion queue");
+    let mut cq = device.completion_queue(512).build().expect("a completion queue");
     let make = || pd.queue_pair::<transport::Rc>(&cq, &cq).sends(16).inline(32).build().expect("a QP");
     let (mut a, mut b): (QueuePair<_>, QueuePair<_>) = (make(), make());
     let mut pool = Pool::new(&pd, 4096, Access::ALL).expect("a pool");
@@ -193,7 +193,7 @@ fn failures_are_reported() {
     let device = Device::open_first().expect("an mlx5 device");
     device.gid(1, u8::MAX).map(|entry| assert_eq!(entry, None)).unwrap_or_default();
     let pd = device.protection_domain().expect("a PD");
-    let cq = device.completion_queue(16).build().expect("a CQ");
+    let cq = device.completion_queue(300).build().expect("a CQ");
     log.take();
     pd.queue_pair::<transport::Rc>(&cq, &cq).inline(4000).build().expect_err("too much");
     let failed = log.take();

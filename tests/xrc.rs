@@ -50,7 +50,7 @@ struct Worker {
 impl Worker {
     fn new(device: &Device, domain: &XrcDomain) -> Self {
         let pd = device.protection_domain().expect("a PD");
-        let cq = device.completion_queue(64).build().expect("a CQ");
+        let cq = device.completion_queue(512).build().expect("a CQ");
         let buffer = memory(&pd);
         let srq = pd.xrc_shared_recv_queue(domain, cq.handle(), RECEIVES as u32, 2).expect("an XRC SRQ");
         let mut worker = Self { srq, cq, buffer, pd };
@@ -103,7 +103,7 @@ struct Sender {
 impl Sender {
     fn new(device: &Device) -> Self {
         let pd = device.protection_domain().expect("a PD");
-        let cq = device.completion_queue(64).build().expect("a CQ");
+        let cq = device.completion_queue(512).build().expect("a CQ");
         let builder = pd.queue_pair::<XrcInitiator>(&cq, &cq).sends(16).send_sge(2).inline(100);
         assert_eq!((builder.send_completions(), builder.recv_completions()), (17, 0));
         let pair = builder.build().expect("an initiator");

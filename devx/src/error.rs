@@ -1,6 +1,6 @@
 //! Errors of objects and commands.
 
-use blueflame::cq::setup::ReceiverError;
+use blueflame::cq::setup::{ReceiverError, RoomError};
 use blueflame::flow::FlowError;
 use blueflame::queue::striding::StridesError;
 use blueflame::types::{Cqn, Qpn};
@@ -89,6 +89,16 @@ pub enum Error {
         /// How many receive there, and which of them receives frames.
         #[source]
         error: ReceiverError,
+    },
+    /// A completion queue is too small for the queues that are to complete there: it would overrun, and be lost with
+    /// all of them. Make it larger, or [oversubscribe](crate::object::Cq::oversubscribe) it. Nothing was sent.
+    #[error("completion queue {:#x} has {error}; make it larger, or oversubscribe it if fewer ever wait", cqn.get())]
+    CqRoom {
+        /// The completion queue.
+        cqn: Cqn,
+        /// How many completions fit, and how many may wait.
+        #[source]
+        error: RoomError,
     },
     /// New queues got the numbers of earlier queues with unpolled completions. These would pass for completions of the
     /// new queues. Poll the completion queue until it is empty, or call

@@ -3,7 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use blueflame::cq::setup::Receiver;
+use blueflame::cq::setup::{Receiver, Reservation};
 use blueflame::queue::striding::MemoryGuard;
 
 use crate::context::{Context, Object, Under};
@@ -49,6 +49,13 @@ under! {
 
 /// A receiver is counted by identity within the process, so every context will do.
 impl Under for Receiver {
+    fn check(&self, _context: &Context) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
+/// Places of a completion queue, which the object stands on as well.
+impl Under for Reservation {
     fn check(&self, _context: &Context) -> Result<(), Error> {
         Ok(())
     }

@@ -35,7 +35,7 @@ impl Ground {
         let domain = TransportDomain::new(&context).expect("ALLOC_TRANSPORT_DOMAIN");
         let tis = Tis::new(&domain, 0).expect("a port of Ethernet");
         let uar = Uar::new(&context).expect("a register");
-        let cq = rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
+        let cq = rings.completion_queue(uar.page(), 512).build().expect("a completion queue");
         Self { pd: Pd::new(&context).expect("a PD"), rings, tis, cq }
     }
 

@@ -47,6 +47,8 @@ impl FrameSender {
             return Err("the device has no multi-packet WQEs: ConnectX-5 and later have them".into());
         }
         let cq = device.completion_queue(OUTSTANDING as u32).build()?;
+        // Each frame takes several WQEBBs, and no more than `OUTSTANDING` frames are outstanding.
+        cq.handle().oversubscribe();
         // Control and Ethernet segment, and the frame with its length, or a pointer.
         let inline = if layout.gather { 0 } else { frame.len() as u32 };
         let wqebbs = (36 + inline).max(48).div_ceil(64);

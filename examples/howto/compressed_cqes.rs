@@ -21,7 +21,7 @@ fn main() -> Result<(), Failure> {
 
     // ANCHOR: build
     // The format says which field of a receive the mini-CQEs carry beside its length: here the checksum.
-    let mut cq = device.completion_queue(128).compressed::<Checksum>().build()?;
+    let mut cq = device.completion_queue(129 + MESSAGES as u32).compressed::<Checksum>().build()?;
     let mut pair = pd.queue_pair::<Rc>(&cq, &cq).receives(MESSAGES as u32).build()?;
     // ANCHOR_END: build
     howto::connect(&path, &mut sender.pair, &mut pair)?;

@@ -30,7 +30,7 @@ fn main() -> Result<(), Failure> {
         post(&mut srq, &memory, n)?;
     }
     // Room for the shared receives, and for two completions of each connection's sends.
-    let mut cq = device.completion_queue(RECEIVES as u32 + 4).build()?;
+    let mut cq = device.completion_queue(srq.capacity() + 4).build()?;
     let serve = || pd.queue_pair::<Rc>(&cq, &cq).sends(1).shared_recv_queue(srq.handle()).build();
     let mut served = [serve()?, serve()?];
     // ANCHOR_END: server

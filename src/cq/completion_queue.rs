@@ -438,7 +438,8 @@ impl<M: PollMode> CompletionQueue<M> {
 
     /// How many completions fit: all places but [one](Self#room). If the device compresses completions, a session's
     /// places are given back together, so the places of one session more stay free.
-    pub(crate) fn room(&self) -> u32 {
+    #[must_use]
+    pub fn room(&self) -> u32 {
         let session = if M::Compression::COMPRESSED { MAX_SESSION } else { 0 };
         self.capacity().saturating_sub(1 + session)
     }

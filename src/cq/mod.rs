@@ -32,6 +32,8 @@ mod parts;
 mod receiver;
 mod resize;
 mod ring;
+#[cfg(feature = "std")]
+mod room;
 mod source;
 
 /// Raw parts, and calls for the code that makes completion queues and queue pairs.
@@ -41,6 +43,8 @@ pub mod setup {
     #[cfg(feature = "std")]
     pub use super::receiver::{Receiver, ReceiverError};
     pub use super::resize::mark_unwritten;
+    #[cfg(feature = "std")]
+    pub use super::room::{Reservation, Reservations, Room, RoomError};
 }
 
 pub use completion_queue::{CompletionQueue, Notify};

@@ -22,9 +22,6 @@ pub trait AnyCq<H>: Sealed {
     /// [`CompletionQueue::id`].
     fn any_id(&self) -> CqId;
 
-    /// How many completions fit ([`CompletionQueue`](CompletionQueue#room)).
-    fn any_room(&self) -> u32;
-
     /// Whether each completion of a striding receive queue says which strides it is of. Expanding loses that in the
     /// formats without it, unless the mode's format is [`Strided`](crate::cq::compressed::Strided).
     fn any_tells_strides(&self) -> bool;
@@ -90,10 +87,6 @@ impl<M: PollMode, H> AnyCq<H> for Owned<CompletionQueue<M>, H> {
 
     fn any_id(&self) -> CqId {
         self.id()
-    }
-
-    fn any_room(&self) -> u32 {
-        self.room()
     }
 
     fn any_tells_strides(&self) -> bool {

@@ -7,7 +7,7 @@ pub use call::CallError;
 pub(crate) use call::{failed, non_null, zero};
 
 use super::event::event;
-use crate::cq::setup::ReceiverError;
+use crate::cq::setup::{ReceiverError, RoomError};
 use crate::flow::FlowError;
 use crate::queue::striding::StridesError;
 use crate::transport::InlineLayers;
@@ -229,6 +229,14 @@ pub enum Error {
         /// How many receive there, and which of them receives frames.
         error: ReceiverError,
     },
+    /// A completion queue is too small for the queues that are to complete there: it would overrun, and be lost with
+    /// all of them. Make it larger, or [oversubscribe](super::Cq::oversubscribe) it.
+    CqRoom {
+        /// The completion queue.
+        cqn: crate::types::Cqn,
+        /// How many completions fit, and how many may wait.
+        error: RoomError,
+    },
     /// The completion queue of a new receiver of frames holds unpolled completions of an earlier receiver. They would
     /// pass for completions of the new receiver, because completions of frames have no number. Poll the queue until it
     /// is empty, or call [`forget`](crate::CompletionQueue::forget) with
@@ -303,6 +311,7 @@ impl core::error::Error for Error {
             Self::Call(call) => Some(call),
             Self::Flow(error) => Some(error),
             Self::Receivers { error, .. } => Some(error),
+            Self::CqRoom { error, .. } => Some(error),
             Self::Strides(error) => Some(error),
             _ => None,
         }

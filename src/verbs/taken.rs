@@ -2,16 +2,31 @@
 //! entries.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Error;
 use crate::cq::CqId;
+use crate::cq::setup::{Reservations, Room};
+use crate::types::Cqn;
 
-/// Addresses of the `ibv_qp`s, `ibv_cq`s and `ibv_srq`s that have a queue of this crate, and the identities of
-/// completion queues.
-static TAKEN: Mutex<BTreeMap<usize, CqId>> = Mutex::new(BTreeMap::new());
+/// Addresses of the `ibv_qp`s, `ibv_cq`s and `ibv_srq`s that have a queue of this crate.
+static TAKEN: Mutex<BTreeMap<usize, Known>> = Mutex::new(BTreeMap::new());
 
-fn taken() -> MutexGuard<'static, BTreeMap<usize, CqId>> {
+/// What queue pairs must know of an object whose address alone they have.
+#[derive(Clone, Debug)]
+pub(crate) enum Known {
+    Nothing,
+    /// Of a completion queue: the identity of the queue over it, and its room.
+    Cq {
+        id: CqId,
+        cqn: Cqn,
+        room: Room,
+    },
+    /// Of a shared receive queue: the places that its receives need.
+    Srq(Arc<Reservations>),
+}
+
+fn taken() -> MutexGuard<'static, BTreeMap<usize, Known>> {
     // Nothing panics while it holds the lock, and the map is valid after every step.
     TAKEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -30,18 +45,23 @@ impl Taken {
         if taken.contains_key(&address) {
             return Err(Error::Taken { object, number });
         }
-        taken.insert(address, CqId::NONE);
+        taken.insert(address, Known::Nothing);
         Ok(Self(address))
     }
 
-    /// The queue over the completion queue taken is this one.
-    pub(crate) fn identify(&self, cq: CqId) {
-        taken().insert(self.0, cq);
+    /// Adds what queue pairs must know of the object taken.
+    pub(crate) fn describe(&self, known: Known) {
+        taken().insert(self.0, known);
     }
 
     /// The identity of this crate's queue over the `ibv_cq` at `address`; [`CqId::NONE`] without one.
     pub(crate) fn cq(address: usize) -> CqId {
-        taken().get(&address).copied().unwrap_or(CqId::NONE)
+        if let Known::Cq { id, .. } = Self::known(address) { id } else { CqId::NONE }
+    }
+
+    /// What is known of the object at `address`.
+    pub(crate) fn known(address: usize) -> Known {
+        taken().get(&address).cloned().unwrap_or(Known::Nothing)
     }
 
     /// Whether the object at `address` has a queue of this crate.

@@ -150,6 +150,8 @@ impl<T: Link> Twins<T> {
         );
         let cq = || fabric.device.completion_queue(CQES).cqe_bytes(geometry.cqe_bytes).build().expect("a CQ");
         let (our_send_cq, our_recv_cq) = (cq(), cq());
+        // The whole ring is used, of which few requests are signalled.
+        our_send_cq.handle().oversubscribe();
         let targets = T::receiver(fabric, geometry, (&recv_cq, &our_recv_cq));
         let target = |n: usize| targets.as_ref().and_then(|targets| Some(&targets.xrc_targets()?[n]));
         let srq = core::ptr::null_mut();

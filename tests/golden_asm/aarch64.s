@@ -514,7 +514,7 @@ hot_batch_list:
     b.ls L19
     ldr w13, [x0, #68]
     lsl w9, w20, #4
-    ldrb w10, [x0, #120]
+    ldrb w10, [x0, #122]
     ldr x14, [x0, #16]
     rev w15, w20
     mov x16, #620756992
@@ -861,7 +861,7 @@ hot_batch_rebind:
     lsl w8, w10, #4
     lsl x16, x12, #32
     ldp x12, x14, [x0, #32]
-    ldrb w11, [x0, #120]
+    ldrb w11, [x0, #122]
     mov w9, w2
     orr x2, x13, x15
     and x13, x5, x8
@@ -3990,7 +3990,7 @@ hot_post_after:
     ldr q0, [x8, :lo12:.LCPI_0]
     rev w16, w9
     and w15, w11, w9, lsl #4
-    ldrb w8, [x0, #120]
+    ldrb w8, [x0, #122]
     lsr w16, w16, #8
     orr x17, x14, #0xf000000
     add w23, w9, #1
@@ -6375,12 +6375,12 @@ L3:
     ret
 
 hot_post_receive:
-    ldp w10, w9, [x0, #56]
-    ldr w12, [x0, #48]
+    ldp w10, w9, [x0, #60]
+    ldr w12, [x0, #52]
     sub w9, w10, w9
     cmp w9, w12
     b.hs L1
-    ldr w12, [x0, #52]
+    ldr w12, [x0, #56]
     mov w11, #1
     lsl x9, x11, x12
     lsr x9, x9, #4
@@ -6461,7 +6461,7 @@ L10:
     ldr x9, [x0, #16]
     add w10, w10, #1
     mov w11, #3
-    str w10, [x0, #56]
+    str w10, [x0, #60]
     str x3, [x9, x12, lsl #3]
     and w9, w10, #0xffff
     dmb oshst
@@ -7314,7 +7314,7 @@ hot_post_tag:
     and x18, x1, x18
     ldr x1, [x0, #40]
     orr x12, x12, x13, lsl #32
-    ldrb w17, [x0, #120]
+    ldrb w17, [x0, #122]
     movi v1.2d, #0000000000000000
     movi v2.2d, #0xffffffffffffffff
     fmov d0, x15
@@ -7370,7 +7370,7 @@ L1:
     mov v0.d[0], x4
     lsr w17, w17, #8
     rev w12, w12
-    ldrb w1, [x0, #120]
+    ldrb w1, [x0, #122]
     movi v1.2d, #0000000000000000
     and x15, x18, x15
     ldr x18, [x0, #40]
@@ -8341,13 +8341,13 @@ L25:
     b L24
 
 hot_retire_receive:
-    ldp w10, w9, [x0, #56]
+    ldp w10, w9, [x0, #60]
     mov w2, w1
     mov x1, x0
     cmp w9, w10
     b.eq L1
     eor w10, w2, w9
-    ldr w11, [x1, #64]
+    ldr w11, [x1, #68]
     and w10, w10, #0xffff
     orr w10, w11, w10
     cbnz w10, L1
@@ -8356,7 +8356,7 @@ hot_retire_receive:
     and w10, w10, w9
     add w9, w9, #1
     ldr x10, [x11, w10, uxtw #3]
-    str w9, [x1, #60]
+    str w9, [x1, #64]
     mov w9, #10
     strb w9, [x8]
     str x10, [x8, #8]
@@ -10098,14 +10098,14 @@ L1:
     stp x22, x21, [sp, #32]
     stp x20, x19, [sp, #48]
     mov x29, sp
-    ldrb w12, [x0, #108]
+    ldrb w12, [x0, #112]
     cmp w12, #1
     b.ne L4
     ldp w12, w13, [x0, #72]
     cmp w12, w13
     b.ne L4
     ldr x20, [x0, #8]
-    strb wzr, [x0, #108]
+    strb wzr, [x0, #112]
     mov w10, #-2147483648
     ldr w8, [x0, #96]
     add x9, x20, #16

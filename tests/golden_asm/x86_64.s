@@ -556,7 +556,7 @@ hot_batch_list:
     lea ebx, [4*r11 + 64]
     and ebx, 4194240
     lea r11, [r10 + rbx]
-    movzx r15d, byte ptr [rsi + 120]
+    movzx r15d, byte ptr [rsi + 122]
     mov r12d, r14d
     bswap r12d
     shr r12d, 8
@@ -922,7 +922,7 @@ hot_batch_rebind:
     jbe L5
     mov qword ptr [rsp + 8], rbx
     mov r13d, dword ptr [rax + 4]
-    movzx edi, byte ptr [rsi + 120]
+    movzx edi, byte ptr [rsi + 122]
     mov r10d, r15d
     bswap r10d
     shr r10d, 8
@@ -4066,7 +4066,7 @@ hot_post_after:
     mov r10, qword ptr [rsp + 144]
     mov rdx, qword ptr [rsi + 16]
     mov r11, qword ptr [rsi + 40]
-    movzx r14d, byte ptr [rsi + 120]
+    movzx r14d, byte ptr [rsi + 122]
     mov r15d, edi
     bswap r15d
     shr r15d, 8
@@ -6422,13 +6422,13 @@ hot_post_receive:
     push rbx
     mov r9, rcx
     mov rax, rdi
-    mov r11d, dword ptr [rsi + 48]
-    mov edi, dword ptr [rsi + 56]
+    mov r11d, dword ptr [rsi + 52]
+    mov edi, dword ptr [rsi + 60]
     mov ecx, edi
-    sub ecx, dword ptr [rsi + 60]
+    sub ecx, dword ptr [rsi + 64]
     cmp ecx, r11d
     jae L1
-    mov ecx, dword ptr [rsi + 52]
+    mov ecx, dword ptr [rsi + 56]
     and ecx, 63
     mov r10d, 1
     shl r10, cl
@@ -6511,7 +6511,7 @@ L10:
     mov rcx, qword ptr [rsi + 16]
     mov qword ptr [rcx + 8*r9], r8
     inc edi
-    mov dword ptr [rsi + 56], edi
+    mov dword ptr [rsi + 60], edi
     mov rcx, qword ptr [rsi + 8]
     movzx edx, di
     bswap edx
@@ -7382,7 +7382,7 @@ hot_post_tag:
     mov r11d, dword ptr [rsi + 56]
     cmp r11d, dword ptr [rsi + 60]
     je L5
-    movzx ebx, byte ptr [rsi + 120]
+    movzx ebx, byte ptr [rsi + 122]
     mov r14d, r11d
     bswap r14d
     shr r14d, 8
@@ -7445,7 +7445,7 @@ L1:
     bswap r14d
     shr r14d, 8
     or r14, qword ptr [rsi + 16]
-    movzx ebp, byte ptr [rsi + 120]
+    movzx ebp, byte ptr [rsi + 122]
     movabs rbx, 288230376822800384
     or rbx, r14
     movq xmm0, rbx
@@ -8471,20 +8471,20 @@ L28:
     ret
 
 hot_retire_receive:
-    mov eax, dword ptr [rsi + 60]
-    cmp eax, dword ptr [rsi + 56]
+    mov eax, dword ptr [rsi + 64]
+    cmp eax, dword ptr [rsi + 60]
     je L1
     mov ecx, edx
     xor ecx, eax
     movzx ecx, cx
-    or ecx, dword ptr [rsi + 64]
+    or ecx, dword ptr [rsi + 68]
     jne L1
     mov rcx, qword ptr [rsi + 16]
     mov edx, dword ptr [rsi + 40]
     and edx, eax
     mov rcx, qword ptr [rcx + 8*rdx]
     inc eax
-    mov dword ptr [rsi + 60], eax
+    mov dword ptr [rsi + 64], eax
     mov qword ptr [rdi + 8], rcx
     mov byte ptr [rdi], 10
     mov rax, rdi
@@ -10415,12 +10415,12 @@ L1:
     push r13
     push r12
     push rbx
-    cmp byte ptr [rdi + 108], 1
+    cmp byte ptr [rdi + 112], 1
     jne L4
     mov ecx, dword ptr [rdi + 72]
     cmp ecx, dword ptr [rdi + 76]
     jne L4
-    mov byte ptr [rdi + 108], 0
+    mov byte ptr [rdi + 112], 0
     mov rax, qword ptr [rdi + 8]
     mov ecx, -2147483648
     sub ecx, dword ptr [rdi + 96]

@@ -39,7 +39,7 @@ fn queues_take_what_was_asked_for_and_no_more() {
 fn a_queue_holds_one_request_of_the_size_asked_for() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let cq = device.completion_queue(64).build().expect("a CQ");
+    let cq = device.completion_queue(255).build().expect("a CQ");
     let builder = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(1).inline(200);
     // Control segment, remote address, and 204 bytes inline: 15 units of 16 bytes.
     assert_eq!(builder.send_completions(), 4 + 1);

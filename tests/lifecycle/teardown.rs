@@ -168,7 +168,8 @@ fn a_reset_forgets_what_was_not_polled() {
     let (mut a, mut b) = connected::<transport::Rc>(&device, &pd);
     for round in 0..5_u64 {
         // Another queue pair completes to the same queue, and loses nothing.
-        let mut other = pd.queue_pair::<transport::Rc>(&a.cq, &a.cq).sends(2).build().expect("a queue pair");
+        let mut other =
+            pd.queue_pair::<transport::Rc>(&a.cq, &a.cq).sends(2).receives(2).build().expect("a queue pair");
         let path = device.path(1, None).expect("a path");
         let itself = other.qp.endpoint_with(&path, Psn::truncate(3));
         other.qp.to_init(&path).expect("INIT");
@@ -258,7 +259,7 @@ fn a_shared_queue_gets_back_what_a_reset_forgets() {
     let device: Device = device();
     let pd = device.protection_domain().expect("a PD");
     let mut srq = pd.shared_recv_queue(8, 1).expect("an SRQ");
-    let mut cq = device.completion_queue(64).build().expect("a CQ");
+    let mut cq = device.completion_queue(255).build().expect("a CQ");
     let mut a = End::<transport::Rc>::new(&device, &pd);
     let handle = srq.handle().clone();
     let builder = pd.queue_pair::<transport::Rc>(&cq, &cq).shared_recv_queue(&handle);

@@ -35,7 +35,8 @@ fn sizes_of_cqes() {
 fn more_inline_data_than_a_request_carries() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let cq = device.completion_queue(16).build().expect("a CQ");
+    let most = device.attr().max_qp_wr;
+    let cq = device.completion_queue(2 * most).build().expect("a CQ");
     let build = |inline| pd.queue_pair::<transport::Rc>(&cq, &cq).sends(4).inline(inline).build();
     let error = build(2000).expect_err("more than a WQE can be");
     let Error::OutOfRange { what: "bytes inline", value: 2000, min: 0, max } = error else { panic!("{error}") };
@@ -43,7 +44,6 @@ fn more_inline_data_than_a_request_carries() {
     build(max as u32).expect("as much as it says");
     assert!(build(max as u32 + 1).is_err(), "and no more");
     // A ring longer than the device has.
-    let most = device.attr().max_qp_wr;
     let long = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(most).inline(max as u32).build();
     let error = long.expect_err("such long requests");
     let Error::OutOfRange { what: "requests of a send queue, so large", value, min: 1, max } = error else {

@@ -29,7 +29,7 @@ fn packets_have_the_headers_that_the_device_needs() {
     {
         let device = device();
         let pd = device.protection_domain().expect("a PD");
-        let mut cq = device.completion_queue(64).build().expect("a CQ");
+        let mut cq = device.completion_queue(512).build().expect("a CQ");
         let mut pair = pd.queue_pair::<transport::RawPacket<M>>(&cq, &cq).inline(100).build()?;
         pair.activate(&device.port(1).expect("port 1")).expect("ready to send");
         let (headers, rest) = UDP.split_first_chunk::<N>().expect("so many");

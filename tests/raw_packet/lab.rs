@@ -36,7 +36,7 @@ impl Lab {
         let port = device.port(1).expect("port 1");
         let pd = device.protection_domain().expect("a PD");
         let buffer = Pool::new(&pd, 4096, Access::LOCAL_WRITE).expect("a pool").take(4096).expect("all of it");
-        let [cq, none] = [(); 2].map(|()| device.completion_queue(64).build().expect("a CQ"));
+        let [cq, none] = [(); 2].map(|()| device.completion_queue(512).build().expect("a CQ"));
         let mut sender = pd.queue_pair(&cq, &none).sends(16).receives(16).inline(100).build().expect("a sender");
         let mut receiver = pair(&pd, &cq);
         for pair in [&mut sender, &mut receiver] {

@@ -52,7 +52,7 @@ fn others(device: &Device, pd: &ProtectionDomain, cq: &OwnedCq) -> Vec<(&'static
 fn a_receiver_of_frames_is_the_only_receiver() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let [cq, other] = [(); 2].map(|()| device.completion_queue(512).build().expect("a CQ"));
+    let [cq, other] = [(); 2].map(|()| device.completion_queue(2048).build().expect("a CQ"));
     let raw = pair(&pd, &cq);
     // Nothing else receives there.
     let alone = ReceiverError { flow_tags: true, receivers: 1 };
@@ -103,7 +103,7 @@ fn a_receiver_of_frames_is_the_only_receiver() {
 fn an_adopted_receiver_of_frames_is_the_only_receiver() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let cq = device.completion_queue(64).build().expect("a CQ");
+    let cq = device.completion_queue(2048).build().expect("a CQ");
     // SAFETY: integers and null pointers.
     let mut attr: sys::ibv_qp_init_attr = unsafe { std::mem::zeroed() };
     (attr.send_cq, attr.recv_cq) = (cq.handle().as_raw(), cq.handle().as_raw());
@@ -147,7 +147,7 @@ fn refuse_command(nth: u64) {
 fn a_target_that_cannot_go_still_receives() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let cq = device.completion_queue(64).build().expect("a CQ");
+    let cq = device.completion_queue(2048).build().expect("a CQ");
     let srq = pd.shared_recv_queue(16, 1).expect("a shared receive queue");
     let mut path = device.path(1, None).expect("a path");
     // There is no such GID, so the third command fails, which moves the target to RTR.

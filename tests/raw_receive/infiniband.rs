@@ -10,7 +10,7 @@ use crate::lab::device;
 fn infiniband_has_no_receivers_of_frames() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let cq = device.completion_queue(64).build().expect("a CQ");
+    let cq = device.completion_queue(128).build().expect("a CQ");
     let error = pd.work_queue(&cq).build().map(drop).expect_err("no frames");
     assert_eq!(error, Error::Call(CallError { call: "ibv_create_wq", errno: libc::EOPNOTSUPP }));
     assert!(error.to_string().contains("Ethernet"), "{error}");

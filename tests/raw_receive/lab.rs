@@ -45,7 +45,7 @@ impl Queue {
     }
 
     pub(crate) fn new(device: &Device, pd: &ProtectionDomain) -> Self {
-        let cq = device.completion_queue(64).build().expect("a CQ");
+        let cq = device.completion_queue(512).build().expect("a CQ");
         let wq = pd.work_queue(&cq).receives(RECEIVES).build().expect("a work queue");
         Self::over(pd, cq, wq)
     }
@@ -78,7 +78,7 @@ pub(crate) struct Sender {
 
 impl Sender {
     pub(crate) fn new(device: &Device, pd: &ProtectionDomain) -> Self {
-        let cq = device.completion_queue(64).build().expect("a CQ");
+        let cq = device.completion_queue(512).build().expect("a CQ");
         let builder = pd.queue_pair::<RawPacket>(&cq, &cq).sends(16).receives(0).inline(128);
         let mut pair = builder.build().expect("a raw packet queue pair: is it permitted?");
         pair.activate(&device.port(1).expect("port 1")).expect("ready to send");

@@ -15,7 +15,7 @@ use crate::lab::{Lab, Queue, until};
 /// Memory of receives, and a work queue that gets the station's frames as long as the last value stays.
 fn steered(lab: &Lab) -> (Buffer, OwnedCq, OwnedWq, impl Sized + use<>) {
     let buffer = Pool::new(&lab.pd, 4096, Access::LOCAL_WRITE).expect("a pool").take(4096).expect("all of it");
-    let cq = lab.device.completion_queue(64).build().expect("a CQ");
+    let cq = lab.device.completion_queue(512).build().expect("a CQ");
     let wq = lab.pd.work_queue(&cq).receives(8).build().expect("a work queue");
     let receiver = FrameReceiver::direct(&lab.pd, wq.handle()).expect("a receiver");
     let rule = receiver.steer(&Flow::mac(STATION)).expect("a rule");
@@ -69,7 +69,7 @@ fn errors_flush_and_a_restart_receives_again() {
         }
         assert_eq!(wq.posted(), 0);
     }
-    let mut other = lab.device.completion_queue(64).build().expect("a CQ");
+    let mut other = lab.device.completion_queue(512).build().expect("a CQ");
     assert_eq!(wq.restart(&mut other, drop_it), Err(Error::CqNotGiven { which: "receives" }));
 }
 
@@ -152,7 +152,7 @@ fn frames_left_behind_keep_the_next_queue_away() {
 #[test]
 fn sizes_are_checked() {
     let lab = Lab::new(3);
-    let cq = lab.device.completion_queue(64).build().expect("a CQ");
+    let cq = lab.device.completion_queue(512).build().expect("a CQ");
     let sizes = [
         lab.pd.work_queue(&cq).receives(0).build(),
         lab.pd.work_queue(&cq).receives((1 << 15) + 1).build(),
@@ -182,7 +182,7 @@ fn sizes_are_checked() {
 #[test]
 fn vlan_tags_are_taken_out_if_asked_for() {
     let mut lab = Lab::new(1);
-    let cq = lab.device.completion_queue(64).build().expect("a CQ");
+    let cq = lab.device.completion_queue(512).build().expect("a CQ");
     let wq = lab.pd.work_queue(&cq).receives(16).strip_vlan(true).build().expect("a work queue");
     lab.queues.push(Queue::over(&lab.pd, cq, wq));
     let tagged = Frame { vlan: Some(0xe02a), ..plain(STATION) };

@@ -159,7 +159,7 @@ fn a_rule_keeps_its_receiver() {
 #[test]
 fn queue_pairs_are_steered_to() {
     let lab = Lab::new(0);
-    let cq = lab.device.completion_queue(64).build().expect("a CQ");
+    let cq = lab.device.completion_queue(512).build().expect("a CQ");
     let pair = lab.pd.queue_pair::<RawPacket>(&cq, &cq).receives(4).build().expect("a queue pair");
     let rule = pair.qp.steer(&Flow::mac(STATION)).expect("a rule");
     drop(pair);

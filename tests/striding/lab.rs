@@ -61,7 +61,7 @@ pub(crate) struct Sender {
 
 impl Sender {
     pub(crate) fn new(device: &Device, pd: &ProtectionDomain) -> Self {
-        let cq = device.completion_queue(64).build().expect("a CQ");
+        let cq = device.completion_queue(4 * BURST as u32 + 1).build().expect("a CQ");
         let builder = pd.queue_pair::<RawPacket>(&cq, &cq).sends(4 * BURST as u32).receives(0).inline(64);
         let mut pair = builder.build().expect("a raw packet queue pair: is it permitted?");
         pair.activate(&device.port(1).expect("port 1")).expect("ready to send");

@@ -3,6 +3,7 @@
 //! Refusals at creation belong here, errors in use in `states.rs`.
 
 use blueflame::cq::compressed::{Checksum, ChecksumStride, Hash, Strided};
+use blueflame::cq::setup::RoomError;
 use blueflame::queue::striding::{Strides, StridesError};
 use blueflame::verbs::{Access, Error};
 
@@ -18,7 +19,7 @@ fn sizes_are_checked() {
     assert_eq!((limits.min_log_bytes, limits.max_log_bytes, limits.max_log_count), (6, 13, 16));
     let strides = Strides::new(9, 6).expect("on every device");
     let cq = device.completion_queue(4 * strides.count()).build().expect("a CQ");
-    let room = u64::from(cq.capacity() - 1);
+    let room = cq.room();
     let strided = |buffers| memory(&pd, buffers, strides).strided(strides).expect("long enough");
     let refused = |buffers, receives: u32| {
         pd.work_queue(&cq).receives(receives).striding(strided(buffers)).build().expect_err("refused")
@@ -28,10 +29,9 @@ fn sizes_are_checked() {
         refused(4, 1),
         Error::OutOfRange { what: "receives of a striding work queue", value: 1, min: 2, max: 1 << 15 }
     );
-    let buffers = (room / 512 + 1) as u32;
-    let what = "strides that complete to one queue";
-    let value = u64::from(buffers) * 512;
-    assert_eq!(refused(buffers, 1 << 15), Error::OutOfRange { what, value, min: 1, max: room });
+    let buffers = room / 512 + 1;
+    let error = RoomError { room, reserved: 0, completions: buffers * 512 };
+    assert_eq!(refused(buffers, 1 << 15), Error::CqRoom { cqn: cq.handle().cqn(), error });
     // Fewer buffers than receives count.
     drop(pd.work_queue(&cq).receives(1 << 10).striding(strided(2)).build().expect("two buffers' strides"));
     let two = pd.work_queue(&cq).recv_sge(2).striding(strided(2)).build();

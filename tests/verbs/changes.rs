@@ -20,6 +20,7 @@ fn a_queue_grows_and_shrinks_under_traffic() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let (mut a, b) = connected::<Rc>(&device, &pd);
+    a.cq.handle().oversubscribe();
     let mut next = 0;
     for (round, room) in [64, 15, 200, 1, 31, 1000, 64].into_iter().enumerate() {
         let waiting = (round % 3) as u64;
@@ -64,6 +65,7 @@ fn a_queue_that_cannot_change_says_so_and_goes_on() {
     while unsafe { op_own.read_volatile() } >> 4 == 15 {
         assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
     }
+    a.cq.handle().oversubscribe();
     let error = a.cq.resize(2).expect_err("six completions, four CQEs");
     assert!(matches!(error, Error::Call(call) if call.call == "RESIZE_CQ"), "{error}");
     for id in 0..6 {

@@ -33,7 +33,7 @@ fn pair<T: VerbsTransport>(device: &Device, pd: &ProtectionDomain) -> Option<End
 where
     wqe::operations::Memcpy: SupportedOn<T>,
 {
-    let cq = device.completion_queue(64).build().expect("a completion queue");
+    let cq = device.completion_queue(257).build().expect("a completion queue");
     let built = pd.queue_pair::<T>(&cq, &cq).sends(16).memcpy(true).build();
     if device.attr().max_memcpy != 0 {
         return Some(End::new(pd, cq, built.expect("a queue pair")));
@@ -164,7 +164,7 @@ fn keys_must_permit_it() {
 #[test]
 fn queue_pairs_are_made_for_it() {
     let Some(mut line) = Line::<Rc>::new(alone) else { return };
-    let cq = line.device.completion_queue(64).build().expect("a completion queue");
+    let cq = line.device.completion_queue(257).build().expect("a completion queue");
     let plain = line.pd.queue_pair(&cq, &cq).sends(16).build().expect("a queue pair");
     line.end = alone(&line.device, &line.pd, End::new(&line.pd, cq, plain));
     let request = line.copier.copy(line.memory.sge_of(0..8), line.memory.addr() + 100, line.memory.lkey());

@@ -110,7 +110,7 @@ fn every_copy_routine_reaches_the_device() {
 fn large_cqes_and_several_gather_entries() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let cq = device.completion_queue(10).cqe_bytes(128).build().expect("a CQ of 128-byte CQEs");
+    let cq = device.completion_queue(257).cqe_bytes(128).build().expect("a CQ of 128-byte CQEs");
     let pair = pd.queue_pair::<transport::Rc>(&cq, &cq).send_sge(4).recv_sge(2).build().expect("a queue pair");
     let mut a = End::new(&pd, cq, pair);
     let mut b = end::<transport::Rc>(&device, &pd);
@@ -136,7 +136,7 @@ fn two_queue_pairs_share_a_receive_queue() {
         // SAFETY: looked at after completion, and alive longer than the queue pairs.
         unsafe { srq.post_unchecked(WrId(tag as u64), &[buffer.sge()]) }.expect("post");
     }
-    let mut cq = device.completion_queue(64).build().expect("a CQ");
+    let mut cq = device.completion_queue(512).build().expect("a CQ");
     let build = |cq: &OwnedCq| {
         let builder = pd.queue_pair::<transport::Rc>(cq, cq);
         builder.shared_recv_queue(&srq_handle).build().expect("a queue pair")
@@ -172,7 +172,7 @@ fn events_wake_a_sleeper() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let channel = device.completion_channel().expect("a channel");
-    let cq = device.completion_queue(16).channel(&channel).context(0xfeed).build().expect("a CQ");
+    let cq = device.completion_queue(257).channel(&channel).context(0xfeed).build().expect("a CQ");
     let pair = pd.queue_pair::<transport::Rc>(&cq, &cq).build().expect("a queue pair");
     let mut b = End::new(&pd, cq, pair);
     let mut a = end::<transport::Rc>(&device, &pd);

@@ -49,7 +49,7 @@ fn states_follow_each_other_and_errors_flush() {
 fn every_queue_pair_has_its_own_register() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
-    let cq = device.completion_queue(64).build().expect("a CQ");
+    let cq = device.completion_queue(24 * 257).build().expect("a CQ");
     let pairs: Vec<QueuePair<transport::Rc>> =
         (0..24).map(|_| pd.queue_pair(&cq, &cq).build().expect("a queue pair")).collect();
     let mut numbers: Vec<u32> = pairs.iter().map(|pair| pair.qp.qpn().get()).collect();
@@ -70,7 +70,7 @@ fn queues_on_shared_registers_work_from_two_threads() {
         for _ in 0..2 {
             scope.spawn(|| {
                 let build = || {
-                    let cq = device.completion_queue(64).build().expect("a CQ");
+                    let cq = device.completion_queue(257).build().expect("a CQ");
                     let builder = pd.queue_pair::<transport::Rc>(&cq, &cq).inline(64);
                     // SAFETY: nothing here posts by libibverbs.
                     let pair = unsafe { builder.build_shared() }.expect("a queue pair");

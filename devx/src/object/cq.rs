@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use blueflame::cq::compressed::{Compression, Layout, MiniFormat};
 use blueflame::cq::mode::{Compressed, PollMode, Standard};
-use blueflame::cq::setup::{CqParts, mark_unwritten};
+use blueflame::cq::setup::{CqParts, Reservation, Room, RoomError, mark_unwritten};
 use blueflame::cq::{CompletionQueue, CqId, ResizeError};
 use blueflame::queue::Owned;
 use blueflame::types::{CqCi, Cqn};
@@ -49,13 +49,14 @@ const RESIZE_ALL: u32 = 7;
 const PLACE: Range<usize> = 0x50..0x60;
 
 /// The most CQEs that a caller may request. With the CQEs of compression sessions, the ring has at most 2^24.
-const MAX_CQES: u64 = 1 << 23;
+const MAX_CQES: u64 = (1 << 23) - 1;
 
 #[derive(Debug)]
 struct Handle {
     object: Object,
     cqn: Cqn,
     id: CqId,
+    room: Room,
     /// Resizing moves the ring. The object also keeps this place.
     lies: Arc<Mutex<Lies>>,
 }
@@ -90,6 +91,31 @@ impl Cq {
     /// The identity of the queue over it.
     pub(super) fn id(&self) -> CqId {
         self.handle.id
+    }
+
+    /// Reserves places for `completions` of an object that is about to be made.
+    ///
+    /// # Errors
+    /// [`Error::CqRoom`].
+    pub(super) fn reserve(&self, completions: u32) -> Result<Reservation, Error> {
+        self.room().reserve(completions).map_err(|error| self.too_small(error))
+    }
+
+    /// The error of a queue that is too small.
+    pub(super) fn too_small(&self, error: RoomError) -> Error {
+        Error::CqRoom { cqn: self.cqn(), error }
+    }
+
+    pub(super) fn room(&self) -> &Room {
+        &self.handle.room
+    }
+
+    /// From now on, lets queues complete here that may together have more completions waiting than fit
+    /// ([`Error::CqRoom`]). The program must then see to it that no more wait at a time, also when a queue pair fails
+    /// and all of its requests complete. [`oversubscribe`](blueflame::verbs::Cq::oversubscribe) of verbs says what
+    /// happens otherwise.
+    pub fn oversubscribe(&self) {
+        self.room().oversubscribe();
     }
 
     /// The object: for commands, and events.
@@ -135,36 +161,52 @@ impl Cq {
         self.handle.lies.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Changes the capacity of `queue` to at least `cqes` completions, more or fewer, while queue pairs complete there
-    /// (MODIFY_CQ). Unpolled completions stay. The new ring comes from `rings`.
+    /// Changes the room of `queue` to at least `cqes` completions, more or fewer, while queue pairs complete there
+    /// (MODIFY_CQ), but not to fewer than its queues may have waiting. Unpolled completions stay. The new ring comes
+    /// from `rings`.
     ///
     /// A queue whose device compresses completions cannot be resized; its type prevents that.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], no memory for the ring, or
-    /// [`Error::Command`], for instance if more completions wait than the new ring holds. Nothing has changed then,
-    /// unless the answer got lost (a status of OK): the device may have moved, and no completion arrives any more.
-    /// [`Error::Parts`] if the queue does not belong to its handle (they were swapped), or if the device did not move
-    /// to the new ring properly: completions are lost.
+    /// [`Error::OutOfRange`], [`Error::CqRoom`], [`Error::Capability`], [`Error::ForeignDevice`], no memory for the
+    /// ring, or [`Error::Command`], for instance if more completions wait than the new ring holds. Nothing has changed
+    /// then, unless the answer got lost (a status of OK): the device may have moved, and no completion arrives any
+    /// more. [`Error::Parts`] if the queue does not belong to its handle (they were swapped), or if the device did not
+    /// move to the new ring properly: completions are lost.
     pub fn resize<M: PollMode<Compression = ()>>(
         queue: &mut OwnedCq<M>,
         rings: &ThreadRings,
         cqes: u32,
     ) -> Result<(), Error> {
-        let parts_error = |why: String| Error::Parts { object: OBJECT, why };
         if !queue.is_whole() {
             return Err(parts_error("it is the queue of another handle".to_owned()));
         }
         let cq = queue.handle().clone();
-        let context = cq.object().context();
         in_range("CQEs", cqes, 1..=MAX_CQES)?;
-        let general = context.general()?;
+        let general = cq.object().context().general()?;
         has("cmd_hca_cap.cq_resize", general.cq_resize())?;
-        let cqes = cqes.next_power_of_two();
+        let cqes = places(cqes);
         at_least("cmd_hca_cap.log_max_cq_sz", general.log_max_cq_sz(), cqes.trailing_zeros())?;
         if cqes == queue.capacity() {
             return Ok(());
         }
+        // A smaller room counts before the device moves, a larger one after. One place stays free.
+        let was = queue.room();
+        let resize = |room| cq.room().resize(room).map_err(|error| cq.too_small(error));
+        resize(was.min(cqes - 1))?;
+        let moved = Self::change_ring(queue, &cq, rings, cqes);
+        // Of the ring that the queue is in now.
+        resize(queue.room())?;
+        moved
+    }
+
+    /// Moves the queue to a new ring of `cqes` CQEs.
+    fn change_ring<M: PollMode<Compression = ()>>(
+        queue: &mut OwnedCq<M>,
+        cq: &Self,
+        rings: &ThreadRings,
+        cqes: u32,
+    ) -> Result<(), Error> {
         let mut lies = cq.lies();
         let cqe_bytes = lies.parts.cqe_size;
         let ring = rings.ring(cqes as usize * cqe_bytes as usize, cqe_bytes as usize)?;
@@ -203,6 +245,15 @@ impl Cq {
     pub(super) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.handle, &other.handle)
     }
+}
+
+fn parts_error(why: String) -> Error {
+    Error::Parts { object: OBJECT, why }
+}
+
+/// The places of a ring for at least `cqes` completions: one of them stays free.
+fn places(cqes: u32) -> u32 {
+    (cqes + 1).next_power_of_two()
 }
 
 /// How the device compresses completions: layout and format.
@@ -258,7 +309,11 @@ impl<F: MiniFormat, L: Layout> CqMode for Compressed<F, L> {
 
 impl ThreadRings {
     /// Begins a completion queue with room for at least `cqes` completions, armed through `page`. It must hold all
-    /// completions that can wait in it unpolled: a queue that overruns is lost, with all its queue pairs.
+    /// completions that can wait in it unpolled: a queue that overruns is lost, with all its queue pairs. So a queue
+    /// for which there is no room is not made ([`Error::CqRoom`]), unless the completion queue is
+    /// [oversubscribed](Cq::oversubscribe). Unsignalled requests count as well: they complete when their queue pair
+    /// goes to the error state. [`completion_queue`](blueflame::verbs::Device::completion_queue) of verbs says what to
+    /// count.
     #[must_use]
     pub fn completion_queue<'a>(&'a self, page: &'a DoorbellPage, cqes: u32) -> CqBuilder<'a> {
         CqBuilder {
@@ -341,7 +396,7 @@ impl<M: CqMode> CqBuilder<'_, M> {
             Compression::None => 0,
             Compression::Basic | Compression::Enhanced => context.general()?.cqe_compression_max_num().into(),
         };
-        let cqes = (self.cqes + more).next_power_of_two();
+        let cqes = places(self.cqes + more);
         self.check(context, cqes)?;
         let eqn = context.event_queue(self.vector)?;
 
@@ -382,11 +437,10 @@ impl<M: CqMode> CqBuilder<'_, M> {
         let parts = CqParts { cqn: out.cqn(), ..parts };
         lies.lock().unwrap_or_else(PoisonError::into_inner).parts = parts;
         // SAFETY: the device was told of this ring, record and page, which the object keeps; nobody else polls it.
-        let queue = unsafe { CompletionQueue::from_parts(parts) }
-            .map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
-        let handle = Handle { object, cqn: out.cqn(), id: queue.id(), lies };
+        let queue = unsafe { CompletionQueue::from_parts(parts) }.map_err(|error| parts_error(error.to_string()))?;
         // SAFETY: the command has asked for the compression of `M`.
         let queue = unsafe { M::over(queue) };
+        let handle = Handle { object, cqn: out.cqn(), id: queue.id(), room: Room::new(queue.room()), lies };
         // SAFETY: the handle keeps the completion queue; this is the only queue over its ring.
         Ok(unsafe { Owned::new(queue, Cq { handle: Arc::new(handle) }, CompletionQueue::ring_addr) })
     }

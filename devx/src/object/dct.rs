@@ -62,7 +62,7 @@ impl Pd {
         if general.atomic() && allows(Access::REMOTE_ATOMIC) {
             target.set_rae(true).set_atomic_mode(context.atomic_mode()?);
         }
-        let under = (receiver(cq)?, shared.clone(), cq.clone(), self.clone());
+        let under = (receiver(cq)?, shared.reserve(cq)?, shared.clone(), cq.clone(), self.clone());
         let (object, out) = context.make(&inbox, under)?;
         Ok(Dct { object, dctn: out.dctn() })
     }

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use blueflame::cq::Side;
 use blueflame::cq::compressed::{Basic, Checksum, ChecksumStride, Enhanced, Hash, Layout, MiniFormat};
-use blueflame::cq::setup::CqParts;
-use blueflame::transport;
+use blueflame::cq::setup::{CqParts, RoomError};
+use blueflame::transport::{self, InlineL2};
 use blueflame::types::WrId;
 use blueflame::wqe;
 use blueflame_devx::Error;
-use blueflame_devx::object::{Cq, Uar};
+use blueflame_devx::object::{Cq, OwnedCq, SharedReceives, Tis, TransportDomain, Uar};
 
 use crate::end::{End, connected};
 use crate::ground::ground;
@@ -20,6 +20,7 @@ use crate::ground::ground;
 fn a_queue_grows_and_shrinks_under_traffic() {
     let ground = ground();
     let (mut a, b) = connected::<transport::Rc>(&ground);
+    a.cq.handle().oversubscribe();
     let mut next = 0;
     for (round, room) in [128, 16, 200, 2, 32, 1000, 64].into_iter().enumerate() {
         let waiting = (round % 3) as u64;
@@ -29,7 +30,7 @@ fn a_queue_grows_and_shrinks_under_traffic() {
         // While requests are on their way.
         if waiting < room.into() {
             Cq::resize(&mut a.cq, &ground.rings, room).expect("resized");
-            assert_eq!(a.cq.capacity(), room.next_power_of_two());
+            assert_eq!(a.cq.capacity(), (room + 1).next_power_of_two());
             assert_eq!(a.cq.handle().query().expect("QUERY_CQ").log_cq_size(), a.cq.capacity().trailing_zeros() as u8);
             assert_eq!(a.cq.handle().parts().buf.addr().get(), a.cq.ring_addr());
         }
@@ -55,7 +56,10 @@ fn a_queue_that_cannot_change_says_so_and_goes_on() {
     }
     // Until the last has come: nothing has been polled, so it is the sixth of the ring.
     wait("a completion", || ends(&a.cq.handle().parts())[5] >> 4 != 15);
-    let error = Cq::resize(&mut a.cq, &ground.rings, 4).expect_err("six completions, four CQEs");
+    let error = Cq::resize(&mut a.cq, &ground.rings, 3).expect_err("less than its queues need");
+    assert_eq!(refused(&a.cq, Err::<(), _>(error)), (3, 32, 0));
+    a.cq.handle().oversubscribe();
+    let error = Cq::resize(&mut a.cq, &ground.rings, 3).expect_err("six completions, four CQEs");
     assert!(matches!(error, Error::Command(_)), "{error}");
     for id in 0..6 {
         assert_eq!(a.completion().1, WrId(id));
@@ -206,4 +210,72 @@ fn compressed_completions_of_the_basic_layout() {
 fn compressed_completions_of_the_enhanced_layout() {
     compressed::<Hash, Enhanced>(64);
     compressed::<ChecksumStride, Enhanced>(128);
+}
+
+/// The numbers of a refusal: room, completions that wait already, and those of the refused queue.
+fn refused<T>(cq: &OwnedCq, made: Result<T, Error>) -> (u32, u64, u32) {
+    match made.map(|_| ()) {
+        Err(Error::CqRoom { cqn, error: RoomError { room, reserved, completions } }) => {
+            assert_eq!(cqn, cq.handle().cqn());
+            (room, reserved, completions)
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn queues_fill_a_completion_queue_to_its_last_place() {
+    let ground = ground();
+    let uar = Uar::new(&ground.context).expect("a register");
+    let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
+    assert_eq!((cq.capacity(), cq.room()), (128, 127));
+    let build = |sends, receives| {
+        let builder = ground.pd.queue_pair::<transport::Rc>(&ground.rings, &cq, &cq).sends(sends).receives(receives);
+        (builder.send_completions() + builder.recv_completions(), builder.build())
+    };
+    let (first, second) = (build(30, 33), build(32, 32));
+    assert_eq!(first.0 + second.0, 127);
+    let (first, second) = (first.1.expect("there is room"), second.1.expect("as many as fit"));
+    let error = build(1, 0).1.map(drop);
+    assert!(error.as_ref().is_err_and(|error| error.to_string().contains("128 may wait there unpolled")), "{error:?}");
+    assert_eq!(refused(&cq, error), (127, 127, 1));
+    drop(first);
+    let mut third = build(30, 33).1.expect("its places are free again");
+    assert!(third.sq.set_depth(blueflame::types::Wqebbs(32)).is_err(), "the ring has two more, for which is no place");
+    drop((second, third));
+    cq.handle().oversubscribe();
+    drop(build(128, 128).1.expect("the caller answers for the sum"));
+}
+
+#[test]
+fn every_kind_of_queue_counts() {
+    let ground = ground();
+    let uar = || Uar::new(&ground.context).expect("a register");
+    let page = uar();
+    let small = ground.rings.completion_queue(page.page(), 4).build().expect("a completion queue");
+    let large = ground.rings.completion_queue(page.page(), 64).build().expect("a completion queue");
+    let srq = ground.pd.shared_recv_queue(&ground.rings, 15, 1).expect("a shared receive queue");
+    let shared = SharedReceives::from(srq.handle());
+    let pair = |recv_cq| {
+        let builder = ground.pd.queue_pair::<transport::Rc>(&ground.rings, &large, recv_cq).sends(1);
+        builder.shared_receives(&shared).build()
+    };
+    assert_eq!(refused(&small, pair(&small)), (7, 0, 15));
+    // Two queue pairs take the same 15 receives.
+    drop([pair(&large).expect("room"), pair(&large).expect("room")]);
+    let general = ground.context.general().expect("capabilities");
+    if general.dct() {
+        assert_eq!(refused(&small, ground.pd.dct(small.handle(), &shared, &ground.path, 1)), (7, 0, 15));
+    }
+    if general.tag_matching() {
+        let list = ground.pd.tag_matching(&ground.rings, &small, &ground.path).tags(5).receives(8).build();
+        assert_eq!(refused(&small, list), (7, 0, 15 + 2 * 5));
+    }
+    if general.eth_net_offloads() {
+        let domain = TransportDomain::new(&ground.context).expect("ALLOC_TRANSPORT_DOMAIN");
+        let tis = Tis::new(&domain, 0).expect("CREATE_TIS");
+        let sends = ground.pd.send_queue::<InlineL2>(&ground.rings, &small, &tis, uar(), 8).map(drop);
+        assert_eq!(refused(&small, sends), (7, 0, 8));
+        assert_eq!(refused(&small, ground.pd.recv_queue(&ground.rings, &small, 8, 1)), (7, 0, 8));
+    }
 }

@@ -80,7 +80,7 @@ fn capabilities_are_checked_before_anything_is_sent() {
     let ground = ground();
     let uar = Uar::new(&ground.context).expect("a register");
     let most = ground.context.general().expect("capabilities").log_max_cq_sz();
-    let error = ground.rings.completion_queue(uar.page(), 1 << (most + 1).min(23)).build().map(drop);
+    let error = ground.rings.completion_queue(uar.page(), (1 << (most + 1).min(23)) - 1).build().map(drop);
     if most < 23 {
         let needed = u64::from(most) + 1;
         let found = most.into();

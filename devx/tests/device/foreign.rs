@@ -56,7 +56,7 @@ impl Things {
         let path = context.device().path(1, None)?;
         let ground = Ground::over(context.clone(), path);
         let uar = ThreadUar::new(&context)?;
-        let cq = ground.rings.completion_queue(uar.page(), 16).build()?;
+        let cq = ground.rings.completion_queue(uar.page(), 512).build()?;
         let umem = Arc::new(Umem::new(&context, 1 << 14)?);
         let key = || Mkey::of_memory(&ground.pd, &umem, 0..1 << 13, Access::ALL);
         let keys = [key()?, key()?];
@@ -78,7 +78,7 @@ impl Things {
 impl Frames {
     fn new(ground: &Ground, uar: &ThreadUar) -> Result<Self, Error> {
         let domain = TransportDomain::new(&ground.context)?;
-        let cq = ground.rings.completion_queue(uar.page(), 16).build()?;
+        let cq = ground.rings.completion_queue(uar.page(), 512).build()?;
         let rq = ground.pd.recv_queue(&ground.rings, &cq, 16, 1)?;
         let rqt = Rqt::new(&[rq.handle().clone(), rq.handle().clone()])?;
         let table = FlowTable::new(&ground.context, FlowTableType::NIC_RX, 1, 4)?;
@@ -217,7 +217,7 @@ const OF_FRAMES: &[Line] = &[
 ];
 
 fn pair(here: &Things, rings: &Things, sends: &Things, receives: &Things) -> Result<(), Error> {
-    let builder = here.ground.pd.queue_pair::<Rc>(&rings.ground.rings, &sends.cq, &receives.cq).receives(4);
+    let builder = here.ground.pd.queue_pair::<Rc>(&rings.ground.rings, &sends.cq, &receives.cq).sends(16).receives(4);
     builder.build().map(drop)
 }
 

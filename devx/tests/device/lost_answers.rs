@@ -89,7 +89,7 @@ fn what_a_lost_queue_uses_stays_taken() {
 fn a_lost_receiver_counts() {
     let ground = ground();
     let uar = Uar::new(&ground.context).expect("a register");
-    let cq = ground.rings.completion_queue(uar.page(), 8).build().expect("a completion queue");
+    let cq = ground.rings.completion_queue(uar.page(), 512).build().expect("a completion queue");
     let make = |uar| ground.pd.queue_pair::<transport::Rc>(&ground.rings, &cq, &cq).build_on(uar).map(drop);
     let [first, second] = [(); 2].map(|()| Uar::new(&ground.context).expect("a register"));
     // The context keeps the device's answers.

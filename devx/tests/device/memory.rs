@@ -138,7 +138,7 @@ fn thousands_of_queues_are_one_registration() {
     let rings = Rings::builder(&ground.context).chunk_bytes(4 << 20).build().expect("memory");
     let thread = ThreadRings::new(&rings);
     let uar = blueflame_devx::object::ThreadUar::new(&ground.context).expect("a register");
-    let cq = thread.completion_queue(uar.page(), 1024).build().expect("a completion queue");
+    let cq = thread.completion_queue(uar.page(), 200 * 32).build().expect("a completion queue");
     let before = rings.in_use();
     let pairs: Vec<_> = (0..200)
         .map(|_| {

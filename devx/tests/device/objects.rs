@@ -28,7 +28,7 @@ use crate::ground::ground;
 fn a_datagram_queue_pair_goes_to_rts() {
     let ground = ground();
     let uar = Uar::new(&ground.context).expect("a register");
-    let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
+    let cq = ground.rings.completion_queue(uar.page(), 512).build().expect("a completion queue");
     let builder = ground.pd.raw_queue_pair(ServiceType::UD, &ground.rings, &cq, &cq);
     let raw = builder.sends(16).receives(16).build_on(uar).expect("a queue pair");
     raw.qp.start_datagrams(&ground.path, 0x1111_1111).expect("RTS");
@@ -44,7 +44,7 @@ fn an_initiator_and_a_target_are_made() {
     let ground = ground();
     let general = ground.context.general().expect("capabilities");
     let uar = Uar::new(&ground.context).expect("a register");
-    let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
+    let cq = ground.rings.completion_queue(uar.page(), 512).build().expect("a completion queue");
     let srq = ground.verbs_pd.shared_recv_queue(16, 1).expect("a shared receive queue of verbs");
     let shared = SharedReceives::of_verbs(&ground.context, srq.handle()).expect("of this device");
     let mut path = ground.path.clone();
@@ -75,7 +75,7 @@ fn an_initiator_and_a_target_are_made() {
 fn a_queue_pair_takes_receives_from_a_shared_queue() {
     let ground = ground();
     let uar = Uar::new(&ground.context).expect("a register");
-    let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
+    let cq = ground.rings.completion_queue(uar.page(), 512).build().expect("a completion queue");
     let srq = ground.pd.shared_recv_queue(&ground.rings, 30, 1).expect("a shared receive queue");
     assert_eq!(srq.capacity(), 31);
     let shared = SharedReceives::from(srq.handle());
@@ -103,7 +103,7 @@ fn frames_leave_by_a_send_queue() {
     }
     let tis = Tis::new(&domain, 0).expect("CREATE_TIS");
     let uar = Uar::new(&ground.context).expect("a register");
-    let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
+    let cq = ground.rings.completion_queue(uar.page(), 512).build().expect("a completion queue");
     let mut cq = cq;
     let mut sq = ground.pd.send_queue::<InlineL2>(&ground.rings, &cq, &tis, uar, 16).expect("a send queue");
     let context = sq.handle().query().expect("QUERY_SQ");
@@ -147,7 +147,7 @@ fn registers_without_blueflame_are_dedicated_where_libmlx5_has_them() {
 /// Tries to make a send queue of frames with the headers of `M` inline.
 fn send_queue<M: DevxInlineMode>(ground: &Ground, tis: &Tis) -> Result<MinInlineMode, Error> {
     let uar = Uar::new(&ground.context)?;
-    let cq = ground.rings.completion_queue(uar.page(), 64).build()?;
+    let cq = ground.rings.completion_queue(uar.page(), 512).build()?;
     let sq = ground.pd.send_queue::<M>(&ground.rings, &cq, tis, uar, 16)?;
     Ok(sq.handle().query()?.min_wqe_inline_mode())
 }
@@ -212,7 +212,7 @@ fn sessions_need_a_device_without_headers_inline() {
     let domain = TransportDomain::new(context).expect("ALLOC_TRANSPORT_DOMAIN");
     let tis = Tis::new(&domain, 0).expect("CREATE_TIS");
     let uar = Uar::new(context).expect("a register");
-    let mut cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
+    let mut cq = ground.rings.completion_queue(uar.page(), 512).build().expect("a completion queue");
     if !taken {
         let sq = ground.pd.send_queue::<InlineTcpUdp>(&ground.rings, &cq, &tis, uar, 16).expect("a send queue");
         assert!(
@@ -251,7 +251,7 @@ fn rules_send_to_queues_and_count() {
     let domain = TransportDomain::new(&ground.context).expect("ALLOC_TRANSPORT_DOMAIN");
     let uar = Uar::new(&ground.context).expect("a register");
     let queues = [(); 2].map(|()| {
-        let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
+        let cq = ground.rings.completion_queue(uar.page(), 512).build().expect("a completion queue");
         ground.pd.recv_queue(&ground.rings, &cq, 16, 1).expect("a receive queue")
     });
     assert_eq!(queues[0].handle().query().expect("QUERY_RQ").state(), QueueState::RDY);

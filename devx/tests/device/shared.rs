@@ -101,7 +101,7 @@ fn serves_two<H>(ground: &Ground, cq: OwnedCq, shared: &SharedReceives, srq: &mu
 fn a_memory_pool_serves_two_queue_pairs() {
     let ground = ground();
     let uar = Uar::new(&ground.context).expect("a register");
-    let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
+    let cq = ground.rings.completion_queue(uar.page(), 512).build().expect("a completion queue");
     let mut srq = ground.pd.shared_recv_queue(&ground.rings, 30, 1).expect("a pool");
     let shared = SharedReceives::from(srq.handle());
     serves_two(&ground, cq, &shared, &mut srq);
@@ -111,7 +111,7 @@ fn a_memory_pool_serves_two_queue_pairs() {
 fn an_extended_queue_serves_two_queue_pairs() {
     let ground = ground();
     let uar = Uar::new(&ground.context).expect("a register");
-    let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
+    let cq = ground.rings.completion_queue(uar.page(), 512).build().expect("a completion queue");
     let cqn = cq.cqn();
     let made = ground.pd.extended_recv_queue(&ground.rings, cq.handle(), 30, 1);
     if ground.context.general().expect("capabilities").log_max_xrq() == 0 {
@@ -159,7 +159,7 @@ fn tells_of_few<H>(
 fn few_receives_of_a_memory_pool_are_an_event() {
     let ground = ground();
     let uar = Uar::new(&ground.context).expect("a register");
-    let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
+    let cq = ground.rings.completion_queue(uar.page(), 512).build().expect("a completion queue");
     let mut srq = ground.pd.shared_recv_queue(&ground.rings, 30, 1).expect("a pool");
     let handle = srq.handle().clone();
     let shared = SharedReceives::from(&handle);
@@ -173,7 +173,7 @@ fn few_receives_of_an_extended_queue_are_an_event() {
         return;
     }
     let uar = Uar::new(&ground.context).expect("a register");
-    let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
+    let cq = ground.rings.completion_queue(uar.page(), 512).build().expect("a completion queue");
     let mut xrq = ground.pd.extended_recv_queue(&ground.rings, cq.handle(), 30, 1).expect("an extended queue");
     let handle = xrq.handle().clone();
     let shared = SharedReceives::from(&handle);
@@ -198,7 +198,7 @@ fn queues_without_registered_memory_are_for_drivers() {
 
     let Ok(domain) = Xrcd::new(&ground.context) else { return };
     let uar = Uar::new(&ground.context).expect("a register");
-    let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
+    let cq = ground.rings.completion_queue(uar.page(), 512).build().expect("a completion queue");
     let mut inbox = CreateXrcSrqIn::new();
     let context = inbox.xrc_srq_context_entry_mut();
     context.set_log_xrc_srq_size(4).set_log_rq_stride(1).set_pd(ground.pd.pdn());

@@ -56,7 +56,7 @@ fn mapped(start: usize) -> bool {
 pub(crate) fn check(context: &Context) {
     let rings = ThreadRings::new(&Rings::new(context).expect("memory"));
     let uar = Uar::new(context).expect("a register");
-    let cq = rings.completion_queue(uar.page(), 16).build().expect("a completion queue");
+    let cq = rings.completion_queue(uar.page(), 512).build().expect("a completion queue");
     let ground = Ground { pd: Pd::new(context).expect("ALLOC_PD"), rings, uar, cq };
     let taken = || ground.rings.rings().in_use().taken;
     for (what, make) in IN_RINGS {

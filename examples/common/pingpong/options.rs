@@ -36,7 +36,7 @@ pub struct PingPongOptions {
 /// Completions that a side can have outstanding.
 #[must_use]
 pub fn completions(options: &PingPongOptions) -> u32 {
-    options.rx_depth + 2
+    options.rx_depth + SENDS + 1
 }
 
 /// Sends that a side can have outstanding.

@@ -82,8 +82,9 @@ pub struct RecvQueue<F: RecvForm = PlainRecv> {
     pub(in crate::queue) shadow: NonNull<MaybeUninit<u64>>,
     /// Number of WQEs, less one.
     pub(in crate::queue) mask: u32,
-    /// How many may be outstanding at a time: at most the ring's.
+    /// How many may be outstanding at a time, and the most that this may be: at most the ring's.
     depth: u32,
+    most: u32,
     /// How far the head may be from the tail: `depth` and `early`, but at most the ring's.
     pub(in crate::queue) room: u32,
     /// log2 of the stride in bytes.
@@ -138,13 +139,14 @@ impl<F: RecvForm> RecvQueue<F> {
         let origin_bits = if flow_tags { Origin::ANY_NUMBER } else { Origin::NUMBERED };
         // SAFETY: the caller promises the memory.
         unsafe { unmark_all(shadow, wqe_cnt) };
-        let (depth, room) = (wqe_cnt, wqe_cnt);
+        let (depth, most, room) = (wqe_cnt, wqe_cnt, wqe_cnt);
         Ok(Self {
             buf,
             record,
             shadow,
             mask,
             depth,
+            most,
             room,
             shift,
             head,
@@ -292,13 +294,22 @@ impl<F: RecvForm> RecvQueue<F> {
     }
 
     /// Bounds how many requests may be outstanding at a time: posting beyond fails with [`RecvError::Full`]. A queue
-    /// made of parts begins with its whole ring, and no bound exceeds that. Requests already posted stay posted.
+    /// made of parts begins with its whole ring, and no bound exceeds that, or the [limit](Self::limit_depth). Requests
+    /// already posted stay posted.
     ///
     /// For out-of-order data placement, libmlx5 makes a ring of twice the bound: it has room while WQEs that are done
     /// wait for an older one.
     pub fn set_depth(&mut self, requests: u32) {
-        self.depth = requests.min(self.capacity());
+        self.depth = requests.min(self.most);
         self.set_room();
+    }
+
+    /// From now on, at most `requests` may be outstanding at a time, whatever [`set_depth`](Self::set_depth) asks for.
+    /// Later calls may lower the limit. The queues of `verbs` and DevX have one: the requests whose completions their
+    /// completion queue has room for.
+    pub fn limit_depth(&mut self, requests: u32) {
+        self.most = requests.min(self.most);
+        self.set_depth(self.depth);
     }
 
     /// Whether a completion's origin is this queue's.

@@ -79,6 +79,8 @@ pub struct SendQueue<T: Transport, R: Register = ExclusiveRegister> {
     pub(in crate::queue) end: Index,
     /// How many WQEBBs may be outstanding: at most the ring's.
     pub(in crate::queue) depth: u32,
+    /// The most that `depth` may be.
+    pub(in crate::queue) most: Wqebbs,
     /// Selects a [`WqebbPlace`] of the ring.
     pub(super) mask: u32,
     pub(super) signal_all: bool,
@@ -142,6 +144,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             // At most 2^15, checked.
             end: Index::new(pi.add(Wqebbs(wqebbs as u16))),
             depth: wqebbs,
+            most: Wqebbs(wqebbs as u16),
             mask: WqebbPlace::mask(wqebbs),
             signal_all,
             transport: PhantomData,

@@ -145,6 +145,7 @@ impl<T: Transport, F: FlushMode, C: BlockCopy> SendQueue<T, ExclusiveRegister<F,
             pi: Index::new(SqPi(0)),
             end: Index::new(SqPi(WQEBBS as u16)),
             depth: WQEBBS,
+            most: Wqebbs(WQEBBS as u16),
             mask: WqebbPlace::mask(WQEBBS),
             ..*self
         }

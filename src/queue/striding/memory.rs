@@ -193,6 +193,12 @@ impl StridedMemory {
         self.slab().buffers
     }
 
+    /// The most completions of a queue that has `receives` of the buffers posted at a time: one of each stride.
+    #[must_use]
+    pub fn completions(&self, receives: u32) -> u32 {
+        receives.min(self.buffers()).saturating_mul(self.strides().count())
+    }
+
     #[inline]
     pub(super) fn lkey(&self) -> Lkey {
         self.slab().lkey

@@ -109,8 +109,9 @@ pub struct StridingRecvQueue {
     pub(super) kept: u32,
     pub(super) is_open: bool,
     head: u32,
-    /// How many WQEs may be posted at a time.
+    /// How many WQEs may be posted at a time, and the most that this may be.
     depth: u32,
+    most: u32,
     buf: NonNull<u8>,
     shadow: NonNull<MaybeUninit<u64>>,
     record: DoorbellRecord,
@@ -172,6 +173,7 @@ impl StridingRecvQueue {
             is_open: false,
             head: 0,
             depth: wqe_cnt,
+            most: wqe_cnt,
             buf,
             shadow,
             // SAFETY: the caller promises the word, and that nothing else posts.
@@ -376,9 +378,17 @@ impl StridingRecvQueue {
     }
 
     /// Bounds how many WQEs may be posted at a time. A queue made of parts begins with its whole ring, and no bound
-    /// exceeds that. WQEs already posted stay posted.
+    /// exceeds that, or the [limit](Self::limit_depth). WQEs already posted stay posted.
     pub fn set_depth(&mut self, wqes: u32) {
-        self.depth = wqes.min(self.mask + 1);
+        self.depth = wqes.min(self.most);
+    }
+
+    /// From now on, at most `wqes` may be posted at a time, whatever [`set_depth`](Self::set_depth) asks for. Later
+    /// calls may lower the limit. The queues of `verbs` and DevX have one: the WQEs whose completions their completion
+    /// queue has room for.
+    pub fn limit_depth(&mut self, wqes: u32) {
+        self.most = wqes.min(self.most);
+        self.set_depth(self.depth);
     }
 
     /// WQEs that are posted, the one that is being filled included.

@@ -1,13 +1,33 @@
 //! Checks of the completion queues that an object is made with.
 
+use std::sync::Arc;
+
 use crate::cq::CqId;
-use crate::cq::setup::{Receiver, Whose};
+use crate::cq::setup::{Receiver, Reservation, Whose};
 use crate::queue::AnyCq;
 #[cfg(doc)]
 use crate::queue::Owned;
 use crate::types::Qpn;
 use crate::verbs::Error;
 use crate::verbs::cq::queue::{Cq, OBJECT};
+
+/// What an object holds of the completion queues that it completes to. It must outlive the object.
+#[derive(Debug, Default)]
+pub(in crate::verbs) struct Completes {
+    /// Counts it as a receiver; `None` without receives.
+    pub(in crate::verbs) receiver: Option<Receiver>,
+    /// Places for its sends.
+    pub(in crate::verbs) sends: Option<Reservation>,
+    /// Places for its receives, shared with the other objects that receive from the same queue.
+    pub(in crate::verbs) _receives: Option<Arc<Reservation>>,
+}
+
+impl Completes {
+    /// The most requests that its send queue may have outstanding.
+    pub(in crate::verbs) fn most_sends(&self) -> Option<u32> {
+        self.sends.as_ref()?.limit()
+    }
+}
 
 /// Refuses the queue of another handle: safe code can exchange the queues in two [`Owned`].
 pub(in crate::verbs) fn whole(cq: &dyn AnyCq<Cq>) -> Result<&Cq, Error> {

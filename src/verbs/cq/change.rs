@@ -38,9 +38,9 @@ fn start(memory: &mut MmapMut) -> NonNull<u8> {
 }
 
 impl<M: PollMode<Compression = ()>> OwnedCq<M> {
-    /// Changes the queue's room to at least `cqes` completions, more or fewer than before. Queue pairs may complete
-    /// there meanwhile. Unpolled completions stay. The new ring lies in pages of this process, wherever the old one
-    /// was.
+    /// Changes the queue's room to at least `cqes` completions, more or fewer than before, but not fewer than its
+    /// queues may have waiting. Queue pairs may complete there meanwhile. Unpolled completions stay. The new ring lies
+    /// in pages of this process, wherever the old one was.
     ///
     /// ```no_run
     /// # use blueflame::verbs::{Device, Error};
@@ -57,10 +57,10 @@ impl<M: PollMode<Compression = ()>> OwnedCq<M> {
     /// cannot be resized; the types rule it out.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`]; [`Error::MixedUp`]; [`Error::Unsupported`] for an adopted queue, and on devices
-    /// (`cq_resize`) and kernels (before 5.0) that cannot resize; a failed call, for example when more completions wait
-    /// than the new room holds. In these cases nothing has changed. [`Error::Parts`] if the device has not moved to the
-    /// new ring as it should: completions are lost, and the queue keeps both rings.
+    /// [`Error::OutOfRange`]; [`Error::MixedUp`]; [`Error::CqRoom`]; [`Error::Unsupported`] for an adopted queue, and
+    /// on devices (`cq_resize`) and kernels (before 5.0) that cannot resize; a failed call, for example when more
+    /// completions wait than the new room holds. In these cases nothing has changed. [`Error::Parts`] if the device has
+    /// not moved to the new ring as it should: completions are lost, and the queue keeps both rings.
     #[doc(alias = "ibv_resize_cq")]
     pub fn resize(&mut self, cqes: u32) -> Result<(), Error> {
         const WHAT: &str = "resizing the completion queue";
@@ -74,7 +74,10 @@ impl<M: PollMode<Compression = ()>> OwnedCq<M> {
         if cqes == self.capacity() {
             return Ok(());
         }
-        cq.moves(|parts| {
+        // A smaller room counts before the device moves, a larger one after. One place stays free.
+        let resize = |room| cq.room().resize(room).map_err(|error| cq.too_small(error));
+        resize(self.room().min(cqes - 1))?;
+        let result = cq.moves(|parts| {
             let mut memory = ring(cqes, parts.cqe_size)?;
             let buf = start(&mut memory);
             // Before the device moves there: it does not move back.
@@ -98,7 +101,10 @@ impl<M: PollMode<Compression = ()>> OwnedCq<M> {
             };
             let result = result.map_err(|why| Error::Parts { object: OBJECT, why });
             Ok(Moved { buf, cqe_cnt: cqes, memory, result })
-        })
+        });
+        // Of the ring that the queue is in now.
+        resize(self.room())?;
+        result
     }
 }
 

@@ -10,7 +10,7 @@ use rdma_sys as sys;
 use crate::arch::copy::BlockCopy;
 use crate::cq::compressed::VerbsFormat;
 use crate::cq::mode::{Compressed, PollMode, Standard};
-use crate::cq::setup::CqParts;
+use crate::cq::setup::{CqParts, Reservation, Room, RoomError};
 use crate::cq::{CompletionQueue, CqId};
 use crate::db::FlushMode;
 use crate::types::{CqCi, Cqn};
@@ -21,7 +21,7 @@ use crate::verbs::error::{in_range, non_null};
 use crate::verbs::event::event;
 use crate::verbs::leak::drop_or_leak;
 use crate::verbs::parts::{self, fits, part};
-use crate::verbs::taken::Taken;
+use crate::verbs::taken::{Known, Taken};
 use crate::verbs::{CompletionChannel, Device, Error, Owned, ffi};
 
 /// Handle of a completion queue (`ibv_cq`), for all uses except polling. Cheap to clone. Make queue pairs with the
@@ -44,6 +44,7 @@ pub(crate) struct CqHandle {
     /// Whether it is ours to destroy.
     adopted: bool,
     cqn: Cqn,
+    room: Room,
     /// Where it lies, once there is a queue over it. Resizing moves it.
     lies: Mutex<Option<Lies>>,
     /// Makes sure that no other queue drives it; given back before it is destroyed.
@@ -113,6 +114,47 @@ impl Cq {
         self.handle.context.as_ref()
     }
 
+    /// Reserves places for `completions` of an object that is about to be made.
+    ///
+    /// # Errors
+    /// [`Error::CqRoom`].
+    pub(in crate::verbs) fn reserve(&self, completions: u32) -> Result<Reservation, Error> {
+        self.handle.room.reserve(completions).map_err(|error| self.too_small(error))
+    }
+
+    /// The error of a queue that is too small.
+    pub(in crate::verbs) fn too_small(&self, error: RoomError) -> Error {
+        Error::CqRoom { cqn: self.cqn(), error }
+    }
+
+    pub(in crate::verbs) fn room(&self) -> &Room {
+        &self.handle.room
+    }
+
+    /// From now on, lets queues complete here that may together have more completions waiting than fit:
+    /// [`Error::CqRoom`] no longer comes from this completion queue.
+    ///
+    /// The program must then see to it that no more wait at a time than fit ([`CompletionQueue::room`]). For example,
+    /// it signals only every 16th request and counts the signalled ones. This does not hold once a queue pair fails:
+    /// in the error state, each request and each receive completes, unsignalled ones as well.
+    ///
+    /// If the completion queue overruns, completions are lost, and the device moves it into error
+    /// ([`AsyncEvent::CqError`](crate::verbs::device::AsyncEvent::CqError)). It gets no further completions. The
+    /// requests of all its queue pairs stay outstanding for good: destroy them and the completion queue.
+    ///
+    /// ```no_run
+    /// # use blueflame::verbs::{Device, Error, OwnedCq};
+    /// # fn small(device: &Device) -> Result<OwnedCq, Error> {
+    /// // A thousand queue pairs of 128 requests will complete here, of which the program keeps at most 1000 in flight.
+    /// let cq = device.completion_queue(1000).build()?;
+    /// cq.handle().oversubscribe();
+    /// # Ok(cq)
+    /// # }
+    /// ```
+    pub fn oversubscribe(&self) {
+        self.handle.room.oversubscribe();
+    }
+
     /// Has `to` move the queue to another ring, whose memory the handle then keeps. The old ring goes when both device
     /// and queue have certainly left it; otherwise the handle keeps both rings.
     pub(in crate::verbs) fn moves(&self, to: impl FnOnce(&CqParts) -> Result<Moved, Error>) -> Result<(), Error> {
@@ -160,12 +202,17 @@ struct Plan<'a> {
 
 impl Device {
     /// Begins a completion queue with room for at least `cqes` completions. It must have room for all completions that
-    /// can wait unpolled: a queue that overruns is lost, with all its queue pairs.
+    /// can wait unpolled: a queue that overruns is lost, with all its queue pairs. So a queue for which there is no
+    /// room is not made ([`Error::CqRoom`]), unless the completion queue is [oversubscribed](Cq::oversubscribe).
     ///
-    /// That is the sum, over the queues that complete there, of
+    /// `cqes` is the sum, over the queues that complete there, of
     /// [`send_completions`](crate::verbs::QpBuilder::send_completions) and
-    /// [`recv_completions`](crate::verbs::QpBuilder::recv_completions), and of the capacities of shared receive queues.
-    /// Count unsignalled requests as well: they complete when their queue pair goes to the error state.
+    /// [`recv_completions`](crate::verbs::QpBuilder::recv_completions), of the receives of work queues (or the strides
+    /// of their buffers), and of the [capacities](crate::SharedRecvQueue::capacity) of shared receive queues, each
+    /// counted once. Unsignalled requests count as well: they complete when their queue pair goes to the error state.
+    /// Leave one more place for each memory key whose [signatures](crate::wqe::signing) are checked: a signature error
+    /// has a completion of its own, and keys are not counted. Completions that were unpolled when their queue pair was
+    /// dropped are not counted either.
     #[must_use]
     pub fn completion_queue(&self, cqes: u32) -> CqBuilder<'_> {
         let plan = Plan {
@@ -392,6 +439,7 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
             raw: non_null("mlx5dv_create_cq", raw)?.cast(),
             adopted: false,
             cqn: Cqn::truncate(0),
+            room: Room::new(0),
             lies: Mutex::new(None),
             taken: None,
             _channel: self.plan.channel.map(|channel| Arc::clone(&channel.handle)),
@@ -399,7 +447,7 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
             context: Some(Arc::clone(context)),
         };
         // SAFETY: just made, by libmlx5, with the format of `M`; the queue goes before the handle (`Owned`).
-        let queue = unsafe { M::over(queue_over(&mut handle, CqCi::truncate(0))?) };
+        let queue = unsafe { queue_over::<M>(&mut handle, CqCi::truncate(0)) }?;
         // SAFETY: the handle keeps the completion queue; this is the only queue over its ring.
         Ok(unsafe { Owned::new(queue, Cq { handle: Arc::new(handle) }, CompletionQueue::ring_addr) })
     }
@@ -437,6 +485,7 @@ pub unsafe fn adopt_cq(cq: NonNull<sys::ibv_cq>) -> Result<OwnedCq, Error> {
         raw: cq,
         adopted: true,
         cqn: Cqn::truncate(0),
+        room: Room::new(0),
         lies: Mutex::new(None),
         taken: None,
         _channel: None,
@@ -444,17 +493,17 @@ pub unsafe fn adopt_cq(cq: NonNull<sys::ibv_cq>) -> Result<OwnedCq, Error> {
         context: None,
     };
     // SAFETY: the caller vouches for the queue and its index.
-    let queue = unsafe { queue_over(&mut handle, CqCi::truncate(0)) }?;
+    let queue = unsafe { queue_over::<Standard>(&mut handle, CqCi::truncate(0)) }?;
     // SAFETY: the caller keeps the completion queue; this is the only queue over its ring.
     Ok(unsafe { Owned::new(queue, Cq { handle: Arc::new(handle) }, CompletionQueue::ring_addr) })
 }
 
-/// A queue over the ring of `handle`, whose number it fills in.
+/// A queue over the ring of `handle`, whose number and room it fills in.
 ///
 /// # Safety
-/// The completion queue is alive and of libmlx5, stays alive as long as the queue, no other code polls it, and it has
-/// been polled up to `ci`.
-unsafe fn queue_over(handle: &mut CqHandle, ci: CqCi) -> Result<CompletionQueue, Error> {
+/// The completion queue is alive, of libmlx5, and made for mode `M`. It stays alive as long as the queue, no other code
+/// polls it, and it has been polled up to `ci`.
+unsafe fn queue_over<M: CqMode>(handle: &mut CqHandle, ci: CqCi) -> Result<CompletionQueue<M>, Error> {
     // SAFETY: the caller's.
     let raw = unsafe { parts::of_cq(handle.raw) }?;
     handle.cqn = fits(OBJECT, "number", raw.cqn, Cqn::new(raw.cqn))?;
@@ -471,8 +520,11 @@ unsafe fn queue_over(handle: &mut CqHandle, ci: CqCi) -> Result<CompletionQueue,
     // SAFETY: libmlx5 describes its own ring; the caller vouches for its life and for being the only one.
     let queue = unsafe { CompletionQueue::from_parts(parts) }
         .map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
+    // SAFETY: the caller's; nothing was polled yet.
+    let queue = unsafe { M::over(queue) };
+    handle.room = Room::new(queue.room());
     if let Some(taken) = &handle.taken {
-        taken.identify(queue.id());
+        taken.describe(Known::Cq { id: queue.id(), cqn: handle.cqn, room: handle.room.clone() });
     }
     handle.lies = Mutex::new(Some(Lies { parts, ring: None, unsure: Vec::new() }));
     event!(

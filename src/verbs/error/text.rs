@@ -147,6 +147,11 @@ impl fmt::Display for Error {
             Self::Receivers { cqn, error } => {
                 write!(f, "completion queue {:#x} cannot serve this receiver: {error}; use a separate one", cqn.get())
             }
+            Self::CqRoom { cqn, error } => write!(
+                f,
+                "completion queue {:#x} has {error}; make it larger, or oversubscribe it if fewer ever wait",
+                cqn.get()
+            ),
             Self::StaleReceives { cqn } => write!(
                 f,
                 "completion queue {:#x} has unpolled completions of an earlier receiver, and completions of frames \

@@ -7,6 +7,7 @@ use rdma_sys as sys;
 use super::attr::FlowAttr;
 use super::counters::FlowCounters;
 use super::receiver::FrameReceiver;
+use crate::cq::setup::Receiver;
 use crate::flow::Flow;
 use crate::verbs::error::{has_port, non_null};
 use crate::verbs::event::event;
@@ -129,7 +130,7 @@ impl Qp {
     /// # Errors
     /// As [`steer`](Self::steer); [`Error::NoPort`], [`Error::ForeignDevice`] for counters.
     pub fn steer_with(&self, flow: &Flow, options: &RuleOptions<'_>) -> Result<FlowRule, Error> {
-        if !self.handle.receiver.as_ref().is_some_and(|receiver| receiver.flow_tags()) {
+        if !self.receiver().is_some_and(Receiver::flow_tags) {
             return Err(Error::NoFrames { qpn: self.qpn() });
         }
         has_port(options.port, self.handle.device.ports)?;

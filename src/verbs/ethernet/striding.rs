@@ -98,8 +98,6 @@ impl StridingWqBuilder<'_> {
         // A ring has two WQEs at least, even if there is but one buffer.
         let receives = plan.receives.unwrap_or(memory.buffers().min(MAX_RECEIVES as u32).max(2));
         in_range("receives of a striding work queue", receives.into(), 2..=MAX_RECEIVES)?;
-        let completions = u64::from(receives.min(memory.buffers())) * u64::from(strides.count());
-        in_range("strides that complete to one queue", completions, 1..=plan.cq.any_room().into())?;
         if !plan.cq.any_tells_strides() {
             return Err(Error::NoStrides { cqn: plan.cq.any_handle().cqn() });
         }
@@ -120,7 +118,7 @@ impl StridingWqBuilder<'_> {
         // device.
         let mut queue = unsafe { StridingRecvQueue::from_parts(parts, memory) }
             .map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
-        queue.set_depth(receives);
+        queue.limit_depth(receives);
         queue.refill();
         // SAFETY: the handle keeps the work queue; this is the only queue over its ring.
         Ok(unsafe { Owned::new(queue, wq, StridingRecvQueue::ring_addr) })

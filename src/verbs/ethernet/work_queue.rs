@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use rdma_sys as sys;
 
 use crate::cq::Cqe;
-use crate::cq::setup::{Receiver, Whose};
+use crate::cq::setup::{Receiver, Reservation, Whose};
 use crate::queue::RecvQueue;
 use crate::queue::recv::RqParts;
 use crate::queue::striding::{MemoryGuard, StridedMemory, Strides};
@@ -55,6 +55,7 @@ struct Under {
     _pd: Arc<PdHandle>,
     cq: Cq,
     _receiver: Receiver,
+    _places: Reservation,
     /// The buffers of a striding queue.
     _memory: Option<MemoryGuard>,
 }
@@ -246,7 +247,7 @@ impl WqBuilder<'_> {
     /// Makes the queue, and moves it to the ready state.
     ///
     /// # Errors
-    /// A size out of range, [`Error::ForeignDevice`], [`Error::MixedUp`], [`Error::Receivers`],
+    /// A size out of range, [`Error::ForeignDevice`], [`Error::MixedUp`], [`Error::CqRoom`], [`Error::Receivers`],
     /// [`Error::StaleReceives`], or a failed call: on InfiniBand there are no work queues (`EOPNOTSUPP`).
     pub fn build(self) -> Result<OwnedWq, Error> {
         let receives = self.receives.unwrap_or(128);
@@ -271,7 +272,7 @@ impl WqBuilder<'_> {
         // the only one on its completion queue, where no receive of an earlier one is left.
         let mut queue = unsafe { RecvQueue::from_parts(parts) }
             .map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
-        queue.set_depth(receives);
+        queue.limit_depth(receives);
         // SAFETY: the handle keeps the work queue; this is the only queue over its ring.
         Ok(unsafe { Owned::new(queue, wq, RecvQueue::ring_addr) })
     }
@@ -291,6 +292,7 @@ impl WqBuilder<'_> {
             _pd: Arc::clone(&self.pd.handle),
             cq: cq.clone(),
             _receiver: receiver(self.cq, true)?,
+            _places: cq.reserve(memory.map_or(receives, |memory| memory.completions(receives)))?,
             _memory: memory.map(StridedMemory::guard),
         };
         // SAFETY: integers and null pointers.

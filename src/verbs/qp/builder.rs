@@ -12,7 +12,7 @@ use crate::arch::copy::{BlockCopy, DefaultCopy};
 use crate::db::{ExclusiveRegister, FlushMode, SharedRegister, ThreadRegister, TwoFences};
 use crate::transport::{Receives, Streams};
 use crate::types::{DS_BYTES, Ds, Wqebbs};
-use crate::verbs::cq::any::{left_behind, receiver, whole};
+use crate::verbs::cq::any::{Completes, left_behind, receiver, whole};
 use crate::verbs::domain::protection::ParentDomain;
 use crate::verbs::domain::register::{self, Claim};
 use crate::verbs::domain::thread::ThreadDomain;
@@ -125,8 +125,8 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
     /// A larger request counts as many times as it has WQEBBs: to have 16 requests of four WQEBBs each, ask for 64. So
     /// there are never more requests than this number, and never more completions ([`Self::send_completions`]). If one
     /// request of the size asked for ([`Self::inline`], [`Self::send_sge`]) needs more WQEBBs than this, the queue
-    /// takes one such request at a time. [`SendQueue::set_depth`](crate::SendQueue::set_depth) changes it within the
-    /// ring, which usually is longer.
+    /// takes one such request at a time. [`SendQueue::set_depth`](crate::SendQueue::set_depth) lowers it. It raises it
+    /// only if the completion queue is [oversubscribed](Cq::oversubscribe): within the ring, which usually is longer.
     #[must_use]
     pub fn sends(mut self, requests: u32) -> Self {
         self.cap.max_send_wr = requests;
@@ -188,11 +188,11 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for a size the device does not have, [`Error::MixedUp`] if a completion queue is another
-    /// handle's, [`Error::ForeignDevice`], [`Error::Receivers`], [`Error::StaleCompletions`], [`Error::StaleReceives`],
-    /// and [`Error::RegisterHandedOutTwice`]. [`Error::Unsupported`] for dynamic connections, their streams and
-    /// [`memcpy`](Self::memcpy). [`Error::InlineLayers`] if the device needs more headers inline than frames of this
-    /// transport have. [`Error::Parts`] if the environment asks libmlx5 for other WQE signatures than the
-    /// transport has (`MLX5_QP_SIGNATURE`). Or a failed call: of `ibv_alloc_td` if no register is left.
+    /// handle's, [`Error::ForeignDevice`], [`Error::CqRoom`], [`Error::Receivers`], [`Error::StaleCompletions`],
+    /// [`Error::StaleReceives`], and [`Error::RegisterHandedOutTwice`]. [`Error::Unsupported`] for dynamic connections,
+    /// their streams and [`memcpy`](Self::memcpy). [`Error::InlineLayers`] if the device needs more headers inline than
+    /// frames of this transport have. [`Error::Parts`] if the environment asks libmlx5 for other WQE signatures than
+    /// the transport has (`MLX5_QP_SIGNATURE`). Or a failed call: of `ibv_alloc_td` if no register is left.
     pub fn build(self) -> Result<QueuePair<T>, Error> {
         self.build_with::<TwoFences, _>(DefaultCopy::default())
     }
@@ -266,8 +266,8 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
             context.inline_layers().check(has)?;
         }
         let (depth, receives) = (self.depth(), self.recv_completions());
-        let completes = T::RECEIVES && (self.srq.is_some() || self.cap.max_recv_wr != 0);
-        let receiver = completes.then(|| receiver(self.recv_cq, T::FLOW_TAGS)).transpose()?;
+        let has_receives = T::RECEIVES && (self.srq.is_some() || self.cap.max_recv_wr != 0);
+        let receiver = has_receives.then(|| receiver(self.recv_cq, T::FLOW_TAGS)).transpose()?;
         let device = context.attr();
         let (cap, wr, sge) = (self.cap, device.max_qp_wr.into(), device.max_sge.into());
         in_range("requests of a send queue", cap.max_send_wr.into(), 1..=wr)?;
@@ -276,6 +276,14 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
             in_range("requests of a receive queue", cap.max_recv_wr.into(), 0..=wr)?;
             in_range("scatter entries", cap.max_recv_sge.into(), 0..=sge)?;
         }
+        let completes = Arc::new(Completes {
+            receiver,
+            sends: Some(send_cq.reserve(self.send_completions())?),
+            _receives: match self.srq {
+                Some(srq) => srq.reserve(recv_cq)?,
+                None => Some(Arc::new(recv_cq.reserve(receives)?)),
+            },
+        });
         // SAFETY: integers and null pointers.
         let mut attr: sys::ibv_qp_init_attr_ex = unsafe { core::mem::zeroed() };
         attr.send_cq = send_cq.as_raw();
@@ -315,18 +323,17 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
             _srq: self.srq.cloned(),
             pd: Arc::clone(&self.pd.handle),
         });
-        let receiver = receiver.map(Arc::new);
         let create = |sends, inline| {
             let (mut attr, mut mlx5) = (attr, mlx5);
             (attr.cap.max_send_wr, attr.cap.max_inline_data) = (sends, inline);
             // SAFETY: context, domain and queues are alive, and of one context; the attributes live until the call
             // returns.
             let raw = unsafe { ffi::mlx5dv_create_qp(context.raw(), &raw mut attr, &raw mut mlx5) };
-            let under = (Arc::clone(&under), receiver.clone());
+            let under = (Arc::clone(&under), Arc::clone(&completes));
             non_null("mlx5dv_create_qp", raw).map(|raw| (Unfit::new(raw, under), QpAttr::made(attr.cap)))
         };
         let mut unfit = Vec::new();
-        let ((raw, (under, receiver)), parts, granted) = loop {
+        let ((raw, (under, completes)), parts, granted) = loop {
             let (made, granted) = create(cap.max_send_wr, cap.max_inline_data).map_err(|error| {
                 let possible = |sends, inline| create(sends, inline).is_ok();
                 let past = || limits::past(cap.max_inline_data, cap.max_send_wr, possible);
@@ -348,7 +355,7 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
         };
         drop(unfit);
         // SAFETY: just made, by libmlx5, and ours to destroy.
-        let mut made = unsafe { Made::new(raw, parts, granted, Arc::clone(device), (Some(under), receiver)) }?;
+        let mut made = unsafe { Made::new(raw, parts, granted, Arc::clone(device), (Some(under), Some(completes))) }?;
         made.bound(depth, receives);
         Ok(made)
     }

@@ -12,6 +12,7 @@ use crate::queue::send::WqeRecord;
 use crate::queue::{RecvQueue, SendQueue};
 use crate::transport::{self, InlineLayers, Transport};
 use crate::types::{Qpn, Wqebbs};
+use crate::verbs::cq::any::Completes;
 use crate::verbs::device::DeviceAttr;
 use crate::verbs::domain::protection::{ParentDomain, PdHandle};
 use crate::verbs::domain::register::Claim;
@@ -94,8 +95,7 @@ pub(in crate::verbs) struct QpHandle {
     pub(in crate::verbs) recv_qpn: Qpn,
     /// The queue to which receives complete.
     pub(in crate::verbs) recv_cq: CqId,
-    /// Counts it as a receiver there; `None` without receives.
-    pub(in crate::verbs) receiver: Option<Arc<Receiver>>,
+    pub(in crate::verbs) completes: Option<Arc<Completes>>,
     pub(in crate::verbs) reliable: bool,
     pub(in crate::verbs) device: Arc<DeviceAttr>,
     /// The WQEBBs that the send queue may have outstanding once it is ready to send.
@@ -148,7 +148,7 @@ impl Drop for QpHandle {
         if !self.adopted {
             // SAFETY: made by `mlx5dv_create_qp`; the queues over its rings held this object and are gone (`Owned`).
             let returned = unsafe { sys::ibv_destroy_qp(self.raw.as_ptr()) };
-            let under = (self._claim.take(), self.under.take(), self._xrcd.take(), self.receiver.take());
+            let under = (self._claim.take(), self.under.take(), self._xrcd.take(), self.completes.take());
             drop_or_leak(OBJECT, self.qpn.get(), returned, under);
         }
     }
@@ -183,6 +183,11 @@ impl Qp {
     #[must_use]
     pub fn as_raw(&self) -> *mut sys::ibv_qp {
         self.handle.raw.as_ptr()
+    }
+
+    /// How it counts as a receiver; `None` without receives.
+    pub(in crate::verbs) fn receiver(&self) -> Option<&Receiver> {
+        self.handle.completes.as_ref()?.receiver.as_ref()
     }
 
     /// Whether both are handles of one queue pair.

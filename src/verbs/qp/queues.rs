@@ -8,12 +8,13 @@ use std::sync::{Arc, Mutex};
 use rdma_sys as sys;
 
 use crate::cq::CqId;
-use crate::cq::setup::Receiver;
+use crate::cq::setup::{Receiver, Room, RoomError};
 use crate::db::{Register, RegisterParts};
 use crate::queue::recv::RqParts;
 use crate::queue::send::SqParts;
 use crate::queue::{RecvQueue, SendQueue};
 use crate::types::{Cqn, Qpn, SqPi, Wqebbs};
+use crate::verbs::cq::any::Completes;
 use crate::verbs::device::DeviceAttr;
 use crate::verbs::device::inline::Needed;
 use crate::verbs::device::open::{is_mlx5, query};
@@ -23,7 +24,7 @@ use crate::verbs::event::event;
 use crate::verbs::parts::{self, Shadow, fits, part};
 use crate::verbs::qp::pair::{Domain, OBJECT, QpHandle, Under, VerbsTransport};
 use crate::verbs::qp::state::QpState;
-use crate::verbs::taken::Taken;
+use crate::verbs::taken::{Known, Taken};
 use crate::verbs::{Error, Owned, Qp, QueuePair, ffi};
 
 /// The environment variable that tells libmlx5 to sign the WQEs of queue pairs.
@@ -68,12 +69,24 @@ impl<T: VerbsTransport> Made<T> {
         }
         // SAFETY: as above; and the caller keeps it alive.
         let (parts, attr) = unsafe { (Parts::of(qp)?, QpAttr::query(qp)?) };
+        if Taken::is(qp.addr().get()) {
+            return Err(Error::Taken { object: OBJECT, number: parts.qpn.get() });
+        }
         let receives = T::RECEIVES && (!srq.is_null() || parts.raw.rq.wqe_cnt != 0);
-        // SAFETY: as above: it has completion queues, alive and of libmlx5, which are written once.
-        let receiver = receives.then(|| unsafe { receiver((*qp.as_ptr()).recv_cq, T::FLOW_TAGS) }).transpose()?;
-        let receiver = receiver.map(Arc::new);
+        // SAFETY: as above: it has completion queues, which are written once.
+        let (send_cq, recv_cq) = unsafe { ((*qp.as_ptr()).send_cq.addr(), (*qp.as_ptr()).recv_cq.addr()) };
+        let completes = Arc::new(Completes {
+            receiver: receives.then(|| receiver(recv_cq, T::FLOW_TAGS)).transpose()?,
+            // One more for the drain, as in `QpBuilder::send_completions`.
+            sends: reserve(send_cq, |room| room.reserve(attr.cap.max_send_wr.min(parts.raw.sq.wqe_cnt) + 1))?,
+            _receives: match Taken::known(srq.addr()) {
+                Known::Srq(places) => reserve(recv_cq, |room| places.on(room))?,
+                _ if srq.is_null() => reserve(recv_cq, |room| room.reserve(attr.cap.max_recv_wr).map(Arc::new))?,
+                _ => None,
+            },
+        });
         // SAFETY: as above.
-        unsafe { Self::new(qp, parts, attr, Arc::new(query(context)?), (None, receiver)) }
+        unsafe { Self::new(qp, parts, attr, Arc::new(query(context)?), (None, Some(completes))) }
     }
 
     /// # Safety
@@ -84,7 +97,7 @@ impl<T: VerbsTransport> Made<T> {
         parts: Parts,
         attr: QpAttr,
         device: Arc<DeviceAttr>,
-        (under, receiver): (Option<Arc<Under>>, Option<Arc<Receiver>>),
+        (under, completes): (Option<Arc<Under>>, Option<Arc<Completes>>),
     ) -> Result<Self, Error> {
         // Make the value first that destroys the queue pair if a later step fails.
         let mut handle = QpHandle {
@@ -93,7 +106,7 @@ impl<T: VerbsTransport> Made<T> {
             qpn: parts.qpn,
             recv_qpn: parts.recv_qpn,
             recv_cq: CqId::NONE,
-            receiver,
+            completes,
             reliable: T::RELIABLE,
             device,
             depth: Wqebbs(0),
@@ -175,6 +188,9 @@ impl<T: VerbsTransport> Made<T> {
         let mut sq = unsafe { SendQueue::from_parts(sq, register) }.map_err(|error| bad("send queue")(&error))?;
         let under = self.handle.under.as_ref();
         sq.set_blueflame_policy(under.map_or_else(register::blueflame_policy, |under| under.pd.context.blueflame()));
+        if let Some(most) = self.handle.completes.as_ref().and_then(|completes| completes.most_sends()) {
+            sq.limit_depth(Wqebbs(u16::try_from(most).unwrap_or(u16::MAX)));
+        }
         let depth = if self.attr.state.takes_sends() { self.handle.depth } else { Wqebbs(0) };
         sq.set_depth(depth).map_err(|error| bad("send queue")(&error))?;
         sq.set_frame_offloads(self.handle.device.frame_offloads());
@@ -196,7 +212,7 @@ impl<T: VerbsTransport> Made<T> {
             // SAFETY: as for the send queue.
             let rq = unsafe { RecvQueue::from_parts(rq) };
             let mut rq = rq.map_err(|error| bad("receive queue")(&error))?;
-            rq.set_depth(self.receives);
+            rq.limit_depth(self.receives);
             Some(rq)
         } else {
             None
@@ -228,16 +244,18 @@ impl<T: VerbsTransport> Made<T> {
 
 /// Counts a queue pair that other code made as a receiver of its completion queue, if a queue of this crate drives
 /// that.
-///
-/// # Safety
-/// The completion queue is alive and of libmlx5.
-unsafe fn receiver(cq: *mut sys::ibv_cq, flow_tags: bool) -> Result<Receiver, Error> {
-    Receiver::new(Taken::cq(cq.addr()), flow_tags).or_else(|error| {
-        let cq = part(OBJECT, "completion queue", cq)?;
-        // SAFETY: the caller's.
-        let cqn = unsafe { parts::of_cq(cq) }?.cqn;
-        Err(Error::Receivers { cqn: fits("completion queue", "number", cqn, Cqn::new(cqn))?, error })
-    })
+fn receiver(cq: usize, flow_tags: bool) -> Result<Receiver, Error> {
+    let (id, cqn) = match Taken::known(cq) {
+        Known::Cq { id, cqn, .. } => (id, cqn),
+        _ => (CqId::NONE, Cqn::truncate(0)),
+    };
+    Receiver::new(id, flow_tags).map_err(|error| Error::Receivers { cqn, error })
+}
+
+/// Places in the room of a completion queue, if a queue of this crate drives that.
+fn reserve<P>(cq: usize, places: impl FnOnce(&Room) -> Result<P, RoomError>) -> Result<Option<P>, Error> {
+    let Known::Cq { cqn, room, .. } = Taken::known(cq) else { return Ok(None) };
+    places(&room).map(Some).map_err(|error| Error::CqRoom { cqn, error })
 }
 
 /// The name of a queue pair type in verbs.

@@ -9,9 +9,9 @@ use std::sync::{Arc, Mutex};
 use rdma_sys as sys;
 
 use crate::cq::CqId;
-use crate::cq::setup::Receiver;
 use crate::types::{Psn, Qpn, Wqebbs};
 use crate::verbs::connect::handshake::{self, HandshakeError, Peer};
+use crate::verbs::cq::any::Completes;
 use crate::verbs::device::DeviceAttr;
 use crate::verbs::error::non_null;
 use crate::verbs::event::event;
@@ -45,7 +45,7 @@ impl<T> fmt::Debug for Responder<T> {
 /// The objects that outlive a responder.
 #[derive(Default)]
 pub(in crate::verbs) struct Needs {
-    pub(in crate::verbs) receiver: Option<Receiver>,
+    pub(in crate::verbs) completes: Option<Completes>,
     pub(in crate::verbs) under: Option<Under>,
     pub(in crate::verbs) xrcd: Option<Arc<XrcdHandle>>,
 }
@@ -65,7 +65,7 @@ impl<T: VerbsTransport> Responder<T> {
             qpn: Qpn::truncate(0),
             recv_qpn: Qpn::truncate(0),
             recv_cq: CqId::NONE,
-            receiver: needs.receiver.map(Arc::new),
+            completes: needs.completes.map(Arc::new),
             reliable: true,
             device: Arc::clone(device),
             depth: Wqebbs(0),

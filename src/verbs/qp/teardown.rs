@@ -103,7 +103,7 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
 
     /// The completions of receives, where they complete.
     fn receives(&self) -> Option<Whose> {
-        let receiver = self.qp.handle.receiver.as_ref()?;
+        let receiver = self.qp.receiver()?;
         Some(if receiver.flow_tags() { Whose::Receives } else { self.qp.handle.recv_qpn.into() })
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use rdma_sys as sys;
 
-use crate::cq::setup::Receiver;
+use crate::cq::setup::{Receiver, Reservation, Reservations};
 use crate::queue::SharedRecvQueue;
 use crate::queue::recv::{SrqParts, SrqRecord};
 use crate::types::Srqn;
@@ -18,7 +18,7 @@ use crate::verbs::event::event;
 use crate::verbs::leak::drop_or_leak;
 use crate::verbs::parts::{self, Shadow, fits, part};
 use crate::verbs::services::xrc_domain::XrcdHandle;
-use crate::verbs::taken::Taken;
+use crate::verbs::taken::{Known, Taken};
 use crate::verbs::{Cq, Error, Owned, ProtectionDomain, XrcDomain, ffi};
 
 /// Handle of a shared receive queue (`ibv_srq`), for making queue pairs. Cheap to clone.
@@ -45,8 +45,10 @@ pub(crate) struct SrqHandle {
     pd: Option<Arc<PdHandle>>,
     /// The XRC domain, for a queue of one.
     _xrcd: Option<Arc<XrcdHandle>>,
+    /// The places that its receives need where its queue pairs complete.
+    places: Arc<Reservations>,
     /// The queue where its receives complete, if that is not the completion queue of its queue pairs.
-    _cq: Option<(Cq, Receiver)>,
+    cq: Option<(Cq, Receiver, Reservation)>,
 }
 
 // SAFETY: queue pairs are made of it, it is queried and armed, and it is destroyed once, by its last owner. In these
@@ -64,7 +66,7 @@ impl Drop for SrqHandle {
             // SAFETY: made by `ibv_create_srq` or its like; the queue pairs of it held this object and are gone, and so
             // is the queue over its ring (`Owned`).
             let returned = unsafe { sys::ibv_destroy_srq(self.raw.as_ptr()) };
-            drop_or_leak(OBJECT, self.srqn.get(), returned, (self.pd.take(), self._xrcd.take(), self._cq.take()));
+            drop_or_leak(OBJECT, self.srqn.get(), returned, (self.pd.take(), self._xrcd.take(), self.cq.take()));
         }
     }
 }
@@ -74,6 +76,22 @@ impl Srq {
     #[must_use]
     pub fn srqn(&self) -> Srqn {
         self.handle.srqn
+    }
+
+    /// The places that its receives need where its queue pairs complete. `None`: they complete on a queue of its own.
+    #[must_use]
+    pub fn reservations(&self) -> Option<&Arc<Reservations>> {
+        self.handle.cq.is_none().then_some(&self.handle.places)
+    }
+
+    /// Reserves places for its receives on the completion queue of a queue pair that is about to be made. `None`: they
+    /// complete elsewhere.
+    ///
+    /// # Errors
+    /// [`Error::CqRoom`].
+    pub(in crate::verbs) fn reserve(&self, cq: &Cq) -> Result<Option<Arc<Reservation>>, Error> {
+        let Some(places) = self.reservations() else { return Ok(None) };
+        places.on(cq.room()).map(Some).map_err(|error| cq.too_small(error))
     }
 
     /// Asks for [`SrqEvent::LimitReached`](crate::verbs::device::SrqEvent::LimitReached), once, when the number of
@@ -132,8 +150,8 @@ impl ProtectionDomain {
     /// complete sends there.
     ///
     /// # Errors
-    /// [`Error::Unsupported`], [`Error::ForeignDevice`], [`Error::Receivers`], a size the device does not have, or a
-    /// failed call.
+    /// [`Error::Unsupported`], [`Error::ForeignDevice`], [`Error::Receivers`], [`Error::CqRoom`], a size the device
+    /// does not have, or a failed call.
     #[doc(alias = "IBV_SRQT_XRC")]
     pub fn xrc_shared_recv_queue(
         &self,
@@ -143,7 +161,7 @@ impl ProtectionDomain {
         max_sge: u32,
     ) -> Result<OwnedSrq, Error> {
         self.handle.context.check(OBJECT, [&*domain.handle as &dyn Part])?;
-        self.completing_on(cq, receives, max_sge, Some(Arc::clone(&domain.handle)), |attr| {
+        self.completing_on(cq, (receives, 0), max_sge, Some(Arc::clone(&domain.handle)), |attr| {
             attr.comp_mask |= sys::ibv_srq_init_attr_mask::IBV_SRQ_INIT_ATTR_XRCD.0;
             attr.srq_type = sys::ibv_srq_type::IBV_SRQT_XRC;
             attr.xrcd = domain.as_raw();
@@ -159,18 +177,20 @@ impl ProtectionDomain {
         max_sge: u32,
         tags: u32,
     ) -> Result<OwnedSrq, Error> {
-        self.completing_on(cq, receives, max_sge, None, |attr| {
+        // A tagged message has two completions at most.
+        self.completing_on(cq, (receives, 2 * tags), max_sge, None, |attr| {
             attr.comp_mask |= sys::ibv_srq_init_attr_mask::IBV_SRQ_INIT_ATTR_TM.0;
             attr.srq_type = sys::ibv_srq_type::IBV_SRQT_TM;
             attr.tm_cap = sys::ibv_tm_cap { max_num_tags: tags, max_ops: 1 };
         })
     }
 
-    /// A shared receive queue whose receives complete on `cq`. `kind` sets its type and the attributes of that.
+    /// A shared receive queue whose receives, and `more`, complete on `cq`. `kind` sets its type and the attributes of
+    /// that.
     fn completing_on(
         &self,
         cq: &Cq,
-        receives: u32,
+        (receives, more): (u32, u32),
         max_sge: u32,
         xrcd: Option<Arc<XrcdHandle>>,
         kind: impl FnOnce(&mut sys::ibv_srq_init_attr_ex),
@@ -187,12 +207,13 @@ impl ProtectionDomain {
             .0;
         (attr.pd, attr.cq) = (self.handle.raw(), cq.as_raw());
         kind(&mut attr);
+        let places = cq.reserve(capacity(receives) + more)?;
         // SAFETY: the objects that the attributes name are alive, and of this context, as was checked; the attributes
         // live until the call returns.
         let raw = unsafe { ffi::create_srq_ex(self.handle.context.raw(), &raw mut attr) };
         let raw = non_null("ibv_create_srq_ex", raw)?;
         // SAFETY: just made, by libmlx5, and this crate's alone.
-        unsafe { queue_over(raw, Some(Arc::clone(&self.handle)), xrcd, Some((cq.clone(), receiver))) }
+        unsafe { queue_over(raw, Some(Arc::clone(&self.handle)), xrcd, Some((cq.clone(), receiver, places))) }
     }
 
     fn check_srq(&self, receives: u32, max_sge: u32) -> Result<(), Error> {
@@ -201,6 +222,12 @@ impl ProtectionDomain {
         in_range("receives of a shared receive queue", receives.into(), 1..=limits.max_srq_wr.into())?;
         in_range("scatter entries of a shared receive queue", max_sge.into(), 1..=limits.max_srq_sge.into())
     }
+}
+
+/// The receives that fit a new queue of at least so many: libmlx5 keeps one free, and makes rings of a power of two
+/// (rdma-core `providers/mlx5/verbs.c`, `mlx5_create_srq`).
+pub(super) const fn capacity(receives: u32) -> u32 {
+    if receives < 1 << 31 { (receives + 1).next_power_of_two() - 1 } else { u32::MAX }
 }
 
 /// Takes over a shared receive queue that another library made, and to which nothing was posted yet.
@@ -234,10 +261,11 @@ unsafe fn queue_over(
     raw: NonNull<sys::ibv_srq>,
     pd: Option<Arc<PdHandle>>,
     xrcd: Option<Arc<XrcdHandle>>,
-    cq: Option<(Cq, Receiver)>,
+    cq: Option<(Cq, Receiver, Reservation)>,
 ) -> Result<OwnedSrq, Error> {
     let (srqn, taken, shadow) = (Srqn::truncate(0), None, None);
-    let mut handle = SrqHandle { raw, srqn, taken, shadow, pd, _xrcd: xrcd, _cq: cq };
+    let places = Arc::new(Reservations::new(0));
+    let mut handle = SrqHandle { raw, srqn, taken, shadow, pd, _xrcd: xrcd, places, cq };
     // SAFETY: the caller's.
     let raw = unsafe { parts::of_srq(handle.raw) }?;
     handle.srqn = fits(OBJECT, "number", raw.srqn, Srqn::new(raw.srqn))?;
@@ -253,6 +281,10 @@ unsafe fn queue_over(
     // Nothing was posted yet, so the last free WQE is the last of the ring. libmlx5 keeps the WQEs that it allocates
     // behind it for itself ("wait queue" in `mlx5_alloc_srq_buf`).
     let wqe_cnt = raw.tail.saturating_add(1);
+    handle.places = Arc::new(Reservations::new(wqe_cnt - 1));
+    if let (Some(taken), None) = (&handle.taken, &handle.cq) {
+        taken.describe(Known::Srq(Arc::clone(&handle.places)));
+    }
     let shadow = Shadow::new(wqe_cnt);
     let parts = SrqParts {
         buf: part(OBJECT, "ring", raw.buf)?,

@@ -14,6 +14,7 @@ use crate::transport::Rc;
 use crate::types::Psn;
 use crate::verbs::cq::any::whole;
 use crate::verbs::error::{in_range, zero};
+use crate::verbs::receive::shared::capacity;
 use crate::verbs::{AnyCq, Cq, Device, Error, OwnedSrq, Path, ProtectionDomain, Qp, QueuePair, ffi};
 
 const OBJECT: &str = "tag matching";
@@ -118,10 +119,11 @@ impl TagMatchingBuilder<'_> {
     }
 
     /// The most completions that can wait in the completion queue: one of each operation, two of each tag, and one of
-    /// each buffer.
+    /// each buffer that the shared receive queue has place for. It is one more, for the [drain](QueuePair::drain) of
+    /// the command queue.
     #[must_use]
     pub const fn completions(&self) -> u32 {
-        self.wanted_operations() + 2 * self.tags + self.receives
+        self.wanted_operations() + 1 + 2 * self.tags + capacity(self.receives)
     }
 
     const fn wanted_operations(&self) -> u32 {
@@ -134,7 +136,7 @@ impl TagMatchingBuilder<'_> {
     /// Makes it: the shared receive queue, and the command queue, which is ready when this returns.
     ///
     /// # Errors
-    /// [`Error::Unsupported`], [`Error::OutOfRange`], [`Error::Receivers`], the errors of
+    /// [`Error::Unsupported`], [`Error::OutOfRange`], [`Error::Receivers`], [`Error::CqRoom`], the errors of
     /// [`QpBuilder::build`](crate::verbs::QpBuilder::build) and [`connect`](crate::verbs::Owned::connect) for the
     /// command queue, or a failed call.
     pub fn build(self) -> Result<OwnedTagMatching, Error> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rdma_sys as sys;
 
 use crate::transport::Rc;
-use crate::verbs::cq::any::numbered_receiver;
+use crate::verbs::cq::any::{Completes, numbered_receiver};
 use crate::verbs::device::foreign::Part;
 use crate::verbs::qp::pair::{Domain, Under};
 use crate::verbs::qp::responder::{Needs, Responder};
@@ -29,7 +29,8 @@ impl ProtectionDomain {
     /// [`Error::ForeignDevice`], [`Error::Receivers`], or a failed call.
     pub fn tag_receiver(&self, cq: &Cq, shared: &Srq) -> Result<TagReceiver, Error> {
         self.handle.context.check(OBJECT, [cq as &dyn Part, shared])?;
-        let receiver = numbered_receiver(cq)?;
+        // Its receives are those of the list, which has reserved places for them.
+        let completes = Completes { receiver: Some(numbered_receiver(cq)?), ..Completes::default() };
         // SAFETY: integers and null pointers.
         let mut attr: sys::ibv_qp_init_attr_ex = unsafe { core::mem::zeroed() };
         (attr.send_cq, attr.recv_cq, attr.srq) = (cq.as_raw(), cq.as_raw(), shared.as_raw());
@@ -51,7 +52,7 @@ impl ProtectionDomain {
             _srq: Some(shared.clone()),
             pd: Arc::clone(&self.handle),
         };
-        let needs = Needs { receiver: Some(receiver), under: Some(under), ..Needs::default() };
+        let needs = Needs { completes: Some(completes), under: Some(under), ..Needs::default() };
         Responder::over(OBJECT, raw, context.attr(), needs)
     }
 }

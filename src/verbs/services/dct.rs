@@ -6,9 +6,8 @@ use std::sync::Arc;
 
 use rdma_sys as sys;
 
-use crate::cq::setup::Receiver;
 use crate::types::{DcKey, Psn, Qpn};
-use crate::verbs::cq::any::{left_behind, receiver, whole};
+use crate::verbs::cq::any::{Completes, left_behind, receiver, whole};
 use crate::verbs::device::foreign::Part;
 use crate::verbs::domain::protection::PdHandle;
 use crate::verbs::error::{has_port, non_null, zero};
@@ -64,7 +63,7 @@ struct DctHandle {
 }
 
 /// The objects that a target is made from.
-type Under = (Cq, Srq, Arc<PdHandle>, Receiver);
+type Under = (Cq, Srq, Arc<PdHandle>, Completes);
 
 // SAFETY: only the destruction, by the single owner, touches the object; libibverbs locks the state that it shares.
 unsafe impl Send for DctHandle {}
@@ -112,19 +111,20 @@ impl DctBuilder<'_> {
     ///
     /// # Errors
     /// [`Error::Unsupported`], [`Error::MixedUp`] if the completion queue is another handle's,
-    /// [`Error::ForeignDevice`], [`Error::Receivers`], [`Error::NoPort`], [`Error::OutOfRange`],
+    /// [`Error::ForeignDevice`], [`Error::Receivers`], [`Error::CqRoom`], [`Error::NoPort`], [`Error::OutOfRange`],
     /// [`Error::PathWithoutGid`], [`Error::StaleCompletions`], or a failed call.
     pub fn build(self, path: &Path, key: DcKey) -> Result<Dct, Error> {
         path.check()?;
         let cq = whole(self.cq)?;
         self.pd.handle.context.check("target", [cq as &dyn Part, self.srq])?;
-        let receiver = receiver(self.cq, false)?;
+        let receiver = Some(receiver(self.cq, false)?);
+        let completes = Completes { receiver, sends: None, _receives: self.srq.reserve(cq)? };
         let device = self.pd.handle.context.attr();
         has_port(path.port.number, device.ports)?;
         if path.gid_type().is_none() {
             return Err(Error::PathWithoutGid { port: path.port.number });
         }
-        let under = Arc::new((cq.clone(), self.srq.clone(), Arc::clone(&self.pd.handle), receiver));
+        let under = Arc::new((cq.clone(), self.srq.clone(), Arc::clone(&self.pd.handle), completes));
         let mut unfit = Vec::new();
         let ((raw, under), dctn) = loop {
             let (made, dctn) = self.make(path, key, &under)?;

@@ -85,7 +85,8 @@ impl Pd {
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Foreign`] if `cq` is the queue of another handle,
-    /// [`Error::StaleCompletions`], [`Error::ForeignDevice`], [`Error::Command`], or no memory for the ring.
+    /// [`Error::CqRoom`], [`Error::StaleCompletions`], [`Error::ForeignDevice`], [`Error::Command`], or no memory for
+    /// the ring.
     pub fn send_queue<M: DevxInlineMode>(
         &self,
         rings: &ThreadRings,
@@ -121,7 +122,8 @@ impl Pd {
         sqc.wq_mut().set_uar_page(uar.page().id());
         let (start, dbrec) = (ring.start(), record.start());
         let pacing = Arc::new(Mutex::new(None));
-        let below = (tis.clone(), completions.clone(), self.clone(), Arc::clone(&pacing));
+        let places = completions.reserve(wqebbs)?;
+        let below = (tis.clone(), completions.clone(), self.clone(), Arc::clone(&pacing), places);
         let under = (ring, record, uar.page().clone(), below);
         let number = |out: &CreateSqOut| Qpn::truncate(out.sqn().get());
         let (object, out) = make_fresh(context, &inbox, &Arc::new(under), [cq; 2], number)?;
@@ -178,7 +180,7 @@ impl Pd {
         in_range("requests of a receive queue", receives, 1..=1 << 15)?;
         in_range("scatter entries", sge, 1..=128)?;
         let (wqes, stride) = (receives.next_power_of_two(), 16 * sge.next_power_of_two());
-        let made = self.make_rq(rings, cq, (wqes, stride), None)?;
+        let made = self.make_rq(rings, cq, (receives, stride), None)?;
         let shadow = Shadow::new(RqParts::shadow_words(wqes));
         let parts = RqParts {
             buf: made.start,
@@ -196,7 +198,7 @@ impl Pd {
         // and no receive of an earlier one is left.
         let mut queue = unsafe { RecvQueue::from_parts(parts) }
             .map_err(|error| Error::Parts { object: "receive queue", why: error.to_string() })?;
-        queue.set_depth(receives);
+        queue.limit_depth(receives);
         // SAFETY: as for the send queue.
         Ok(unsafe { Owned::new(queue, handle, RecvQueue::ring_addr) })
     }
@@ -206,15 +208,17 @@ impl Pd {
         &self,
         rings: &ThreadRings,
         cq: &dyn AnyCq<Cq>,
-        (wqes, stride): (u32, u32),
+        (receives, stride): (u32, u32),
         memory: Option<&StridedMemory>,
     ) -> Result<MadeRq, Error> {
         let completions = whole(cq)?;
+        let wqes = receives.next_power_of_two();
         let context = self.context();
         let general = context.general()?;
         at_least("cmd_hca_cap.log_max_qp_sz", general.log_max_qp_sz(), wqes.trailing_zeros())?;
         at_least("cmd_hca_cap.max_wqe_sz_rq", general.max_wqe_sz_rq(), stride)?;
         let receiver = receiver_of_frames(cq)?;
+        let places = completions.reserve(memory.map_or(receives, |memory| memory.completions(receives)))?;
         let ring = rings.paged_ring(wqes as usize * stride as usize)?;
         let record = rings.record()?;
         let mut inbox = CreateRqIn::new();
@@ -229,7 +233,8 @@ impl Pd {
             strides::place(rqc.wq_mut(), memory.strides());
         }
         let (start, dbrec) = (ring.start(), record.start());
-        let under = (ring, record, completions.clone(), self.clone(), (receiver, memory.map(StridedMemory::guard)));
+        let under =
+            (ring, record, completions.clone(), self.clone(), (receiver, places, memory.map(StridedMemory::guard)));
         let (object, out) = context.make(&inbox, under)?;
         let mut ready = ModifyRqIn::new();
         ready.set_rqn(out.rqn()).set_rq_state(QueueState::RST);

@@ -44,13 +44,11 @@ impl Pd {
         if let Some(limits) = strides::limits(&general) {
             limits.check(own)?;
         }
-        let completions = u64::from(receives.min(memory.buffers())) * u64::from(own.count());
-        in_range("strides that complete to one queue", completions, 1..=cq.any_room().into())?;
         if !cq.any_tells_strides() {
             return Err(Error::NoStrides { cqn: cq.any_handle().cqn() });
         }
         let wqes = receives.next_power_of_two();
-        let made = self.make_rq(rings, cq, (wqes, WQE_BYTES), Some(&memory))?;
+        let made = self.make_rq(rings, cq, (receives, WQE_BYTES), Some(&memory))?;
         let shadow = Shadow::new(wqes);
         let parts = StridingParts {
             buf: made.start,
@@ -67,7 +65,7 @@ impl Pd {
         // no receive of an earlier queue is left.
         let mut queue = unsafe { StridingRecvQueue::from_parts(parts, memory) }
             .map_err(|error| Error::Parts { object: "striding receive queue", why: error.to_string() })?;
-        queue.set_depth(receives);
+        queue.limit_depth(receives);
         queue.refill();
         // SAFETY: the handle keeps the object; this is the only queue over its ring.
         Ok(unsafe { Owned::new(queue, handle, StridingRecvQueue::ring_addr) })

@@ -148,7 +148,7 @@ impl<'a, T: DevxTransport> QpBuilder<'a, T> {
     /// The most completions of the send queue that can wait in its CQ.
     #[must_use]
     pub fn send_completions(&self) -> u32 {
-        self.plan.sends
+        self.plan.depth().0.into()
     }
 
     /// The most completions of the receive queue that can wait in its CQ.
@@ -161,8 +161,8 @@ impl<'a, T: DevxTransport> QpBuilder<'a, T> {
     ///
     /// # Errors
     /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Foreign`] if a completion queue is another handle's,
-    /// [`Error::Receivers`], [`Error::StaleCompletions`], [`Error::ForeignDevice`], [`Error::Command`], or no memory or
-    /// register for it.
+    /// [`Error::CqRoom`], [`Error::Receivers`], [`Error::StaleCompletions`], [`Error::ForeignDevice`],
+    /// [`Error::Command`], or no memory or register for it.
     pub fn build(self) -> Result<QueuePair<T>, Error> {
         let uar = Uar::new(self.plan.pd.context())?;
         self.build_on(uar)
@@ -230,6 +230,7 @@ impl<'a, T: DevxTransport> QpBuilder<'a, T> {
         // completion queues.
         let mut sq =
             unsafe { SendQueue::<T, R>::from_parts(sq, register) }.map_err(|error| bad("send queue")(&error))?;
+        sq.limit_depth(qp.handle.depth);
         sq.set_depth(Wqebbs(0)).map_err(|error| bad("send queue")(&error))?;
         let rq = match rq {
             None => None,
@@ -237,7 +238,7 @@ impl<'a, T: DevxTransport> QpBuilder<'a, T> {
                 // SAFETY: as for the send queue.
                 let rq = unsafe { RecvQueue::from_parts(parts) };
                 let mut rq = rq.map_err(|error| bad("receive queue")(&error))?;
-                rq.set_depth(qp.handle.receives);
+                rq.limit_depth(qp.handle.receives);
                 // SAFETY: the handle keeps the queue pair; this is the only queue over its receive ring.
                 Some(unsafe { Owned::new(rq, qp.clone(), RecvQueue::ring_addr) })
             }

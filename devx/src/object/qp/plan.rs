@@ -124,6 +124,20 @@ impl<'a> Plan<'a> {
         }
     }
 
+    /// DS of the largest request.
+    fn largest(&self) -> usize {
+        let inline = (self.inline as usize + size_of::<u32>()).div_ceil(DS_BYTES);
+        let payload = if self.inline == 0 { 0 } else { inline };
+        // Control segment and operands.
+        1 + self.operand_ds() + payload.max(self.send_sge as usize)
+    }
+
+    /// The WQEBBs that may be outstanding on the send queue: at least one request of the largest.
+    pub(super) fn depth(&self) -> Wqebbs {
+        let largest = Ds(self.largest().min(usize::from(Ds::MAX)) as u8).wqebbs();
+        Wqebbs(u16::try_from(self.sends).unwrap_or(u16::MAX)).max(largest)
+    }
+
     /// The sizes of the rings.
     ///
     /// # Errors
@@ -136,13 +150,9 @@ impl<'a> Plan<'a> {
         // A signature takes the place of an entry.
         in_range("scatter entries", self.recv_sge, 1..=128 - u64::from(self.signed))?;
         in_range("user index", self.user_index, 0..=0xff_ffff)?;
-        let inline = (self.inline as usize + size_of::<u32>()).div_ceil(DS_BYTES);
-        let payload = if self.inline == 0 { 0 } else { inline };
-        // Control segment and operands.
-        let ds = 1 + self.operand_ds() + payload.max(self.send_sge as usize);
+        let ds = self.largest();
         in_range("DS of a request", ds as u64, 0..=Ds::MAX.into())?;
-        let largest = Ds(ds as u8).wqebbs();
-        let depth = Wqebbs(self.sends as u16).max(largest);
+        let (largest, depth) = (Ds(ds as u8).wqebbs(), self.depth());
         let stride = DS_BYTES as u32 * (self.recv_sge + u32::from(self.signed)).next_power_of_two();
         // The send ring begins behind the receive ring, at a WQEBB.
         let least = (WQEBB_BYTES as u32 / stride).max(1);
@@ -197,7 +207,13 @@ impl<'a> Plan<'a> {
         inbox.qpc_mut().set_ts_format(self.pd.context().qp_timestamps()?);
         let (start, dbrec) = (ring.start(), record.start());
         let receiver = self.has_receives(&shape).then(|| receiver(&cqs.1)).transpose()?;
-        let under = Arc::new((receiver, ring, record, page.clone(), cqs, self.shared.cloned(), self.pd.clone()));
+        let sends = cqs.0.reserve(shape.depth.0.into())?;
+        let receives = match self.shared {
+            Some(shared) => shared.reserve(&cqs.1)?,
+            None => Some(Arc::new(cqs.1.reserve(self.receives)?)),
+        };
+        let completes = (receiver, sends, receives);
+        let under = Arc::new((completes, ring, record, page.clone(), cqs, self.shared.cloned(), self.pd.clone()));
         let number = |out: &CreateQpOut| out.qpn();
         let cqs = [self.send_cq, self.recv_cq];
         let (object, out) = make_fresh(self.pd.context(), &inbox, &under, cqs, number)?;

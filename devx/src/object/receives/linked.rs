@@ -61,6 +61,11 @@ impl LinkedRing {
         Ok(Self { wqes, stride, ring, record: rings.record()?, shadow: Shadow::new(wqes) })
     }
 
+    /// The most receives that it holds.
+    pub(super) fn capacity(&self) -> u32 {
+        self.wqes - 1
+    }
+
     /// Tells the device of it, in a mailbox.
     pub(in crate::object) fn describe(&self, pd: &Pd, wq: &mut Wq) {
         wq.set_wq_type(WqType::LINKED_LIST)

@@ -1,5 +1,8 @@
 //! Receives that many queue pairs share.
 
+use std::sync::Arc;
+
+use blueflame::cq::setup::{Reservation, Reservations};
 use blueflame::types::Srqn;
 use blueflame::verbs;
 
@@ -7,6 +10,7 @@ use super::srq::Srq;
 use super::xrq::Xrq;
 use crate::context::Context;
 use crate::error::Error;
+use crate::object::cq::Cq;
 
 /// The source of receives for queue pairs and targets without a receive queue of their own. Cheap to clone. All its
 /// users keep it alive.
@@ -14,6 +18,8 @@ use crate::error::Error;
 pub struct SharedReceives {
     number: Srqn,
     context: Context,
+    /// The places that its receives need where its users complete; `None` if they complete elsewhere.
+    places: Option<Arc<Reservations>>,
     _under: Under,
 }
 
@@ -35,13 +41,23 @@ impl SharedReceives {
         if unsafe { (*srq.as_raw()).context } != context.raw() {
             return Err(Error::ForeignDevice { object: "shared receive queue" });
         }
-        Ok(Self { number: srq.srqn(), context: context.clone(), _under: Under::Verbs { _srq: srq.clone() } })
+        let (number, places) = (srq.srqn(), srq.reservations().cloned());
+        Ok(Self { number, context: context.clone(), places, _under: Under::Verbs { _srq: srq.clone() } })
     }
 
     /// The number that identifies it in contexts.
     #[must_use]
     pub fn number(&self) -> Srqn {
         self.number
+    }
+
+    /// Reserves places for its receives on the completion queue of an object that is about to be made.
+    ///
+    /// # Errors
+    /// [`Error::CqRoom`].
+    pub(in crate::object) fn reserve(&self, cq: &Cq) -> Result<Option<Arc<Reservation>>, Error> {
+        let Some(places) = &self.places else { return Ok(None) };
+        places.on(cq.room()).map(Some).map_err(|error| cq.too_small(error))
     }
 
     /// The device that it belongs to.
@@ -53,13 +69,14 @@ impl SharedReceives {
 
 impl From<&Srq> for SharedReceives {
     fn from(srq: &Srq) -> Self {
-        Self { number: srq.srqn(), context: srq.object().context().clone(), _under: Under::Made { _srq: srq.clone() } }
+        let (number, context) = (srq.srqn(), srq.object().context().clone());
+        Self { number, context, places: Some(Arc::clone(srq.places())), _under: Under::Made { _srq: srq.clone() } }
     }
 }
 
 impl From<&Xrq> for SharedReceives {
     fn from(xrq: &Xrq) -> Self {
         let (number, context) = (xrq.srqn(), xrq.object().context().clone());
-        Self { number, context, _under: Under::Extended { _xrq: xrq.clone() } }
+        Self { number, context, places: xrq.places().cloned(), _under: Under::Extended { _xrq: xrq.clone() } }
     }
 }

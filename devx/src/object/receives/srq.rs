@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use blueflame::cq::setup::Reservations;
 use blueflame::queue::{Owned, SharedRecvQueue};
 use blueflame::types::Srqn;
 
@@ -28,6 +29,7 @@ pub type OwnedSrq = Owned<SharedRecvQueue, Srq>;
 struct Handle {
     object: Object,
     rmpn: Rmpn,
+    places: Arc<Reservations>,
 }
 
 impl Srq {
@@ -35,6 +37,11 @@ impl Srq {
     #[must_use]
     pub fn srqn(&self) -> Srqn {
         Srqn::truncate(self.handle.rmpn.get())
+    }
+
+    /// The places that its receives need where its users complete.
+    pub(super) fn places(&self) -> &Arc<Reservations> {
+        &self.handle.places
     }
 
     /// The object: for commands, and events.
@@ -82,7 +89,7 @@ impl Pd {
         let rmpn = out.rmpn();
         // SAFETY: the device was told of this ring, in this mailbox. The object keeps it, and goes after the queue.
         let queue = unsafe { ring.queue(Srqn::truncate(rmpn.get())) }?;
-        let handle = Handle { object, rmpn };
+        let handle = Handle { object, rmpn, places: Arc::new(Reservations::new(ring.capacity())) };
         // SAFETY: the handle keeps the object; this is the only queue over its ring.
         Ok(unsafe { Owned::new(queue, Srq { handle: Arc::new(handle) }, SharedRecvQueue::ring_addr) })
     }

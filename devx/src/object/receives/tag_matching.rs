@@ -90,7 +90,7 @@ impl TagMatchingBuilder<'_> {
     /// when this returns.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::Receivers`],
+    /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::ForeignDevice`], [`Error::CqRoom`], [`Error::Receivers`],
     /// [`Error::Command`], the errors of [`connect`](crate::object::QueuePair::connect) for the command queue, or no
     /// memory for the rings.
     pub fn build(self) -> Result<OwnedTagMatching, Error> {
@@ -103,7 +103,7 @@ impl TagMatchingBuilder<'_> {
         let log_list = tags.ilog2() + 1;
         at_least("cmd_hca_cap.log_tag_matching_list_sz", general.log_tag_matching_list_sz(), log_list)?;
         let rendezvous = general.rndv_offload_rc();
-        let xrq = pd.xrq((rings, whole(cq)?), (receives, sge), |xrqc| {
+        let xrq = pd.xrq((rings, whole(cq)?), (receives, sge), Some(tags), |xrqc| {
             xrqc.set_topology(TAG_MATCHING).set_offload(if rendezvous { RENDEZVOUS } else { 0 });
             xrqc.tag_matching_topology_context_mut().set_log_matching_list_sz(log_list as u8);
         })?;

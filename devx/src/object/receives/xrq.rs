@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use blueflame::cq::setup::Reservations;
 use blueflame::queue::{Owned, SharedRecvQueue};
 use blueflame::types::Srqn;
 
@@ -29,6 +30,8 @@ pub type OwnedXrq = Owned<SharedRecvQueue, Xrq>;
 struct Handle {
     object: Object,
     xrqn: Xrqn,
+    /// `None`: it has reserved places itself.
+    places: Option<Arc<Reservations>>,
 }
 
 impl Xrq {
@@ -36,6 +39,11 @@ impl Xrq {
     #[must_use]
     pub fn srqn(&self) -> Srqn {
         Srqn::truncate(self.handle.xrqn.get())
+    }
+
+    /// The places that its receives need where its users complete, if they complete there.
+    pub(super) fn places(&self) -> Option<&Arc<Reservations>> {
+        self.handle.places.as_ref()
     }
 
     /// The object: for commands, and events.
@@ -83,14 +91,15 @@ impl Pd {
         receives: u32,
         sge: u32,
     ) -> Result<OwnedXrq, Error> {
-        self.xrq((rings, cq), (receives, sge), |_| ())
+        self.xrq((rings, cq), (receives, sge), None, |_| ())
     }
 
-    /// The same, with the settings of `change`.
+    /// The same, with the settings of `change`. With `tags`, its receives complete on `cq`, and so do that many tags.
     pub(in crate::object) fn xrq(
         &self,
         (rings, cq): (&ThreadRings, &Cq),
         (receives, sge): (u32, u32),
+        tags: Option<u32>,
         change: impl FnOnce(&mut Xrqc),
     ) -> Result<OwnedXrq, Error> {
         let context = self.context();
@@ -100,12 +109,15 @@ impl Pd {
         let xrqc = inbox.xrq_context_mut().set_cqn(cq.cqn());
         change(xrqc);
         ring.describe(self, xrqc.wq_mut());
-        let under = (receiver(cq)?, Arc::clone(&ring), cq.clone(), self.clone());
+        // A tagged message has two completions at most.
+        let completions = tags.map(|tags| cq.reserve(ring.capacity() + 2 * tags)).transpose()?;
+        let places = completions.is_none().then(|| Arc::new(Reservations::new(ring.capacity())));
+        let under = (receiver(cq)?, completions, Arc::clone(&ring), cq.clone(), self.clone());
         let (object, out) = context.make(&inbox, under)?;
         let xrqn = out.xrqn();
         // SAFETY: the device was told of this ring, in this mailbox. The object keeps it, and goes after the queue.
         let queue = unsafe { ring.queue(Srqn::truncate(xrqn.get())) }?;
-        let handle = Handle { object, xrqn };
+        let handle = Handle { object, xrqn, places };
         // SAFETY: the handle keeps the object; this is the only queue over its ring.
         Ok(unsafe { Owned::new(queue, Xrq { handle: Arc::new(handle) }, SharedRecvQueue::ring_addr) })
     }

@@ -22,6 +22,13 @@ pub enum DepthError {
         /// WQEBBs of the ring.
         ring: Wqebbs,
     },
+    /// The depth is larger than the queue was made for: its completion queue has no room for more completions.
+    LargerThanLimit {
+        /// WQEBBs of the depth asked for.
+        depth: Wqebbs,
+        /// The most WQEBBs.
+        limit: Wqebbs,
+    },
     /// More is outstanding already.
     Outstanding {
         /// WQEBBs of the depth asked for.
@@ -36,6 +43,10 @@ impl fmt::Display for DepthError {
         match *self {
             Self::LargerThanRing { depth, ring } => {
                 write!(f, "a depth of {} WQEBBs, but the whole ring has {}", depth.0, ring.0)
+            }
+            Self::LargerThanLimit { depth, limit } => {
+                let (depth, limit) = (depth.0, limit.0);
+                write!(f, "a depth of {depth} WQEBBs, but the completion queue has room for {limit} completions")
             }
             Self::Outstanding { depth, outstanding } => {
                 write!(f, "a depth of {} WQEBBs while {} are outstanding", depth.0, outstanding.0)
@@ -70,11 +81,14 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     ///   with the queue pair.
     ///
     /// # Errors
-    /// The depth is larger than the ring, or smaller than the outstanding WQEBBs.
+    /// The depth is larger than the ring or the [limit](Self::limit_depth), or smaller than the outstanding WQEBBs.
     pub fn set_depth(&mut self, depth: Wqebbs) -> Result<(), DepthError> {
         let (ring, outstanding) = (self.capacity(), self.pi.since(self.oldest()));
         if depth > ring {
             return Err(DepthError::LargerThanRing { depth, ring });
+        }
+        if depth > self.most {
+            return Err(DepthError::LargerThanLimit { depth, limit: self.most });
         }
         if depth < outstanding {
             return Err(DepthError::Outstanding { depth, outstanding });
@@ -82,6 +96,13 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         self.end = self.oldest().add(depth);
         self.depth = u32::from(depth.0);
         Ok(())
+    }
+
+    /// From now on, [`set_depth`](Self::set_depth) refuses a depth of more than `most`. Later calls may lower the
+    /// limit. The queues of `verbs` and DevX have one: the requests whose completions their completion queue has room
+    /// for. The present depth stays.
+    pub fn limit_depth(&mut self, most: Wqebbs) {
+        self.most = most.min(self.most);
     }
 
     /// Starts over at index 0: nothing outstanding, a depth of zero, a doorbell record of zero. Outstanding requests

@@ -40,7 +40,7 @@ struct Shared {
 impl Shared {
     fn new(lab: &Lab) -> Result<Self, Failure> {
         let path = lab.path()?;
-        let received = lab.device().completion_queue(2 * DEPTH).build()?;
+        let received = lab.device().completion_queue(6 * DEPTH).build()?;
         let srq = lab.pd().shared_recv_queue(RECEIVES, 1)?;
         let mut near = [End::new(lab)?, End::new(lab)?];
         let far = || lab.pd().queue_pair::<Rc>(&received, &received).shared_recv_queue(srq.handle()).build();

@@ -87,6 +87,8 @@ impl<T: VerbsTransport> Ends<T> {
         // A request with an address of 48 bytes and inline data takes several WQEBBs.
         let sends = (4 * plan.tx_depth).max(64);
         let sent = device.completion_queue(plan.tx_depth.max(16)).build()?;
+        // Of these WQEBBs, no more than `tx_depth` requests use any.
+        sent.handle().oversubscribe();
         let received = device.completion_queue(plan.rx_depth.max(16)).build()?;
         let builder = pd.queue_pair::<T>(&sent, &received).sends(sends).inline(plan.inline.try_into()?);
         let pair = geometry(builder).build()?;

@@ -51,6 +51,8 @@ impl<T: VerbsTransport> Twins<T> {
         let theirs = Theirs { _qp: adopted.qp, pair: raw, sent, received };
 
         let (sent, received) = (cq()?, cq()?);
+        // The check of a whole ring uses all of it, and polls in between.
+        sent.handle().oversubscribe();
         let builder = lab.pd().queue_pair::<T>(&sent, &received).sends(sizes.sends);
         let mut pair = builder.send_sge(sizes.send_sge).inline(sizes.inline).build()?;
         ready(1, &mut pair)?;
