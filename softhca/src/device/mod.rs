@@ -468,6 +468,12 @@ impl Device {
         self.resources.frames.take()
     }
 
+    /// The Ethernet address of the neighbour that has the GID `to`, for packets from the GID `from`; zeros on a wire that
+    /// needs none. `None` if nobody is known to have it now: the wire has asked, and the caller may ask again.
+    pub fn neighbour(&mut self, from: [u8; 16], to: [u8; 16]) -> Option<[u8; 6]> {
+        self.wire.neighbour(from, to)
+    }
+
     /// From now on the device keeps management datagrams for QP `qpn` until [`Self::take_mad`] takes them. `qpn` is 1,
     /// or a number that stands for it; it must not be one that the device gives to QPs.
     pub fn open_gsi(&mut self, qpn: u32) {

@@ -78,6 +78,10 @@ impl Wire for Changing {
         self.wire.announce(announcement);
     }
 
+    fn neighbour(&mut self, from: [u8; 16], to: [u8; 16]) -> Option<[u8; 6]> {
+        self.wire.neighbour(from, to)
+    }
+
     fn advance(&mut self, now: Duration) -> bool {
         let since = now.saturating_sub(*self.zero.get_or_insert(now));
         let bad = self.network.iter().find(|bad| bad.window.contains(since));

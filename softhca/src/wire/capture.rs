@@ -243,6 +243,10 @@ impl<W: Wire> Wire for CapturedWire<W> {
         self.wire.announce(announcement);
     }
 
+    fn neighbour(&mut self, from: [u8; 16], to: [u8; 16]) -> Option<[u8; 6]> {
+        self.wire.neighbour(from, to)
+    }
+
     fn advance(&mut self, now: Duration) -> bool {
         self.wire.advance(now)
     }

@@ -94,6 +94,14 @@ pub trait Wire: Send {
         let _ = announcement;
     }
 
+    /// The Ethernet address of the port that has the GID `to`, for packets from `from`; zeros from a wire that finds
+    /// receivers without one. `None` if nobody is known to have it now. Then the wire has asked, and the caller may ask
+    /// again.
+    fn neighbour(&mut self, from: [u8; 16], to: [u8; 16]) -> Option<[u8; 6]> {
+        let _ = (from, to);
+        Some([0; 6])
+    }
+
     /// A step begins: the device's clock is at `now`. Whether packets went on that had waited for this time, or more
     /// have arrived than the latest [`Self::recv`] has looked at.
     fn advance(&mut self, now: Duration) -> bool {
@@ -162,6 +170,10 @@ impl<W: Wire + ?Sized> Wire for Box<W> {
 
     fn announce(&mut self, announcement: Announcement) {
         (**self).announce(announcement);
+    }
+
+    fn neighbour(&mut self, from: [u8; 16], to: [u8; 16]) -> Option<[u8; 6]> {
+        (**self).neighbour(from, to)
     }
 
     fn advance(&mut self, now: Duration) -> bool {

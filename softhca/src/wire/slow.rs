@@ -132,6 +132,10 @@ impl<W: Wire> Wire for SlowLink<W> {
         self.wire.announce(announcement);
     }
 
+    fn neighbour(&mut self, from: [u8; 16], to: [u8; 16]) -> Option<[u8; 6]> {
+        self.wire.neighbour(from, to)
+    }
+
     fn advance(&mut self, now: Duration) -> bool {
         self.now = now;
         let mut worked = self.wire.advance(now);

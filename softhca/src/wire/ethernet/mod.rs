@@ -154,9 +154,14 @@ impl EthernetWire {
 
     /// The Ethernet address that a packet goes to. `given` is the driver's, if it is not zeros.
     fn destination(&mut self, from: IpAddr, to: IpAddr, given: Mac) -> Neighbour {
-        if let Some(mac) = derived(to).or((given != [0; 6]).then_some(given)) {
-            return Neighbour::At(mac);
+        match derived(to).or((given != [0; 6]).then_some(given)) {
+            Some(mac) => Neighbour::At(mac),
+            None => self.ask(from, to),
         }
+    }
+
+    /// The neighbour that has the address `to`, if it is known. Otherwise it is asked for.
+    fn ask(&mut self, from: IpAddr, to: IpAddr) -> Neighbour {
         let (neighbour, question) = self.neighbours.find(from, to, Instant::now());
         if let Some(question) = question {
             // Without room it is asked again.
@@ -289,6 +294,22 @@ impl Wire for EthernetWire {
         let lost = [(Dropped::NoRoomHere, &mut self.lost_here), (Dropped::NoRoomThere, &mut self.lost_there)];
         let mut lost = lost.into_iter().map(|(reason, count)| (reason, std::mem::take(count)));
         lost.find(|(_, count)| *count > 0).or_else(|| self.dropped.pop_front().map(|reason| (reason, 1)))
+    }
+
+    fn neighbour(&mut self, from: [u8; 16], to: [u8; 16]) -> Option<[u8; 6]> {
+        if self.has_gid(to) {
+            return Some(self.mac);
+        }
+        let [from, to] = [from, to].map(ip_of);
+        match self.ask(from, to) {
+            Neighbour::At(mac) => Some(mac),
+            Neighbour::Asked => None,
+            Neighbour::Silent => {
+                // Somebody waits for it: it is asked anew.
+                self.neighbours.forget(to);
+                None
+            }
+        }
     }
 
     fn announce(&mut self, announcement: Announcement) {

@@ -86,6 +86,11 @@ impl Neighbours {
         self.asked.remove(&ip);
     }
 
+    /// Asks for `to` anew next time, though it has been silent.
+    pub(super) fn forget(&mut self, to: IpAddr) {
+        self.asked.remove(&to);
+    }
+
     /// The neighbour `to`, and a frame to send: the question of the port that has the address `from`.
     pub(super) fn find(&mut self, from: IpAddr, to: IpAddr, now: Instant) -> (Neighbour, Option<Vec<u8>>) {
         if let Some(&mac) = self.known.get(&to) {

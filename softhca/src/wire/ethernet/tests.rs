@@ -444,3 +444,19 @@ fn each_frame_that_is_lost_counts() {
     // The switch has passed them on to the peer that did not read.
     assert_eq!(frames_of(&mut hub, &mut silent, &frame) + there, 2 * SENT - at_peer);
 }
+
+#[test]
+fn a_neighbour_is_found_before_packets_go_to_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("network");
+    let mut a = join(&path, 1);
+    let (own, there) = (gid(1).raw, gid(2).raw);
+    assert_eq!(a.neighbour(own, own), Some(mac(1)));
+    assert_eq!(a.neighbour(own, there), None, "nobody is there yet");
+    let mut b = join(&path, 2);
+    let found = until(&mut [&mut a, &mut b], |wires| {
+        wires.iter_mut().for_each(|wire| assert_eq!(wire.recv(), None));
+        wires[0].neighbour(own, there)
+    });
+    assert_eq!(found, mac(2));
+}

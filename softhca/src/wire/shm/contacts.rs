@@ -34,6 +34,7 @@ use rustix::event::{EventfdFlags, Timespec, eventfd};
 use super::peer::Peer;
 use super::ring::{Reader, Writer};
 use super::slot::{Connection, Control, Directory, OwnSlot, Received, SLOTS};
+use crate::config::Gid;
 use crate::notify::Notify;
 use crate::thread::{go_apart, spawn, stay_apart};
 
@@ -53,12 +54,9 @@ const END: u64 = 1;
 const FIRST: u64 = 2;
 
 /// Requests of the wire.
-#[derive(Debug)]
 enum Request {
-    /// Connects to a slot's owner, if there is one.
-    Reach(u32, SyncSender<io::Result<Option<Peer>>>),
-    /// The slots that have an owner, or had one that was killed.
-    Slots(SyncSender<io::Result<Vec<u32>>>),
+    /// Does this.
+    Do(Box<dyn FnOnce(&Asking) + Send>),
     /// A connection is no longer needed.
     Close(u64),
     /// The device leaves.
@@ -176,7 +174,7 @@ impl Contacts {
         let (reports, news) = channel();
         let (begins, has_begun) = sync_channel(1);
         let (path, links) = (directory.to_path_buf(), requests.clone());
-        let thread = spawn("softhca-fabric", move || ask(&path, &begins, &to_do, &links, reports))?;
+        let thread = spawn("softhca-fabric", move || ask(&path, &begins, &to_do, links, reports))?;
         let begun = has_begun.recv().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))?;
         let Some(Begun { number, control, shared }) = begun else { return Ok(None) };
         let (thread, pid) = (Some(thread), std::process::id());
@@ -185,12 +183,29 @@ impl Contacts {
 
     /// Connects to a slot's owner and hands it a ring; `None` if there is no owner.
     pub(super) fn reach(&self, slot: u32) -> io::Result<Option<Peer>> {
-        self.ask(|answer| Request::Reach(slot, answer))
+        self.ask(move |asking| asking.reach(slot))
     }
 
     /// The slots that have an owner, or had one that was killed.
     pub(super) fn slots(&self) -> io::Result<Vec<u32>> {
-        self.ask(Request::Slots)
+        self.ask(|asking| asking.slot.directory.slots())
+    }
+
+    /// The slot that has this GID: `before`, or another one.
+    pub(super) fn find(&self, gid: [u8; 16], before: Option<u32>) -> io::Result<Option<u32>> {
+        self.ask(move |asking| {
+            let directory = &asking.slot.directory;
+            let has = |slot: &u32| directory.has_gid(*slot, &gid);
+            match before.filter(has) {
+                None => Ok(directory.slots()?.into_iter().find(has)),
+                found => Ok(found),
+            }
+        })
+    }
+
+    /// Tells the others which GIDs the device has.
+    pub(super) fn tell_gids(&self, gids: Vec<Gid>) -> io::Result<()> {
+        self.ask(move |asking| asking.slot.tell_gids(&gids))
     }
 
     /// The next report.
@@ -206,10 +221,16 @@ impl Contacts {
         lasting.iter().copied().chain(kept).collect()
     }
 
-    fn ask<T>(&self, request: impl FnOnce(SyncSender<io::Result<T>>) -> Request) -> io::Result<T> {
+    /// Has the asking thread do something, and waits for the result.
+    fn ask<T: Send + 'static>(
+        &self,
+        run: impl FnOnce(&Asking) -> io::Result<T> + Send + 'static,
+    ) -> io::Result<T> {
         let ended = || io::Error::other("the fabric's thread has ended");
         let (answer, answered) = sync_channel(1);
-        self.requests.send(request(answer)).map_err(|_| ended())?;
+        // The caller waits for it.
+        let request = Request::Do(Box::new(move |asking: &Asking| drop(answer.send(run(asking)))));
+        self.requests.send(request).map_err(|_| ended())?;
         answered.recv().map_err(|_| ended())?
     }
 }
@@ -233,25 +254,24 @@ fn ask(
     path: &Path,
     begins: &SyncSender<io::Result<Option<Begun>>>,
     to_do: &Receiver<Request>,
-    links: &Sender<Request>,
+    links: Sender<Request>,
     reports: Sender<News>,
 ) {
     let (asking, begun) = match Asking::begin(path, links, reports) {
-        Ok(Some((asking, begun))) => (asking, Ok(Some(begun))),
+        Ok(Some((asking, begun))) => (asking, begun),
         // The wire waits for this.
         Ok(None) => return drop(begins.send(Ok(None))),
         Err(error) => return drop(begins.send(Err(error))),
     };
-    let _ = begins.send(begun);
-    let Asking { slot, connections, listener, end } = asking;
+    let _ = begins.send(Ok(Some(begun)));
     for request in to_do {
         match request {
-            Request::Reach(to, answer) => drop(answer.send(reach(&slot.directory, to, &connections, links))),
-            Request::Slots(answer) => drop(answer.send(slot.directory.slots())),
-            Request::Close(number) => drop(connections.lock().kept.remove(&number)),
+            Request::Do(run) => run(&asking),
+            Request::Close(number) => drop(asking.connections.lock().kept.remove(&number)),
             Request::End => break,
         }
     }
+    let Asking { slot, connections, links: _, listener, end } = asking;
     slot.leave();
     // The other thread waits for this event.
     let _ = rustix::io::write(&end, &1_u64.to_ne_bytes());
@@ -263,6 +283,7 @@ fn ask(
 struct Asking {
     slot: Arc<OwnSlot>,
     connections: Arc<Mutex<Connections>>,
+    links: Sender<Request>,
     listener: JoinHandle<()>,
     /// Ends the listener.
     end: OwnedFd,
@@ -270,7 +291,7 @@ struct Asking {
 
 impl Asking {
     /// Takes a slot and starts the thread that listens; `None` if no slot is free.
-    fn begin(path: &Path, links: &Sender<Request>, reports: Sender<News>) -> io::Result<Option<(Self, Begun)>> {
+    fn begin(path: &Path, links: Sender<Request>, reports: Sender<News>) -> io::Result<Option<(Self, Begun)>> {
         let apart = go_apart();
         let mut directory = Directory::open(path)?;
         if apart.files {
@@ -285,41 +306,31 @@ impl Asking {
         let end = eventfd(0, EventfdFlags::CLOEXEC)?;
         epoll::add(&*awaited, &slot.socket, EventData::new_u64(LISTENING), EventFlags::IN)?;
         epoll::add(&*awaited, &end, EventData::new_u64(END), EventFlags::IN)?;
+        let lasting = slot.descriptors().into_iter().chain([awaited.as_raw_fd(), end.as_raw_fd()]).collect();
         let connections = Connections { kept: HashMap::new(), next: FIRST, awaited: awaited.clone() };
         let connections = Arc::new(Mutex::new(connections));
-        let (links, slot_of_listener, known) = (links.clone(), slot.clone(), connections.clone());
+        let shared = (!apart.files).then(|| Shared { lasting, connections: connections.clone() });
+        let begun = Begun { number: slot.number, control: slot.control.clone(), shared };
+        let known = (slot.clone(), connections.clone(), links.clone());
         // It shares the descriptors of this thread.
         let listener = spawn("softhca-listen", move || {
             stay_apart(apart.files);
-            Listener { slot: slot_of_listener, awaited, connections: known, links, reports }.run();
+            let (slot, connections, links) = known;
+            Listener { slot, awaited, connections, links, reports }.run();
         })?;
-        let shared = (!apart.files).then(|| Shared {
-            lasting: slot
-                .descriptors()
-                .into_iter()
-                .chain([connections.lock().awaited.as_raw_fd(), end.as_raw_fd()])
-                .collect(),
-            connections: connections.clone(),
-        });
-        let begun = Begun { number: slot.number, control: slot.control.clone(), shared };
-        Ok(Some((Self { slot, connections, listener, end }, begun)))
+        Ok(Some((Self { slot, connections, links, listener, end }, begun)))
     }
-}
 
-/// Connects to the owner of slot `to`.
-fn reach(
-    directory: &Directory,
-    to: u32,
-    connections: &Mutex<Connections>,
-    links: &Sender<Request>,
-) -> io::Result<Option<Peer>> {
-    let Some(connection) = directory.connect(to)? else { return Ok(None) };
-    let (writer, memory) = Writer::create()?;
-    connection.send(&memory)?;
-    let (closed, control) = (Arc::new(AtomicBool::new(false)), Arc::new(OnceLock::new()));
-    let purpose = Purpose::Receiver(control.clone());
-    let number = connections.lock().keep(connection, purpose, closed.clone())?;
-    Ok(Some(Peer::new(Link { number, closed, requests: links.clone() }, writer, control)))
+    /// Connects to the owner of slot `to` and hands it a ring; `None` if there is no owner.
+    fn reach(&self, to: u32) -> io::Result<Option<Peer>> {
+        let Some(connection) = self.slot.directory.connect(to)? else { return Ok(None) };
+        let (writer, memory) = Writer::create()?;
+        connection.send(&memory)?;
+        let (closed, control) = (Arc::new(AtomicBool::new(false)), Arc::new(OnceLock::new()));
+        let purpose = Purpose::Receiver(control.clone());
+        let number = self.connections.lock().keep(connection, purpose, closed.clone())?;
+        Ok(Some(Peer::new(Link { number, closed, requests: self.links.clone() }, writer, control)))
+    }
 }
 
 /// The thread that listens.

@@ -27,7 +27,7 @@ mod ring;
 mod slot;
 
 use std::{
-    collections::VecDeque,
+    collections::{HashMap, VecDeque},
     io,
     ops::Range,
     os::fd::RawFd,
@@ -100,6 +100,8 @@ pub struct ShmWire {
     /// Ethernet frames that have arrived.
     ethernet: VecDeque<Vec<u8>>,
     lost: Lost,
+    /// The slots of neighbours by GID, as they were found.
+    known: HashMap<[u8; 16], u32>,
     /// Slots that Ethernet frames go to, and when they were last looked for.
     neighbours: Vec<u32>,
     neighbours_looked: Option<Instant>,
@@ -135,6 +137,7 @@ impl ShmWire {
         check_own(&path)?;
         Directory::make(&path).map_err(fault)?;
         let contacts = Contacts::new(&path).map_err(fault)?.ok_or_else(|| ShmError::Full(path.clone()))?;
+        contacts.tell_gids(gids.to_vec()).map_err(fault)?;
         let address = Address { lids: lids.to_vec(), gids: gids.to_vec(), qpns: slot::qpns(contacts.number) };
         Ok(Self {
             path,
@@ -149,6 +152,7 @@ impl ShmWire {
             loopback: VecDeque::new(),
             ethernet: VecDeque::new(),
             lost: Lost::default(),
+            known: HashMap::new(),
             neighbours: Vec::new(),
             neighbours_looked: None,
             inbound: Vec::new(),
@@ -347,8 +351,18 @@ impl Wire for ShmWire {
     /// Senders need not know: each device checks the addresses of arriving frames against its present ones.
     fn announce(&mut self, announcement: Announcement) {
         self.address.gids = announcement.gids;
+        if let Err(error) = self.contacts.tell_gids(self.address.gids.clone()) {
+            log::warn!("fabric at {}: {error}", self.path.display());
+        }
         self.owns_gsi = announcement.owns_gsi;
         self.groups = announcement.groups;
+    }
+
+    /// An instance on the fabric has the GID. Packets find it by QPN.
+    fn neighbour(&mut self, _from: [u8; 16], to: [u8; 16]) -> Option<[u8; 6]> {
+        let slot = self.contacts.find(to, self.known.get(&to).copied()).ok()??;
+        self.known.insert(to, slot);
+        Some([0; 6])
     }
 
     fn advance(&mut self, _now: Duration) -> bool {

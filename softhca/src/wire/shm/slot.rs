@@ -1,7 +1,7 @@
 //! Slots: a device instance's place in the fabric's directory, and how others reach it there.
 //!
 //! The slot's file is locked (`flock`) for the life of the instance, so a slot is free again as soon as its process is
-//! dead. It holds a number, the owner's generation, and is never mapped. Beside it is a socket, `SOCK_SEQPACKET`, at
+//! dead. It holds the owner's generation, a number, and the owner's GIDs, and is never mapped. Beside it is a socket, `SOCK_SEQPACKET`, at
 //! which the owner is found. A sender connects to it and hands over the memory of its ring; the owner answers with the
 //! memory of its wake-up words ([`Control`]). Nothing else is ever said, but both keep the connection: the kernel
 //! closes it when either is dead, however it died.
@@ -32,6 +32,7 @@ use rustix::{
 };
 
 use super::memory::Shared;
+use crate::config::Gid;
 use crate::notify::Notify;
 
 /// Slots of a fabric: 2^24 QPNs in shares of 2^14.
@@ -137,6 +138,18 @@ impl Directory {
         is_taken.then(|| generation(&file))
     }
 
+    /// Whether the owner of a slot, who lives, has this GID.
+    pub(super) fn has_gid(&self, slot: u32, gid: &[u8; 16]) -> bool {
+        let Ok(file) = self.file(slot, OFlags::empty()) else { return false };
+        // As in `life`.
+        if flock(&file, FlockOperation::NonBlockingLockShared) != Err(Errno::WOULDBLOCK) {
+            return false;
+        }
+        let mut bytes = [0; GIDS_AT + 16 * MAX_GIDS];
+        let Ok(len) = file.read_at(&mut bytes, 0) else { return false };
+        bytes[..len].get(GIDS_AT..).is_some_and(|gids| gids.chunks_exact(16).any(|found| found == gid))
+    }
+
     /// The slots that have an owner, or had one that was killed.
     pub(super) fn slots(&self) -> io::Result<Vec<u32>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
@@ -162,6 +175,10 @@ impl Directory {
         }
     }
 }
+
+/// Where the owner's GIDs lie in a slot's file, behind the generation, and how many there are at most.
+const GIDS_AT: usize = 4;
+const MAX_GIDS: usize = 256;
 
 /// The number in a slot's file; 0 if there is no number.
 fn generation(file: &File) -> u32 {
@@ -320,6 +337,14 @@ impl OwnSlot {
         chmodat(&directory.folder, socket_name(slot), anybody, AtFlags::empty())?;
         listen(&socket, SLOTS as i32)?;
         Ok(Self { number: slot, control, memory, socket, directory, lock })
+    }
+
+    /// Tells everybody which GIDs the owner has.
+    pub(super) fn tell_gids(&self, gids: &[Gid]) -> io::Result<()> {
+        let mut raw: Vec<[u8; 16]> = gids.iter().map(|gid| gid.raw).take(MAX_GIDS).collect();
+        raw.dedup();
+        self.lock.set_len((GIDS_AT + 16 * raw.len()) as u64)?;
+        self.lock.write_all_at(raw.as_flattened(), GIDS_AT as u64)
     }
 
     /// Its descriptors.

@@ -680,3 +680,20 @@ fn a_datagram_to_a_group_reaches_all_members_and_its_sender_if_it_is_one() {
         assert_eq!(recv(&mut wires[1]), None, "{sender}");
     }
 }
+
+#[test]
+fn a_neighbour_is_there_as_long_as_it_has_the_gid() {
+    let _alone = FORKING.lock();
+    let directory = tempfile::tempdir().unwrap();
+    let gid = |last| Gid { raw: [0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, last], kind: GidType::RoceV2 };
+    let with = |gids: &[Gid]| ShmWire::join(directory.path(), &[], gids).unwrap();
+    let mut a = with(&[gid(1)]);
+    let mut has = |last| a.neighbour(gid(1).raw, gid(last).raw).is_some();
+    assert_eq!([1, 2, 3].map(&mut has), [true, false, false]);
+    let mut b = with(&[gid(2), gid(3)]);
+    assert_eq!([2, 3, 4].map(&mut has), [true, true, false]);
+    b.announce(Announcement { gids: vec![gid(4)], ..Announcement::default() });
+    assert_eq!([2, 3, 4].map(&mut has), [false, false, true]);
+    drop(b);
+    assert!(!has(4));
+}

@@ -10,6 +10,7 @@ use crate::process::{Errno, route};
 use softhca::wire::cable::ip_of;
 use softhca_settings::{self as settings, Gid, Link, Settings, WireKind};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use zerocopy::FromZeros;
 
 /// An address handle. The device has no such object: the address is in each WQE.
@@ -31,19 +32,19 @@ impl Object for Ah {
 /// The MAC address that stands for the host's IP stack: of no device.
 const HOST_MAC: [u8; 6] = [0x02, 0x00, 0x5f, 0x04, 0x00, 0x01];
 
-/// The MAC address of the port that has `gid`. Addresses of the software devices say it themselves; so do link-local
-/// and multicast ones. A link-local address of no neighbour is asked for until time is up (`process_one_req` in Linux'
-/// `drivers/infiniband/core/addr.c`); here at once.
-pub(super) fn mac_of(settings: &Settings, gid: &Gid) -> Result<[u8; 6], Errno> {
-    if let Some((device, port, _)) = settings::find_gid(settings, gid) {
-        return Ok(settings.mac_of(device, port));
-    }
-    if let Some(mac) = group_mac(gid) {
+/// How long a neighbour has to answer (`rdma_addr_find_l2_eth_by_grh` of Linux' `drivers/infiniband/core/addr.c`), and
+/// how often it is looked for.
+const PATIENCE: Duration = Duration::from_secs(1);
+const AGAIN: Duration = Duration::from_millis(10);
+
+/// The MAC address of the port that has `gid`, for packets from the source that the path names.
+///
+/// # Errors
+/// `ENETUNREACH` if no network of the port has such an address; `ETIMEDOUT` if nobody has it in time.
+pub(super) fn mac_of(hca: &Hca, port: u8, sgid_index: u8, gid: &Gid) -> Result<[u8; 6], Errno> {
+    let settings = &hca.settings;
+    if let Some(mac) = known_mac(settings, gid) {
         return Ok(mac);
-    }
-    if matches!(settings.wire, WireKind::Tap(_) | WireKind::Raw(_) | WireKind::Socket(_)) {
-        // The wire asks for the neighbour when it sends to it.
-        return Ok([0; 6]);
     }
     if let WireKind::Udp(_) = settings.wire {
         // The host's stack finds the neighbour. A packet has no Ethernet header of the device's.
@@ -53,15 +54,41 @@ pub(super) fn mac_of(settings: &Settings, gid: &Gid) -> Result<[u8; 6], Errno> {
             gid => route::source_of(ip_of(gid)).map(|_| HOST_MAC),
         };
     }
-    match *gid {
-        // Link local, made of a MAC address (RFC 4291, appendix A).
-        [0xfe, 0x80, _, _, _, _, _, _, a, b, c, 0xff, 0xfe, d, e, f] => Ok([a ^ 2, b, c, d, e, f]),
-        // IPv4, mapped.
-        [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 95, device, port] => {
-            Ok(settings::mac(device.into(), port.into()))
+    let own_mac = own_mac(gid);
+    if settings.wire == WireKind::Shm && own_mac.is_none() {
+        // The fabric has the host's networks besides its own, and no router.
+        route::check_neighbour(ip_of(*gid))?;
+    }
+    let source = settings::gids(settings, hca.index, port.into()).get(usize::from(sgid_index)).map(|(gid, _)| *gid);
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match hca.neighbour(source.unwrap_or_default(), *gid) {
+            Some([0, 0, 0, 0, 0, 0]) => return Ok(own_mac.unwrap_or_default()),
+            Some(mac) => return Ok(mac),
+            None if Instant::now() >= deadline => return Err(Errno(libc::ETIMEDOUT)),
+            None => std::thread::sleep(AGAIN),
         }
-        [0xfe, 0x80, ..] => Err(Errno(libc::ETIMEDOUT)),
-        _ => Err(Errno(libc::EHOSTUNREACH)),
+    }
+}
+
+/// The MAC addresses of the launcher's own ports, and of groups: nobody is asked.
+fn known_mac(settings: &Settings, gid: &Gid) -> Option<[u8; 6]> {
+    match settings::find_gid(settings, gid) {
+        Some((device, port, _)) => Some(settings.mac_of(device, port)),
+        None => group_mac(gid),
+    }
+}
+
+/// The MAC address that an address on the software devices' own networks stands for: link local, made of it (RFC 4291,
+/// appendix A), or IPv4.
+fn own_mac(gid: &Gid) -> Option<[u8; 6]> {
+    match *gid {
+        [0xfe, 0x80, _, _, _, _, _, _, a, b, c, 0xff, 0xfe, d, e, f] => Some([a ^ 2, b, c, d, e, f]),
+        [0xfe, 0x80, ..] => Some([0; 6]),
+        [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 95, device, port] => {
+            Some(settings::mac(device.into(), port.into()))
+        }
+        _ => None,
     }
 }
 
@@ -79,7 +106,11 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let wanted: CreateAh = request.core_in()?;
     let pd: Arc<Pd> = context.get(wanted.pd_handle).map_err(|_| Errno::EINVAL)?;
     port::check_path(&context.hca, wanted.port_num.into(), wanted.is_global != 0, wanted.grh.sgid_index)?;
-    let dmac = if wanted.is_global != 0 { mac_of(&context.hca.settings, &wanted.grh.dgid)? } else { [0; 6] };
+    let dmac = if wanted.is_global != 0 {
+        mac_of(&context.hca, wanted.port_num, wanted.grh.sgid_index, &wanted.grh.dgid)?
+    } else {
+        [0; 6]
+    };
     let ah_handle = context.insert(Arc::new(Ah { _pd: pd }));
     if context.hca.settings.link == Link::Ethernet {
         // Up to the address; there is nothing else (`mlx5_ib_create_ah`).
@@ -140,14 +171,19 @@ mod tests {
         };
         for (device, port) in [(0, 1), (0, 2), (1, 1), (1, 2)] {
             for (gid, _) in gids(&settings, device, port) {
-                assert_eq!(mac_of(&settings, &gid), Ok(mac(device, port)));
+                assert_eq!(known_mac(&settings, &gid), Some(mac(device, port)));
             }
         }
         let group = gid_of("239.129.2.3".parse().unwrap());
-        assert_eq!(mac_of(&settings, &group), Ok([1, 0, 0x5e, 1, 2, 3]));
-        assert_eq!(mac_of(&settings, &[0xff; 16]), Ok([0x33, 0x33, 0xff, 0xff, 0xff, 0xff]));
-        assert_eq!(mac_of(&settings, &[0x20; 16]), Err(Errno(libc::EHOSTUNREACH)));
-        let nobody = [0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xde, 0xad, 0xbe, 0xef];
-        assert_eq!(mac_of(&settings, &nobody), Err(Errno(libc::ETIMEDOUT)));
+        assert_eq!(known_mac(&settings, &group), Some([1, 0, 0x5e, 1, 2, 3]));
+        assert_eq!(known_mac(&settings, &[0xff; 16]), Some([0x33, 0x33, 0xff, 0xff, 0xff, 0xff]));
+        let other = |ip: &str| gid_of(ip.parse().unwrap());
+        for (gid, own) in [
+            (other("10.95.7.1"), Some([0x02, 0x00, 0x5f, 0x03, 7, 1])),
+            (other("fe80::5fff:fe03:701"), Some([0x02, 0x00, 0x5f, 0x03, 7, 1])),
+            (other("192.0.2.1"), None),
+        ] {
+            assert_eq!((known_mac(&settings, &gid), own_mac(&gid)), (None, own));
+        }
     }
 }

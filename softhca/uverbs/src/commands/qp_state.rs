@@ -153,7 +153,7 @@ fn apply(context: &Context, wanted: &ModifyQp, rate_limit: Option<(&Request, u32
     if attr.path.is_some() && is_connected(qp.transport) && has_neighbours {
         // The device finds the address itself when it sends; the kernel looks before (`_ib_modify_qp`,
         // `ib_resolve_eth_dmac`).
-        ah::mac_of(settings, &wanted.dest.dgid)?;
+        ah::mac_of(&context.hca, wanted.dest.port_num, wanted.dest.sgid_index, &wanted.dest.dgid)?;
     }
     context.hca.command(|device| device.modify_qp(qp.number, &attr))?;
     if let Some(rate) = rate {

@@ -29,7 +29,7 @@ use softhca::firmware::Uid;
 use softhca::gsi::MAD_BYTES;
 use softhca::runner::{Runner, Step};
 use softhca::uar::{UAR_PAGE_BYTES, UarMemory};
-use softhca_settings::{Damage, Mishaps, Settings};
+use softhca_settings::{Damage, Gid, Mishaps, Settings};
 use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -282,6 +282,11 @@ impl Hca {
         self.command(|device| device.send_mad(port, path, qpn, mad))?;
         self.runner.iter().for_each(Runner::wake);
         Ok(())
+    }
+
+    /// The Ethernet address of the neighbour that has the GID `to`; `None` if nobody is known to have it now.
+    pub(crate) fn neighbour(&self, from: Gid, to: Gid) -> Option<[u8; 6]> {
+        self.core.lock().device.neighbour(from, to)
     }
 
     /// From now on, `origin`'s events go to `source`, too.
