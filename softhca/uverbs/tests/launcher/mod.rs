@@ -6,7 +6,7 @@ use crate::pair::preload;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 const LAUNCHER: &str = env!("CARGO_BIN_EXE_softhca-run");
@@ -77,18 +77,77 @@ fn devices_are_where_the_kernel_has_them() {
     assert!(found.contains("/sys/devices/pcica00:00/ca00:01:00.0/infiniband/mlx5_0\n0x15b3\n"), "{found}");
 }
 
+/// A copy of the launcher in `directory`, with nothing beside it. Another process makes it: a child of this one, which
+/// another test starts meanwhile, would have the file open for writing, and then it could not run.
+fn installed(directory: &Path) -> PathBuf {
+    let copied = Command::new("cp").arg(LAUNCHER).arg(directory).status();
+    assert!(copied.is_ok_and(|status| status.success()), "cp");
+    directory.join("softhca-run")
+}
+
 /// As `cargo install` leaves it: with nothing beside it.
 #[test]
 fn a_launcher_by_itself_is_whole() {
     let directory = tempfile::tempdir().expect("a directory");
-    let installed = directory.path().join("softhca-run");
-    std::fs::copy(LAUNCHER, &installed).expect("a copy of the launcher");
+    let installed = installed(directory.path());
     let mut command = Command::new(&installed);
     command.args(["--fabric", "net", "--", "ibv_devinfo", "-d", "mlx5_0"]).current_dir(directory.path());
     let output = command.output().expect("the launcher starts");
     let words = words(&output);
     assert!(output.status.success() && words.contains("PORT_ACTIVE"), "{words}");
     assert!(!words.contains("cannot be preloaded"), "{words}");
+}
+
+/// The exit code and the words of an installed launcher that runs `ibv_devinfo` where these file systems are mounted:
+/// options and place. `TMPDIR` is `$T`.
+fn on_a_hardened_machine(mounts: &[(&str, &str)], options: &str) -> (Option<i32>, String) {
+    let directory = tempfile::tempdir().expect("a directory");
+    let at = |name: &str| directory.path().join(name);
+    installed(directory.path());
+    std::fs::create_dir(at("tmp")).expect("a directory");
+    let mounts: String =
+        mounts.iter().map(|(options, at)| format!("mount -t tmpfs -o {options} tmpfs {at} && ")).collect();
+    let script = format!("T={0}/tmp; {mounts} exec {0}/softhca-run {options} ibv_devinfo", directory.path().display());
+    // SAFETY: takes nothing.
+    let rights = if unsafe { libc::geteuid() } == 0 { "-m" } else { "-rm" };
+    let mut command = Command::new("unshare");
+    command.args([rights, "sh", "-c", &script]).current_dir(directory.path());
+    command.env("TMPDIR", at("tmp")).env("HOME", "/proc").env_remove("XDG_RUNTIME_DIR");
+    let output = command.output().expect("unshare starts");
+    (output.status.code(), words(&output))
+}
+
+/// The launcher finds a place where a library can be written and loaded, or says where it has looked, and why in vain.
+#[test]
+fn the_launcher_needs_a_place_for_its_files() {
+    if !crate::sysfs::has_namespaces() {
+        return eprintln!("this machine permits no namespaces");
+    }
+    let own = "--fabric net";
+    for mounts in [
+        &[("noexec", "$T")][..],
+        &[("ro", "$T")],
+        &[("ro", "$T"), ("noexec", "/dev/shm")],
+        &[("size=300k", "/dev/shm")],
+        &[("ro", "/dev/shm")],
+    ] {
+        let (code, words) = on_a_hardened_machine(mounts, own);
+        assert!(code == Some(0) && words.contains("PORT_ACTIVE"), "{mounts:?}: {code:?} {words}");
+    }
+    let nowhere = [("noexec", "$T"), ("noexec", "/dev/shm"), ("ro", "/var/tmp")];
+    let (code, words) = on_a_hardened_machine(&nowhere, own);
+    assert_eq!((code, words.lines().count()), (EXIT_LAUNCHER, 1), "{words}");
+    for part in ["/tmp: mounted noexec", "/dev/shm: mounted noexec", "/var/tmp: ", "/proc: ", "set TMPDIR"] {
+        assert!(words.contains(part), "{part:?} is not in: {words}");
+    }
+    let full = [("size=300k", "$T"), ("size=300k", "/dev/shm"), ("ro", "/var/tmp")];
+    let (code, words) = on_a_hardened_machine(&full, own);
+    assert!(code == EXIT_LAUNCHER && words.contains("/dev/shm: ") && words.contains("bytes free"), "{words}");
+    // A network takes little room, and none at all in a place that cannot be written.
+    let (code, words) = on_a_hardened_machine(&[("size=300k", "/dev/shm")], "");
+    assert!(code == Some(0) && words.contains("PORT_ACTIVE"), "{code:?} {words}");
+    let (code, words) = on_a_hardened_machine(&[("ro", "/dev/shm")], "");
+    assert!(code == EXIT_LAUNCHER && words.contains("/dev/shm/softhca-"), "{code:?} {words}");
 }
 
 #[test]

@@ -83,7 +83,7 @@ const READERS: [(&str, &str); 7] = [
 
 /// Whether this machine permits namespaces: without them, programs find what interposing shows. It must permit them
 /// where `NEEDS_NAMESPACES` is set.
-fn has_namespaces() -> bool {
+pub(crate) fn has_namespaces() -> bool {
     let may = |options: &str| Command::new("unshare").args([options, "true"]).status().is_ok_and(|end| end.success());
     let has = may("-m") || may("-rm");
     assert!(has || std::env::var_os("NEEDS_NAMESPACES").is_none(), "NEEDS_NAMESPACES, but `unshare -m` fails");

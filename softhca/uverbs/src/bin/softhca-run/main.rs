@@ -9,6 +9,7 @@ mod namespace;
 mod page;
 mod preload;
 mod reach;
+mod scratch;
 mod sysfs;
 mod written;
 
@@ -284,17 +285,6 @@ fn main() -> ExitCode {
     }
 }
 
-/// A file system in memory. Some disks' take a millisecond for each of the hundreds of files that a device has in sysfs.
-/// Containers often permit no program there.
-const MEMORY: &str = "/dev/shm";
-
-/// A new directory in `place`, or else where temporary files are.
-fn directory_in(place: Option<&Path>) -> std::io::Result<tempfile::TempDir> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix("softhca-run-");
-    place.and_then(|place| builder.tempdir_in(place).ok()).map_or_else(|| builder.tempdir(), Ok)
-}
-
 fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
     if options.written.print(Options::command())? {
         return Ok(0);
@@ -314,7 +304,8 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
     }?;
     let HostNetwork { link, mtu, addresses, mac } = host_network(options)?;
     // Removed when they go out of scope, also when an error ends this function.
-    let [scratch, small] = [directory_in(None)?, directory_in(Some(Path::new(MEMORY)))?];
+    let object = preload::Object::new(options.preload.as_deref())?;
+    let small = scratch::roomy(options.devices + options.vfio)?;
     let report = small.path().join("report");
     let sysfs = small.path().join("sys");
     let settings = Settings {
@@ -370,7 +361,7 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
     let counters = counters::Counters::show(&settings, &sysfs)?;
     let mut env = settings.to_env();
     env.push(("SYSFS_PATH", if settings.namespace { "/sys".into() } else { sysfs.into() }));
-    env.push(("LD_PRELOAD", preload::variable(options.preload.as_deref(), scratch.path())?));
+    env.push(("LD_PRELOAD", object.variable()));
     let code = child::run(&options.command, env, namespace)?;
     drop(counters);
     if let Some((_, timeline)) = &settings.script {

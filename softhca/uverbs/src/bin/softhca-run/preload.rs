@@ -1,62 +1,76 @@
 //! The object to preload, and how the dynamic loader is told of it.
 
+use super::scratch;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use tempfile::TempDir;
 
 const NAME: &str = "libsofthca_uverbs.so";
 
 /// The object that was built together with this program; empty if none was.
 static EMBEDDED: &[u8] = softhca_embed::shared_object!("softhca_uverbs");
 
-/// The value of `LD_PRELOAD` for `file`, or for the object that was built together with this program, before other
-/// objects to preload. `scratch` is there as long as the program runs.
-pub(crate) fn variable(file: Option<&Path>, scratch: &Path) -> Result<OsString, String> {
-    let object = match file {
-        Some(file) => file.canonicalize().map_err(|error| format!("{}: {error}", file.display()))?,
-        None => own(scratch)?,
-    };
-    let mut all = loadable(object, scratch)?.into_os_string();
-    if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
-        all.push(":");
-        all.push(others);
-    }
-    Ok(all)
+/// An object that the loader takes.
+pub(crate) struct Object {
+    /// Its path, without colon, space and dollar sign: the loader splits `LD_PRELOAD` at colons and spaces, with no way
+    /// to quote them, and replaces names after a dollar sign (ld.so(8)).
+    path: PathBuf,
+    /// Where it is, or a link to it, if it must be there as long as the program runs.
+    _scratch: Option<TempDir>,
 }
 
-/// A path of `object` that the loader takes as it is. It splits `LD_PRELOAD` at colons and spaces, with no way to quote
-/// them, and replaces names after a dollar sign (ld.so(8)).
-fn loadable(object: PathBuf, scratch: &Path) -> Result<PathBuf, String> {
-    let is_plain = |path: &OsStr| !path.as_bytes().iter().any(|byte| b": $".contains(byte));
-    if is_plain(object.as_os_str()) {
-        return Ok(object);
+impl Object {
+    /// That of `file`, or the one that was built together with this program. In a build directory it lies there, where
+    /// debuggers find it; an installed program brings it along.
+    pub(crate) fn new(file: Option<&Path>) -> Result<Self, String> {
+        let object = match file {
+            Some(file) => Some(file.canonicalize().map_err(|error| format!("{}: {error}", file.display()))?),
+            None => beside_this_program(),
+        };
+        match object {
+            Some(path) if !scratch::is_executable(&path) => {
+                Err(format!("{}: its file system is mounted noexec, so no program can load it", path.display()))
+            }
+            Some(path) if is_plain(&path) => Ok(Self { path, _scratch: None }),
+            None if EMBEDDED.is_empty() => {
+                Err(format!("{NAME} is not beside this program, and was not built into it; name it with --preload"))
+            }
+            object => Self::in_scratch(object.as_deref()),
+        }
     }
-    let link = scratch.join(NAME);
-    if !is_plain(link.as_os_str()) {
-        return Err(format!(
-            "{} cannot be preloaded, nor a link to it in {}: set TMPDIR to a directory without colon, space and \
-            dollar sign",
-            object.display(),
-            scratch.display()
-        ));
+
+    /// A link to `object`, or a copy of the embedded one.
+    fn in_scratch(object: Option<&Path>) -> Result<Self, String> {
+        let scratch = scratch::executable(if object.is_some() { 0 } else { EMBEDDED.len() })?;
+        let path = scratch.path().join(NAME);
+        if !is_plain(&path) {
+            return Err(format!(
+                "{} cannot be preloaded, nor a link to it in {}: set TMPDIR to a directory without colon, space and \
+                dollar sign",
+                object.unwrap_or(Path::new(NAME)).display(),
+                scratch.path().display()
+            ));
+        }
+        let made = object.map_or_else(|| std::fs::write(&path, EMBEDDED), |object| symlink(object, &path));
+        made.map_err(|error| format!("{}: {error}; set TMPDIR to another directory", path.display()))?;
+        Ok(Self { path, _scratch: Some(scratch) })
     }
-    symlink(&object, &link).map_err(|error| format!("{}: {error}", link.display()))?;
-    Ok(link)
+
+    /// The value of `LD_PRELOAD`: this object, before others to preload.
+    pub(crate) fn variable(&self) -> OsString {
+        let mut all = self.path.clone().into_os_string();
+        if let Some(others) = std::env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
+            all.push(":");
+            all.push(others);
+        }
+        all
+    }
 }
 
-/// The object that was built together with this program. In a build directory it lies there, where debuggers find it;
-/// an installed program brings it along.
-fn own(scratch: &Path) -> Result<PathBuf, String> {
-    if let Some(object) = beside_this_program() {
-        return Ok(object);
-    }
-    if EMBEDDED.is_empty() {
-        return Err(format!("{NAME} is not beside this program, and was not built into it; name it with --preload"));
-    }
-    let object = scratch.join(NAME);
-    std::fs::write(&object, EMBEDDED).map_err(|error| format!("{}: {error}", object.display()))?;
-    Ok(object)
+fn is_plain(path: &Path) -> bool {
+    !path.as_os_str().as_bytes().iter().any(|byte| b": $".contains(byte))
 }
 
 /// An object in the directory of this program, or, after `cargo test`, one below it.

@@ -13,11 +13,11 @@ pub(super) fn quads(bytes: &[u8]) -> String {
 /// Writes the file `name` with a line, `value`, and makes its directory if it is not there.
 pub(crate) fn put(directory: &Path, name: &str, value: &str) -> io::Result<()> {
     let (file, line) = (directory.join(name), format!("{value}\n"));
-    match fs::write(&file, &line) {
+    let written = match fs::write(&file, &line) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::create_dir_all(directory)?;
-            fs::write(&file, &line)
+            fs::create_dir_all(directory).and_then(|()| fs::write(&file, &line))
         }
         written => written,
-    }
+    };
+    written.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", file.display())))
 }
