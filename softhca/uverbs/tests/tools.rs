@@ -18,6 +18,8 @@ mod polls;
 mod program;
 mod rdma_cm;
 mod rdma_core;
+#[cfg(target_arch = "x86_64")]
+mod sanitizers;
 mod signals;
 #[cfg(target_arch = "x86_64")]
 mod strict;

@@ -9,6 +9,7 @@ mod namespace;
 mod page;
 mod preload;
 mod reach;
+mod sanitizers;
 mod scratch;
 mod sysfs;
 mod written;
@@ -362,6 +363,7 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
     let mut env = settings.to_env();
     env.push(("SYSFS_PATH", if settings.namespace { "/sys".into() } else { sysfs.into() }));
     env.push(("LD_PRELOAD", object.variable()));
+    env.extend(sanitizers::variables(object.name(), small.path())?);
     let code = child::run(&options.command, env, namespace)?;
     drop(counters);
     if let Some((_, timeline)) = &settings.script {

@@ -58,6 +58,11 @@ impl Object {
         Ok(Self { path, _scratch: Some(scratch) })
     }
 
+    /// The name that programs load it by.
+    pub(crate) fn name(&self) -> &OsStr {
+        self.path.file_name().unwrap_or_default()
+    }
+
     /// The value of `LD_PRELOAD`: this object, before others to preload.
     pub(crate) fn variable(&self) -> OsString {
         let mut all = self.path.clone().into_os_string();
