@@ -222,10 +222,7 @@ impl Contacts {
     }
 
     /// Has the asking thread do something, and waits for the result.
-    fn ask<T: Send + 'static>(
-        &self,
-        run: impl FnOnce(&Asking) -> io::Result<T> + Send + 'static,
-    ) -> io::Result<T> {
+    fn ask<T: Send + 'static>(&self, run: impl FnOnce(&Asking) -> io::Result<T> + Send + 'static) -> io::Result<T> {
         let ended = || io::Error::other("the fabric's thread has ended");
         let (answer, answered) = sync_channel(1);
         // The caller waits for it.
