@@ -10,6 +10,7 @@ macro_rules! ends {
         $(
             /// Ends the process as libc does, when packets of the devices have left.
             #[cfg_attr(not(test), unsafe(no_mangle))]
+            #[allow(non_snake_case, reason = "one of the names is `_Exit`")]
             pub extern "C" fn $name(code: c_int) -> ! {
                 Hca::end_all();
                 // SAFETY: takes an integer.
