@@ -2,7 +2,7 @@
  * The child of a fork cannot use a device of its parent. Its commands are refused at once, and its doorbells are faults. A device that
  * it opens itself works. The child keeps the memory that its parent has registered. The parent goes on. Prints what went otherwise than expected; the exit code is 1 then.
  *
- *     forked commands|manager|doorbell|store|opens|closes|memory
+ *     forked commands|manager|doorbell|store|opens|closes|memory|crowd
  */
 #include "prelude.h"
 
@@ -121,7 +121,24 @@ static int keeps_memory(void)
 	return failures != 0;
 }
 
+/* Opens a device, while threads of the parent opened and closed devices. */
+static int opens_in_a_crowd(void)
+{
+	alarm(20);
+	struct ibv_context *own = open_first();
+	EXPECT(ibv_close_device(own) == 0);
+	return failures != 0;
+}
+
 static int goes_on = 1;
+
+static void *opens_for_ever(void *list)
+{
+	while (__atomic_load_n(&goes_on, __ATOMIC_RELAXED))
+		EXPECT(ibv_close_device(NEED(ibv_open_device(*(struct ibv_device **)list))) == 0);
+	return NULL;
+}
+
 
 static void *commands_for_ever(void *unused)
 {
@@ -153,7 +170,8 @@ int main(int argc, char **argv)
 		int (*run)(void);
 		int dies;
 	} CASES[] = { { "commands", commands, 0 }, { "manager", manager, 0 }, { "doorbell", doorbell, 1 },
-		{ "store", store, 1 }, { "opens", opens, 0 }, { "closes", closes, 0 }, { "memory", keeps_memory, 0 } };
+		{ "store", store, 1 }, { "opens", opens, 0 }, { "closes", closes, 0 }, { "memory", keeps_memory, 0 },
+		{ "crowd", opens_in_a_crowd, 0 } };
 	/* So programs do not call ibv_fork_init, which in libibverbs before 52 takes registered memory from children all the same. */
 	EXPECT(ibv_is_fork_initialized() == IBV_FORK_UNNEEDED);
 	make();
@@ -163,14 +181,19 @@ int main(int argc, char **argv)
 			continue;
 		if (CASES[i].run == manager)
 			channel = NEED(rdma_create_event_channel());
-		pthread_t commanding;
-		int many = CASES[i].run == closes ? 3000 : 1;
-		EXPECT(many == 1 || pthread_create(&commanding, NULL, commands_for_ever, NULL) == 0);
+		int many = CASES[i].run == closes ? 3000 : CASES[i].run == opens_in_a_crowd ? 200 : 1;
+		int threads = CASES[i].run == closes ? 1 : CASES[i].run == opens_in_a_crowd ? 4 : 0;
+		struct ibv_device **list = NEED(ibv_get_device_list(NULL));
+		pthread_t busy[4];
+		for (int n = 0; n < threads; n++)
+			EXPECT(pthread_create(&busy[n], NULL, CASES[i].run == closes ? commands_for_ever : opens_for_ever, list) == 0);
 		int status = 0;
 		for (int n = 0; n < many && status == 0; n++)
 			status = in_child(CASES[i].run);
 		__atomic_store_n(&goes_on, 0, __ATOMIC_RELAXED);
-		EXPECT(many == 1 || pthread_join(commanding, NULL) == 0);
+		for (int n = 0; n < threads; n++)
+			EXPECT(pthread_join(busy[n], NULL) == 0);
+		ibv_free_device_list(list);
 		EXPECT(CASES[i].dies ? WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV : status == 0);
 		works();
 		return unmake();

@@ -430,6 +430,8 @@ fn the_child_of_a_fork_is_told_that_the_device_is_its_parents() {
             assert_eq!(end, (Some(0), String::new()), "{options:?} {case}");
         }
     }
+    let end = launch(&[], &[&program, "crowd"], Duration::from_secs(120));
+    assert_eq!(end, (Some(0), String::new()));
 }
 
 #[test]

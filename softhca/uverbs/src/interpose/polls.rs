@@ -7,7 +7,7 @@
 use crate::context::{Context, device_file};
 use crate::device::Polled;
 use crate::process::provider::{self, Function};
-use crate::process::{Errno, lock, uncancelled};
+use crate::process::{Errno, forked, lock, uncancelled};
 use libc::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -67,6 +67,7 @@ unsafe fn hook(context: *mut IbvContext) {
     let Some(poll_cq) = opened.poll_cq else { return };
     let Some(file) = device_file::find(opened.cmd_fd) else { return };
     let Some(device) = file.hca.polled() else { return };
+    forked::wait_for_holder!(CHANGES: ());
     let _changes = lock(&CHANGES);
     HOOKED.iter().filter(|place| is_closed(place)).for_each(|place| drop(taken_out(place)));
     // Closed just now past this object, at the same address.
