@@ -70,7 +70,10 @@ impl Place {
 /// All windows of a device, by log2 of their length and then by place. A window that has a byte begins at most its
 /// length before that byte. So few windows of any length come into question.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Windows(Arc<Mutex<BTreeMap<(u32, u64), Vec<Window>>>>);
+pub(crate) struct Windows(Arc<Mutex<ByPlace>>);
+
+/// Windows by log2 of their length, and then by place.
+type ByPlace = BTreeMap<(u32, u64), Vec<Window>>;
 
 impl Windows {
     /// Opens one.

@@ -190,7 +190,10 @@ fn join(call: &Call<'_>, number: u32, uid: u64, group: Address, response: u64) -
     let mut manager = lock(&MANAGER);
     manager.id(call.file, number)?;
     let (membership, joined) = manager.join(number, uid, group)?;
-    put(response, &CreateIdResp { id: membership }).inspect_err(|_| drop(manager.memberships.remove(&membership)))?;
+    if let Err(error) = put(response, &CreateIdResp { id: membership }) {
+        manager.memberships.remove(&membership);
+        return Err(error);
+    }
     call.file.push(joined);
     Ok(())
 }
