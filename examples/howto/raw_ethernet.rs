@@ -31,7 +31,7 @@ fn main() -> Result<(), Failure> {
     // ANCHOR_END: rule
 
     // ANCHOR: sender
-    let mut sends = device.completion_queue(17).build()?;
+    let mut sends = device.completion_queue(64).build()?;
     let mut pair = pd.queue_pair::<RawPacket>(&sends, &sends).sends(16).receives(0).inline(64).build()?;
     pair.activate(&device.port(1)?)?;
     // ANCHOR_END: sender

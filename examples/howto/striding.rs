@@ -37,7 +37,7 @@ fn main() -> Result<(), Failure> {
     let _rule = receiver.steer(&Flow::mac(station).ether_type(EXPERIMENT))?;
     // ANCHOR_END: queue
 
-    let mut sends = device.completion_queue(17).build()?;
+    let mut sends = device.completion_queue(2 * BURST + 1).build()?;
     let mut pair = pd.queue_pair::<RawPacket>(&sends, &sends).sends(2 * BURST).receives(0).inline(64).build()?;
     pair.activate(&device.port(1)?)?;
     let mut frame = [0; 60];

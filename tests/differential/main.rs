@@ -38,9 +38,9 @@
 //! options; some tests need features that a ConnectX-5 lacks:
 //!
 //! ```text
-//! softhca-run --generation connectx7 --
-//! softhca-run --generation connectx6dx -- crypto memcpy
-//! softhca-run --no-write-combining -- sends::reliable sends::unreliable datagrams dynamic shared_receives events
+//! softhca-run --keep-registers --generation connectx7 --
+//! softhca-run --keep-registers --generation connectx6dx -- crypto memcpy
+//! softhca-run --keep-registers --no-write-combining -- sends::reliable sends::unreliable datagrams dynamic shared_receives events
 //! ```
 
 #![cfg(feature = "verbs")]

@@ -65,6 +65,8 @@ impl Pair {
         connect_to_itself(&mut pair, fabric).expect("RTS");
         drop(pair);
         let ours = fabric.device.completion_queue(31).cqe_bytes(cqe_bytes).build().expect("a CQ");
+        // The test counts what waits.
+        ours.handle().oversubscribe();
         let pair = fabric.pd.queue_pair::<Rc>(&ours, &ours).sends(SENDS).receives(0).inline(8);
         let QueuePair { qp, mut sq, .. } = pair.build().expect("a QP");
         let path = fabric.path();

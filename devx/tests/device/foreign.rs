@@ -142,14 +142,6 @@ const ALL: &[Line] = &[
     ("extended receive queue, completions", |here, there| {
         here.ground.pd.extended_recv_queue(&here.ground.rings, there.cq.handle(), 15, 1).map(drop)
     }),
-    ("tag matching, rings", |here, there| {
-        let (ground, cq) = (&here.ground, &here.cq);
-        ground.pd.tag_matching(&there.ground.rings, cq, &ground.path).build().map(drop)
-    }),
-    ("tag matching, completions", |here, there| {
-        let (ground, cq) = (&here.ground, &there.cq);
-        ground.pd.tag_matching(&ground.rings, cq, &ground.path).build().map(drop)
-    }),
     ("target, completions", |here, there| {
         here.ground.pd.dct(there.cq.handle(), &here.shared, &here.ground.path, 1).map(drop)
     }),
@@ -172,6 +164,18 @@ const ALL: &[Line] = &[
         let mut question = QueryCqIn::new();
         question.set_cqn(there.cq.cqn());
         Answers::new(&here.context)?.ask(there.cq.handle().object(), &question, 1)
+    }),
+];
+
+/// No device matches tags on Ethernet.
+const OF_TAGS: &[Line] = &[
+    ("tag matching, rings", |here, there| {
+        let (ground, cq) = (&here.ground, &here.cq);
+        ground.pd.tag_matching(&there.ground.rings, cq, &ground.path).build().map(drop)
+    }),
+    ("tag matching, completions", |here, there| {
+        let (ground, cq) = (&here.ground, &there.cq);
+        ground.pd.tag_matching(&ground.rings, cq, &ground.path).build().map(drop)
     }),
 ];
 
@@ -254,6 +258,9 @@ fn no_call_takes_an_object_of_another_open_device() {
     let mut all = Vec::new();
     for (what, there) in &others {
         all.extend(wrong(what, ALL, &here, there));
+        if here.context.general().expect("capabilities").tag_matching() {
+            all.extend(wrong(what, OF_TAGS, &here, there));
+        }
         if here.frames.is_some() && there.frames.is_some() {
             all.extend(wrong(what, OF_FRAMES, &here, there));
         }

@@ -36,7 +36,8 @@ pub struct PingPongOptions {
 /// Completions that a side can have outstanding.
 #[must_use]
 pub fn completions(options: &PingPongOptions) -> u32 {
-    options.rx_depth + SENDS + 1
+    // A ring has room for up to twice as many receives, and a request may take several WQEBBs.
+    2 * options.rx_depth + 4 * SENDS
 }
 
 /// Sends that a side can have outstanding.

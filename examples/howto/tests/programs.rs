@@ -29,8 +29,8 @@ const XRC: Needs = Needs { has: |device| device.attr().xrc, or: "XRC" };
 const ENCRYPTION: Needs = Needs { has: |device| device.attr().encryption.is_some(), or: "crypto" };
 const WAIT_ON_TIME: Needs =
     Needs { has: |device| Context::over(device.clone()).wait_on_time().is_ok(), or: "wait_on_time" };
-// libmlx5 makes no list on Ethernet.
-const INFINIBAND: Needs = Needs { has: |device| !is_ethernet(device), or: "ibv_create_srq_ex" };
+// No device matches tags on Ethernet.
+const INFINIBAND: Needs = Needs { has: |device| !is_ethernet(device), or: "tag matching" };
 const ETHERNET: Needs = Needs { has: is_ethernet, or: "no Ethernet port" };
 
 fn is_ethernet(device: &Device) -> bool {

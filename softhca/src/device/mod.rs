@@ -76,7 +76,8 @@ pub struct Device {
     dcts: BTreeMap<u32, Dct>,
     /// DCTs that have work, or a timer: most of thousands have neither.
     busy_dcts: BTreeSet<u32>,
-    groups: multicast::Groups,
+    /// QPs that are in multicast groups, by the groups' GIDs. No group is empty.
+    groups: BTreeMap<[u8; 16], Vec<u32>>,
     wire: Box<dyn Wire>,
     gsi: Gsi,
     /// The ports of the original configuration; later changes do not appear here.

@@ -7,16 +7,12 @@ use crate::error::{Error, Object};
 use crate::packet::Packet;
 use crate::qp::Qp;
 use crate::wire::{Route, cable, is_group};
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// log2 of the groups, and most QPs in a group, that a device announces; those of a ConnectX-5 (`ibv_devinfo -v`:
 /// `max_mcast_grp` 2097152, `max_mcast_qp_attach` 240).
 pub(crate) const LOG_MAX_GROUPS: u8 = 21;
 pub(crate) const MAX_MEMBERS: usize = 240;
-
-/// The members of each group, by GID. No group is empty.
-pub(super) type Groups = BTreeMap<[u8; 16], Vec<u32>>;
 
 impl Device {
     /// From now on, datagrams to the multicast group `gid` are for QP `qpn`, too. A QP that is in the group already

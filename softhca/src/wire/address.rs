@@ -9,10 +9,6 @@ use crate::config::Gid;
 /// address tells whose it is.
 pub const GSI_QPN: u32 = 1;
 
-/// The destination QP of datagrams to a multicast group (IBTA vol. 1, 10.5.2; Linux `include/rdma/ib_verbs.h`,
-/// `IB_MULTICAST_QPN`).
-pub const MULTICAST_QPN: u32 = 0xff_ffff;
-
 /// Whom a device answers for: its ports' addresses, and the QPNs it owns.
 ///
 /// Several instances may carry the same addresses (processes that open the same device); then their QPN ranges tell

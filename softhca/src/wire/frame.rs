@@ -1,9 +1,12 @@
 //! Packets between ports, and their ways.
 
-use super::address::MULTICAST_QPN;
 use crate::config::{Gid, GidType, LinkLayer, PortConfig};
 use crate::context::Path;
 use std::net::Ipv6Addr;
+
+/// The destination QP of datagrams to a multicast group (IBTA vol. 1, 10.5.2; Linux `include/rdma/ib_verbs.h`,
+/// `IB_MULTICAST_QPN`).
+pub const MULTICAST_QPN: u32 = 0xff_ffff;
 
 /// Global route header fields of a packet (IBTA vol. 1, 8.3), or those in the IP header of RoCE v2 that take their
 /// place.

@@ -22,8 +22,8 @@ pub mod udp;
 #[cfg(target_os = "linux")]
 mod watcher;
 
-pub use address::{Address, Announcement, GSI_QPN, MULTICAST_QPN};
-pub use frame::{Frame, Grh, Macs, Route, is_group};
+pub use address::{Address, Announcement, GSI_QPN};
+pub use frame::{Frame, Grh, MULTICAST_QPN, Macs, Route, is_group};
 pub(crate) use outbox::{Outbox, Sender};
 pub use port::{Arrived, Fate, Wire};
 pub(crate) use segment::Size;

@@ -31,7 +31,6 @@ use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::{EventfdFlags, Timespec, eventfd};
 
-use super::peer::Peer;
 use super::ring::{Reader, Writer};
 use super::slot::{Connection, Control, Directory, OwnSlot, Received, SLOTS};
 use crate::config::Gid;
@@ -62,6 +61,9 @@ enum Request {
     /// The device leaves.
     End,
 }
+
+/// A receiver that was reached: its connection, the ring to it, and how it is woken as soon as it has said so.
+pub(super) type Reached = (Link, Writer, Arc<OnceLock<(Control, Notify)>>);
 
 /// Reports to the wire.
 #[derive(Debug)]
@@ -182,7 +184,7 @@ impl Contacts {
     }
 
     /// Connects to a slot's owner and hands it a ring; `None` if there is no owner.
-    pub(super) fn reach(&self, slot: u32) -> io::Result<Option<Peer>> {
+    pub(super) fn reach(&self, slot: u32) -> io::Result<Option<Reached>> {
         self.ask(move |asking| asking.reach(slot))
     }
 
@@ -319,14 +321,14 @@ impl Asking {
     }
 
     /// Connects to the owner of slot `to` and hands it a ring; `None` if there is no owner.
-    fn reach(&self, to: u32) -> io::Result<Option<Peer>> {
+    fn reach(&self, to: u32) -> io::Result<Option<Reached>> {
         let Some(connection) = self.slot.directory.connect(to)? else { return Ok(None) };
         let (writer, memory) = Writer::create()?;
         connection.send(&memory)?;
         let (closed, control) = (Arc::new(AtomicBool::new(false)), Arc::new(OnceLock::new()));
         let purpose = Purpose::Receiver(control.clone());
         let number = self.connections.lock().keep(connection, purpose, closed.clone())?;
-        Ok(Some(Peer::new(Link { number, closed, requests: self.links.clone() }, writer, control)))
+        Ok(Some((Link { number, closed, requests: self.links.clone() }, writer, control)))
     }
 }
 

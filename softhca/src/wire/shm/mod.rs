@@ -311,7 +311,7 @@ impl ShmWire {
             *place = None;
         }
         if place.is_none() {
-            *place = self.contacts.reach(slot)?;
+            *place = self.contacts.reach(slot)?.map(Peer::new);
         }
         let Some(peer) = place else { return Ok(None) };
         if peer.begins_step() {

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::contacts::Link;
+use super::contacts::{Link, Reached};
 use super::ring::Writer;
 use super::slot::Control;
 use crate::notify::Notify;
@@ -27,8 +27,8 @@ pub(super) struct Peer {
 }
 
 impl Peer {
-    /// The receiver at the other end of `link`, which has the reading end of `writer`.
-    pub(super) fn new(link: Link, writer: Writer, control: Arc<OnceLock<(Control, Notify)>>) -> Self {
+    /// A receiver that was reached.
+    pub(super) fn new((link, writer, control): Reached) -> Self {
         Self { link, writer: Some(writer), control, news: None, full_since: None }
     }
 

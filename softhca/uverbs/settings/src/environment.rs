@@ -35,6 +35,7 @@ const STATIC_UARS: &str = "SOFTHCA_STATIC_UARS";
 const NO_WRITE_COMBINING: &str = "SOFTHCA_NO_WRITE_COMBINING";
 const CLOCK: &str = "SOFTHCA_CLOCK";
 const REUSE_QPN: &str = "SOFTHCA_REUSE_QPN";
+const KEEP_REGISTERS: &str = "SOFTHCA_KEEP_REGISTERS";
 const SINK: &str = "SOFTHCA_SINK";
 const FAULTS: &str = "SOFTHCA_FAULTS";
 const DAMAGE: &str = "SOFTHCA_DAMAGE";
@@ -69,6 +70,7 @@ impl Settings {
             (NO_WRITE_COMBINING, u8::from(self.no_write_combining).to_string()),
             (CLOCK, self.clock.name().to_owned()),
             (REUSE_QPN, u8::from(self.reuse_qpn).to_string()),
+            (KEEP_REGISTERS, u8::from(self.keep_registers).to_string()),
             (SINK, u8::from(self.sink).to_string()),
             (NAMESPACE, u8::from(self.namespace).to_string()),
             (WIRE, self.wire.to_string()),
@@ -128,6 +130,7 @@ impl Settings {
             no_write_combining: switch(NO_WRITE_COMBINING),
             clock: choice(CLOCK, text(CLOCK), Clock::ALL, Clock::name)?,
             reuse_qpn: switch(REUSE_QPN),
+            keep_registers: switch(KEEP_REGISTERS),
             sink: switch(SINK),
             faults: words(FAULTS),
             damage: words(DAMAGE),

@@ -142,6 +142,8 @@ pub struct Settings {
     pub clock: Clock,
     /// A new queue pair gets the lowest number that is free, hence that of one just destroyed.
     pub reuse_qpn: bool,
+    /// The device changes no register: it finds doorbells by the records of all queues.
+    pub keep_registers: bool,
     /// Send WQEs complete without being sent, when the program calls for it (`softhca_step`): there is no device
     /// thread.
     pub sink: bool,
@@ -317,6 +319,7 @@ mod tests {
             no_write_combining: true,
             clock: Clock::RealTime,
             reuse_qpn: true,
+            keep_registers: true,
             sink: true,
             faults: Some("drop=0.01".to_owned()),
             damage: Some("cqe@55=6".to_owned()),

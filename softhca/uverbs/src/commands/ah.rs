@@ -155,6 +155,7 @@ mod tests {
             no_write_combining: false,
             clock: softhca_settings::Clock::FreeRunning,
             reuse_qpn: false,
+            keep_registers: false,
             sink: false,
             faults: None,
             damage: None,

@@ -1,20 +1,17 @@
 //! Multicast groups of queue pairs (`ib_uverbs_attach_mcast` and `ib_attach_mcast` of the kernel).
 
-use super::qp::Qp;
+use super::qp::{Group, Qp};
 use super::request::Request;
 use crate::abi::GroupMember;
 use crate::context::Context;
 use crate::process::{Errno, lock};
 use softhca::context::Transport;
 use softhca::wire::is_group;
-use softhca_settings::{Gid, Link};
+use softhca_settings::Link;
 use std::sync::Arc;
 
 /// LIDs of multicast groups: from `IB_MULTICAST_LID_BASE`, below `IB_LID_PERMISSIVE`.
 pub(crate) const GROUP_LIDS: std::ops::Range<u16> = 0xc000..0xffff;
-
-/// A group as a program names it: on Ethernet, the LID means nothing.
-pub(super) type Group = (Gid, u16);
 
 /// The queue pair and the group of a command.
 fn wanted(context: &Context, request: &Request) -> Result<(Arc<Qp>, Group), Errno> {

@@ -3,7 +3,6 @@
 use super::cq::Cq;
 use super::dct::Dct;
 use super::event_file;
-use super::mcast::Group;
 use super::pair_rate::PairRate;
 use super::pd::Pd;
 use super::raw_receiver::RawReceiver;
@@ -22,8 +21,12 @@ use crate::process::{Errno, capability, has_capability, lock};
 use softhca::context::{DciStreams, QpContext, ReceiveSource, RqContext, SqContext, Transport};
 use softhca::error::Object;
 use softhca::firmware::DRIVER;
+use softhca_settings::Gid;
 use std::sync::{Arc, Mutex};
 use zerocopy::FromZeros;
+
+/// A multicast group as a program names it, by GID and LID: on Ethernet, the LID means nothing.
+pub(super) type Group = (Gid, u16);
 
 /// Bytes of a send queue's building block.
 const WQEBB_BYTES: u64 = 64;

@@ -3,13 +3,12 @@
 use super::objects::{Object, Rank};
 use super::offset;
 use crate::device::Hca;
+use crate::device::limits::DEVICE_MEMORY_BYTES;
 use crate::process::{Errno, lock, page_bytes, real};
 use softhca::uar::UarMemory;
 use std::os::fd::AsRawFd;
 use std::sync::{Arc, Mutex};
 
-/// Bytes that an open file has, and the most that one allocation gets: the figure of a ConnectX-5 (`max_memic_size`).
-pub(crate) const MAX_BYTES: u32 = 128 << 10;
 /// Sizes are multiples of this (`MLX5_MEMIC_BASE_SIZE`).
 const UNIT: u64 = 64;
 /// Allocations begin at a page, so the largest alignment is that of a page, as log2 of bytes.
@@ -36,7 +35,7 @@ impl DeviceMemory {
             (at, index) = (first + count, index + 1);
         }
         // As many pages as there are can be told by one command in an mmap offset.
-        if pages > (u64::from(MAX_BYTES) / page_bytes()).saturating_sub(at) {
+        if pages > (u64::from(DEVICE_MEMORY_BYTES) / page_bytes()).saturating_sub(at) {
             return Err(Errno::ENOMEM);
         }
         taken.insert(index, (at, pages));
@@ -156,7 +155,7 @@ mod tests {
 
     #[test]
     fn the_first_gap_is_taken() {
-        let all = u64::from(MAX_BYTES) / page_bytes();
+        let all = u64::from(DEVICE_MEMORY_BYTES) / page_bytes();
         let memory = DeviceMemory::default();
         assert_eq!([memory.take(2), memory.take(3), memory.take(1)], [Ok(0), Ok(2), Ok(5)]);
         memory.give_back(2);

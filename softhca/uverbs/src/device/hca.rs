@@ -7,7 +7,7 @@ use super::dma::{UserMemory, Windows};
 use super::events::{EventPipe, Source};
 use super::flow_commands::FlowDirection;
 use super::flow_tables::FlowTables;
-use super::limits::{COMP_VECTORS, FIRST_EQN};
+use super::limits::{COMP_VECTORS, DEVICE_MEMORY_BYTES, FIRST_EQN};
 use super::network::{Network, ports};
 use super::queues_file::QueuesFile;
 use super::rates::RateTable;
@@ -16,7 +16,6 @@ use super::resources::Resources;
 use super::stepped::{Origin, STEPS_BY_POLL, Stepped};
 use super::subscriptions::{Receiver, Topic};
 use super::xrc_domains::Domains;
-use crate::context::device_memory;
 use crate::launch::{chaos, report};
 use crate::process::{Errno, forked, lock};
 use crate::strict::{self, Trapped};
@@ -130,10 +129,14 @@ impl Hca {
         strict::take_over()?;
         let ports = ports(&settings, index);
         let network = Network::join(&settings, index, &ports)?;
-        let doorbells = if settings.strict { DoorbellSource::Calls } else { DoorbellSource::RungRecords };
+        let doorbells = match &settings {
+            settings if settings.strict => DoorbellSource::Calls,
+            settings if settings.keep_registers => DoorbellSource::Records,
+            _ => DoorbellSource::RungRecords,
+        };
         let clock = Clock::new(settings.clock != softhca_settings::Clock::FreeRunning);
         let config = DeviceConfig {
-            device_memory: device_memory::MAX_BYTES,
+            device_memory: DEVICE_MEMORY_BYTES,
             ..device_config(&settings, index, ports, &network, doorbells, clock.wall_at_zero())
         };
         let Network { wire, gsi_qpn, notify, .. } = network;

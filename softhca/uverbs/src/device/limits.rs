@@ -17,3 +17,5 @@ pub(crate) const LOCAL_ACK_DELAY: u8 = 16;
 pub(crate) const COMP_VECTORS: u32 = 2;
 /// The event queue of the first of them; those before are the driver's own.
 pub(crate) const FIRST_EQN: u32 = 4;
+/// Bytes that an open file has, and the most that one allocation gets: the figure of a ConnectX-5 (`max_memic_size`).
+pub(crate) const DEVICE_MEMORY_BYTES: u32 = 128 << 10;

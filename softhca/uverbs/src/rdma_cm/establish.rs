@@ -4,7 +4,7 @@
 use super::abi::{ConnParam, event};
 use super::address::{Address, ip_header, service_id};
 use super::conversation::{Conversation, Phase, ack_timeout};
-use super::id::{Id, Local, Param, State};
+use super::id::{Id, Local, Param, State, UDP_QKEY};
 use super::mad::{Kind, Message, milliseconds, padded, reason, sidr};
 use super::manager::{Manager, send, settings, sidr_refusal};
 use super::peer::Peer;
@@ -26,8 +26,6 @@ const RESPONSE_TIMEOUT: u8 = 20;
 const MAX_RETRIES: u8 = 15;
 /// Packet life time on Ethernet: `CMA_IBOE_PACKET_LIFETIME`.
 pub(super) const PACKET_LIFE_TIME: u8 = 16;
-/// `RDMA_UDP_QKEY`.
-pub(super) const UDP_QKEY: u32 = 0x0123_4567;
 
 /// `enum ib_mtu` of a route: the network's (`cma_resolve_iboe_route`).
 pub(super) fn route_mtu(local: &Local) -> u8 {

@@ -14,8 +14,17 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use zerocopy::{FromZeros, IntoBytes};
 
+/// `RDMA_UDP_QKEY`.
+pub(super) const UDP_QKEY: u32 = 0x0123_4567;
+
 /// Hop limit of packets: what Linux gives IP packets.
 pub(super) const HOP_LIMIT: u8 = 64;
+
+/// An id's membership in a multicast group.
+pub(super) struct Membership {
+    pub(super) id: u32,
+    pub(super) events_reported: u32,
+}
 
 /// How far an id is (`enum rdma_cm_state` of the kernel).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

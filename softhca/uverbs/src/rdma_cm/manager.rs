@@ -3,9 +3,8 @@
 use super::abi::event;
 use super::conversation::{Conversation, Phase};
 use super::events::EventFile;
-use super::id::{Id, Local, Param, State};
+use super::id::{Id, Local, Membership, Param, State};
 use super::mad::{Kind, Message, reason, sidr};
-use super::multicast::Membership;
 use super::peer::Peer;
 use super::requests::{SIDR_REP_PRIVATE, SidrRep};
 use crate::process::Errno;

@@ -3,9 +3,8 @@
 
 use super::abi::{AhAttr, UdParam, event};
 use super::address::Address;
-use super::establish::UDP_QKEY;
 use super::events::{Event, EventFile};
-use super::id::{HOP_LIMIT, Param, State};
+use super::id::{HOP_LIMIT, Membership, Param, State, UDP_QKEY};
 use super::manager::Manager;
 use crate::process::Errno;
 use softhca::wire::MULTICAST_QPN;
@@ -16,12 +15,6 @@ use zerocopy::FromZeros;
 
 /// `ENOTSUPP` of the kernel, which libc does not know.
 const ENOTSUPP: Errno = Errno(524);
-
-/// An id's membership in a group.
-pub(super) struct Membership {
-    pub(super) id: u32,
-    pub(super) events_reported: u32,
-}
 
 impl Manager {
     /// Joins a group for id `number`: the membership's number, and the event that it has begun. `uid` is the program's

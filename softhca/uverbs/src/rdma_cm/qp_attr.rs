@@ -2,8 +2,7 @@
 
 use super::abi::QpAttr;
 use super::conversation::Phase;
-use super::establish::UDP_QKEY;
-use super::id::Id;
+use super::id::{Id, UDP_QKEY};
 use crate::abi::access;
 use crate::abi::qp_attr as mask;
 use crate::process::Errno;

@@ -128,6 +128,11 @@ struct Options {
     #[arg(long)]
     reuse_qpn: bool,
 
+    /// Leave doorbell registers as the program stores to them, for programs that read them back. The device then looks at
+    /// the doorbell records of all queues in each step, which takes long with many
+    #[arg(long)]
+    keep_registers: bool,
+
     /// Complete every send request without sending it, to measure the cost of posting and polling. The devices have no
     /// thread and no network, and work only in softhca_step
     #[arg(long, conflicts_with_all = ["strict", "faults", "pcap"])]
@@ -334,6 +339,7 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         no_write_combining: options.no_write_combining,
         clock: options.clock,
         reuse_qpn: options.reuse_qpn,
+        keep_registers: options.keep_registers,
         sink: options.sink,
         faults: options.faults.clone(),
         damage: options.damage.clone(),
