@@ -210,7 +210,7 @@ impl Device {
     /// [`recv_completions`](crate::verbs::QpBuilder::recv_completions), of the receives of work queues (or the strides
     /// of their buffers), and of the [capacities](crate::SharedRecvQueue::capacity) of shared receive queues, each
     /// counted once. Unsignalled requests count as well: they complete when their queue pair goes to the error state.
-    /// Leave one more place for each memory key whose [signatures](crate::wqe::signing) are checked: a signature error
+    /// Leave one more place for each memory key whose signatures are checked: a signature error
     /// has a completion of its own, and keys are not counted. Completions that were unpolled when their queue pair was
     /// dropped are not counted either.
     #[must_use]
