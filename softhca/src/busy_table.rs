@@ -18,7 +18,7 @@ pub(crate) struct BusyTable<T> {
     alarms: Alarms,
 }
 
-/// What a step has found about an object.
+/// When an object has to be visited again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Next {
     /// The next step visits it, too.

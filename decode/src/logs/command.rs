@@ -14,7 +14,7 @@ use crate::report::{Diagnosis, Field, Kind, Record, Value};
 
 /// No opcode is larger.
 const MOST_OPCODE: u16 = 0xfff;
-/// What the driver answers for the firmware while the device is in the error state (Linux
+/// The driver's own answer, in place of the firmware's, while the device is in the error state (Linux
 /// `drivers/net/ethernet/mellanox/mlx5/core/cmd.c`, `MLX5_DRIVER_STATUS_ABORTED`).
 const ABORTED: u64 = 0xfe;
 
@@ -308,7 +308,7 @@ fn by_name(name: &str) -> Option<u64> {
     ALL.get(name).copied().map(u64::from)
 }
 
-/// What an error number of a command means.
+/// The meaning of a command's error number.
 const fn errno_of_command(number: u64) -> Option<&'static str> {
     Some(match number {
         EREMOTEIO => "errno 121 (EREMOTEIO): the firmware executed the command and refused it",

@@ -1,5 +1,5 @@
-//! What the kernel's drivers and programs report of a queue pair, a completion queue, a port or the device itself,
-//! where no request and no command is named.
+//! Reports of the kernel's drivers and of programs about a queue pair, a completion queue, a port or the device itself.
+//! They name no request and no command.
 
 use blueflame::cq::Syndrome;
 

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What a large packet is, with the fields that the tests choose.
+    /// A large packet, with the fields that the tests choose.
     #[derive(Clone, Copy)]
     enum Packet {
         Tcp { flags: u8 },
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(frames.iter().map(|frame| frame[47]).collect::<Vec<_>>(), [CWR | 0x10, 0x10, FIN | PSH | 0x10]);
     }
 
-    /// Whatever it is, and whatever the frame's length.
+    /// The device keeps any UDP length that the driver has set, for frames of any length.
     #[test]
     fn the_udp_length_of_datagrams_stays() {
         let frames = cut(&headers(false, true, Packet::Udp { length: 0x1234 }), &[7; 25], 10).expect("segments");

@@ -224,8 +224,8 @@ impl Qp {
         self.core.state
     }
 
-    /// What a step that had nothing to do leaves to later ones: nothing, until a doorbell, a packet or a command
-    /// arrives, or a timer runs out.
+    /// When to step this object again after a step without work: at a doorbell, a packet or a command, or when a timer
+    /// runs out.
     ///
     /// Some QPs look for work by themselves, and are always busy: they flush receives, whose record is their only
     /// doorbell, or wait for another queue, for room in the outbox or for their rate, which commands change.

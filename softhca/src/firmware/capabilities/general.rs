@@ -179,7 +179,7 @@ capability_set! {
     MAX_QP_MCG: 0x2e7, 25 = |_| MAX_MEMBERS as u64;
     LOG_MAX_MCG: 0x318, 8 = |_| LOG_MAX_GROUPS.into();
     LOG_MAX_TRANSPORT_DOMAIN: 0x323, 5 = |_| 16;
-    // Whatever the function's own PCI configuration permits, as a virtual function's permits nothing (Linux
+    // The PCI configuration of the function itself does not matter: a virtual function's permits nothing (Linux
     // `set_mkc_access_pd_addr_fields`, commit bd4ba605c4a9).
     RELAXED_ORDERING_READ: 0x32a, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
     LOG_MAX_PD: 0x32b, 5 = |c| log2(c.limits.max_objects);
