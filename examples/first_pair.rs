@@ -29,8 +29,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     near.sq.post(&wqe::write(theirs.remote()).inline(b"hello, device!").signaled(WrId(1)))?;
     let done = loop {
         if let Some(cqe) = cq.poll() {
+            let done = near.sq.retire(&cqe)?;
             cqe.check()?;
-            break near.sq.retire(&cqe)?;
+            break done;
         }
     };
 

@@ -46,9 +46,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut frame = [0; BUFFER];
     loop {
         cq.poll_with(64, |cqe| {
+            let buffer = queue.retire(&cqe)?;
             cqe.check()?;
             let (line, bytes) = (cqe.flow_tag(), cqe.byte_len() as usize);
-            let buffer = queue.retire(&cqe)?;
             buffer.read(0, &mut frame[..bytes]);
             // The buffer goes back to the device, so that the queue never runs out of receives.
             queue.post(buffer)?;

@@ -236,8 +236,8 @@ impl Side {
     /// Takes completed requests back.
     fn retire(&mut self) -> Result<(), Failure> {
         self.cq.poll_with(16, |cqe| {
-            cqe.check()?;
             self.sq.retire(&cqe)?;
+            cqe.check()?;
             Ok::<_, Failure>(())
         })?;
         Ok(())

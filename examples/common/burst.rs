@@ -69,8 +69,8 @@ impl FrameSender {
         let begin = Instant::now();
         loop {
             cq.poll_with(16, |cqe| {
-                cqe.check()?;
                 let retired = pair.sq.retire(&cqe)?;
+                cqe.check()?;
                 *done = retired.wr_id.0 + u64::from(retired.frames);
                 Ok::<_, Failure>(())
             })?;

@@ -87,14 +87,17 @@ impl<M: PollMode> Frames<M> {
         let mut frames = 0;
         // ANCHOR: poll
         cq.poll_with(BURST, |cqe| {
-            cqe.check()?;
             let (read, len) = match ring {
                 Ring::Striding(rq) => {
-                    let Some(frame) = rq.receive(&cqe)? else { return Ok(()) };
+                    let frame = rq.receive(&cqe)?;
+                    cqe.check()?;
+                    let Some(frame) = frame else { return Ok(()) };
                     (frame.read(0, copy), frame.len())
                 }
                 Ring::Cyclic { rq, memory, free } => {
-                    let (slot, len) = (rq.retire(&cqe)?, cqe.byte_len() as usize);
+                    let slot = rq.retire(&cqe)?;
+                    cqe.check()?;
+                    let len = cqe.byte_len() as usize;
                     let read = copy.len().min(len);
                     memory.read(slot.0 as usize * BUFFER, &mut copy[..read]);
                     free.push(slot);

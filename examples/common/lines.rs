@@ -100,9 +100,9 @@ impl Lines {
     pub fn poll(&mut self, mut take: impl FnMut(Received) -> Result<(), Failure>) -> Result<usize, Failure> {
         let Self { cq, queue, now, end, .. } = self;
         let polled = cq.poll_with(64, |cqe| {
+            let buffer = queue.retire(&cqe)?;
             cqe.check()?;
             let (line, stamp, bytes) = (cqe.flow_tag() as usize - 1, cqe.timestamp(), cqe.byte_len() as usize);
-            let buffer = queue.retire(&cqe)?;
             let mut frame = [0; BUFFER];
             let frame = &mut frame[..bytes];
             buffer.read(0, frame);

@@ -108,8 +108,8 @@ impl FeedOptions {
         // ANCHOR_END: packets
         let mut retire = |sq: &mut SendQueue<RawPacket>| {
             cq.poll_with(16, |cqe| {
-                cqe.check()?;
                 sq.retire(&cqe)?;
+                cqe.check()?;
                 Ok::<_, Failure>(())
             })?;
             Ok::<_, Failure>(())

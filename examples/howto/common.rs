@@ -146,8 +146,10 @@ pub fn completion<M: PollMode, T>(
 ) -> Result<T, Failure> {
     until(|| {
         let Some(cqe) = cq.poll() else { return Ok(None) };
+        // The request is taken back first, also if it failed.
+        let taken = take(&cqe);
         cqe.check()?;
-        take(&cqe).map(Some)
+        taken.map(Some)
     })
 }
 

@@ -53,8 +53,9 @@ fn main() -> Result<(), Failure> {
     let mut received = 0;
     howto::until(|| {
         cq.poll_with(16, |cqe| -> Result<(), Failure> {
+            let wr_id = rq.retire(&cqe)?;
             cqe.check()?;
-            assert_eq!((rq.retire(&cqe)?, cqe.byte_len() as usize), (WrId(received as u64), length(received)));
+            assert_eq!((wr_id, cqe.byte_len() as usize), (WrId(received as u64), length(received)));
             received += 1;
             Ok(())
         })?;

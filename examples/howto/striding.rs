@@ -67,9 +67,10 @@ fn main() -> Result<(), Failure> {
         howto::until(|| {
             // ANCHOR: receive
             receives.poll_with(64, |cqe| -> Result<(), Failure> {
+                let frame = queue.receive(&cqe)?;
                 cqe.check()?;
                 // A completion without a frame is about strides at the end of a buffer: the next frame was too long.
-                let Some(frame) = queue.receive(&cqe)? else { return Ok(()) };
+                let Some(frame) = frame else { return Ok(()) };
                 // The frame is read in place.
                 assert_eq!(number(&frame), received);
                 buffers.insert((frame.as_ptr().addr().get() as u64 - start) / u64::from(strides.wqe_bytes()));

@@ -81,10 +81,15 @@ pub(crate) fn run(options: &Options, mut stream: TcpStream) -> Result<(), Failur
             round += 1;
         }
         cq.poll_with(16, |cqe| {
+            match cqe.side() {
+                Some(Side::Requester) => _ = sq.retire(&cqe)?,
+                Some(Side::Responder) => _ = rq.retire(&cqe)?,
+                // The check says what it is.
+                None => {}
+            }
             match cqe.check()? {
-                Side::Requester => _ = sq.retire(&cqe)?,
+                Side::Requester => {}
                 Side::Responder => {
-                    rq.retire(&cqe)?;
                     // SAFETY: as above.
                     unsafe { rq.post_unchecked(WrId(0), &[])? };
                     answered.push(cqe.imm().ok_or("an answer without a tag")? as usize);

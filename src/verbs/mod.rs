@@ -39,8 +39,9 @@
 //!     place.read(0, &mut hello)?;
 //!     let done = loop {
 //!         if let Some(cqe) = cq.poll() {
+//!             let done = pair.sq.retire(&cqe)?;
 //!             cqe.check()?;
-//!             break pair.sq.retire(&cqe)?;
+//!             break done;
 //!         }
 //!     };
 //!     println!("request {:?} is done", done.wr_id);

@@ -59,8 +59,8 @@ impl Port {
                 break buffer;
             }
             if let Some(cqe) = self.sends.poll() {
-                cqe.check()?;
                 self.free.extend(self.sq.retire(&cqe)?.map(|buffer| *buffer));
+                cqe.check()?;
             } else {
                 patience.check("no frame leaves")?;
             }
@@ -73,8 +73,8 @@ impl Port {
     /// The next frame that has arrived.
     pub(crate) fn receive(&mut self) -> Result<Option<Vec<u8>>> {
         let Some(cqe) = self.receives.poll() else { return Ok(None) };
-        cqe.check()?;
         let buffer = self.rq.retire(&cqe)?;
+        cqe.check()?;
         let frame = buffer.to_vec(0..cqe.byte_len() as usize);
         self.rq.post(buffer)?;
         Ok(Some(frame))

@@ -280,8 +280,8 @@ impl<T: VerbsTransport + Transport<RecvForm = PlainRecv>, W: Work<T>> Lane<T, W>
     pub(super) fn poll_sent(&mut self, mut each: impl FnMut(u64)) -> Result<usize, Failure> {
         let Self { ends: Ends { pair, sent, .. }, done, before, .. } = self;
         sent.poll_with(BURST, |cqe| {
-            cqe.check()?;
             (*done, *before) = (pair.sq.retire(&cqe)?.wr_id.0, 0);
+            cqe.check()?;
             each(*done);
             Ok::<_, Failure>(())
         })
@@ -295,7 +295,6 @@ impl<T: VerbsTransport + Transport<RecvForm = PlainRecv>, W: Work<T>> Lane<T, W>
     pub(super) fn poll_received(&mut self) -> Result<usize, Failure> {
         let Ends { pair, received, target, .. } = &mut self.ends;
         let count = received.poll_with(BURST, |cqe| {
-            cqe.check()?;
             let receives = match (target.as_mut(), pair.rq.as_mut()) {
                 (Some(target), _) => Receives::Shared(&mut target.srq),
                 (None, Some(rq)) => Receives::Own(rq),
@@ -303,6 +302,7 @@ impl<T: VerbsTransport + Transport<RecvForm = PlainRecv>, W: Work<T>> Lane<T, W>
             };
             // SAFETY: the completion queue has receives of this queue alone, each once.
             unsafe { receives.retire(&cqe)? };
+            cqe.check()?;
             Ok::<_, Failure>(())
         })?;
         self.received += count as u64;
