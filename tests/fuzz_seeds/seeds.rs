@@ -562,6 +562,55 @@ pub(crate) fn decode() -> Vec<(&'static str, decode::Input)> {
             "command",
             text("CREATE_QP(0x500) op_mod(0x0) failed, status limits exceeded(0x8), syndrome (0x19c6d6), err(-12)"),
         ),
+        (
+            "completion",
+            text(
+                "net_ib.cc:921 NCCL WARN NET/IB : Got completion with error 12, opcode 1, len 0, vendor err 129\n\
+                 number 4 got bad completion with status: 0x5, vendor syndrome: 0xf9\n",
+            ),
+        ),
+        (
+            "named",
+            text(
+                "wc error: status IBV_WC_REM_ACCESS_ERR vendor_err 136 qp_num 0x1a2b\n\
+                 svcrdma: Send: transport retry counter exceeded (12/0x81)\n\
+                 MLX5_CQE_REQ_ERR MLX5_CQE_SYNDROME_LOCAL_PROT_ERR (vendor_err_synd byte is 0x52\n",
+            ),
+        ),
+        (
+            "events",
+            text(
+                "mlx5_core 0000:3b:00.0: CQ error on CQN 0x51c, syndrom 0x1\n\
+                 mlx5_0/1: QP 91 error: unrecognized status (0x41 0x0 0x0)\n\
+                 mlx5_0/1: QP 92 error: general error (0x81 0x2 0x93)\n\
+                 IBV_EVENT_QP_FATAL\n",
+            ),
+        ),
+        (
+            "health",
+            text(
+                "mlx5_core 0000:3b:00.0: poll_health:840: device's health compromised - reached miss count\n\
+                 mlx5_core 0000:3b:00.0: Health issue observed, firmware internal error, severity(2) CRITICAL:\n\
+                 mlx5_core 0000:3b:00.0: print_health_info:433: assert_var[0] 0x00000041\n\
+                 mlx5_core 0000:3b:00.0: print_health_info:440: fw_ver 28.39.1002\n\
+                 mlx5_core 0000:3b:00.0: print_health_info:446: synd 0x10: High temperature\n",
+            ),
+        ),
+        (
+            "devx",
+            text(
+                "non-zero status: 121 Error in mlx5dv_devx_obj_modify for INIT2RTR_QP with syndrome 1a2b3c\n\
+                 mlx5dv_devx_qp_modify(503) failed, syndrome 0: Invalid argument\n\
+                 DESTROY_RMP(0x90e) timeout. Will cause a leak of a command resource\n",
+            ),
+        ),
+        (
+            "call",
+            text(
+                "non-zero status: 110 ibv_modify_qp failed\n\
+                 Call to ibv_reg_mr failed with error Cannot allocate memory\n",
+            ),
+        ),
         ("send", binary(1, &[ctrl(0x0a, 2), data].concat())),
         ("umr", binary(1, &[&ctrl(0x25, 14)[..], &[0x80, 0, 0, 0, 0, 4], &[0; 106], &data, &[0; 48]].concat())),
         ("masked", binary(1, &[ctrl(0x14, 5), data, data, data, data].concat())),

@@ -18,13 +18,6 @@
 /* Some messages have three packets. */
 #define SLOT 2560
 
-/* Each end tells the other. */
-struct end {
-	uint32_t qpn, rkey;
-	uint64_t address;
-	struct ibv_ah_attr way;
-};
-
 static struct ibv_cq *cq;
 static struct ibv_qp *qp;
 static struct ibv_mr *mr;

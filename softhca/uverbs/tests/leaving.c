@@ -13,13 +13,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Each end tells the other. */
-struct end {
-	uint32_t qpn, rkey;
-	uint64_t address;
-	struct ibv_ah_attr way;
-};
-
 static struct ibv_cq *cq;
 static struct ibv_qp *qp;
 static struct ibv_mr *mr;

@@ -40,6 +40,13 @@ static char memory[1 << 16] __attribute__((aligned(4096), unused));
 /* How long connected queue pairs wait for an answer (4.096 us times a power of two), and how often they ask again. */
 static uint8_t ack_timeout = 14, retry_count = 5, rnr_retry_count = 6;
 
+/* What each end of a connection tells the other. */
+struct end {
+	uint32_t qpn, rkey;
+	uint64_t address;
+	struct ibv_ah_attr way;
+};
+
 /* The device that $DEVICE names; the first, if there is no such variable. */
 static inline struct ibv_context *open_first(void)
 {
