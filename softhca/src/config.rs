@@ -111,10 +111,10 @@ pub enum DoorbellSource {
     /// Each step polls the send doorbell records and the CQs' arm words, of all queues. For a device on a thread of its
     /// own with few queues. It does not notice when a driver forgets to write the register.
     Records,
-    /// Each step reads the registers of the UAR pages, and the records of the queues that were rung there: its cost
-    /// does not grow with the number of queues. For a device on a thread of its own. If the registers do not tell of
-    /// all queues that were rung (a driver stores three times between two steps, or does not use the halves of a
-    /// register in turn), the steps that follow read the records of all queues of the page, some in each.
+    /// Each step reads the registers of the UAR pages, and the records of the queues that they name. The cost does not
+    /// grow with the number of queues. For a device on a thread of its own. A register holds two doorbells. If the
+    /// device may have missed one, the following steps read the records of all queues of the page, some in each. That
+    /// happens if a driver stores three times between two steps, or does not use the halves in turn.
     RungRecords,
     /// Only [`crate::device::Device::doorbell`] counts. For front ends that trap the stores.
     Calls,

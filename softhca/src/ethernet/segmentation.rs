@@ -1,8 +1,10 @@
-//! Cutting one large TCP or UDP packet up into frames (TSO): the headers of each are those of the whole, with the
-//! differing fields filled in, also those of a tunnel around it. As Linux' own segmentation does it (`net/ipv4/tcp_offload.c`,
-//! `net/ipv4/udp_offload.c`), except that the UDP length of the packet itself stays: drivers set it to that of one frame
-//! (Linux `drivers/net/ethernet/mellanox/mlx5/core/en_accel/en_accel.h`, `mlx5e_udp_gso_handle_tx_skb`, until commit
-//! 88a95781332d has the stack do it for them), and give the device whole frames only.
+//! Cutting one large TCP or UDP packet up into frames (TSO). Each frame has the headers of the packet, and of a tunnel
+//! around it. The fields that differ are filled in as Linux' own segmentation does it (`net/ipv4/tcp_offload.c`,
+//! `net/ipv4/udp_offload.c`).
+//!
+//! The UDP length of the packet itself stays. Drivers set it to the length of one frame: Linux
+//! `drivers/net/ethernet/mellanox/mlx5/core/en_accel/en_accel.h`, `mlx5e_udp_gso_handle_tx_skb`; since commit
+//! 88a95781332d, the network stack. They give the device whole frames only.
 
 use super::checksums::{fill, put};
 use super::layers::{Extent, Layer, Parser};
