@@ -386,7 +386,7 @@ fn an_invalidated_key_is_deregistered_whole() {
     l.a.post(0x01, buf.rkey(), &[]);
     l.run();
     assert_eq!(summary(&l.cq_b.expect()).3, 0x40, "SEND with invalidate");
-    let reach = |l: &mut Loop| l.hca.device().host_memory().read(buf.addr(), &mut [0; 64]);
+    let reach = |l: &mut Loop| l.hca.device().read_memory(buf.addr(), &mut [0; 64]);
     reach(&mut l).unwrap();
     l.hca.deregister(buf.lkey()).unwrap();
     reach(&mut l).unwrap_err();

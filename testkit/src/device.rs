@@ -9,7 +9,7 @@ use blueflame::{Lkey, Qpn, Rkey};
 use parking_lot::{Mutex, MutexGuard};
 use softhca::complaint::Complaint;
 use softhca::config::{DeviceConfig, DoorbellSource, LinkLayer, PortConfig};
-use softhca::context::{Access, QpAttr};
+use softhca::context::{Access, QpAttr, QpState};
 use softhca::embedded::{
     self, ConnectOptions, CqOptions, CqParts, EmbeddedDevice, Endpoint, QpOptions, QpParts, SrqParts,
 };
@@ -269,9 +269,25 @@ impl Device {
     /// Changes a queue pair, for instance its state, to test how a program handles an error.
     ///
     /// # Errors
-    /// [`Error::Device`].
+    /// [`Error::Reset`] for the state RESET; [`Error::Device`].
     pub fn modify_qp(&self, qpn: Qpn, attr: &QpAttr) -> Result<(), Error> {
+        if attr.state == Some(QpState::Reset) {
+            return Err(Error::Reset(qpn));
+        }
         Ok(self.hca().modify_qp(qpn.get(), attr)?)
+    }
+
+    /// Moves a queue pair to RESET. The device then counts requests from 0.
+    ///
+    /// # Errors
+    /// [`Error::Device`].
+    ///
+    /// # Safety
+    /// Before it is connected again, its own queues are reset, too ([`SendQueue::reset`](blueflame::SendQueue::reset)
+    /// and [`RecvQueue::reset`](blueflame::RecvQueue::reset)), or nothing more is posted to them and their records are
+    /// zero. Otherwise the device executes old requests again, over memory that was given back.
+    pub unsafe fn reset_qp(&self, qpn: Qpn) -> Result<(), Error> {
+        Ok(self.hca().modify_qp(qpn.get(), &QpAttr { state: Some(QpState::Reset), ..QpAttr::default() })?)
     }
 
     /// Destroys a queue pair. To its peer, the program with the queue pair has died.

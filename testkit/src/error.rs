@@ -45,6 +45,9 @@ pub enum Error {
     /// for its own.
     #[error("completions of an earlier queue pair with the number {:#x} were not polled: poll or forget them", .0.get())]
     StaleCompletions(Qpn),
+    /// A safe call would reset a queue pair, whose queues do not know of it.
+    #[error("queue pair {:#x} would execute old requests again after RESET: see Device::reset_qp", .0.get())]
+    Reset(Qpn),
     /// The system could not start a thread for the device.
     #[error("no thread for the device: {0}")]
     Thread(std::io::Error),

@@ -12,6 +12,7 @@ use blueflame::queue::owning::DeviceBuffer;
 use blueflame::{RetireError, Rkey, WrId, transport, wqe};
 use blueflame_testkit::request::{Data, Kind, Service, Wr};
 use blueflame_testkit::{Device, End, Pair, Receives, Shape, connect, connected_pair, run_until_idle};
+use softhca::context::{QpAttr, QpState};
 use softhca::embedded::{ConnectOptions, RegisterOptions};
 
 type Outcome = Result<(), Box<dyn Error>>;
@@ -144,6 +145,30 @@ fn a_receiver_that_is_never_ready() -> Outcome {
     let mut pair = Pair::<transport::Rc>::builder().shape(shape).connect()?;
     pair.near.sq.post(&wqe::send().inline(b"hello"))?;
     assert!(pair.run_until_idle().is_err(), "retries for ever");
+    Ok(())
+}
+
+/// A request that has completed is not executed again: its buffer was given back.
+#[test]
+fn safe_code_cannot_reset_a_queue_pair_with_live_queues() -> Outcome {
+    let mut pair = connected_pair::<transport::Rc>()?;
+    let (near, far, qpn) = (pair.near.device().clone(), pair.far.device().clone(), pair.near.qpn());
+    let (page, source, target) = (Box::new(pair.near.buffer(64)?), pair.far.buffer(64)?, pair.far.endpoint());
+    let mut sq = OwningSendQueue::new(pair.near.sq).map_err(|_| "something is outstanding")?;
+    sq.read(wqe::read(source.remote()), page, 64).map_err(|refused| refused.error)?;
+    run_until_idle(&[&near, &far])?;
+    let mut page = sq.retire(&pair.near.cq.poll().ok_or("no completion")?)?.ok_or("no buffer")?;
+    page.write(0, b"mine again");
+
+    let attr = QpAttr { state: Some(QpState::Reset), ..QpAttr::default() };
+    let refused = near.modify_qp(qpn, &attr);
+    // Were it not refused, these lines would read into the page again.
+    let connected = near.connect_qp(qpn, &target, &ConnectOptions::default());
+    sq.post(wqe::nop())?;
+    run_until_idle(&[&near, &far])?;
+    assert_eq!(page.to_vec(..10), b"mine again");
+    assert!(matches!(refused, Err(blueflame_testkit::Error::Reset(refused)) if refused == qpn), "{refused:?}");
+    assert!(connected.is_err(), "it is connected already");
     Ok(())
 }
 

@@ -11,7 +11,6 @@ use blueflame::{WrId, transport};
 use blueflame_testkit::request::{Data, Kind, Wr};
 use blueflame_testkit::{Buffer, ConnectOptions, Device, DeviceOptions, End, Network, Shape, connect, wait_for_timer};
 use proptest::prelude::*;
-use softhca::context::{QpAttr, QpState};
 use softhca::faults::Faults;
 use softhca::script::Script;
 use softhca::wire::fault::FaultConfig;
@@ -299,8 +298,8 @@ fn device(network: &Network, lid: u16, faults: Faults) -> Device {
 /// An end's queues from the start.
 fn reset(end: &mut End<Rc>) {
     let qpn = end.qpn();
-    let attr = QpAttr { state: Some(QpState::Reset), ..QpAttr::default() };
-    end.device().modify_qp(qpn, &attr).expect("RESET");
+    // SAFETY: both queues are reset below.
+    unsafe { end.device().reset_qp(qpn) }.expect("RESET");
     end.cq.forget(qpn);
     // SAFETY: the queue pair is in RESET, and its unpolled completions are forgotten.
     unsafe { end.sq.reset() };

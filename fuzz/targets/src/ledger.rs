@@ -111,7 +111,7 @@ impl Queue {
         while self.fetched != info.hw_sq_wqebb_counter {
             let at = u64::from(self.fetched) % (1 << sq.log_size) * 64;
             let mut control = [0; 16];
-            device.host_memory().read(sq.buf + at, &mut control).expect("the send ring");
+            device.read_memory(sq.buf + at, &mut control).expect("the send ring");
             let announced = info.sw_sq_wqebb_counter.wrapping_sub(self.fetched);
             let wqebbs = u16::from(control[7]).div_ceil(4).clamp(1, announced.max(1));
             let left = info.hw_sq_wqebb_counter.wrapping_sub(self.fetched);
@@ -160,12 +160,19 @@ impl Queue {
             }
         }
         if let (QpState::Err, ReceiveSource::Own(rq), false) = (info.state, context.rq, self.fatal) {
-            let producer = device.host_memory().load_be32(context.dbr).expect("the record") as u16;
+            let producer = record(device, context.dbr);
             let ahead = u32::from(producer.wrapping_sub(receives.done));
             let flushed = ahead == 0 || ahead > 1 << rq.log_size || memory.has_failed(context.recv_cqn);
             assert!(flushed, "QP {qpn:#x}: {ahead} receive WQEs are not flushed");
         }
     }
+}
+
+/// The doorbell record at `addr`.
+fn record(device: &Device, addr: u64) -> u16 {
+    let mut word = [0; 4];
+    device.read_memory(addr, &mut word).expect("the record");
+    u32::from_be_bytes(word) as u16
 }
 
 /// All QPs' WQEs.
@@ -203,13 +210,13 @@ impl Ledger {
             let info = device.query_qp(queue.qpn).expect("a QP");
             self.fetched += queue.note_fetched(&info, device);
             if let ReceiveSource::Own(rq) = info.context.rq {
-                let producer = device.host_memory().load_be32(info.context.dbr).expect("the record") as u16;
+                let producer = record(device, info.context.dbr);
                 // The WQE at hand has been taken and not been done.
                 queue.receives.announce(producer, (1 << rq.log_size) + 1);
             }
         }
         if let Some(srq) = &self.srq {
-            let producer = device.host_memory().load_be32(srq.dbr).expect("the record") as u16;
+            let producer = record(device, srq.dbr);
             let connections =
                 self.dct.and_then(|(dctn, _)| device.query_dct(dctn).ok()).map_or(0, |dct| dct.connections);
             let at_hand = self.queues.len() as u32 + connections as u32;

@@ -37,7 +37,7 @@ use crate::error::{Error, Object};
 use crate::ethernet::SentFrame;
 use crate::event::Event;
 use crate::gsi::{Gsi, MAD_BYTES, Mad, QP1};
-use crate::memory::{HostMemory, PagedMemory};
+use crate::memory::{DmaFault, HostMemory, PagedMemory};
 use crate::nic::Nic;
 use crate::packet::{Packet, buffer, cnp};
 use crate::qp::Qp;
@@ -147,9 +147,24 @@ impl Device {
         self.resources.memory.host_mut()
     }
 
+    /// Copies host memory at `addr` into `out`, as the device reaches it.
+    ///
+    /// There is no call that writes: rings and registered memory belong to the queues of drivers.
+    ///
+    /// ```compile_fail,E0624
+    /// fn change_a_request(device: &softhca::device::Device, ring: u64) {
+    ///     device.host_memory().write(ring, &[0; 64]).expect("the ring");
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// [`DmaFault`] if any byte is not mapped; `out` is then unspecified.
+    pub fn read_memory(&self, addr: u64, out: &mut [u8]) -> Result<(), DmaFault> {
+        self.host_memory().read(addr, out)
+    }
+
     /// Host memory as the device reaches it.
-    #[must_use]
-    pub fn host_memory(&self) -> &dyn HostMemory {
+    pub(crate) fn host_memory(&self) -> &dyn HostMemory {
         self.resources.memory.host()
     }
 
