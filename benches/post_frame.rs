@@ -10,12 +10,10 @@ use blueflame::SendQueue;
 use blueflame::arch::Wide;
 use blueflame::db::ExclusiveRegister;
 use blueflame::packet::{Host, Kind, Packet, Tcp4, Udp4};
-use blueflame::queue::Template;
+use blueflame::queue::FrameTemplate;
 use blueflame::types::WrId;
 use blueflame::verbs::ethernet::Segment;
 use blueflame::wqe;
-use blueflame::wqe::operations;
-use blueflame::wqe::parts::Empty;
 
 use common::MESSAGES;
 use common::clock::settle;
@@ -168,8 +166,6 @@ fn template_floor() -> impl Contestant {
 }
 
 /// The template of a frame.
-type FrameTemplate<const N: usize> = Template<operations::Frame<[u8; N]>, Empty>;
-
 fn prepared(queue: &Queue) -> FrameTemplate<FRAME_BYTES> {
     queue.template(wqe::frame().inline_headers(*frame(0)).signaled(WrId(0))).expect("a size that the queue takes")
 }

@@ -21,10 +21,8 @@ use std::time::{Duration, Instant};
 use blueflame::WrId;
 use blueflame::packet::{Host, Packet, Udp4};
 use blueflame::queue::send::RehearsalMemory;
-use blueflame::queue::{PostError, SendQueue, Template};
+use blueflame::queue::{FrameTemplate, PostError, SendQueue};
 use blueflame::transport::RawPacket;
-use blueflame::wqe::operations::Frame;
-use blueflame::wqe::parts::Empty;
 use clap::Parser;
 use common::feed::{Arbiter, Verdict};
 use common::{Failure, FeedOptions, Latencies, Lines, Percentiles, ReportOptions};
@@ -84,7 +82,7 @@ fn main() -> ExitCode {
 #[inline(never)]
 fn fire(
     sq: &mut SendQueue<RawPacket>,
-    template: &Template<Frame<[u8; FRAME]>, Empty>,
+    template: &FrameTemplate<FRAME>,
     order: &Order,
     wr_id: WrId,
 ) -> Result<(), PostError> {

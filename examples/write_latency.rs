@@ -173,10 +173,9 @@ impl Side {
     ) -> Result<Latencies, Failure> {
         let mut moderation = Moderation::new(SIGNAL_EVERY, self.sq.depth(), wqebbs)?;
         let mut write = |side: &mut Self, mark| {
-            // The last request is signalled, so that its completion accounts for all requests before it.
-            let signaled = moderation.next(wqebbs) || mark == END;
             loop {
-                match fire(&mut side.sq, mark, signaled) {
+                // The last request is signalled, so that its completion accounts for all requests before it.
+                match moderation.post(wqebbs, |signaled| fire(&mut side.sq, mark, signaled || mark == END)) {
                     // A completion may lag behind the answer.
                     Err(PostError::Full { .. }) => side.retire()?,
                     posted => return Ok::<_, Failure>(posted?),

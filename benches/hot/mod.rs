@@ -42,7 +42,9 @@ use blueflame::db::{DoorbellFence, ExclusiveRegister, OneFence, SharedRegister};
 use blueflame::packet::{Packet, Tcp4, Udp4};
 use blueflame::queue::owning::{FreeList, Home, PooledBuffer, SlotPool};
 use blueflame::queue::striding::StridingRecvQueue;
-use blueflame::queue::{PostError, RecvError, RecvQueue, RetireError, Retired, SendQueue, Staged, Template};
+use blueflame::queue::{
+    FrameTemplate, PostError, RecvError, RecvQueue, RetireError, Retired, SendQueue, Staged, Template,
+};
 use blueflame::types::{CqCi, Cqn, Lkey, Rkey, Srqn, TagIndex, WrId};
 use blueflame::wqe::address::{CompactAv, DcStream, To};
 use blueflame::wqe::keys::{Window, WindowRights};
@@ -81,9 +83,9 @@ pub(crate) type Order = Packet<Udp4, 98>;
 /// A TCP segment in a frame, with timestamps, prepared.
 pub(crate) type Segment = Packet<Tcp4<12>, 98>;
 /// A frame of 60 bytes, prepared.
-pub(crate) type FrameShot = Template<wqe::operations::Frame<[u8; 60]>, wqe::parts::Empty>;
+pub(crate) type FrameShot = FrameTemplate<60>;
 /// The request of such a frame, prepared.
-pub(crate) type OrderShot = Template<wqe::operations::Frame<[u8; 98]>, wqe::parts::Empty>;
+pub(crate) type OrderShot = FrameTemplate<98>;
 /// A request that only needs its doorbell.
 pub(crate) type RcStaged<'q> = Staged<'q, transport::Rc, ExclusiveRegister>;
 

@@ -31,5 +31,5 @@ pub use send::error::PostError;
 pub use send::moderation::Moderation;
 pub use send::queue::{Retired, SendQueue};
 pub use send::staged::Staged;
-pub use send::template::Template;
+pub use send::template::{FrameTemplate, Template};
 pub use tags::matching::TagMatching;

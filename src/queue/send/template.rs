@@ -9,7 +9,8 @@ use crate::queue::send::place::wqebb_place::Index;
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
 use crate::types::{Ds, SqPi, Wqebbs, WrId};
-use crate::wqe::parts::Operation;
+use crate::wqe::operations::Frame;
+use crate::wqe::parts::{Empty, Operation};
 use crate::wqe::template::TemplatePayload;
 use crate::wqe::{Composed, Control, EncodeError, Request, SupportedOn, WQEBB_DS};
 
@@ -40,8 +41,8 @@ const PREPARED_DS: usize = 4 * WQEBB_DS;
 /// ) -> Result<(), PostError> {
 ///     let template = sq.template(wqe::write(to).inline_len::<32>())?;
 ///     for (message, n) in messages.iter().zip(0..) {
-///         let signaled = moderation.next(template.wqebbs());
-///         sq.fire(&template.at(to.at(32 * n)).signaled_if(signaled, WrId(n)), message)?;
+///         let shot = template.at(to.at(32 * n));
+///         moderation.post(template.wqebbs(), |signaled| sq.fire(&shot.signaled_if(signaled, WrId(n)), message))?;
 ///     }
 ///     Ok(())
 /// }
@@ -57,6 +58,10 @@ pub struct Template<O, H> {
     record: WqeRecord,
     request: PhantomData<(O, H)>,
 }
+
+/// A prepared frame of `N` bytes, whole: of `wqe::frame().inline_headers(bytes)`, without options. [`Template::at`] and
+/// its like change places of it.
+pub type FrameTemplate<const N: usize> = Template<Frame<[u8; N]>, Empty>;
 
 impl<O: Operation, H: TemplatePayload> Template<O, H> {
     /// DS before the payload.

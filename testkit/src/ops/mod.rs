@@ -178,9 +178,12 @@ pub fn moderated(every: u16, shape: &Shape, ops: Vec<Op>) -> Result<Vec<(Op, boo
     let ring = Wqebbs(shape.sq_wqebbs.next_power_of_two() as u16);
     let largest = ops.iter().map(Op::wqebbs).max().unwrap_or(1);
     let mut moderation = Moderation::new(every, ring, Wqebbs(largest))?;
-    let signaled = |op: Op| {
-        let signaled = moderation.next(Wqebbs(op.wqebbs()));
-        (op, signaled)
-    };
-    Ok(ops.into_iter().map(signaled).collect())
+    let mut all = Vec::with_capacity(ops.len());
+    for op in ops {
+        moderation.post(Wqebbs(op.wqebbs()), |signaled| {
+            all.push((op, signaled));
+            Ok(())
+        })?;
+    }
+    Ok(all)
 }
