@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 use blueflame::types::{Psn, Qpn, Rkey, WrId};
 use blueflame::verbs::device::{AsyncEvent, AsyncEvents, GidEntry, Port, PortEvent, PortState, QpEvent, SrqEvent};
-use blueflame::verbs::{Access, Buffer, Device, Error, OwnedCq, Path, Pool, ProtectionDomain, QpState, QueuePair};
+use blueflame::verbs::{Access, Buffer, Device, Error, OwnedCq, Path, Pool, ProtectionDomain, Qp, QpState, QueuePair};
 use blueflame::{transport, wqe};
 
 /// For tests that take the link of `mlx5_1` down.
@@ -150,8 +150,7 @@ fn a_shared_receive_queue_tells_when_it_runs_low_and_when_it_is_left() {
             other => panic!("{other:?}"),
         }
     }
-    let left = events.leave_shared_queue(&b.qp, LONG, |event| panic!("{event:?}")).expect("asked");
-    assert!(left, "the last WQE was reached");
+    events.leave_shared_queue(&b.qp, LONG, |event| panic!("{event:?}")).expect("the last WQE was reached");
     // All that it took is in the completion queue by now.
     let (mut receives, begin) = (0, Instant::now());
     while receives < 2 && begin.elapsed() < LONG {
@@ -163,6 +162,35 @@ fn a_shared_receive_queue_tells_when_it_runs_low_and_when_it_is_left() {
         }
     }
     assert_eq!((receives, srq.posted()), (2, 2));
+}
+
+/// The event of a queue pair may be taken while another one leaves, or by a thread that takes all events.
+#[test]
+fn an_event_that_others_took_is_not_lost_for_the_queue_pair_that_leaves() {
+    let device = open("mlx5_0");
+    let (events, pd) = (device.async_events(), device.protection_domain().expect("a PD"));
+    let cq = device.completion_queue(512).build().expect("a CQ");
+    let srq = pd.shared_recv_queue(8, 1).expect("an SRQ");
+    let shared =
+        || pd.queue_pair::<transport::Rc>(&cq, &cq).shared_recv_queue(srq.handle()).build().expect("a queue pair");
+    let (mut first, mut second, mut third) = (shared(), shared(), shared());
+    let mut peers = [pair(&pd, &cq), pair(&pd, &cq), pair(&pd, &cq)];
+    for (near, far) in [&mut first, &mut second, &mut third].into_iter().zip(&mut peers) {
+        connect(&device, [near, far]);
+    }
+    let last = |qp: &Qp| AsyncEvent::Qp { qpn: qp.qpn(), kind: QpEvent::LastWqeReached };
+    second.qp.to_error().expect("ERR");
+    let mut others = Vec::new();
+    events.leave_shared_queue(&first.qp, LONG, |event| others.push(event)).expect("told");
+    assert_eq!(others, [last(&second.qp)]);
+    third.qp.to_error().expect("ERR");
+    assert_eq!(events.wait_timeout(LONG).expect("asked"), Some(last(&third.qp)));
+    for qp in [&first.qp, &second.qp, &third.qp] {
+        events.leave_shared_queue(qp, Duration::ZERO, |event| panic!("{event:?}")).expect("told before");
+    }
+    let qp = &peers[0].qp;
+    let never = events.leave_shared_queue(qp, Duration::ZERO, drop);
+    assert_eq!(never, Err(Error::StillReceiving { qpn: qp.qpn(), timeout: Duration::ZERO }), "it has its own receives");
 }
 
 #[test]

@@ -153,7 +153,7 @@ const EXCHANGES: &[Row<Kit>] = &[
         let pair = given.pd.queue_pair::<Rc>(&given.cq, &given.cq);
         let pair = pair.shared_recv_queue(given.srq.handle()).build()?;
         pair.qp.to_init(&given.path)?;
-        own.events.leave_shared_queue(&pair.qp, Duration::from_secs(2), drop).map(drop)
+        own.events.leave_shared_queue(&pair.qp, Duration::from_secs(2), drop)
     }),
 ];
 

@@ -162,6 +162,14 @@ pub enum Error {
         /// The queue pair.
         qpn: Qpn,
     },
+    /// A queue pair in the error state may still take receives from its shared queue: no event said otherwise. Do not
+    /// drop it yet, or those receives never become free again.
+    StillReceiving {
+        /// The queue pair.
+        qpn: Qpn,
+        /// How long the call waited for the event.
+        timeout: std::time::Duration,
+    },
     /// A queue pair is of another transport than the one it was adopted as.
     WrongTransport {
         /// The transport that it has.
@@ -293,6 +301,11 @@ pub enum Error {
     AccessExcess {
         /// The unsupported rights.
         not: super::Access,
+    },
+    /// Peers may write the memory at any time, so it can be copied, and not borrowed.
+    PeersMayWrite {
+        /// The rights of the registration.
+        access: super::Access,
     },
     /// The registration to change has other pieces.
     InPieces,

@@ -140,6 +140,10 @@ impl AsyncEvents {
         }
         // SAFETY: just taken. The object that it is of cannot be gone, for its destruction waits for the next call.
         let event = unsafe { decode(&raw) };
+        if let AsyncEvent::Qp { qpn, kind: QpEvent::LastWqeReached } = event {
+            // Before the event is acknowledged, so that no other queue pair has the number yet.
+            self.context.left_shared_queue().entry(qpn).and_modify(|left| *left = true);
+        }
         // Acknowledged at once: the event has numbers only, and destroying a queue waits until its events are
         // acknowledged.
         // SAFETY: taken above, and acknowledged once.
@@ -160,33 +164,38 @@ impl AsyncEvents {
     }
 
     /// Moves `qp`, which receives from a shared queue, to the error state. Waits until `qp` takes no further receives
-    /// from there. Returns whether that happened within `timeout`. Other events go to `other`.
+    /// from there, for `timeout` at most. Other events go to `other`.
     ///
     /// Do this before you drop such a queue pair (IBTA vol. 1, 10.3.1). Afterwards poll its completion queues until
     /// they are empty, and retire the completions: they include each receive that the queue pair has taken. If you drop
     /// the queue pair without this, those receives never become free again.
     ///
-    /// The event comes once. If the queue pair was in the error state before, the event has come already, and other
-    /// code may have taken it.
+    /// The event comes once ([`QpEvent::LastWqeReached`]). If the queue pair was in the error state before, other code
+    /// may have taken the event already, such as a call of this for another queue pair. This call then returns at once.
+    /// Of a queue pair that was adopted, this call sees only an event that it takes itself.
     ///
     /// # Errors
-    /// [`Error::ForeignDevice`] if these are not the events of its device, or a failed call.
+    /// [`Error::StillReceiving`] after `timeout`, [`Error::ForeignDevice`] if these are not the events of its device,
+    /// or a failed call.
     pub fn leave_shared_queue(
         &self,
         qp: &Qp,
         timeout: Duration,
         mut other: impl FnMut(AsyncEvent),
-    ) -> Result<bool, Error> {
+    ) -> Result<(), Error> {
         self.context.check("events of a device", [qp])?;
-        let begin = Instant::now();
+        let (begin, qpn) = (Instant::now(), qp.qpn());
         qp.to_error()?;
-        while let Some(event) = self.wait_timeout(timeout.saturating_sub(begin.elapsed()))? {
-            if event == (AsyncEvent::Qp { qpn: qp.qpn(), kind: QpEvent::LastWqeReached }) {
-                return Ok(true);
+        while self.context.left_shared_queue().get(&qpn) != Some(&true) {
+            let left = timeout.saturating_sub(begin.elapsed());
+            match self.wait_timeout(left.min(GLANCE))? {
+                Some(AsyncEvent::Qp { qpn: of, kind: QpEvent::LastWqeReached }) if of == qpn => break,
+                Some(event) => other(event),
+                None if left.is_zero() => return Err(Error::StillReceiving { qpn, timeout }),
+                None => {}
             }
-            other(event);
         }
-        Ok(false)
+        Ok(())
     }
 
     /// The descriptor, if the device has one: a device without a kernel driver has -1 there (rdma-core
@@ -198,6 +207,9 @@ impl AsyncEvents {
         (fd >= 0).then(|| unsafe { BorrowedFd::borrow_raw(fd) })
     }
 }
+
+/// How long to wait for an event before looking whether another thread has taken it.
+const GLANCE: Duration = Duration::from_millis(10);
 
 /// The error of a device without a kernel driver.
 const NONE: Error = Error::Unsupported { what: "asynchronous events" };

@@ -2,13 +2,15 @@
 
 use core::ffi::CStr;
 use core::ptr::NonNull;
-use std::sync::{Arc, OnceLock};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use rdma_sys as sys;
 
 use crate::queue::BlueFlamePolicy;
 use crate::queue::striding::StridesLimits;
 use crate::transport::InlineLayers;
+use crate::types::Qpn;
 use crate::verbs::device::frames::{self, SoftwareParser, Tunnels};
 use crate::verbs::device::inline::Needed;
 use crate::verbs::device::rate::RateLimits;
@@ -93,6 +95,8 @@ pub(crate) struct Context {
     inline: OnceLock<Needed>,
     /// As the environment said when the device was opened (or adopted): libmlx5 reads it then.
     blueflame: BlueFlamePolicy,
+    /// Queue pairs that receive from shared queues, and whether an event said that they take no further receives.
+    left_shared_queue: Mutex<HashMap<Qpn, bool>>,
 }
 
 // SAFETY: libibverbs locks the state that its calls share; a context may be used from any thread and from several at
@@ -132,6 +136,12 @@ impl Context {
 
     pub(crate) fn blueflame(&self) -> BlueFlamePolicy {
         self.blueflame
+    }
+
+    /// The queue pairs that receive from shared queues. The value is true once an event said that a queue pair takes no
+    /// further receives. Only its handle, as long as it lives, puts a queue pair there.
+    pub(in crate::verbs) fn left_shared_queue(&self) -> MutexGuard<'_, HashMap<Qpn, bool>> {
+        self.left_shared_queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -356,6 +366,7 @@ impl Device {
                 memory: OnceLock::new(),
                 inline: OnceLock::new(),
                 blueflame,
+                left_shared_queue: Mutex::default(),
             }),
         }
     }

@@ -105,6 +105,12 @@ impl fmt::Display for Error {
                  requests of its ring again; call QueuePair::reset, then connect",
                 qpn.get()
             ),
+            Self::StillReceiving { qpn, timeout } => write!(
+                f,
+                "queue pair {:#x} may still take receives from its shared queue, {timeout:?} after it went to the error \
+                 state: no event said otherwise, so do not drop it yet",
+                qpn.get()
+            ),
             Self::WrongTransport { is, wanted } => {
                 write!(f, "the queue pair is of type {is}, and was adopted as {wanted}")
             }
@@ -182,6 +188,9 @@ impl fmt::Display for Error {
                 write!(f, "the registration must permit {needs}, but permits {has}")
             }
             Self::AccessExcess { not } => write!(f, "memory of this kind cannot be registered {not}"),
+            Self::PeersMayWrite { access } => {
+                write!(f, "memory registered {access} cannot be borrowed, because peers may write it: copy it")
+            }
             Self::InPieces => f.write_str("the registration has other pieces, which the change would also affect"),
             Self::Parts { object, why } => write!(f, "libmlx5 returned a {object} that this crate cannot drive: {why}"),
         }

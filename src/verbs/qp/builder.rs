@@ -320,7 +320,7 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
             domain,
             _send_cq: send_cq.clone(),
             _recv_cq: recv_cq.clone(),
-            _srq: self.srq.cloned(),
+            srq: self.srq.cloned(),
             pd: Arc::clone(&self.pd.handle),
         });
         let create = |sends, inline| {

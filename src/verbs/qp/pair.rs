@@ -1,6 +1,7 @@
 //! Queue pairs.
 
 use core::ptr::NonNull;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use rdma_sys as sys;
@@ -109,7 +110,7 @@ pub(in crate::verbs) struct QpHandle {
     pub(in crate::verbs) _rq_shadow: Option<Shadow<u64>>,
     pub(in crate::verbs) _claim: Option<Claim>,
     pub(in crate::verbs) under: Option<Arc<Under>>,
-    pub(in crate::verbs) _xrcd: Option<Arc<XrcdHandle>>,
+    pub(in crate::verbs) xrcd: Option<Arc<XrcdHandle>>,
 }
 
 /// The objects that a queue pair is made from.
@@ -118,7 +119,7 @@ pub(in crate::verbs) struct Under {
     pub(in crate::verbs) domain: Domain,
     pub(in crate::verbs) _send_cq: Cq,
     pub(in crate::verbs) _recv_cq: Cq,
-    pub(in crate::verbs) _srq: Option<Srq>,
+    pub(in crate::verbs) srq: Option<Srq>,
     pub(in crate::verbs) pd: Arc<PdHandle>,
 }
 
@@ -145,11 +146,24 @@ impl Drop for QpHandle {
         // Before the call: once the queue pair is destroyed, another may be made at the same address.
         drop(self.taken.take());
         event!(DEBUG, "queue pair destroyed", qpn = self.qpn.get(), adopted = self.adopted);
+        // Before the call, too: another may get its number.
+        self.left_shared_queue(|left, qpn| _ = left.remove(&qpn));
         if !self.adopted {
             // SAFETY: made by `mlx5dv_create_qp`; the queues over its rings held this object and are gone (`Owned`).
             let returned = unsafe { sys::ibv_destroy_qp(self.raw.as_ptr()) };
-            let under = (self._claim.take(), self.under.take(), self._xrcd.take(), self.completes.take());
+            let under = (self._claim.take(), self.under.take(), self.xrcd.take(), self.completes.take());
             drop_or_leak(OBJECT, self.qpn.get(), returned, under);
+        }
+    }
+}
+
+impl QpHandle {
+    /// Has `change` note whether the queue pair takes receives from its shared queue, if it has one.
+    pub(in crate::verbs) fn left_shared_queue(&self, change: impl FnOnce(&mut HashMap<Qpn, bool>, Qpn)) {
+        let of_domain = self.xrcd.as_deref().map(XrcdHandle::context);
+        let with_shared = self.under.as_ref().filter(|under| under.srq.is_some());
+        if let Some(context) = of_domain.or(with_shared.map(|under| &*under.pd.context)) {
+            change(&mut context.left_shared_queue(), self.qpn);
         }
     }
 }

@@ -116,7 +116,7 @@ impl<T: VerbsTransport> Made<T> {
             _rq_shadow: None,
             _claim: None,
             under,
-            _xrcd: None,
+            xrcd: None,
         };
         handle.taken = Some(Taken::new(OBJECT, parts.qpn.get(), raw.addr().get())?);
         // SAFETY: the caller vouches for the queue pair; these are written once.
@@ -231,6 +231,7 @@ impl<T: VerbsTransport> Made<T> {
             blueflame_bytes = raw.bf.size,
             adopted = self.handle.adopted
         );
+        self.handle.left_shared_queue(|left, qpn| _ = left.insert(qpn, false));
         let qp = Qp { handle: Arc::new(self.handle) };
         Ok(QueuePair {
             // SAFETY: the handle keeps the queue pair; these are the only queues over its rings.

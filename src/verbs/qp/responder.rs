@@ -75,12 +75,13 @@ impl<T: VerbsTransport> Responder<T> {
             _rq_shadow: None,
             _claim: None,
             under: needs.under.map(Arc::new),
-            _xrcd: needs.xrcd,
+            xrcd: needs.xrcd,
         };
         // SAFETY: alive; written once.
         let number = unsafe { (*raw.as_ptr()).qp_num };
         handle.qpn = fits(object, "number", number, Qpn::new(number))?;
         handle.recv_qpn = handle.qpn;
+        handle.left_shared_queue(|left, qpn| _ = left.insert(qpn, false));
         event!(DEBUG, "receiving end made", object, qpn = number);
         Ok(Self { qp: Qp { handle: Arc::new(handle) }, sender: PhantomData })
     }

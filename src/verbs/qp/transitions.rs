@@ -141,6 +141,8 @@ impl Qp {
     pub(in crate::verbs) fn to_reset(&self) -> Result<MutexGuard<'_, ()>, Error> {
         let changing = self.changing();
         self.modify_alone(&mut zeroed_attr(sys::ibv_qp_state::IBV_QPS_RESET), Mask::IBV_QP_STATE)?;
+        // It takes receives again.
+        self.handle.left_shared_queue(|left, qpn| _ = left.insert(qpn, false));
         Ok(changing)
     }
 

@@ -49,7 +49,7 @@ impl ProtectionDomain {
             domain: Domain::Protection,
             _send_cq: cq.clone(),
             _recv_cq: cq.clone(),
-            _srq: Some(shared.clone()),
+            srq: Some(shared.clone()),
             pd: Arc::clone(&self.handle),
         };
         let needs = Needs { completes: Some(completes), under: Some(under), ..Needs::default() };
