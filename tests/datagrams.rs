@@ -257,6 +257,7 @@ fn timestamps_are_the_time() {
     let other = device.completion_queue(512).free_running(true).build().expect("a CQ");
     let differ = pd.queue_pair::<Ud>(&cq, &other).sends(1).build().expect_err("two formats");
     assert!(matches!(&differ, Error::Call(call) if call.errno == libc::EOPNOTSUPP), "{differ:?}");
+    assert!(differ.to_string().contains("free_running"), "{differ}");
     stamps_are_near(&device, cq, Timestamps::RealTime);
 }
 
@@ -275,6 +276,18 @@ fn timestamps_are_cycles() {
         return;
     }
     stamps_are_near(&device, cq, Timestamps::FreeRunning);
+}
+
+/// Without a choice, stamps are cycles or times, as the device likes. So a device that has both makes no times of them.
+#[test]
+fn timestamps_of_either_clock_are_not_converted() {
+    let device = device();
+    let (clock, cq) = (device.clock().expect("a clock"), device.completion_queue(16).build().expect("a CQ"));
+    let has_real_time = device.completion_queue(16).real_time(true).build().is_ok();
+    let refused = clock.correlate(cq.handle()).err();
+    assert_eq!(refused, has_real_time.then_some(ClockError::EitherClock));
+    let foreign = self::device().completion_queue(16).free_running(true).build().expect("a CQ");
+    assert_eq!(clock.correlate(foreign.handle()).err(), Some(ClockError::ForeignDevice));
 }
 
 /// Sends a message to itself, and checks the times of both completions.
@@ -304,7 +317,7 @@ fn stamps_are_near(device: &Device, mut cq: OwnedCq, timestamps: Timestamps) {
         // The device's clock is not adjusted while it is open. Its thread may wait for a CPU.
         let slack = Duration::from_millis(200);
         let times = before - slack..=now() + slack;
-        let correlation = device.clock().expect("a clock").correlate(timestamps).expect("it moves");
+        let correlation = device.clock().expect("a clock").correlate(cq.handle()).expect("it moves");
         let time = correlation.time_of(stamp);
         assert!(times.contains(&Duration::from_nanos(time.nanoseconds)), "{times:?} {time:?}");
         assert!(time.error > correlation.moment().error && time.error < 100_000_000, "{correlation:?} {time:?}");

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use blueflame::flow::Flow;
 use blueflame::packet;
 use blueflame::queue::OwningRecvQueue;
-use blueflame::verbs::device::{Clock, Correlation, Time, Timestamps};
+use blueflame::verbs::device::{Clock, Correlation, Time};
 use blueflame::verbs::ethernet::{FlowRule, FrameReceiver, Interface, Membership, OwnedWq};
 use blueflame::verbs::{Access, Buffer, Device, OwnedCq, Pool, ProtectionDomain};
 
@@ -75,7 +75,7 @@ impl Lines {
             rules.push((membership, receiver.steer(&Flow::udp(*line.ip(), line.port()).flow_tag(tag))?));
         }
         let clock = device.clock()?;
-        let now = clock.correlate(Timestamps::FreeRunning)?;
+        let now = clock.correlate(cq.handle())?;
         let heard = Instant::now();
         let deadline = options.duration.map(|seconds| heard + Duration::from_secs_f64(seconds));
         Ok(Self { _rules: rules, cq, queue, clock, now, correlated: heard, heard, deadline, end: None })
@@ -127,7 +127,7 @@ impl Lines {
             return Err(Failure::Silence(PATIENCE));
         }
         if self.correlated.elapsed() > CORRELATE_EVERY {
-            self.now = self.clock.correlate(Timestamps::FreeRunning)?;
+            self.now = self.clock.correlate(self.cq.handle())?;
             self.correlated = Instant::now();
         }
         // A program that wants the lowest latency spins here, on a CPU of its own.

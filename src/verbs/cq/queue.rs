@@ -15,6 +15,7 @@ use crate::cq::{CompletionQueue, CqId};
 use crate::db::FlushMode;
 use crate::types::{CqCi, Cqn};
 use crate::verbs::cq::channel::ChannelHandle;
+use crate::verbs::device::Timestamps;
 use crate::verbs::device::open::{Context, query_mlx5};
 use crate::verbs::domain::thread::{ThreadDomain, ThreadDomainHandle};
 use crate::verbs::error::{in_range, non_null};
@@ -45,6 +46,8 @@ pub(crate) struct CqHandle {
     adopted: bool,
     cqn: Cqn,
     room: Room,
+    /// The clock of its timestamps, if a choice was made.
+    timestamps: Option<Timestamps>,
     /// Where it lies, once there is a queue over it. Resizing moves it.
     lies: Mutex<Option<Lies>>,
     /// Makes sure that no other queue drives it; given back before it is destroyed.
@@ -129,6 +132,13 @@ impl Cq {
 
     pub(in crate::verbs) fn room(&self) -> &Room {
         &self.handle.room
+    }
+
+    /// The clock of its timestamps: [`real_time`](CqBuilder::real_time) or [`free_running`](CqBuilder::free_running).
+    /// `None` if the queue was made with neither, or by other code.
+    #[must_use]
+    pub fn timestamps(&self) -> Option<Timestamps> {
+        self.handle.timestamps
     }
 
     /// From now on, lets queues complete here that may together have more completions waiting than fit:
@@ -360,7 +370,7 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
 
     /// Timestamps are cycles of a clock that runs freely ([`Clock`](crate::verbs::device::Clock)). This is also the
     /// default, except on a device that has real time alone. With this choice, making a queue that completes here fails
-    /// there (`EOPNOTSUPP`), so no time is taken for cycles (Linux `drivers/infiniband/hw/mlx5/qp.c`,
+    /// there ([`Error::Unsupported`]), so no time is taken for cycles (Linux `drivers/infiniband/hw/mlx5/qp.c`,
     /// `get_ts_format`).
     #[doc(alias = "IBV_WC_EX_WITH_COMPLETION_TIMESTAMP")]
     #[must_use]
@@ -440,6 +450,11 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
             adopted: false,
             cqn: Cqn::truncate(0),
             room: Room::new(0),
+            timestamps: match (self.plan.real_time, self.plan.free_running) {
+                (true, _) => Some(Timestamps::RealTime),
+                (false, true) => Some(Timestamps::FreeRunning),
+                (false, false) => None,
+            },
             lies: Mutex::new(None),
             taken: None,
             _channel: self.plan.channel.map(|channel| Arc::clone(&channel.handle)),
@@ -486,6 +501,7 @@ pub unsafe fn adopt_cq(cq: NonNull<sys::ibv_cq>) -> Result<OwnedCq, Error> {
         adopted: true,
         cqn: Cqn::truncate(0),
         room: Room::new(0),
+        timestamps: None,
         lies: Mutex::new(None),
         taken: None,
         _channel: None,

@@ -53,7 +53,9 @@ pub struct Clock {
     /// The clock itself: 64 bits, big endian, in a page that libmlx5 has mapped.
     counter: Option<NonNull<u32>>,
     update_period: Duration,
-    _context: Arc<Context>,
+    /// Whether completions can have real time.
+    pub(super) has_real_time: bool,
+    pub(super) context: Arc<Context>,
 }
 
 // SAFETY: both pages are only read, by atomic and volatile loads, and mapped as long as this lives.
@@ -85,6 +87,12 @@ pub enum ClockError {
     NotMapped,
     /// The device has no real time, or it is off.
     NoRealTime,
+    /// Timestamps of the completion queue may be of either clock: it was made without a choice, or by other code, and
+    /// the device has both. Make it with [`free_running`](crate::verbs::CqBuilder::free_running) or
+    /// [`real_time`](crate::verbs::CqBuilder::real_time).
+    EitherClock,
+    /// The completion queue is of another device, or of another open of the same device.
+    ForeignDevice,
     /// The clock did not move while it was read.
     Stopped {
         /// Its value.
@@ -103,6 +111,13 @@ impl fmt::Display for ClockError {
             Self::NoRealTime => f.write_str(
                 "the device shows no real time: it has none, or the firmware's setting REAL_TIME_CLOCK_ENABLE is off",
             ),
+            Self::EitherClock => f.write_str(
+                "timestamps of this completion queue may be cycles or real time: make it with free_running(true) or \
+                 real_time(true)",
+            ),
+            Self::ForeignDevice => {
+                f.write_str("the completion queue is of another device, or of another open of the same device")
+            }
             Self::Stopped { value } => write!(f, "the device's clock stays at {value:#x}"),
         }
     }
@@ -139,7 +154,8 @@ impl Device {
             page,
             counter: NonNull::new(mlx5.hca_core_clock.cast()).filter(|_| mapped),
             update_period: Duration::from_nanos(mlx5.max_clock_info_update_nsec),
-            _context: Arc::clone(context),
+            has_real_time: mlx5.flags & ffi::MLX5DV_CONTEXT_FLAGS_REAL_TIME_TS != 0,
+            context: Arc::clone(context),
         })
     }
 }

@@ -4,6 +4,7 @@ use core::time::Duration;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use crate::cq::cqe::{ClockInfo, real_time_nanoseconds};
+use crate::verbs::Cq;
 use crate::verbs::device::clock::{Clock, ClockError};
 
 /// The clock of a queue's timestamps.
@@ -31,11 +32,9 @@ pub struct Time {
 ///
 /// ```no_run
 /// # use blueflame::verbs::{Device, OwnedCq};
-/// use blueflame::verbs::device::Timestamps;
-///
 /// # fn times(device: &Device, cq: &mut OwnedCq) -> Result<(), Box<dyn std::error::Error>> {
-/// let clock = device.clock()?;
-/// let now = clock.correlate(Timestamps::FreeRunning)?;
+/// // A `cq` that was made with `free_running(true)` or `real_time(true)`.
+/// let now = device.clock()?.correlate(cq.handle())?;
 /// cq.poll_with(16, |cqe| {
 ///     let time = now.time_of(cqe.timestamp());
 ///     println!("{} ns since 1970, give or take {} ns", time.nanoseconds, time.error);
@@ -65,15 +64,22 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const DRIFT: u64 = 1000;
 
 impl Clock {
-    /// Reads the device's clock and `CLOCK_REALTIME` together, a few times, and takes the pair that took the shortest
-    /// time: microseconds, because each read of the device goes over PCIe.
+    /// Reads the clock of the queue's timestamps and `CLOCK_REALTIME` together, a few times, and takes the pair that
+    /// took the shortest time: microseconds, because each read of the device goes over PCIe.
     ///
     /// Bounds hold unless the system's clock is set meanwhile. On the software device the register is a copy, so the
     /// bound is too small by the time that the device's thread waits for a CPU.
     ///
     /// # Errors
-    /// [`ClockError::NotMapped`], [`ClockError::NoRealTime`], [`ClockError::Stopped`], and as [`info`](Self::info).
-    pub fn correlate(&self, timestamps: Timestamps) -> Result<Correlation, ClockError> {
+    /// [`ClockError::EitherClock`], [`ClockError::ForeignDevice`], [`ClockError::NotMapped`],
+    /// [`ClockError::NoRealTime`], [`ClockError::Stopped`], and as [`info`](Self::info).
+    pub fn correlate(&self, cq: &Cq) -> Result<Correlation, ClockError> {
+        self.context.check("clock", [cq]).map_err(|_| ClockError::ForeignDevice)?;
+        let timestamps = match cq.timestamps() {
+            Some(timestamps) => timestamps,
+            None if self.has_real_time => return Err(ClockError::EitherClock),
+            None => Timestamps::FreeRunning,
+        };
         let info = self.info()?;
         let counter = || match timestamps {
             Timestamps::FreeRunning => self.cycles().ok_or(ClockError::NotMapped),

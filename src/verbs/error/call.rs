@@ -70,8 +70,16 @@ impl CallError {
             ("ibv_create_wq", libc::EINVAL) => {
                 "the device has no queues of this length: ask for fewer receives or scatter entries"
             }
-            ("ibv_create_wq" | "ibv_create_rwq_ind_table" | "ibv_create_qp_ex", libc::EOPNOTSUPP) => {
+            ("ibv_create_wq" | "mlx5dv_create_wq", libc::EOPNOTSUPP) => {
+                "the port has no receivers of frames (is its link layer Ethernet?), or the device lacks the clock that \
+                 the completion queue asks for: free_running, real_time"
+            }
+            ("ibv_create_rwq_ind_table" | "ibv_create_qp_ex", libc::EOPNOTSUPP) => {
                 "the port has no receivers of frames: is its link layer Ethernet?"
+            }
+            ("mlx5dv_create_qp", libc::EOPNOTSUPP) => {
+                "the device lacks the clock that a completion queue asks for (free_running, real_time), or both queues \
+                 ask for different ones"
             }
             ("ibv_create_rwq_ind_table", libc::EINVAL) => "the device has no tables of this length: use fewer queues",
             ("ibv_create_qp_ex" | "mlx5dv_create_qp", libc::EPERM) => {

@@ -3,7 +3,7 @@
 use blueflame::cq::cqe::real_time_nanoseconds;
 use blueflame::transport::Rc;
 use blueflame::verbs::OwnedCq;
-use blueflame::verbs::device::{Clock, Timestamps};
+use blueflame::verbs::device::Clock;
 use blueflame::{WrId, wqe};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -87,11 +87,12 @@ const SLACK: u64 = 50_000_000;
 fn free_running(lab: &Lab) -> Result<Seen, Failure> {
     let clock = clock(lab)?;
     let cq = || lab.device().completion_queue(2 * DEPTH).free_running(true).build();
-    let correlation = clock.correlate(Timestamps::FreeRunning)?;
+    let cqs = [cq()?, cq()?];
+    let correlation = clock.correlate(cqs[0].handle())?;
     let (mut before, mut last, mut widest) = (now(), None, 0);
     let info = clock.info()?;
     let mut by_page = 0;
-    stamps(lab, [cq()?, cq()?], |stamp| {
+    stamps(lab, cqs, |stamp| {
         let (time, after) = (correlation.time_of(stamp), now());
         let off = before.saturating_sub(time.nanoseconds).max(time.nanoseconds.saturating_sub(after));
         ensure(off <= time.error + SLACK, || {
