@@ -239,6 +239,26 @@ fn no_flags_are_polled_in_memory_of_relaxed_ordering() {
 }
 
 #[test]
+fn memory_is_borrowed_only_where_no_peer_may_write() {
+    let pd = device().protection_domain().expect("a PD");
+    let mut buffer = pd.register(pages(1), Access::LOCAL_WRITE | Access::REMOTE_READ).expect("registered");
+    buffer.write(10, b"received");
+    assert_eq!(buffer.bytes(10..18), Ok(&b"received"[..]));
+    assert_eq!(buffer.bytes(PAGE..PAGE), Ok(&b""[..]));
+    let past = |value, min| Error::OutOfRange { what: "end of a range in a buffer", value, min, max: PAGE as u64 };
+    assert_eq!(buffer.bytes(10..PAGE + 1), Err(past(PAGE as u64 + 1, 10)));
+    assert_eq!(buffer.try_sge_of(10..PAGE + 1), Err(past(PAGE as u64 + 1, 10)));
+    #[expect(clippy::reversed_empty_ranges, reason = "as a peer may name it")]
+    let reversed = buffer.try_sge_of(10..9);
+    assert_eq!(reversed, Err(past(9, 10)));
+    assert_eq!(buffer.try_sge_of(10..PAGE), Ok(buffer.sge_of(10..PAGE)));
+    for right in [Access::REMOTE_WRITE, Access::REMOTE_ATOMIC, Access::LOCAL_WRITE | Access::MW_BIND] {
+        let Ok(buffer) = pd.register(pages(1), right) else { continue };
+        assert_eq!(buffer.bytes(0..1), Err(Error::PeersMayWrite { access: buffer.access() }));
+    }
+}
+
+#[test]
 fn memory_comes_on_demand() {
     let mut line = Line::new();
     let attr = line.device.memory_attr().expect("asked").on_demand;

@@ -176,6 +176,15 @@ impl Buffer {
         Sge { addr, length: u32::try_from(range.len()).unwrap_or(u32::MAX), lkey: self.lkey() }
     }
 
+    /// The same for a range that may leave the buffer, such as a length that a peer has sent.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] with the end of the range and that of the buffer.
+    pub fn try_sge_of(&self, range: Range<usize>) -> Result<Sge, Error> {
+        in_range("end of a range in a buffer", range.end as u64, range.start as u64..=self.len as u64)?;
+        Ok(self.sge_of(range))
+    }
+
     /// The buffer as a place for the peer's requests: tell the peer this, and the peer may use every right of the
     /// registration.
     #[must_use]
@@ -240,6 +249,27 @@ impl Buffer {
         // SAFETY: as in `write`: `at` has checked the range, which is as long as the copy.
         unsafe { copy_out(from.as_ptr(), &mut bytes) };
         bytes
+    }
+
+    /// A part of the buffer as it is: of a receive that was retired, without a copy. Nobody else can change it while it is
+    /// borrowed: the device writes for receives and READs of this side, for which the buffer would be
+    /// given away ([`OwningRecvQueue`](crate::queue::OwningRecvQueue)) or promised to be left alone (`unsafe` calls).
+    ///
+    /// # Errors
+    /// [`Error::PeersMayWrite`] for a registration with [`Access::REMOTE_WRITE`], [`Access::REMOTE_ATOMIC`] or
+    /// [`Access::MW_BIND`]: use [`read`](Self::read). [`Error::OutOfRange`] as for [`try_sge_of`](Self::try_sge_of).
+    pub fn bytes(&self, range: Range<usize>) -> Result<&[u8], Error> {
+        const PEERS: [Access; 3] = [Access::REMOTE_WRITE, Access::REMOTE_ATOMIC, Access::MW_BIND];
+        if PEERS.into_iter().any(|right| self.access().contains(right)) {
+            return Err(Error::PeersMayWrite { access: self.access() });
+        }
+        in_range("end of a range in a buffer", range.end as u64, range.start as u64..=self.len as u64)?;
+        let len = range.len();
+        // SAFETY: memory of this piece alone, valid and initialized as `Memory` vouches; `at` checks the range again.
+        // Writers of this process need `&mut self`. No peer may write: that would take a right that the registration
+        // lacks, and rights change only with the buffer at hand (`Buffer::reregister`). Requests of this side that let
+        // the device write take the buffer (`DeviceBuffer`), or are `unsafe` calls, whose callers leave it alone.
+        Ok(unsafe { core::slice::from_raw_parts(self.at(range).as_ptr(), len) })
     }
 
     /// A range of the buffer where a peer WRITEs messages that end in a flag byte, for polling.

@@ -15,12 +15,12 @@
 //! A [`MemoryWindow`] lends a peer a piece of a [`Buffer`] for a while, by requests. An [`IndirectKey`] is one key for
 //! memory in several places, which requests set. With a [`Copier`], requests copy memory.
 //!
-//! # Why there is no `&[u8]`
+//! # When there is no `&[u8]`
 //!
 //! The device writes registered memory behind the compiler's back, whenever a peer with the rkey likes. A Rust
-//! reference promises that nothing else does. So [`Buffer`] never forms a reference to its memory by itself: it copies
-//! in and out. Its `unsafe` methods form slices, for a caller that knows that nothing is in flight. A copy that reads
-//! while the device writes gets unspecified bytes, as with every driver.
+//! reference promises that nothing else does. So [`Buffer`] copies such memory in and out. [`Buffer::bytes`] lends
+//! memory that no peer may write. The `unsafe` methods form slices, for a caller that knows that nothing is in flight.
+//! A copy that reads while the device writes gets unspecified bytes, as with every driver.
 //!
 //! [`Access::ON_DEMAND`]: super::Access::ON_DEMAND
 //! [`Buffer`]: super::Buffer
