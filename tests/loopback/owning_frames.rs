@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use blueflame::queue::{Owned, OwningFrameQueue, PostError, RetireError, SendQueue};
 use blueflame::transport::{InlineNone, RawPacket};
-use blueflame::types::{Wqebbs, WrId};
+use blueflame::types::{Ds, Wqebbs, WrId};
 use blueflame::wqe::{self, EncodeError};
 use blueflame::{CompletionQueue, Qpn};
 use blueflame_testkit::{Device, End, Handle};
@@ -130,6 +130,44 @@ fn what_is_not_sent_comes_back_at_once() {
     assert_eq!(lab.live(), 0);
     lab.hca.run_until_idle().expect("an end");
     assert!(lab.hca.take_frames().is_empty() && lab.cq.poll().is_none());
+}
+
+/// More sessions than one in a batch, each of more WQEBBs than one.
+#[test]
+fn a_dropped_batch_gives_back_the_buffers_of_all_its_sessions() {
+    let mut lab = Lab::new();
+    let mut batch = lab.sq.batch();
+    for session_frames in [7, 1, 13] {
+        let mut session = batch.session(&wqe::frame()).expect("room");
+        for _ in 0..session_frames {
+            session.gather(Page::new(&lab.hca, &lab.live, 1), 60).expect("room");
+        }
+        session.close();
+    }
+    assert_eq!(lab.live.load(Relaxed), 21);
+    drop(batch);
+    assert_eq!(lab.live(), 0);
+}
+
+/// The longest WQE, which is the whole ring.
+#[test]
+fn every_frame_of_the_longest_session_gives_back_its_own_buffer() {
+    let mut lab = Lab::new();
+    for round in 0..2 {
+        let mut batch = lab.sq.batch();
+        let mut session = batch.session(&wqe::frame()).expect("room");
+        let mut bytes = Vec::new();
+        while session.free() != Ds(0) {
+            bytes.push(round * 100 + bytes.len() as u8);
+            let page = Page::new(&lab.hca, &lab.live, round * 100 + bytes.len() as u8 - 1);
+            session.gather(page, 60).expect("room");
+        }
+        assert_eq!(bytes.len(), 61);
+        session.close();
+        batch.ring_doorbell();
+        lab.hca.run_until_idle().expect("an end");
+        assert_eq!((lab.back(), lab.live()), (bytes, 0));
+    }
 }
 
 #[test]

@@ -58,6 +58,35 @@ fn shared(receives: &mut Receives) -> &mut SharedRecvQueue {
     }
 }
 
+/// Reposting tells the device, without a later post: the doorbell record counts one more.
+#[test]
+fn a_receive_that_is_posted_again_rings_the_doorbell() {
+    let network = Network::new();
+    let a = network.device(DeviceOptions::infiniband(1)).expect("a device");
+    let faults = Faults { srq: SrqFaults { page: 1000, sequence: 0 }, ..Faults::default() };
+    let b = network.device(DeviceOptions::infiniband(2).faults(faults)).expect("a device");
+    let shape = Shape { shared_recv: true, recv_wqes: 8, ..Shape::SMALL };
+    let [mut near, mut far] = [&a, &b].map(|device| End::<transport::Rc>::new(device, &shape).expect("an end"));
+    connect(&near, &far, &ConnectOptions::default()).expect("a connection");
+    let mailbox = b.buffer(64).expect("memory");
+    // SAFETY: the device, which owns the memory, outlives the queue.
+    unsafe { far.rq.post_unchecked(WrId(5), &[mailbox.sge(..)]) }.expect("room");
+    let queue = shared(&mut far.rq);
+    let record = b.look(|device| device.query_srq(queue.srqn().get()).expect("a queue").context.dbr);
+    let posted = || {
+        let mut word = [0; 4];
+        b.look(|device| device.read_memory(record, &mut word)).expect("the record");
+        u32::from_be_bytes(word)
+    };
+    assert_eq!(posted(), 1);
+    near.sq.post(&wqe::send().inline(b"aborted")).expect("room");
+    while a.step() || b.step() {}
+    let cqe = far.cq.poll().expect("a receive that failed");
+    // SAFETY: a completion of this queue, polled once; the buffer is the device's again.
+    assert_eq!(unsafe { queue.repost(&cqe) }, Ok(WrId(5)));
+    assert_eq!(posted(), 2);
+}
+
 /// Receives that met a page fault, or were out of sequence, are posted again, also when the queue is full: no message
 /// and no buffer gets lost, and the connection lives.
 #[test]

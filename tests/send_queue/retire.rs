@@ -102,3 +102,34 @@ fn impossible_parts_are_named() {
     assert_eq!(make(parts), Some(SqPartsError::Alignment { part: "shadow", address, alignment }));
     assert_eq!(make(rig.parts()), None);
 }
+
+/// In a ring whose every WQEBB has begun a request before.
+#[test]
+fn no_earlier_request_begins_inside_of_a_request_of_two_wqebbs() {
+    type Post = fn(&mut SendQueue<transport::Rc>) -> Result<(), PostError>;
+    let long: Post = |sq| sq.post(&wqe::send().inline(&[1; 100]).signaled(WrId(9)));
+    let batched: Post = |sq| {
+        let mut batch = sq.batch();
+        batch.push(&wqe::send().inline(&[1; 100]).signaled(WrId(9)))?;
+        batch.ring_doorbell();
+        Ok(())
+    };
+    let fired: Post = |sq| {
+        let template = sq.template(wqe::send().inline_len::<60>().signaled(WrId(9))).map_err(PostError::Encode)?;
+        sq.fire(&template, &[1; 60])
+    };
+    for post in [long, batched, fired] {
+        let rig = Rig::new(Setup { wqebbs: 4, ..Setup::default() });
+        let mut sq = rig.queue::<transport::Rc>();
+        for n in 0..4 {
+            sq.post(&wqe::nop().signaled(WrId(n))).expect("posted");
+        }
+        // SAFETY: no device looks.
+        unsafe { sq.retire_index(3) }.expect("outstanding");
+        post(&mut sq).expect("posted");
+        // SAFETY: as above.
+        let mut retire = |counter| unsafe { sq.retire_index(counter) };
+        assert_eq!(retire(5), Err(RetireError::InsideWqe { wqe_counter: 5 }));
+        assert_eq!(retire(4), Ok(Retired { wr_id: WrId(9), frames: 1, freed: Wqebbs(2) }));
+    }
+}
