@@ -3,6 +3,7 @@
 //! Requests to connect and their answers belong here, networks that lose them in `dynamic_faults.rs`.
 
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use crate::lab::*;
 use crate::net::Net;
@@ -37,11 +38,11 @@ fn a_repeated_attempt_is_one_connection() {
     assert_eq!(*attempts, [attempts[0]; 4]);
 }
 
-/// A target keeps a connection longer than all repetitions of a request can take, and longest for an initiator whose
-/// timer never runs out: its code is 0 (IBTA vol. 1, 9.9.2.1.1).
+/// A target keeps a connection longer than its initiator is idle and then repeats a request, and longest for an
+/// initiator whose timer never runs out: its code is 0 (IBTA vol. 1, 9.9.2.1.1).
 #[test]
 fn a_connection_lives_longer_than_its_initiator_tries() {
-    for (timeout, lifetime) in [(0, 31), (1, 6), (14, 19), (26, 31), (27, 31), (31, 31)] {
+    for (timeout, lifetime) in [(0, 31), (1, 13), (7, 13), (8, 14), (14, 20), (25, 31), (26, 31), (31, 31)] {
         let mut net = Net::new(2, Options { timeout, ..Options::default() });
         let target = net.target(1);
         let asked = Arc::new(Mutex::new(Vec::new()));
@@ -54,6 +55,22 @@ fn a_connection_lives_longer_than_its_initiator_tries() {
         net.run();
         assert_eq!(*asked.lock().unwrap(), [lifetime], "{timeout}");
     }
+}
+
+/// An initiator with a short timer still has its connection after a pause. UCX's tests set 100 µs, and met status 12.
+#[test]
+fn a_connection_outlives_a_pause() {
+    let mut net = Net::new(2, Options { timeout: 5, ..Options::default() });
+    let target = net.target(1);
+    let (data, key) = (net.nodes[1].data, net.nodes[1].key);
+    for _ in 0..3 {
+        net.nodes[0].post(&target.of(Wr::write(data, key).inline(b"again")));
+        net.run();
+        net.now += Duration::from_millis(9);
+        net.run();
+    }
+    assert_eq!(net.nodes[0].poll_send().iter().map(|cqe| cqe.syndrome).collect::<Vec<_>>(), [0; 3]);
+    assert_eq!(net.nodes[0].sent(Operation::Connect).len(), 1);
 }
 
 /// A response to an initiator from the address of the target.

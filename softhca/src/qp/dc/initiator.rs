@@ -18,9 +18,11 @@ use crate::wqe::DcTarget;
 /// long enough that a conversation of small messages does not connect for each message.
 const IDLE: Duration = Duration::from_millis(10);
 
-/// How much longer than the transport timer, as log2, a target keeps a connection on which nothing arrives: longer than
-/// all repetitions of a request can take ([`crate::qp::requester::timer`]).
-const LIFETIME_PAST_TIMEOUT: u8 = 5;
+/// A target keeps a connection on which nothing arrives for longer than [`IDLE`] and then all repetitions of a request.
+/// These take at most this much longer than the transport timer, as log2 ([`crate::qp::requester::timer`]).
+const REPETITIONS: u8 = 5;
+/// The code of a transport timer that is longer than [`IDLE`]: 16.8 ms.
+const PAST_IDLE: u8 = 12;
 /// The longest lifetime: also of a DCI whose transport timer never runs out.
 const LONGEST_LIFETIME: u8 = 31;
 
@@ -89,7 +91,7 @@ impl Initiator {
         if let Some(headers) = &mut headers {
             headers.dc = Some(DcEth { source: qp.qpn, connection: attempt });
             let timeout = qp.attr.timeout.filter(|&code| code != 0);
-            let lifetime = timeout.map_or(LONGEST_LIFETIME, |code| code + LIFETIME_PAST_TIMEOUT);
+            let lifetime = timeout.map_or(LONGEST_LIFETIME, |code| (code + REPETITIONS).max(PAST_IDLE) + 1);
             headers.connect = Some(ConnectEth {
                 access_key: target.access_key,
                 log_mtu: qp.mtu.ilog2() as u8,
