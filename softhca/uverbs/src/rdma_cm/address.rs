@@ -74,13 +74,19 @@ impl Address {
         bytes
     }
 
-    /// Whether it names no address in particular.
+    /// Whether it names no address in particular ([`is_any`]).
     pub(super) fn is_any(&self) -> bool {
         match self {
-            Self::Ip(address) => address.ip().is_unspecified(),
+            Self::Ip(address) => is_any(address.ip()),
             Self::Ib(address) => address[IB_GID] == [0; 16],
         }
     }
+}
+
+/// Whether `ip` belongs to no device in particular: zeros or a loopback address (`cma_any_addr` of the kernel's
+/// `cma.c`).
+pub(super) fn is_any(ip: IpAddr) -> bool {
+    ip.is_unspecified() || ip.is_loopback()
 }
 
 /// The structure that stands for a GID in answers: `struct sockaddr_ib`.
@@ -145,7 +151,8 @@ mod tests {
 
     #[test]
     fn addresses_survive_the_round_trip() {
-        for text in ["192.0.2.7:7471", "[fe80::1%3]:20", "[::]:0", "0.0.0.0:0"] {
+        let all = ["192.0.2.7:7471", "[fe80::1%3]:20", "[::]:0", "0.0.0.0:0", "127.0.0.1:0", "127.1.2.3:0", "[::1]:0"];
+        for text in all {
             let address = Address::Ip(text.parse().unwrap());
             assert_eq!(Address::parse(&address.to_storage()), Some(address));
             assert_eq!(address.is_any(), text.ends_with(":0"));

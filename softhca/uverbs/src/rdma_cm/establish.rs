@@ -56,7 +56,7 @@ pub(super) fn bind(id: &mut Id, address: Address) -> Result<(), Errno> {
         Address::Ib(_) if !address.is_any() => return Err(Errno::ENODEV),
         Address::Ib(_) => {}
         Address::Ip(wanted) => {
-            if !wanted.ip().is_unspecified() {
+            if !address.is_any() {
                 id.local = Some(Local::with_ip(settings, wanted.ip())?);
             }
             lease(id, wanted).inspect_err(|_| id.local = None)?;

@@ -1,6 +1,7 @@
 //! Ports of the communication manager. All processes of a fabric share them as they would share a kernel. Each bound
 //! port has a file in the fabric's directory, which its owner locks during its life.
 
+use super::address::is_any;
 use crate::abi::abi;
 use crate::process::Errno;
 use crate::process::fds::Own;
@@ -138,7 +139,7 @@ pub(super) fn bind(directory: &Path, wanted: Wanted) -> Result<Lease, Errno> {
     let record = Record {
         magic: MAGIC,
         flags: flags.into_iter().filter_map(|(set, flag)| set.then_some(flag)).sum(),
-        address: if wanted.ip.is_unspecified() { [0; 16] } else { gid_of(wanted.ip) },
+        address: if is_any(wanted.ip) { [0; 16] } else { gid_of(wanted.ip) },
         agents: [0; MAX_DEVICES as usize],
     };
     let others = entries(directory, wanted.space)?;
@@ -224,17 +225,18 @@ mod tests {
     fn a_port_has_one_owner() {
         let directory = tempfile::tempdir().unwrap();
         let bind = |wanted| bind(directory.path(), wanted);
-        let first = bind(wanted("127.0.0.1", 7471)).unwrap();
-        assert_eq!(bind(wanted("127.0.0.1", 7471)).unwrap_err(), Errno(libc::EADDRINUSE));
+        let first = bind(wanted("192.0.2.2", 7471)).unwrap();
+        assert_eq!(bind(wanted("192.0.2.2", 7471)).unwrap_err(), Errno(libc::EADDRINUSE));
         assert_eq!(bind(wanted("0.0.0.0", 7471)).unwrap_err(), Errno(libc::EADDRNOTAVAIL));
+        assert_eq!(bind(wanted("127.0.0.1", 7471)).unwrap_err(), Errno(libc::EADDRNOTAVAIL));
         let other = bind(wanted("192.0.2.1", 7471)).unwrap();
-        let udp = bind(Wanted { space: 0x0111, ..wanted("127.0.0.1", 7471) }).unwrap();
+        let udp = bind(Wanted { space: 0x0111, ..wanted("192.0.2.2", 7471) }).unwrap();
         assert_eq!([first.port, other.port, udp.port], [7471; 3]);
         drop(first);
-        bind(wanted("127.0.0.1", 7471)).unwrap();
+        bind(wanted("192.0.2.2", 7471)).unwrap();
         let chosen = bind(wanted("0.0.0.0", 0)).unwrap();
         assert!(EPHEMERAL.contains(&chosen.port));
-        let reuse = |port| Wanted { reuse: true, ..wanted("127.0.0.1", port) };
+        let reuse = |port| Wanted { reuse: true, ..wanted("192.0.2.2", port) };
         let (mut a, mut b) = (bind(reuse(9)).unwrap(), bind(reuse(9)).unwrap());
         assert_eq!(a.listen(&[1]), Err(Errno(libc::EADDRINUSE)));
         drop(std::mem::replace(&mut b, bind(reuse(10)).unwrap()));
@@ -255,6 +257,11 @@ mod tests {
         let mut v4 = bind(directory.path(), wanted("0.0.0.0", 7471)).unwrap();
         v4.listen(&[1]).unwrap();
         assert_eq!([at("127.0.0.1", 0), at("::1", 0)], [Some(1), None]);
+        drop(v4);
+        // A loopback address is every address of its family.
+        let mut loopback = bind(directory.path(), wanted("127.0.0.1", 7471)).unwrap();
+        loopback.listen(&[1, 2]).unwrap();
+        assert_eq!([at("192.0.2.1", 0), at("127.0.0.1", 1), at("::1", 0)], [Some(1), Some(2), None]);
     }
 
     #[test]

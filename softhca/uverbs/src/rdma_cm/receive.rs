@@ -2,7 +2,7 @@
 //! `cma.c`). They can have any content: messages that do not fit are dropped.
 
 use super::abi::{ConnParam, MAX_PRIVATE_DATA, UdParam, event};
-use super::address::{Address, IP_HEADER_BYTES, parse_ip_header, service};
+use super::address::{Address, IP_HEADER_BYTES, is_any, parse_ip_header, service};
 use super::conversation::{Conversation, Phase, ack_timeout};
 use super::id::{Id, Local, Param, State};
 use super::mad::{Kind, Message, milliseconds, reason, sidr};
@@ -138,13 +138,13 @@ impl Manager {
             id.state == State::Listening
                 && id.space == space
                 && id.source_ip().is_some_and(|source| {
-                    let any = source.ip().is_unspecified() && (source.is_ipv6() || ip.is_ipv4());
+                    let any = is_any(source.ip()) && (source.is_ipv6() || ip.is_ipv4());
                     source.port() == port && (source.ip() == ip || any)
                 })
         };
         // One for the address itself before one for any.
-        let is_any = |id: &&Id| id.source.is_some_and(|source| source.is_any());
-        self.ids.values().filter(fits).min_by_key(is_any).map(|id| id.number)
+        let of_any = |id: &&Id| id.source.is_some_and(|source| source.is_any());
+        self.ids.values().filter(fits).min_by_key(of_any).map(|id| id.number)
     }
 
     /// Makes the id of a new request and tells the listener's program. `describe` gets the program's private data.

@@ -87,7 +87,7 @@ fn resources_of_other_programs_are_counted() {
         ("infiniband", "pd 1 cq 1 qp 1 cm_id 0 mr 1 ctx 1 srq 0", &["ibv_rc_pingpong"]),
         ("infiniband", srq, &["ibv_srq_pingpong"]),
         // librdmacm has a domain for each device.
-        ("ethernet", "pd 1 cq 0 qp 0 cm_id 1 mr 0 ctx 1 srq 0", &["rping", "-s", "-a", "127.0.0.1"]),
+        ("ethernet", "pd 1 cq 0 qp 0 cm_id 1 mr 0 ctx 1 srq 0", &["rping", "-s", "-a", "10.95.0.1"]),
     ];
     for (link, counts, program) in cases {
         let command = [&["sh", "-c", script, counts], program].concat();

@@ -70,8 +70,9 @@ fn rping_checks_its_data() {
     for options in [ETHERNET, STRICT, UNSTEADY] {
         exchange(options, "127.0.0.1", "127.0.0.1");
     }
-    // IPv6; and the second device's own address.
+    // IPv6; a loopback address, which is all addresses; and the second device's own address.
     exchange(ETHERNET, "::1", "::1");
+    exchange(ETHERNET, "127.0.0.1", "10.95.0.1");
     exchange(&["--link", "ethernet", "--devices", "2"], "0.0.0.0", "10.95.1.1");
 }
 
