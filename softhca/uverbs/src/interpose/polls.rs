@@ -112,7 +112,10 @@ fn place_of(context: *mut IbvContext) -> Option<&'static Place> {
     HOOKED.iter().find(|place| place.context.load(Ordering::Acquire) == context)
 }
 
-/// Polls as the driver does. Without a completion, steps the device and polls again.
+/// Polls as the driver does. Without a completion, steps the device and polls again. It polls also after a step without
+/// work, because the device's thread may have written a completion since the first poll. A caller that is told of none
+/// looks at events next. If one of these ends the connection, the caller destroys the queue pair, and libmlx5 drops the
+/// completion (libfabric's `vrb_ep_close`).
 unsafe extern "C" fn polled(cq: *mut IbvCq, entries: c_int, completions: *mut c_void) -> c_int {
     // SAFETY: libibverbs' inline function calls this for a CQ of a hooked context.
     let context = unsafe { (*cq).context };
@@ -120,21 +123,27 @@ unsafe extern "C" fn polled(cq: *mut IbvCq, entries: c_int, completions: *mut c_
     // SAFETY: null, or a box that lives until its context is closed, which a program does not do while it polls.
     let Some(hooked) = (unsafe { hooked.as_ref() }) else { return -1 };
     // SAFETY: the driver's function for this CQ, with the caller's arguments.
-    let found = unsafe { (hooked.poll_cq)(cq, entries, completions) };
-    if found != 0 || !stepped(&hooked.device) {
-        return found;
+    let poll = || unsafe { (hooked.poll_cq)(cq, entries, completions) };
+    poll_around(poll, || stepped(&hooked.device))
+}
+
+/// Polls; without a completion, steps and polls again.
+fn poll_around(poll: impl Fn() -> c_int, step: impl FnOnce()) -> c_int {
+    match poll() {
+        0 => {
+            step();
+            poll()
+        }
+        found => found,
     }
-    // SAFETY: likewise.
-    unsafe { (hooked.poll_cq)(cq, entries, completions) }
 }
 
 /// Steps the device on a thread of the program, which sees no trace of it: neither `errno`, nor its own cancellation,
-/// which would leave the device locked. True if there was work.
-fn stepped(device: &Polled) -> bool {
+/// which would leave the device locked.
+fn stepped(device: &Polled) {
     let errno = Errno::last();
-    let worked = uncancelled(|| device.step());
+    uncancelled(|| device.step());
     errno.set();
-    worked
 }
 
 const OPEN: Function = Function { name: c"ibv_open_device", beside: c"ibv_node_type_str" };
@@ -201,4 +210,20 @@ pub unsafe extern "C" fn ibv_close_device(context: *mut c_void) -> c_int {
     let next: unsafe extern "C" fn(*mut c_void) -> c_int = unsafe { std::mem::transmute(next) };
     // SAFETY: the argument is passed on from the caller.
     unsafe { next(context) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    #[test]
+    fn completions_of_the_devices_thread_are_found() {
+        let completions = Cell::new(0);
+        let poll = || completions.get();
+        assert_eq!(poll_around(poll, || {}), 0);
+        // This step does no work: the device's thread does it at the same time.
+        assert_eq!(poll_around(poll, || completions.set(1)), 1);
+        assert_eq!(poll_around(poll, || unreachable!("there is a completion")), 1);
+    }
 }
