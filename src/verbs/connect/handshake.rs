@@ -2,9 +2,9 @@
 //! connect.
 //!
 //! The stream is any [`Read`] + [`Write`]: a TCP or Unix socket, two pipes of an SSH session, a TLS session. Both sides
-//! call the same function; there is no client and no server. This module knows no sockets and sets no time limits. Set
-//! the time limits of the stream (`TcpStream::set_read_timeout`): then a silent peer gives [`HandshakeError::Io`]. The
-//! stream must block: one in non-blocking mode fails with `WouldBlock` where it would wait.
+//! call the same function; there is no client and no server. The functions set no time limits. Wrap a socket in a
+//! [`Deadline`]: then a peer that is silent or slow gives [`HandshakeError::Io`] at that time. Without one, the stream
+//! must block: a stream in non-blocking mode fails with `WouldBlock` where it would wait.
 //!
 //! [`connect_over`](crate::verbs::Owned::connect_over) does the whole handshake for a queue pair. For programs that
 //! need other actions in between, the steps are available as functions:
@@ -43,7 +43,9 @@
 //! [`ready`] writes and reads 16 bytes: the header alone, with no transport and no user data.
 //!
 //! The handshake neither encrypts nor authenticates: a stream that others can reach needs TLS or the like around it.
-//! Invalid bytes of a hostile peer give an error, and this side reads at most 256 of them.
+//! Invalid bytes of a hostile peer give an error, and this side reads at most 256 of them. How long it waits for them is
+//! up to the stream: a socket's own time limit (`set_read_timeout`) counts for each read, so a peer that sends single
+//! bytes multiplies it.
 
 use core::fmt;
 use std::io::{self, Read, Write};
@@ -57,6 +59,8 @@ use crate::transport::Connected;
 use crate::verbs::device::Mtu;
 use crate::verbs::event::event;
 use crate::verbs::{Endpoint, Error, Owned, Path, Qp, VerbsTransport};
+
+pub use super::deadline::Deadline;
 
 /// The most user data in a handshake, bytes: thirteen [`Remote`](crate::Remote)s.
 pub const MAX_DATA: usize = MESSAGE - DATA;
@@ -92,7 +96,7 @@ pub struct Peer {
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum HandshakeError {
-    /// The stream failed, ended, or reached its own time limit.
+    /// The stream failed, ended, or reached its time limit: its own, or that of a [`Deadline`].
     Io(io::Error),
     /// The peer speaks something else.
     OtherProtocol {
@@ -119,7 +123,7 @@ impl fmt::Display for HandshakeError {
                 io::ErrorKind::UnexpectedEof => f.write_str("the peer closed the stream during the handshake"),
                 // The errors of a socket's time limit, on Linux and elsewhere.
                 io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-                    f.write_str("the peer did not answer the handshake within the stream's time limit")
+                    f.write_str("the peer did not finish the handshake within the stream's time limit")
                 }
                 _ => write!(f, "the stream of the handshake failed: {error}"),
             },
@@ -217,6 +221,8 @@ impl<T: VerbsTransport + Connected, R: Register> Owned<SendQueue<T, R>, Qp> {
     /// The peer may send as soon as its call returns, so post receives first: call [`Qp::to_init`], which permits that,
     /// post the receives, then call this. To connect several queue pairs over one stream, call this for one after the
     /// other, in the same order on both sides.
+    ///
+    /// The call waits for the peer as long as the stream does. [`Deadline`] limits the time of a socket.
     ///
     /// # Errors
     /// [`HandshakeError`]. The queue pair may then be in any state: reset it

@@ -3,7 +3,7 @@
 use std::net::Shutdown;
 use std::os::unix::net::UnixStream;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::types::{Psn, Qpn};
 use crate::verbs::connect::handshake::*;
@@ -200,6 +200,67 @@ fn silence_ends_by_the_streams_own_limit() {
     stream.set_read_timeout(Some(Duration::from_millis(20))).expect("a time");
     let error = exchange(&mut stream, &v2(1), b"").expect_err("nobody answers");
     assert!(error.to_string().contains("within the stream's time limit"), "{error}");
+}
+
+/// A peer that sends one byte before each limit of a read is over.
+fn dribbles(mut peer: UnixStream, bytes: &[u8], every: Duration) {
+    for byte in bytes {
+        thread::sleep(every);
+        if peer.write_all(&[*byte]).is_err() {
+            return;
+        }
+    }
+}
+
+#[test]
+fn a_slow_peer_ends_by_the_deadline() {
+    let bytes = message(&v2(2), UNTOLD, b"").expect("short");
+    for is_blocking in [true, false] {
+        let (mut stream, peer) = UnixStream::pair().expect("a pair of sockets");
+        stream.set_nonblocking(!is_blocking).expect("a socket");
+        // 256 bytes would take more than five seconds. Each of them comes in time for a limit of a read.
+        stream.set_read_timeout(Some(Duration::from_millis(200))).expect("a time");
+        thread::scope(|scope| {
+            scope.spawn(|| dribbles(peer, &bytes, Duration::from_millis(20)));
+            let begin = Instant::now();
+            let mut limited = Deadline::new(&mut stream, Duration::from_millis(200));
+            let error = exchange(&mut limited, &v2(1), b"").expect_err("too slow");
+            let took = begin.elapsed();
+            assert!(error.to_string().contains("within the stream's time limit"), "{error}");
+            assert!(matches!(&error, HandshakeError::Io(io) if io.kind() == io::ErrorKind::TimedOut), "{error:?}");
+            assert!((200..2_000).contains(&took.as_millis()), "{took:?}");
+            // The peer's next byte fails.
+            drop(stream);
+        });
+    }
+}
+
+#[test]
+fn a_deadline_leaves_good_peers_alone() {
+    let (at_left, at_right) = both(
+        |stream| {
+            stream.set_nonblocking(true).expect("a socket");
+            let mut limited = Deadline::new(stream, Duration::from_secs(60));
+            exchange(&mut limited, &v2(1), b"limited").and_then(|peer| ready(&mut limited).map(|()| peer))
+        },
+        |stream| exchange(stream, &v2(2), b"unlimited").and_then(|peer| ready(stream).map(|()| peer)),
+    );
+    assert_eq!(at_left.expect("a peer").data, b"unlimited");
+    assert_eq!(at_right.expect("a peer").data, b"limited");
+    // The end of the stream is no silence.
+    let (mut stream, peer) = UnixStream::pair().expect("a pair of sockets");
+    drop(peer);
+    let mut limited = Deadline::new(&mut stream, Duration::from_secs(60));
+    assert_eq!(limited.read(&mut [0]).expect("the end"), 0);
+}
+
+#[test]
+fn a_write_without_a_reader_ends_by_the_deadline() {
+    let (mut stream, _peer) = UnixStream::pair().expect("a pair of sockets");
+    stream.set_nonblocking(true).expect("a socket");
+    let mut limited = Deadline::new(&mut stream, Duration::from_millis(50));
+    let error = limited.write_all(&vec![0; 16 << 20]).expect_err("more than a socket buffers");
+    assert_eq!(error.kind(), io::ErrorKind::TimedOut);
 }
 
 proptest::proptest! {
