@@ -45,7 +45,7 @@ mod wqe;
 pub use names::OPCODES;
 pub use options::{Input, Options, Order, Transport};
 pub use report::{Diagnosis, Field, Kind, Part, Record, Report, Value};
-pub use show::Styled;
+pub use show::{Styled, printable};
 
 /// Decodes `input`: as lines of a log if it is text, and otherwise as binary.
 #[must_use]

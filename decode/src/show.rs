@@ -107,9 +107,16 @@ fn segment(part: &Part, palette: &Palette, f: &mut fmt::Formatter<'_>) -> fmt::R
     Ok(())
 }
 
-/// Escapes the characters with which text of a log could affect the terminal or the order of what people see: control
-/// characters, and the invisible ones that direct text (Unicode's UAX 9) or join it.
-fn printable(text: &str) -> String {
+/// Text of another program, a file or a log, for a terminal: with the characters escaped that could affect the terminal
+/// or the order of what people see. These are control characters, and the invisible ones that direct text (Unicode's
+/// UAX 9), join it or end a line. A tabulator becomes a space.
+///
+/// ```
+/// let name = blueflame_decode::printable("red \u{1b}[31m, \u{202e}backwards");
+/// assert_eq!(name, r"red \u{1b}[31m, \u{202e}backwards");
+/// ```
+#[must_use]
+pub fn printable(text: &str) -> String {
     let is_directing = |c: char| match c {
         '\u{61c}' | '\u{feff}' => true,
         _ => {
