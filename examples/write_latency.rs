@@ -26,12 +26,12 @@ use blueflame::types::Wqebbs;
 use blueflame::verbs::{Access, Buffer, OwnedCq, Pool, Qp, handshake};
 use blueflame::{Remote, WrId, transport, wqe};
 use clap::Parser;
-use common::{Failure, Latencies, Percentiles, ReportOptions, Role, Setup};
+use common::{Failure, Latencies, Percentiles, ReportOptions, Role, Setup, limited};
 use serde::Serialize;
 
 /// Latency of RDMA WRITEs: a template against memory polling.
 #[derive(Parser)]
-#[command(version)]
+#[command(version, max_term_width = 80)]
 struct Options {
     #[command(flatten)]
     setup: Setup,
@@ -86,7 +86,7 @@ fn side(options: &Options, role: Role, mut stream: TcpStream) -> Result<(), Fail
     let cq = device.completion_queue(64).build()?;
     let mut pair =
         pd.queue_pair::<transport::Rc>(&cq, &cq).sends(32).receives(0).inline(options.inline_size).build()?;
-    let peer = pair.sq.connect_over(&mut stream, &path, &incoming.remote().to_bytes())?;
+    let peer = pair.sq.connect_over(&mut limited(&mut stream), &path, &incoming.remote().to_bytes())?;
     if role == Role::Client && !pair.qp.writes_in_order() {
         eprintln!(
             "the device does not promise that the last byte comes last; nothing but the last byte is looked at here"
@@ -96,7 +96,7 @@ fn side(options: &Options, role: Role, mut stream: TcpStream) -> Result<(), Fail
     for size in sizes {
         side.incoming.fill(0);
         // Both buffers are clear before the first message of this size.
-        handshake::ready(&mut stream)?;
+        handshake::ready(&mut limited(&mut stream))?;
         let latencies = side.measure(size, options)?;
         if role == Role::Client {
             let line = Line { bytes: size, iterations: latencies.count(), latency_us: latencies.percentiles() };
@@ -109,7 +109,7 @@ fn side(options: &Options, role: Role, mut stream: TcpStream) -> Result<(), Fail
         }
     }
     // The queue pair stays until the peer has seen the last message.
-    Ok(handshake::ready(&mut stream)?)
+    Ok(handshake::ready(&mut limited(&mut stream))?)
 }
 
 type Sq = Owned<SendQueue<transport::Rc>, Qp>;

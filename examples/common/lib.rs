@@ -21,10 +21,10 @@ mod setup;
 #[cfg(feature = "svg")]
 pub mod svg;
 
-pub use failure::{Failure, exit};
+pub use failure::{Failure, exit, is_no_device, told};
 pub use latency::{Latencies, Percentiles, ReportOptions, since};
 pub use lines::{Lines, Received};
 pub use nic::NicOptions;
 pub use process::Process;
 pub use publisher::FeedOptions;
-pub use setup::{Role, Setup, listen, prepared};
+pub use setup::{PATIENCE, Role, Setup, limited, listen, prepared};

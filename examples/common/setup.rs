@@ -5,6 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use blueflame::verbs::device::Mtu;
+use blueflame::verbs::handshake::Deadline;
 use blueflame::verbs::{Device, OpenOptions, Path};
 use clap::Args;
 
@@ -56,7 +57,7 @@ impl Role {
 }
 
 /// How long the peer may take to answer over TCP.
-const PATIENCE: Duration = Duration::from_secs(20);
+pub const PATIENCE: Duration = Duration::from_secs(20);
 
 impl Setup {
     /// Opens the device; the path starts at the chosen port and GID.
@@ -90,13 +91,16 @@ impl Setup {
     /// Meets the peer over TCP and runs `side` in the role of the options: server, client, or both in two threads.
     ///
     /// # Errors
-    /// No meeting, or the error of `side`; if both sides fail, the client's error.
+    /// No device, no meeting, or the error of `side`; if both sides fail, the client's error.
     pub fn meet(&self, side: impl Fn(Role, TcpStream) -> Result<(), Failure> + Sync) -> Result<(), Failure> {
+        // `side` opens it for itself. A server without a device would else know only when its client has come.
+        drop(self.open()?);
         if let Some(host) = &self.host {
             return side(Role::Client, self.connect(host)?);
         }
         let listener = listen(if self.local { 0 } else { self.port })?;
         if !self.local {
+            eprintln!("waiting for the client on port {}", self.port);
             return side(Role::Server, prepared(listener.accept()?.0)?);
         }
         let client = prepared(TcpStream::connect((Ipv4Addr::LOCALHOST, listener.local_addr()?.port()))?)?;
@@ -140,12 +144,20 @@ pub fn listen(port: u16) -> Result<TcpListener, Failure> {
         .map_err(|error| format!("listen on port {port}: {error}").into())
 }
 
-/// A stream by which small messages go at once, and a peer that is silent for too long is an error.
+/// A stream by which small messages go at once, and each read and each write has an end. [`limited`] ends all those of
+/// an exchange.
 ///
 /// # Errors
 /// A failed call.
 pub fn prepared(stream: TcpStream) -> Result<TcpStream, Failure> {
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
     Ok(stream)
+}
+
+/// The stream for one exchange: all of its reads and writes end [`PATIENCE`] from now. So a peer that sends byte after
+/// byte has no more time than one that is silent.
+pub fn limited(stream: &mut TcpStream) -> Deadline<'_, TcpStream> {
+    Deadline::new(stream, PATIENCE)
 }

@@ -33,12 +33,12 @@ use blueflame::verbs::{Access, Buffer, CompletionChannel, Owned, OwnedCq, Path, 
 use blueflame::wqe::{self, WorkRequest};
 use blueflame::{Remote, WrId, transport};
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
-use common::{Failure, Role, Setup};
+use common::{Failure, Role, Setup, limited};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 /// SEND, RDMA READ and RDMA WRITE of a message, each verified.
 #[derive(Parser)]
-#[command(version)]
+#[command(version, max_term_width = 80)]
 struct Options {
     #[command(flatten)]
     setup: Setup,
@@ -153,9 +153,10 @@ impl Peer {
         memory: Remote,
     ) -> Result<Remote, Failure> {
         match self {
-            Self::Manual(stream) => manual::connect(stream, sq, path, memory),
+            Self::Manual(stream) => manual::connect(&mut limited(stream), sq, path, memory),
             Self::Handshake(stream) => {
-                Ok(Remote::from_bytes(&sq.connect_over(stream, path, &memory.to_bytes())?.data)?)
+                let peer = sq.connect_over(&mut limited(stream), path, &memory.to_bytes())?;
+                Ok(Remote::from_bytes(&peer.data)?)
             }
         }
     }
@@ -163,8 +164,8 @@ impl Peer {
     /// Waits until both sides have reached the same step.
     fn step(&mut self, name: u8) -> Result<(), Failure> {
         match self {
-            Self::Manual(stream) => manual::step(stream, name),
-            Self::Handshake(stream) => Ok(handshake::ready(stream)?),
+            Self::Manual(stream) => manual::step(&mut limited(stream), name),
+            Self::Handshake(stream) => Ok(handshake::ready(&mut limited(stream))?),
         }
     }
 }

@@ -10,7 +10,7 @@ use blueflame::cq::CqeError;
 use blueflame::types::Wqebbs;
 use blueflame::verbs::{Drained, OwnedCq, Path, QueuePair};
 use blueflame::{WrId, transport, wqe};
-use common::{Failure, Latencies, Percentiles};
+use common::{Failure, Latencies, Percentiles, limited};
 use serde::Serialize;
 
 use crate::options::{DEPTH, Options};
@@ -99,7 +99,7 @@ impl Client {
             }
         };
         // ANCHOR: connect
-        self.pair.sq.connect_over(&mut stream, path, &self.messages.to_be_bytes())?;
+        self.pair.sq.connect_over(&mut limited(&mut stream), path, &self.messages.to_be_bytes())?;
         // ANCHOR_END: connect
         Ok(stream)
     }

@@ -7,7 +7,7 @@ use std::thread;
 use blueflame::verbs::memory::POOL_ALIGN;
 use blueflame::verbs::{Access, Pool};
 use blueflame::{WrId, transport};
-use common::{Failure, prepared};
+use common::{Failure, limited, prepared};
 
 use crate::options::{DEPTH, Options};
 
@@ -31,7 +31,7 @@ pub(crate) fn run(options: &Options, listener: &TcpListener) -> Result<(), Failu
             // queue.
             unsafe { rq.post_unchecked(WrId(n as u64), &[buffer.sge()])? };
         }
-        let peer = pair.sq.connect_over(&mut stream, &path, &[])?;
+        let peer = pair.sq.connect_over(&mut limited(&mut stream), &path, &[])?;
         let first = u64::from_be_bytes(peer.data[..].try_into()?);
         let (mut next, mut total) = (first, None);
         while total.is_none_or(|total| next < total) {
@@ -47,19 +47,20 @@ pub(crate) fn run(options: &Options, listener: &TcpListener) -> Result<(), Failu
                 if number != next {
                     return Err(Failure::Data(format!("number {number} in place of {next}")));
                 }
-                next += 1;
+                // The client chose the first number.
+                next = next.wrapping_add(1);
                 Ok(())
             })?;
             if received == 0 && total.is_none() && !quiet(&stream)? {
                 // The total; or the client has ended without one, or connects again.
                 let mut bytes = [0; BYTES];
-                if stream.read_exact(&mut bytes).is_err() {
+                if limited(&mut stream).read_exact(&mut bytes).is_err() {
                     break;
                 }
                 total = Some(u64::from_be_bytes(bytes));
             }
         }
-        println!("{} numbers from {first} on have arrived", next - first);
+        println!("{} numbers from {first} on have arrived", next.wrapping_sub(first));
         if total.is_some() {
             return Ok(());
         }

@@ -9,7 +9,7 @@ use blueflame::cq::Side;
 use blueflame::types::Wqebbs;
 use blueflame::verbs::{Access, Buffer, Owned, OwnedCq, Pool, Qp, QueuePair};
 use blueflame::{SendQueue, WrId, transport, wqe};
-use common::{Failure, Latencies, Percentiles};
+use common::{Failure, Latencies, Percentiles, limited};
 use serde::{Deserialize, Serialize};
 
 use crate::command::{BLOCKS, Command};
@@ -57,7 +57,7 @@ pub(crate) fn run(options: &Options, mut stream: TcpStream) -> Result<(), Failur
         // SAFETY: answers have no bytes, so no memory is named.
         unsafe { rq.post_unchecked(WrId(0), &[])? };
     }
-    sq.connect_over(&mut stream, &path, &options.number.to_be_bytes())?;
+    sq.connect_over(&mut limited(&mut stream), &path, &options.number.to_be_bytes())?;
 
     let mut slots: Vec<Slot> = (0..depth)
         .map(|n| {

@@ -27,7 +27,7 @@ use blueflame::Remote;
 use blueflame::verbs::memory::POOL_ALIGN;
 use blueflame::verbs::{Access, Buffer, CompletionChannel, OwnedCq, Pool, handshake};
 use clap::Parser;
-use common::{Failure, Latencies, Percentiles, ReportOptions, Role, Setup};
+use common::{Failure, Latencies, Percentiles, ReportOptions, Role, Setup, limited};
 use serde::Serialize;
 use tokio::runtime::Builder;
 use tokio::task::LocalSet;
@@ -37,7 +37,7 @@ use crate::link::{Link, drive};
 
 /// Async WRITEs and READs, each verified.
 #[derive(Parser)]
-#[command(version)]
+#[command(version, max_term_width = 80)]
 struct Options {
     #[command(flatten)]
     setup: Setup,
@@ -85,19 +85,19 @@ fn side(options: &Options, role: Role, mut stream: TcpStream) -> Result<(), Fail
     let mut pair = pd.queue_pair(&cq, &cq).sends(options.tx_depth).receives(0).build()?;
     if role == Role::Server {
         let memory = pool.take(bytes)?;
-        pair.sq.connect_over(&mut stream, &path, &memory.remote().to_bytes())?;
+        pair.sq.connect_over(&mut limited(&mut stream), &path, &memory.remote().to_bytes())?;
         // The client does the rest, and says when it is done.
         stream.set_read_timeout(None)?;
         return Ok(handshake::ready(&mut stream)?);
     }
     let buffers = (0..options.tasks).map(|_| pool.take(options.size as usize)).collect::<Result<Vec<_>, _>>()?;
-    let peer = pair.sq.connect_over(&mut stream, &path, &[])?;
+    let peer = pair.sq.connect_over(&mut limited(&mut stream), &path, &[])?;
     let memory = Remote::from_bytes(&peer.data)?;
     let link = Rc::new(Link::new(pair.sq, options.tx_depth));
     // One thread, as data planes have it. Futures that stay on it need no locks.
     let runtime = Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(LocalSet::new().run_until(client(options, link, cq, channel, memory, buffers)))?;
-    Ok(handshake::ready(&mut stream)?)
+    Ok(handshake::ready(&mut limited(&mut stream))?)
 }
 
 async fn client(

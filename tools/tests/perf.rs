@@ -13,13 +13,14 @@
 #![cfg(feature = "device")]
 
 use std::fs;
-use std::net::TcpListener;
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 const BLUEFLAME: &str = env!("CARGO_BIN_EXE_blueflame");
 
@@ -278,6 +279,122 @@ fn a_server_takes_the_options_of_its_client() {
     let [server, client] = network.pair((BLUEFLAME, "perf write bw"), (BLUEFLAME, "perf send lat"));
     assert_eq!((server.status.code(), client.status.code()), (Some(1), Some(1)));
     assert!(text(&client.stderr).contains("this end measures send lat, the peer write bw"), "{client:?}");
+}
+
+/// A client of our own making: the bytes of the exchange (`meeting.rs`) as written out there.
+struct Forger {
+    stream: TcpStream,
+    server: Child,
+}
+
+impl Forger {
+    /// Begins the exchange, with a page of these bytes; the plan comes next.
+    fn begin(network: &Network, page: u32) -> Self {
+        let port = free_port();
+        let server = network.server(BLUEFLAME, "perf write bw", port);
+        let mut stream = TcpStream::connect(("localhost", port)).expect("the server listens");
+        stream.set_read_timeout(Some(PATIENCE)).expect("a time");
+        let mtu = [b'5', 0];
+        for part in [&b"6.06\0blueflame\0\0"[..], &page.to_be_bytes(), &64_u32.to_be_bytes(), &mtu] {
+            // A server that refuses a part has left.
+            if stream.write_all(part).and_then(|()| stream.read_exact(&mut vec![0; part.len()])).is_err() {
+                break;
+            }
+        }
+        Self { stream, server }
+    }
+
+    fn plan(&mut self, plan: &Value) {
+        let text = plan.to_string();
+        let line = [&(text.len() as u32).to_be_bytes()[..], text.as_bytes()].concat();
+        self.stream.write_all(&line).expect("the server reads");
+    }
+
+    /// The server's exit code, its errors, and the time that it took from now.
+    fn end(self) -> (Option<i32>, String, Duration) {
+        let begin = Instant::now();
+        let output = self.server.wait_with_output().expect("ends");
+        (output.status.code(), text(&output.stderr), begin.elapsed())
+    }
+}
+
+/// Neither a server, which would wait for its client, nor a client, which would look for its server.
+#[test]
+fn no_end_meets_another_without_its_device() {
+    for arguments in ["", "localhost", "--local"] {
+        let port = free_port();
+        let output = perf(&format!("send lat -d mlx5_99 -p {port} {arguments}"));
+        assert_eq!(output.status.code(), Some(2), "{arguments}: {output:?}");
+        assert!(text(&output.stderr).contains("no RDMA device is called \"mlx5_99\""), "{arguments}: {output:?}");
+    }
+}
+
+#[test]
+fn a_server_checks_the_plan_of_its_client() {
+    let network = Network::new();
+    let good = local("write bw -n 10")["plan"].clone();
+    let most = u64::MAX;
+    let endless = json!({"secs": most, "nanos": 0});
+    for (changes, told) in [
+        (json!({"threads": 0}), "--threads: 0 is not from 1 to 1024"),
+        (json!({"queues": 1, "threads": 2}), "2 threads cannot share 1 queues evenly"),
+        (json!({"queues": 0}), "-q: 0 is not from 1 to 16384"),
+        (json!({"queues": most, "threads": 1}), "-q: 18446744073709551615 is not from 1 to 16384"),
+        (json!({"sizes": [0]}), "a message cannot have 0 bytes"),
+        (json!({"sizes": []}), "number of sizes: 0 is not from 1 to 64"),
+        (
+            json!({"sizes": [1 << 30], "queues": 16}),
+            "bytes of the messages of all queues (-s, -q): 34359738368 is not from 0 to 17179869184",
+        ),
+        (json!({"limit": {"messages": 0}}), "-n: 0 is not from 1 to 281474976710656"),
+        (json!({"limit": {"messages": most}}), "-n: 18446744073709551615 is not from 1 to"),
+        (json!({"limit": {"time": endless}, "margin": endless}), "-D: not from 0 to 1000000 seconds"),
+        (json!({"margin": endless}), "-D: not from 0 to 1000000 seconds"),
+        (json!({"warm_up": most}), "--warm-up: 18446744073709551615 is not from 0 to"),
+        (json!({"service": "Ud"}), "UD has no write"),
+    ] {
+        let mut plan = good.clone();
+        plan.as_object_mut().expect("a plan").extend(changes.as_object().expect("changes").clone());
+        let mut client = Forger::begin(&network, 4096);
+        client.plan(&plan);
+        let (code, said, took) = client.end();
+        assert_eq!(code, Some(1), "{changes}: {said}");
+        assert!(said.contains(&format!("the peer's plan: {told}")), "{changes}: {said}");
+        assert!(took < PATIENCE, "{changes}: {took:?}");
+    }
+    // A good one goes on: the server ends because this client leaves.
+    let mut client = Forger::begin(&network, 4096);
+    client.plan(&good);
+    client.stream.shutdown(Shutdown::Write).expect("a stream");
+    let (code, said, _) = client.end();
+    assert!(code == Some(1) && said.contains("the peer has left"), "{code:?}: {said}");
+    let (code, said, _) = Forger::begin(&network, u32::MAX).end();
+    assert!(code == Some(1) && said.contains("the peer's page has 4294967295 bytes; 262144 is the most"), "{said}");
+}
+
+/// Each byte comes long before the time of a silent peer is over: twenty seconds for all of them.
+#[test]
+fn a_client_that_dribbles_has_no_more_time_than_a_silent_one() {
+    let (network, port) = (Network::new(), free_port());
+    let server = network.server(BLUEFLAME, "perf send lat", port);
+    let mut stream = TcpStream::connect(("localhost", port)).expect("the server listens");
+    let begin = Instant::now();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            // The first 16 of these make the version. The server has left before the last one.
+            for byte in b"6.06\0blueflame\0\0".iter().chain(&[0; 60]) {
+                if stream.write_all(&[*byte]).is_err() {
+                    return;
+                }
+                thread::sleep(Duration::from_secs(2));
+            }
+        });
+        let output = server.wait_with_output().expect("ends");
+        let took = begin.elapsed();
+        assert_eq!(output.status.code(), Some(1), "{output:?}");
+        assert!(text(&output.stderr).contains("says nothing, or too little"), "{}", text(&output.stderr));
+        assert!((18..28).contains(&took.as_secs()), "{took:?}");
+    });
 }
 
 #[test]

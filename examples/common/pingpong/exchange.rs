@@ -8,7 +8,7 @@ use blueflame::types::{Psn, Qpn};
 use blueflame::verbs::Endpoint;
 use blueflame::verbs::device::{Gid, Mtu};
 
-use crate::Failure;
+use crate::{Failure, limited};
 
 /// An endpoint as the C tool writes it: `LLLL:QPQPQP:PSNPSN:GID`, hexadecimal, with the C string's final zero byte.
 const MESSAGE_BYTES: usize = 4 + 1 + 6 + 1 + 6 + 1 + 32 + 1;
@@ -46,6 +46,7 @@ fn show(side: &str, endpoint: &Endpoint) {
 
 pub(super) fn as_client(mut stream: TcpStream, local: &Endpoint) -> Result<Endpoint, Failure> {
     show("local", local);
+    let mut stream = limited(&mut stream);
     stream.write_all(&to_message(local))?;
     let mut message = [0; MESSAGE_BYTES];
     stream.read_exact(&mut message).map_err(|error| format!("the server's endpoint did not come: {error}"))?;
@@ -63,6 +64,7 @@ pub(super) fn as_server(
     connect: impl FnOnce(&Endpoint) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     show("local", local);
+    let mut stream = limited(&mut stream);
     let mut message = [0; MESSAGE_BYTES];
     stream.read_exact(&mut message).map_err(|error| format!("the client's endpoint did not come: {error}"))?;
     let remote = from_message(&message)?;

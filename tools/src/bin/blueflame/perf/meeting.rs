@@ -19,7 +19,9 @@ use std::time::{Duration, Instant};
 
 use blueflame::verbs::Path;
 use blueflame::verbs::device::Mtu;
-use common::{Failure, Role};
+use blueflame::verbs::handshake::Deadline;
+use blueflame_decode::printable;
+use common::{Failure, PATIENCE, Role};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -34,6 +36,8 @@ const MARK: usize = 5;
 const OLDEST: f64 = 5.70;
 /// Bytes that a message moves within, at least.
 const PAGE: u32 = 4096;
+/// The longest page of a peer: of all CPUs that Linux runs on, none has longer ones by default.
+const LONGEST_PAGE: u32 = 1 << 18;
 const CACHE_LINE: u32 = 64;
 /// The last word of perftest's programs.
 const DONE: &[u8; 5] = b"done\0";
@@ -43,6 +47,8 @@ const LONGEST: u32 = 1 << 20;
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// How long the kernel may take to close the connection of a process that has ended.
 const CLOSING: Duration = Duration::from_millis(200);
+/// What each queue pair may add to the time of a step: the peer makes and connects them one by one.
+const EACH: Duration = Duration::from_millis(20);
 /// Says that an end has sent its last message.
 const WORD: &[u8; 1] = b"W";
 
@@ -80,6 +86,8 @@ pub(super) enum Sign {
 /// An exchange.
 pub(super) struct Meeting {
     stream: TcpStream,
+    /// The end of the step. A peer that sends byte after byte has no more time than one that is silent.
+    until: Instant,
     role: Role,
     is_ours: bool,
     version: String,
@@ -100,6 +108,7 @@ impl Meeting {
     pub(super) fn begin(stream: TcpStream, role: Role, plan: &Plan, path: &Path) -> Result<Self, Failure> {
         let mut meeting = Self {
             stream,
+            until: Instant::now() + PATIENCE,
             role,
             is_ours: false,
             version: String::new(),
@@ -113,12 +122,15 @@ impl Meeting {
         meeting.is_ours = version[MARK..] == VERSION[MARK..];
         let text = String::from_utf8_lossy(version.split(|&byte| byte == 0).next().unwrap_or(&[])).into_owned();
         let number: f64 = text.parse().map_err(|_| format!("the peer is no perftest: its version is {text:?}"))?;
-        if number < OLDEST {
+        if number.is_nan() || number < OLDEST {
             return Err(format!("the peer's exchange has version {text}; {OLDEST:.2} is the oldest spoken").into());
         }
         meeting.version = text;
-        let page = meeting.swap(&PAGE.to_be_bytes())?;
-        meeting.page = meeting.page.max(number_of(&page).try_into()?);
+        let page = number_of(&meeting.swap(&PAGE.to_be_bytes())?);
+        if page > LONGEST_PAGE {
+            return Err(format!("the peer's page has {page} bytes; {LONGEST_PAGE} is the most").into());
+        }
+        meeting.page = meeting.page.max(page.try_into()?);
         meeting.swap(&CACHE_LINE.to_be_bytes())?;
         // perftest's raw_ethernet programs have no exchange.
         let has_mtu = plan.service != Service::Raw;
@@ -154,6 +166,7 @@ impl Meeting {
                 rate: None,
                 ..theirs
             };
+            self.plan.check().map_err(|error| format!("the peer's plan: {error}"))?;
         }
         Ok(())
     }
@@ -204,6 +217,7 @@ impl Meeting {
     /// A peer that speaks otherwise.
     pub(super) fn keys(&mut self, ours: &[Sides]) -> Result<Vec<Sides>, Failure> {
         let ours = self.list(ours);
+        self.begin_step(ours.len());
         self.keys = ours.first().copied();
         if self.plan.figure == Figure::Lat && self.plan.verb != Verb::Send {
             self.first_keys()?;
@@ -222,6 +236,7 @@ impl Meeting {
     /// As for [`keys`](Self::keys).
     pub(super) fn connected(&mut self, ours: &[Sides]) -> Result<Vec<Sides>, Failure> {
         let ours = self.list(ours);
+        self.begin_step(ours.len());
         if self.plan.verb == Verb::Send {
             self.first_keys()?;
             self.all_keys(&ours)
@@ -256,6 +271,7 @@ impl Meeting {
     /// # Errors
     /// As for [`keys`](Self::keys).
     pub(super) fn start(&mut self) -> Result<(), Failure> {
+        self.begin_step(0);
         if self.is_ours {
             self.swap(b"S").map(drop)
         } else if self.plan.verb == Verb::Send || self.is_bw() && self.plan.both_ways {
@@ -301,6 +317,7 @@ impl Meeting {
         if self.is_ours || !self.is_bw() {
             return Ok(());
         }
+        self.begin_step(0);
         let is_timed = matches!(self.plan.limit, Limit::Time(_));
         let (all, both) = (self.plan.sizes.len() > 1, self.plan.both_ways);
         match self.plan.verb {
@@ -347,7 +364,7 @@ impl Meeting {
         self.wait()?;
         self.first_keys()?;
         // perftest does not read it, and may have closed the stream.
-        let _ = self.stream.write_all(DONE);
+        let _ = self.limited().write_all(DONE);
         Ok(())
     }
 
@@ -390,12 +407,18 @@ impl Meeting {
         error
     }
 
-    /// Waits for a sign of the peer, if the peer speaks first: it may run for as long as it likes.
-    fn wait(&self) -> Result<(), Failure> {
+    /// Waits for a sign of the peer, if the peer speaks first: it may run for as long as it likes. Its words are a step.
+    fn wait(&mut self) -> Result<(), Failure> {
         while (self.role == Role::Server || self.is_ours) && self.look()? == Sign::None {
             thread::sleep(LOOK_EVERY);
         }
+        self.begin_step(0);
         Ok(())
+    }
+
+    /// From now on, the peer has the time of a step for all that it says about so many queue pairs.
+    fn begin_step(&mut self, queue_pairs: usize) {
+        self.until = Instant::now() + PATIENCE + EACH * queue_pairs as u32;
     }
 
     /// The client's bytes, then the server's.
@@ -416,6 +439,7 @@ impl Meeting {
     /// # Errors
     /// As for [`keys`](Self::keys).
     pub(super) fn swap_line<T: Serialize + DeserializeOwned>(&mut self, mine: &T) -> Result<T, Failure> {
+        self.begin_step(0);
         if self.role == Role::Client {
             self.write_line(mine)?;
             return self.read_line();
@@ -426,11 +450,15 @@ impl Meeting {
     }
 
     fn put(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        Ok(self.stream.write_all(bytes).map_err(|error| said(&error))?)
+        Ok(self.limited().write_all(bytes).map_err(|error| said(&error))?)
     }
 
     fn get(&mut self, bytes: &mut [u8]) -> Result<(), Failure> {
-        Ok(self.stream.read_exact(bytes).map_err(|error| said(&error))?)
+        Ok(self.limited().read_exact(bytes).map_err(|error| said(&error))?)
+    }
+
+    const fn limited(&mut self) -> Deadline<'_, TcpStream> {
+        Deadline::at(&mut self.stream, self.until)
     }
 
     fn write_line<T: Serialize>(&mut self, value: &T) -> Result<(), Failure> {
@@ -449,7 +477,8 @@ impl Meeting {
         }
         let mut text = vec![0; length as usize];
         self.get(&mut text)?;
-        Ok(serde_json::from_slice(&text)?)
+        Ok(serde_json::from_slice(&text)
+            .map_err(|error| format!("the peer's line: {}", printable(&error.to_string())))?)
     }
 }
 
@@ -462,7 +491,7 @@ fn said(error: &io::Error) -> String {
         ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => {
             "the peer has left: did it say why?".into()
         }
-        ErrorKind::WouldBlock => "the peer says nothing: do both ends have the same options?".into(),
+        ErrorKind::TimedOut => "the peer says nothing, or too little: do both ends have the same options?".into(),
         _ => format!("the peer: {error}"),
     }
 }

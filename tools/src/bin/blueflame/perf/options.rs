@@ -7,22 +7,25 @@ use blueflame::verbs::{Device, Path};
 use clap::{Args, Subcommand};
 use common::{Failure, Setup};
 
-use super::plan::{Atomic, Figure, Impossible, Limit, Plan, Service, Verb};
+use super::plan::{Atomic, Figure, Impossible, LONGEST, Limit, Plan, Service, TOO_LONG, Verb};
 
 const AFTER_HELP: &str = "\
-Without HOST, the program is the server; with HOST, the client, which reports. The server takes the options of its
-client. If the other end is perftest, both ends need the same letters.
+Without HOST, the program is the server; with HOST, the client, which reports.
+The server takes the options of its client. If the other end is perftest, both
+ends need the same letters.
 
   blueflame perf send lat                      # the server
   blueflame perf send lat SERVER               # the client
   blueflame perf write bw -c UC -s 4096 -q 4 --threads 2 -D 10 SERVER
-  blueflame perf send lat --rate 10000 -D 30 --json before.json --html before.html SERVER
+  blueflame perf send lat --rate 10000 -D 30 --json before.json SERVER
   blueflame perf compare before.json after.json
 
-The other end may be perftest, over all transports but frames: ib_send_lat, ib_write_bw and so on, with the same letters.
+The other end may be perftest, over all transports but frames: ib_send_lat,
+ib_write_bw and so on, with the same letters.
 
-Exit codes: 0 if the run ended well, 1 if a call failed, 2 for a wrong call, 4 if the peer fell silent. `compare` ends
-with 1 if the second run is worse, and with 2 if the runs measured different things.";
+Exit codes: 0 if the run ended well, 1 if a call failed, 2 for a wrong call, or
+if there is no such device, 4 if the peer fell silent. `compare` ends with 1 if
+the second run is worse, and with 2 if the runs measured different things.";
 
 /// Measure latency, bandwidth and rate between two ends, or compare two runs
 #[derive(Args)]
@@ -104,16 +107,16 @@ pub(crate) struct Run {
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
     pub(crate) threads: usize,
     /// Messages on their way from a queue [default: lat 16, else 128]
-    #[arg(short, long, value_name = "MESSAGES", value_parser = clap::value_parser!(u32).range(1..=8192))]
+    #[arg(short, long, value_name = "MESSAGES")]
     pub(crate) tx_depth: Option<u32>,
     /// Receives of a queue
-    #[arg(short, long, value_name = "MESSAGES", default_value_t = 512, value_parser = clap::value_parser!(u32).range(2..=16384))]
+    #[arg(short, long, value_name = "MESSAGES", default_value_t = 512)]
     pub(crate) rx_depth: u32,
     /// Messages that go by one doorbell
-    #[arg(short = 'l', long, value_name = "MESSAGES", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short = 'l', long, value_name = "MESSAGES", default_value_t = 1)]
     pub(crate) post_list: u32,
     /// One message of so many asks for a completion [default: half of -t, at most 100; with --rate 1]
-    #[arg(short = 'Q', long, value_name = "MESSAGES", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(short = 'Q', long, value_name = "MESSAGES")]
     pub(crate) cq_mod: Option<u32>,
     /// The largest message that goes inline [default: lat and rate 128, bw 0]
     #[arg(short = 'I', long, value_name = "BYTES")]
@@ -201,9 +204,6 @@ impl Run {
             cq_mod: cq_mod.min((tx_depth / 2).max(1)),
             inline: self.inline_size.unwrap_or(if figure == Figure::Bw { 0 } else { 128 }),
         };
-        if plan.limit == Limit::Messages(0) {
-            return Err(Impossible::Option("-n", "no messages"));
-        }
         seconds_of("--interval", self.interval).and_then(|_| plan.check()).map(|()| plan)
     }
 
@@ -224,7 +224,7 @@ impl Run {
 
 fn seconds_of(option: &'static str, seconds: f64) -> Result<Duration, Impossible> {
     match Duration::try_from_secs_f64(seconds) {
-        Ok(time) if time <= Duration::from_secs(1_000_000) => Ok(time),
-        _ => Err(Impossible::Option(option, "not a number of seconds")),
+        Ok(time) if time <= LONGEST => Ok(time),
+        _ => Err(Impossible::Option(option, TOO_LONG)),
     }
 }

@@ -1,6 +1,7 @@
 //! The plan of a run: the operation, the figure in question, the transport, and how they go together.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use clap::ValueEnum;
@@ -73,6 +74,23 @@ pub(crate) fn name<T: ValueEnum>(value: &T) -> String {
     value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
+/// Limits of the numbers in a plan. They also bound what a peer can ask for: a server takes its client's plan.
+///
+/// Queue pairs: perftest's `MAX_QP_NUM`.
+const QUEUES: RangeInclusive<u64> = 1..=16_384;
+const THREADS: RangeInclusive<u64> = 1..=1024;
+/// Messages of a queue: few enough that those of all queues, warm-up included, have a number of 64 bits.
+const MESSAGES: RangeInclusive<u64> = 1..=1 << 48;
+/// Runs of one meeting.
+const SIZES: RangeInclusive<u64> = 1..=64;
+/// Bytes of the messages of all queue pairs together, outgoing and incoming: 16 GiB.
+const MEMORY: RangeInclusive<u64> = 0..=16 << 30;
+/// Messages a second. Slower and faster ones have no time between two messages that is a number of nanoseconds.
+const RATES: RangeInclusive<f64> = 0.001..=1e12;
+/// Times of options.
+pub(super) const LONGEST: Duration = Duration::from_secs(1_000_000);
+pub(super) const TOO_LONG: &str = "not from 0 to 1000000 seconds";
+
 /// When a run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -116,6 +134,8 @@ pub(crate) enum Impossible {
     Pair(Verb, Service),
     /// The size does not fit.
     Size(Verb, usize),
+    /// A number out of its range.
+    Range { what: &'static str, value: u64, range: RangeInclusive<u64> },
     /// Queues cannot be divided among threads.
     Queues { queues: usize, threads: usize },
     /// An option that the figure or the operation does not have.
@@ -133,6 +153,9 @@ impl fmt::Display for Impossible {
             Self::Size(Verb::Atomic, size) => write!(f, "an atomic has 8 bytes, not {size}"),
             Self::Size(Verb::Frame, size) => write!(f, "a frame has 60 to 1514 bytes, not {size}"),
             Self::Size(_, size) => write!(f, "a message cannot have {size} bytes"),
+            Self::Range { what, value, range } => {
+                write!(f, "{what}: {value} is not from {} to {}", range.start(), range.end())
+            }
             Self::Queues { queues, threads } => write!(f, "{threads} threads cannot share {queues} queues evenly"),
             Self::Option(option, why) => write!(f, "{option}: {why}"),
         }
@@ -154,11 +177,15 @@ impl Service {
 }
 
 impl Plan {
-    /// Checks that its parts go together.
+    /// Checks that its numbers are possible, and go together: those of the command line, and those of a peer.
     ///
     /// # Errors
     /// [`Impossible`] names the first that does not.
     pub(crate) fn check(&self) -> Result<(), Impossible> {
+        let within = |what, value, range: RangeInclusive<u64>| match range.contains(&value) {
+            true => Ok(()),
+            false => Err(Impossible::Range { what, value, range }),
+        };
         let option = |wrong: bool, name, why| if wrong { Err(Impossible::Option(name, why)) } else { Ok(()) };
         if !self.service.has(self.verb) {
             return Err(Impossible::Pair(self.verb, self.service));
@@ -173,7 +200,24 @@ impl Plan {
                 return Err(Impossible::Size(self.verb, size));
             }
         }
-        if self.threads == 0 || !self.queues.is_multiple_of(self.threads) {
+        within("number of sizes", self.sizes.len() as u64, SIZES)?;
+        // Memory polling takes the mark of a longer message for one that has not come.
+        option(!self.sizes.is_sorted_by(|a, b| a < b), "-s", "sizes that do not grow")?;
+        within("-q", self.queues as u64, QUEUES)?;
+        within("--threads", self.threads as u64, THREADS)?;
+        let bytes = (2 * self.queues as u64).saturating_mul(self.largest() as u64);
+        within("bytes of the messages of all queues (-s, -q)", bytes, MEMORY)?;
+        if let Limit::Messages(messages) = self.limit {
+            within("-n", messages, MESSAGES)?;
+        }
+        within("--warm-up", self.warm_up, 0..=*MESSAGES.end())?;
+        within("-t", self.tx_depth.into(), 1..=8192)?;
+        within("-r", self.rx_depth.into(), 2..=16_384)?;
+        within("-l", self.post_list.into(), 1..=8192)?;
+        within("-Q", self.cq_mod.into(), 1..=u32::MAX.into())?;
+        let is_long = |time| time > LONGEST;
+        option(is_long(self.margin) || matches!(self.limit, Limit::Time(time) if is_long(time)), "-D", TOO_LONG)?;
+        if !self.queues.is_multiple_of(self.threads) {
             return Err(Impossible::Queues { queues: self.queues, threads: self.threads });
         }
         let is_lat = self.figure == Figure::Lat;
@@ -184,7 +228,7 @@ impl Plan {
         option(self.verb == Verb::Frame && self.both_ways, "-b", "frames go one way")?;
         option(self.both_ways && self.warm_up > 0, "--warm-up", "not with -b: use -D and --margin")?;
         option(self.post_list > self.tx_depth, "-l", "more than -t")?;
-        option(self.rate.is_some_and(|rate| !rate.is_finite() || rate <= 0.0), "--rate", "not above zero")?;
+        option(self.rate.is_some_and(|rate| !RATES.contains(&rate)), "--rate", "not from 0.001 to 10^12")?;
         let too_long = matches!(self.limit, Limit::Time(time) if time <= 2 * self.margin);
         option(too_long, "--margin", "-D leaves no time between two margins")
     }
@@ -280,6 +324,23 @@ pub(crate) mod tests {
         };
         assert_eq!(bad(|p| p.sizes = vec![8, 0]), Impossible::Size(Verb::Send, 0));
         assert_eq!(bad(|p| (p.queues, p.threads) = (3, 2)), Impossible::Queues { queues: 3, threads: 2 });
+        let range = |change: fn(&mut Plan), text: &str| assert_eq!(bad(change).to_string(), text);
+        range(|p| p.threads = 0, "--threads: 0 is not from 1 to 1024");
+        range(|p| p.threads = 1025, "--threads: 1025 is not from 1 to 1024");
+        range(|p| p.queues = 0, "-q: 0 is not from 1 to 16384");
+        range(|p| p.queues = usize::MAX, "-q: 18446744073709551615 is not from 1 to 16384");
+        range(|p| p.sizes = Vec::new(), "number of sizes: 0 is not from 1 to 64");
+        range(|p| p.sizes = (1..66).collect(), "number of sizes: 65 is not from 1 to 64");
+        range(|p| p.limit = Limit::Messages(0), "-n: 0 is not from 1 to 281474976710656");
+        range(|p| p.warm_up = u64::MAX, "--warm-up: 18446744073709551615 is not from 0 to 281474976710656");
+        range(|p| p.tx_depth = 8193, "-t: 8193 is not from 1 to 8192");
+        range(|p| p.rx_depth = 1, "-r: 1 is not from 2 to 16384");
+        range(|p| p.post_list = 0, "-l: 0 is not from 1 to 8192");
+        range(|p| p.cq_mod = 0, "-Q: 0 is not from 1 to 4294967295");
+        range(
+            |p| (p.figure, p.queues, p.sizes) = (Figure::Bw, 16, vec![1 << 30]),
+            "bytes of the messages of all queues (-s, -q): 34359738368 is not from 0 to 17179869184",
+        );
         let option = |change: fn(&mut Plan), option: &str| {
             assert!(matches!(bad(change), Impossible::Option(name, _) if name == option), "{option}");
         };
@@ -287,6 +348,10 @@ pub(crate) mod tests {
         option(|p| p.both_ways = true, "-b");
         option(|p| p.post_list = 129, "-l");
         option(|p| p.rate = Some(0.0), "--rate");
+        option(|p| p.rate = Some(f64::NAN), "--rate");
+        option(|p| p.sizes = vec![8, 8], "-s");
+        option(|p| p.margin = Duration::MAX, "-D");
+        option(|p| p.limit = Limit::Time(Duration::from_secs(1_000_001)), "-D");
         option(|p| (p.limit, p.margin) = (Limit::Time(Duration::from_secs(4)), Duration::from_secs(2)), "--margin");
     }
 }

@@ -97,13 +97,15 @@ fn one(
         let mut workers = Vec::new();
         for (thread, bench) in benches.iter_mut().enumerate() {
             let (samples, signs) = (samples.clone(), &signs);
-            workers.push(scope.spawn(move || {
+            let worker = thread::Builder::new().spawn_scoped(scope, move || {
                 let mut recorder = Recorder::new(&job.plan, (thread, every), &samples, job.plan.takes_turns());
                 let ran = if job.sends || job.receives { bench.run(job, &mut recorder, signs) } else { Ok(()) };
                 let record = recorder.finish();
                 // The other threads have nothing to wait for.
                 ran.inspect_err(|_| signs.peer_done.store(true, Ordering::Release)).map(|()| record)
-            }));
+            });
+            // Those that run have nothing to wait for then.
+            workers.push(worker.inspect_err(|_| signs.peer_done.store(true, Ordering::Release))?);
         }
         drop(samples);
         let mut watch = || -> Result<(), Failure> {
