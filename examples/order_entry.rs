@@ -30,7 +30,7 @@ use serde::Serialize;
 
 /// An order for each signal of the feed: tick to trade.
 #[derive(Parser)]
-#[command(version)]
+#[command(version, max_term_width = 80)]
 struct Options {
     #[command(flatten)]
     feed: FeedOptions,
@@ -68,7 +68,9 @@ struct Report {
 const FRAME: usize = 98;
 const PAYLOAD: usize = 48;
 type Order = Packet<Udp4, FRAME>;
+/// Orders that may be on their way, and WQEBBs of each: 30 bytes of segments, then the frame, in blocks of 64.
 const SENDS: u32 = 128;
+const WQEBBS: u32 = (30 + FRAME as u32).div_ceil(64);
 /// This program's address: one for documentation (RFC 5737).
 const SOURCE: SocketAddrV4 = SocketAddrV4::new(Ipv4Addr::new(192, 0, 2, 2), 5001);
 
@@ -95,7 +97,10 @@ fn trade(options: &Options, ready: impl FnOnce() -> Result<(), Failure>) -> Resu
     let pd = device.protection_domain()?;
     let mut lines = Lines::new(&device, &pd, &interface, &options.feed)?;
     let mut cq = device.completion_queue(2 * SENDS + 1).free_running(true).build()?;
-    let mut pair = pd.queue_pair::<RawPacket>(&cq, &cq).sends(2 * SENDS).receives(0).build()?;
+    // ANCHOR: queue
+    // The length of a send queue counts WQEBBs.
+    let mut pair = pd.queue_pair::<RawPacket>(&cq, &cq).sends(SENDS * WQEBBS).receives(0).build()?;
+    // ANCHOR_END: queue
     pair.activate(&device.port(options.feed.nic.ib_port)?)?;
     // ANCHOR: template
     let here = Host { mac: interface.mac()?, socket: SOURCE };

@@ -3,7 +3,7 @@
 use blueflame::cq::WcStatus;
 use blueflame::flow::Flow;
 use blueflame::transport::{self, InlineLayers, InlineNone};
-use blueflame::types::WrId;
+use blueflame::types::{Wqebbs, WrId};
 use blueflame::verbs::device::{SoftwareParser, Tunnels};
 use blueflame::verbs::ethernet::FlowAttr;
 use blueflame::verbs::{Access, Error, Pool, QpState};
@@ -41,6 +41,27 @@ fn frames_leave_in_every_form() {
         let done = completion(&mut cq, |cqe| pair.sq.retire(cqe).map(|retired| retired.wr_id));
         assert_eq!(done, (Ok(()), WrId(tag)));
     }
+}
+
+/// The length of a queue counts WQEBBs: an order of `docs/howto/order-entry.md` takes two.
+#[test]
+fn a_queue_holds_half_as_many_orders_of_two_wqebbs() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let fits = |sends| {
+        let cq = device.completion_queue(2 * sends).build().expect("a CQ");
+        let pair = pd.queue_pair::<Frames>(&cq, &cq).sends(sends).receives(0).build();
+        let mut pair = pair.expect("a raw packet queue pair: is it permitted?");
+        pair.activate(&device.port(1).expect("port 1")).expect("ready to send");
+        let order = pair.sq.template(wqe::frame().inline_headers([0x11; 98])).expect("a template");
+        assert_eq!(order.wqebbs(), Wqebbs(2));
+        let mut shots = 0;
+        while pair.sq.fire(&order, &()).is_ok() {
+            shots += 1;
+        }
+        shots
+    };
+    assert_eq!((fits(128), fits(256)), (64, 128));
 }
 
 #[test]
