@@ -24,7 +24,7 @@ use verdict::Figure;
 
 /// Print what `./run bench` measured with the goals beside it; write summary.json and charts.
 #[derive(Parser)]
-#[command(version)]
+#[command(version, max_term_width = 80)]
 struct Options {
     /// The folder `bench` of cargo's target directory: measurements are under `measured/`, the rest is written here
     folder: PathBuf,

@@ -40,7 +40,7 @@ pub(super) fn draw(section: &Section, panels: &[(&str, &str)], measured: &Measur
 
     let left = MARGIN + all().map(|record| width_of(&record.case, LABEL)).max().unwrap_or(0) + 8;
     let right = WIDTH - MARGIN - FIGURE;
-    let ticks = ticks(longest);
+    let ticks = ticks(0.0, longest);
     let top = ticks.last().copied().unwrap_or(longest);
     let place = |ns: f64| left + (ns / top * f64::from(right - left)).round() as i32;
     let mut y = HEAD + LEGEND;

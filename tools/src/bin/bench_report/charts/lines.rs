@@ -37,12 +37,15 @@ pub(super) fn draw(section: &Section, group: &str, axis: &str, measured: &Measur
 
     let names = lines.iter().map(|line| width_of(line.case, LABEL)).max().unwrap_or(0);
     let (left, right) = (MARGIN + FIGURES, WIDTH - MARGIN - names - 16);
-    let ticks = ticks(points().map(|point| point.1).fold(0.0, f64::max));
-    let top = ticks.last().copied().unwrap_or(1.0);
+    let figures = || points().map(|point| point.1);
+    let (low, most) = (figures().fold(f64::MAX, f64::min), figures().fold(0.0, f64::max));
+    // Lines that lie close together would be one, if the axis began at 0.
+    let ticks = ticks(if low > most / 2.0 { low } else { 0.0 }, most);
+    let (base, top) = (ticks.first().copied().unwrap_or(0.0), ticks.last().copied().unwrap_or(1.0));
     // A single place has no width: the line is then a mark at the left.
     let octaves = (last as f64 / first as f64).log2().max(1.0);
     let across = |x: u64| left + ((x as f64 / first as f64).log2() / octaves * f64::from(right - left)).round() as i32;
-    let up = |ns: f64| BOTTOM - (ns / top * f64::from(BOTTOM - TOP)).round() as i32;
+    let up = |ns: f64| BOTTOM - ((ns - base) / (top - base) * f64::from(BOTTOM - TOP)).round() as i32;
 
     for &tick in &ticks {
         canvas.rule((left, up(tick)), (right, up(tick)))?;
@@ -58,7 +61,8 @@ pub(super) fn draw(section: &Section, group: &str, axis: &str, measured: &Measur
             labelled = place + half + 6;
         }
     }
-    let title = format!("{axis} (logarithmic)");
+    let from = if base > 0.0 { format!("; times begin at {}", tick_label(base)) } else { String::new() };
+    let title = format!("{axis} (logarithmic){from}");
     canvas.text(&title, ((left + right) / 2, BOTTOM + 38), Anchor::Middle, LABEL)?;
     for (n, line) in lines.iter().enumerate() {
         let points: Vec<(i32, i32)> = line.points.iter().map(|&(x, ns)| (across(x), up(ns))).collect();
@@ -116,6 +120,14 @@ fn lines<'a>(measured: &'a Measurements, group: &str) -> Vec<Line<'a>> {
 #[cfg(test)]
 mod tests {
     use super::spread;
+    use crate::charts::page::ticks;
+
+    #[test]
+    fn an_axis_begins_where_its_lines_are() {
+        assert_eq!(ticks(0.0, 5.5), [0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0]);
+        // The times of setting up: six lines within a third of their height.
+        assert_eq!(ticks(49_677.0, 68_548.0), [45_000.0, 50_000.0, 55_000.0, 60_000.0, 65_000.0, 70_000.0]);
+    }
 
     #[test]
     fn names_keep_their_distance_and_stay_on_the_page() {

@@ -1,6 +1,6 @@
 //! The charts.
 //!
-//! Colours are Okabe and Ito's, which colour-blind people can also tell apart; lines also differ by their marks, and
+//! Colours are Okabe and Ito's and a dark blue, which colour-blind people can also tell apart; lines also differ by their marks, and
 //! everything is named where it is. One colour means one thing in all charts: grey is a floor, blue and green are this
 //! crate, orange and purple libmlx5.
 mod bars;

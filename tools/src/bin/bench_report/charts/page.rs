@@ -29,7 +29,7 @@ impl Family {
     pub(super) const ALL: [Self; 3] = [Self::Floor, Self::Blueflame, Self::Libmlx5];
 
     pub(super) fn of(record: &Record) -> Self {
-        match (record.is_floor(), record.is_libmlx5()) {
+        match (record.is_floor() || record.case.starts_with("by hand"), record.is_libmlx5()) {
             (true, _) => Self::Floor,
             (_, true) => Self::Libmlx5,
             _ => Self::Blueflame,
@@ -48,7 +48,12 @@ impl Family {
     pub(super) const fn colors(self) -> &'static [RGBColor] {
         match self {
             Self::Floor => &[RGBColor(0x80, 0x80, 0x80), RGBColor(0x30, 0x30, 0x30)],
-            Self::Blueflame => &[RGBColor(0x00, 0x72, 0xb2), RGBColor(0x00, 0x9e, 0x73), RGBColor(0x56, 0xb4, 0xe9)],
+            Self::Blueflame => &[
+                RGBColor(0x00, 0x72, 0xb2),
+                RGBColor(0x00, 0x9e, 0x73),
+                RGBColor(0x56, 0xb4, 0xe9),
+                RGBColor(0x1b, 0x2a, 0x6b),
+            ],
             Self::Libmlx5 => &[RGBColor(0xd5, 0x5e, 0x00), RGBColor(0xcc, 0x79, 0xa7), RGBColor(0xe6, 0x9f, 0x00)],
         }
     }
@@ -71,13 +76,13 @@ pub(super) fn page<'a>(section: &Section, cpu: &str, body: i32, file: &'a Path) 
     Ok(canvas)
 }
 
-/// Round values from 0 to `top` or a little more, about six of them.
-pub(super) fn ticks(top: f64) -> Vec<f64> {
-    let rough = top / 6.0;
+/// Round values from `low` or a little less to `top` or a little more, about six of them.
+pub(super) fn ticks(low: f64, top: f64) -> Vec<f64> {
+    let rough = (top - low) / 6.0;
     let magnitude = 10_f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * magnitude).find(|step| *step >= rough).unwrap_or(rough);
-    let count = (top / step).ceil() as u32;
-    (0..=count).map(|n| f64::from(n) * step).collect()
+    let (first, last) = ((low / step).floor() as u32, (top / step).ceil() as u32);
+    (first..=last).map(|n| f64::from(n) * step).collect()
 }
 
 /// A tick's value, with as many digits as it needs.
