@@ -118,6 +118,12 @@ impl Chaos {
         }
     }
 
+    /// Whether it asks for anything but a seed.
+    #[must_use]
+    pub fn has_rows(&self) -> bool {
+        self.file != File { seed: self.file.seed, ..File::default() }
+    }
+
     /// The seed of the network's faults.
     #[must_use]
     pub fn seed(&self) -> Option<u64> {

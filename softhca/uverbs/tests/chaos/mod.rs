@@ -114,5 +114,24 @@ fn a_script_that_makes_no_sense_is_named() {
     assert!(code == Some(71) && output.contains(path) && output.contains("no syndrome 0x77"), "{output}");
     std::fs::write(&script, "").expect("a script");
     let (code, output) = launch(&["--script", path], &["true"], PATIENCE);
-    assert!(code == Some(0) && output.contains("the script has done nothing"), "{output}");
+    assert!(code == Some(0) && output.contains("the script has done nothing: it has no rows"), "{output}");
+}
+
+#[test]
+fn a_script_that_does_nothing_is_no_success() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let script = directory.path().join("script.toml");
+    let path = script.to_str().expect("UTF-8");
+    // The program sends far less.
+    std::fs::write(&script, "[[wqe]]\nnth = 100000\nsyndrome = 0x15\n").expect("a script");
+    let play = |command: &[&str]| launch(&["--script", path], command, PATIENCE);
+    let (code, output) = play(&["ibv_devices"]);
+    let told = output.contains("the script has done nothing: no row has met its count or its time");
+    assert!(code == Some(72) && told, "{code:?}: {output}");
+    // The program's own failure says more.
+    let (code, output) = play(&["sh", "-c", "exit 3"]);
+    assert!(code == Some(3) && output.contains("has done nothing"), "{code:?}: {output}");
+    // A seed is no row: it changes the faults of the option.
+    std::fs::write(&script, "seed = 7\n").expect("a script");
+    assert_eq!(play(&["true"]).0, Some(0));
 }

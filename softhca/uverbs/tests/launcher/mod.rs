@@ -41,6 +41,16 @@ fn refuses(command: &mut Command, why: &str) {
 }
 
 #[test]
+fn help_fits_a_terminal_of_80_columns() {
+    let output = Command::new(LAUNCHER).arg("--help").output().expect("the launcher starts");
+    let help = words(&output);
+    assert!(output.status.success() && help.contains("--fabric"), "{help}");
+    for line in help.lines() {
+        assert!(line.chars().count() <= 80, "{} columns: {line}", line.chars().count());
+    }
+}
+
+#[test]
 fn objects_are_preloaded_from_any_path() {
     let directory = tempfile::tempdir().expect("a directory");
     for name in [&b"with space"[..], b"a:b", b"$LIB", b"\xff\xfe not UTF-8"] {

@@ -27,14 +27,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use written::Written;
 
-/// Run a program with software mlx5 devices: its unmodified libibverbs and libmlx5 find them as mlx5_0, mlx5_1, …
+/// Run a program with software mlx5 devices: its unmodified libibverbs and libmlx5
+/// find them as mlx5_0, mlx5_1, …
 ///
-/// Programs of one user find each other's devices, as if on one network, so two terminals can talk:
+/// Programs of one user find each other's devices, as if on one network, so two
+/// terminals can talk:
 ///
 ///   softhca-run ibv_rc_pingpong &
 ///   softhca-run ibv_rc_pingpong localhost
 #[derive(Debug, Parser)]
-#[command(name = "softhca-run", version, verbatim_doc_comment, after_help = AFTER_HELP)]
+#[command(name = "softhca-run", version, verbatim_doc_comment, max_term_width = 80, after_help = AFTER_HELP)]
 struct Options {
     /// Number of devices
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_DEVICES)))]
@@ -84,7 +86,8 @@ struct Options {
     #[arg(long, value_name = "SPEC", value_parser = faults)]
     faults: Option<String>,
 
-    /// Play this script of failures (TOML). At the end, the launcher prints the script's acts
+    /// Play this script of failures (TOML). At the end, the launcher prints the script's acts. If there are none, its
+    /// exit code is 72 if the program's is 0
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sink", "vfio"])]
     script: Option<PathBuf>,
 
@@ -161,45 +164,60 @@ Exit codes
   CMD's code    CMD has ended; 128 + n if signal n ended it
   70            strict mode has found a mistake, and CMD's code is 0
   71            the launcher itself has failed
+  72            no row of --script has done anything, and CMD's code is 0
   126, 127      CMD cannot be run
   2             wrong call
 
 Networks
   shm               programs of this user that have the same --fabric
-  udp               UDP port 4791 of the host's addresses, without privilege: RoCE v2 to other hosts and containers
-  udp:ADDRESS,…     the same, with these addresses; only one program at a time can have an address
+  udp               UDP port 4791 of the host's addresses, without privilege:
+                    RoCE v2 to other hosts and containers
+  udp:ADDRESS,…     the same, with these addresses; only one program at a time
+                    can have an address
   tap:NAME          Ethernet frames by a TAP device of the host
-  raw:NAME          Ethernet frames by an interface of the host, beside its kernel
-  socket:PATH       Ethernet frames between programs and virtual machines (QEMU's -netdev stream) at a Unix socket
+  raw:NAME          Ethernet frames by an interface of the host, beside its
+                    kernel
+  socket:PATH       Ethernet frames between programs and virtual machines
+                    (QEMU's -netdev stream) at a Unix socket
 
 Faults, each optional
-  drop, dup, reorder, delay, ecn   packets per thousand that are lost, repeated, overtaken, late, marked by a router
-  odp, psn                         messages per thousand that fail at a receive from an SRQ (vendor syndromes 0x93,
-                                   0x99)
-  latency, jitter, rate            a slow link: microseconds, microseconds, Mbit/s
+  drop, dup, reorder, delay, ecn   packets per thousand that are lost, repeated,
+                                   overtaken, late, marked by a router
+  odp, psn                         messages per thousand that fail at a receive
+                                   from an SRQ (vendor syndromes 0x93, 0x99)
+  latency, jitter, rate            a slow link: microseconds, microseconds,
+                                   Mbit/s
   seed                             where the random numbers start
 
-Damage, any number of each: bits that turn over in the writes of the devices, for tests that look for broken ones
-  cqe@OFFSET=MASK                  in each CQE; the offset is that in its last 64 bytes
+Damage, any number of each: bits that turn over in the writes of the devices,
+for tests that look for broken ones
+  cqe@OFFSET=MASK                  in each CQE; the offset is that in its last
+                                   64 bytes
   data@OFFSET=MASK                 in all other writes that are long enough
 
 Addresses
-  With --link ethernet and --wire shm, each port of each device has the address 10.95.DEVICE.PORT, and port 1 of mlx5_0
-  also has all IP addresses of the machine. Programs of librdmacm connect to them (rping -c -a 127.0.0.1). If the machine
-  has no route to 10.95.DEVICE.PORT, that address is the last in the table of GIDs, otherwise the first after the
-  link-local one. With tap: and socket:, the port has 10.95.INDEX.1, with udp and raw: the host's addresses. Listeners
-  on a port are known within one network.
+  With --link ethernet and --wire shm, each port of each device has the address
+  10.95.DEVICE.PORT, and port 1 of mlx5_0 also has all IP addresses of the
+  machine. Programs of librdmacm connect to them (rping -c -a 127.0.0.1). If the
+  machine has no route to 10.95.DEVICE.PORT, that address is the last in the
+  table of GIDs, otherwise the first after the link-local one. With tap: and
+  socket:, the port has 10.95.INDEX.1, with udp and raw: the host's addresses.
+  Listeners on a port are known within one network.
 
 Files in /sys
-  In a mount namespace of CMD, the devices' files lie over the machine's /sys, so that every program sees them. What CMD
-  mounts is its own. A user without rights gets a user namespace too, in which sudo has no effect. Without a namespace,
-  programs that call the C library see them, and find them in listings of /sys. /dev/infiniband is listed either way.
+  In a mount namespace of CMD, the devices' files lie over the machine's /sys,
+  so that every program sees them. What CMD mounts is its own. A user without
+  rights gets a user namespace too, in which sudo has no effect. Without a
+  namespace, programs that call the C library see them, and find them in
+  listings of /sys. /dev/infiniband is listed either way.
 
 Functions that CMD finds with dlsym(RTLD_DEFAULT, NAME)
   int softhca_step(void)
-      On a sink: takes all doorbells rung so far, by the doorbell records, and writes all CQEs on the calling thread.
-      Returns the number of completed send requests, or -1 if the device is no sink. QPs take the usual state changes
-      and need no peer. Receives never complete. The memory of READs and atomics does not change.
+      On a sink: takes all doorbells rung so far, by the doorbell records, and
+      writes all CQEs on the calling thread. Returns the number of completed
+      send requests, or -1 if the device is no sink. QPs take the usual state
+      changes and need no peer. Receives never complete. The memory of READs and
+      atomics does not change.
   int softhca_set_port(int device, int port, int up)
       Takes a link down or up. Each open of the device in CMD gets the event.
   int softhca_fail(int device)
@@ -209,18 +227,23 @@ Functions that CMD finds with dlsym(RTLD_DEFAULT, NAME)
   void softhca_refuse(unsigned long long nth, int error)
       The nth command of the calling thread from now on fails with that errno.
   void softhca_lose_answer(unsigned long long nth, int error)
-      The device carries the nth command out, and the command fails with that errno.
-  int softhca_refuse_mailbox(unsigned long long nth, unsigned short opcode, unsigned char status)
-      The firmware refuses the nth mailbox of that opcode (0: any) with that status.
+      The device carries the nth command out, and the command fails with that
+      errno.
+  int softhca_refuse_mailbox(unsigned long long nth, unsigned short opcode,
+          unsigned char status)
+      The firmware refuses the nth mailbox of that opcode (0: any) with that
+      status.
   long long softhca_steps_by_polls(int device)
-      Returns how many of CMD's calls of ibv_poll_cq have found work for the device, and done it.
+      Returns how many of CMD's calls of ibv_poll_cq have found work for the
+      device, and done it.
   unsigned softhca_carried_out(unsigned short opcode)
       Returns how many mailboxes of that opcode the firmware has carried out.
   ssize_t softhca_objects(int device, char *text, size_t room)
       Writes how many objects of each kind the device has.
 
 Files in the directory of --fabric
-  mlx5_0-1.down    while it exists, the link of port 1 of mlx5_0 is down in every program
+  mlx5_0-1.down    while it exists, the link of port 1 of mlx5_0 is down in
+                   every program
   mlx5_0.failed    when it appears, mlx5_0 fails in every program, for good";
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -260,6 +283,8 @@ enum NamespaceOption {
 const EXIT_COMPLAINTS: u8 = 70;
 /// Exit code when the launcher itself cannot do its work: EX_OSERR.
 const EXIT_LAUNCHER: u8 = 71;
+/// Exit code when the script has done nothing: the failure that it rehearses has not been met.
+const EXIT_NO_ACT: u8 = 72;
 /// Complaints of a report that are repeated in the summary.
 const COMPLAINTS_SHOWN: usize = 20;
 
@@ -372,10 +397,12 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
     env.extend(sanitizers::variables(object.name(), small.path())?);
     let code = child::run(&options.command, env, namespace)?;
     drop(counters);
-    if let Some((_, timeline)) = &settings.script {
-        tell(timeline)?;
-    }
-    Ok(summary(&report, options.strict, code)?)
+    let has_acted = match &settings.script {
+        Some((script, timeline)) => tell(script, timeline)?,
+        None => true,
+    };
+    let code = summary(&report, options.strict, code)?;
+    Ok(if code == 0 && !has_acted { EXIT_NO_ACT } else { code })
 }
 
 /// A copy of the script in `file` that stays as it is, and the path of its timeline.
@@ -388,19 +415,22 @@ fn own_script(file: &Path, scratch: &Path) -> Result<(PathBuf, PathBuf), String>
     Ok((copy, scratch.join("timeline")))
 }
 
-/// Prints the script's acts.
-fn tell(timeline: &Path) -> std::io::Result<()> {
+/// Prints the script's acts. Returns whether the script did what it is for: something, unless it has no rows.
+fn tell(script: &Path, timeline: &Path) -> std::io::Result<bool> {
     match std::fs::read_to_string(timeline) {
         Ok(lines) => {
             eprintln!("softhca-run: what the script has done:");
             lines.lines().for_each(|line| eprintln!("  {line}"));
+            Ok(true)
         }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            eprintln!("softhca-run: the script has done nothing");
+            let has_rows = std::fs::read_to_string(script)?.parse().is_ok_and(|script: Chaos| script.has_rows());
+            let why = if has_rows { "no row has met its count or its time" } else { "it has no rows" };
+            eprintln!("softhca-run: the script has done nothing: {why}");
+            Ok(!has_rows)
         }
-        Err(error) => return Err(error),
+        Err(error) => Err(error),
     }
-    Ok(())
 }
 
 /// The namespace for the program, if it is to have one: `tree` over `/sys`. `scratch` is a directory to make.
