@@ -110,7 +110,14 @@ pub(super) fn resolve_address(id: &mut Id, source: Option<Address>, destination:
             resolve_remote(id, wanted.ip(), bound.port())
         }
         None if settings.wire.leaves_the_host() => resolve_remote(id, wanted.ip(), bound.port()),
-        None if settings.link == settings::Link::Infiniband => Err(Errno::ENODEV),
+        None if settings.link == settings::Link::Infiniband => {
+            log::warn!(
+                "rdma_cm: {} is no address of these ports, which are InfiniBand and have no IP addresses: start \
+                 softhca-run with --link ethernet",
+                wanted.ip()
+            );
+            Err(Errno::ENODEV)
+        }
         None => Err(Errno(libc::EHOSTUNREACH)),
         Some(_) if id.local.is_some() => Ok(()),
         // A port of this machine: the way to it begins at its own address.

@@ -76,6 +76,21 @@ fn rping_checks_its_data() {
     exchange(&["--link", "ethernet", "--devices", "2"], "0.0.0.0", "10.95.1.1");
 }
 
+/// InfiniBand ports have no IP addresses here. librdmacm's event has a number alone.
+#[test]
+fn on_infiniband_the_log_says_which_option_is_missing() {
+    let (code, output) = launch(&[], &["rping", "-c", "-a", "127.0.0.1", "-C", "1"], PATIENCE);
+    assert_ne!(code, Some(0), "{output}");
+    assert!(output.contains("ADDR_ERROR, error -19"), "{output}");
+    assert!(
+        output.contains("127.0.0.1 is no address of these ports") && output.contains("--link ethernet"),
+        "{output}"
+    );
+    // A server that listens on all addresses asks for none.
+    let (_, output) = launch(&[], &["timeout", "1", "rping", "-s", "-C", "1"], PATIENCE);
+    assert!(!output.contains("--link ethernet"), "{output}");
+}
+
 #[test]
 fn udaddy_finds_its_peer_and_exchanges() {
     for (options, bytes) in [(ETHERNET, "1000"), (STRICT, "1000"), (LARGE_FRAMES, "4000")] {
