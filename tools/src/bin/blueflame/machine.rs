@@ -100,6 +100,19 @@ pub(crate) fn of_device(sysfs: &Path) -> Vec<Fact> {
     facts
 }
 
+/// Says so if more programs want a CPU than there are: in the last minute, on average.
+pub(crate) fn busy() -> Option<String> {
+    // Those of the machine, for its load is not that of a container.
+    let cpus = text("/proc/stat")?.lines().filter(|line| line.starts_with("cpu")).count() - 1;
+    wants(&text("/proc/loadavg")?, cpus as f64)
+}
+
+/// The same by a text of `/proc/loadavg`. A program that waits for completions takes a CPU itself.
+fn wants(load: &str, cpus: f64) -> Option<String> {
+    let load: f64 = load.split_whitespace().next()?.parse().ok()?;
+    (load > cpus + 1.0).then(|| format!("{load} programs wanted the {cpus} CPUs of this machine"))
+}
+
 /// A PCIe link.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct PciLink {
@@ -217,6 +230,17 @@ mod tests {
         assert_eq!(release(maps, "libibverbs.so.1."), Some(44));
         assert_eq!(release(maps, "libmlx5.so.1."), Some(56));
         assert_eq!(release("", "libmlx5.so.1."), None);
+    }
+
+    #[test]
+    fn a_machine_is_busy_if_programs_wait_for_cpus() {
+        assert_eq!(
+            wants("9.50 4.00 2.00 3/400 77", 2.0).as_deref(),
+            Some("9.5 programs wanted the 2 CPUs of this machine")
+        );
+        // One that polls for completions, and the doctor itself.
+        assert_eq!(wants("2.90 4.00 2.00 3/400 77", 2.0), None);
+        assert_eq!(wants("", 2.0), None);
     }
 
     #[test]

@@ -28,12 +28,12 @@ h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2rem; border-botto
 figure { margin: 1rem 0; } svg { max-width: 100%; height: auto; }
 table { border-collapse: collapse; width: 100%; }
 td, th { text-align: left; vertical-align: top; padding: .3rem .6rem; }
-tr + tr td { border-top: 1px solid #eee; } td.name { white-space: nowrap; } code { font-size: .9rem; }
+tr + tr td { border-top: 1px solid #eee; } td.name, td.time { white-space: nowrap; } code { font-size: .9rem; }
 .passed { color: #176f2c; } .failed { color: #b3261e; font-weight: bold; } .skipped { color: #7a5c00; }
-.means { color: #555; } .figures { color: #555; font-size: .9rem; } .advice { color: #7a5c00; }
+.means { color: #555; } .figures, .time { color: #555; font-size: .9rem; } .advice { color: #7a5c00; }
 @media (prefers-color-scheme: dark) {
   body { background: #161616; color: #e6e6e6; } tr + tr td { border-color: #333; } h2 { border-color: #444; }
   .passed { color: #6fcf85; } .failed { color: #ff8a80; } .skipped, .advice { color: #e0bf5c; }
-  .means, .figures { color: #aaa; }
+  .means, .figures, .time { color: #aaa; }
 }
 ";

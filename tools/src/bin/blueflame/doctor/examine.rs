@@ -8,9 +8,10 @@ use blueflame::verbs;
 use blueflame_devx as devx;
 
 use super::check::Check;
-use super::found::{Failure, Seen};
+use super::found::{Failure, Seen, TooLate};
 use super::lab::Lab;
 use super::report::{Outcome, Row};
+use crate::machine;
 use crate::need::Need;
 
 /// The first need that is not met, and why.
@@ -39,12 +40,24 @@ pub(crate) fn examine(check: &Check, lab: &Lab, even_down: bool) -> Row {
     }
     match catch_unwind(AssertUnwindSafe(|| (check.run)(lab))) {
         Ok(Ok(Seen { text, figures })) => row(Outcome::Passed, text, "This works here.".into(), None, figures),
-        Ok(Err(failure)) => row(Outcome::Failed, told(&failure), check.fault.into(), None, Vec::new()),
+        Ok(Err(failure)) => {
+            let busy = if failure.is::<TooLate>() { machine::busy() } else { None };
+            let means = busy.map_or_else(|| check.fault.to_owned(), |busy| blamed(&busy, check.fault));
+            row(Outcome::Failed, told(&failure), means, None, Vec::new())
+        }
         Err(panic) => {
             let why = format!("the check panicked: {}", message(&*panic));
             row(Outcome::Failed, why, "A defect of this crate or of the check: report it.".into(), None, Vec::new())
         }
     }
+}
+
+/// The meaning of a failure on a busy machine.
+fn blamed(busy: &str, fault: &str) -> String {
+    format!(
+        "{busy}, which alone may be the cause: run this again when the machine is idle, or with a longer --patience. If \
+         it fails there, too: {fault}"
+    )
 }
 
 /// The text of a failure. A missing capability that the device has reported is one, too: the check would have been
@@ -69,6 +82,15 @@ fn message(panic: &(dyn Any + Send)) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_busy_machine_is_blamed_first() {
+        let text = blamed("9.5 programs wanted the 2 CPUs", "The cause is the driver.");
+        assert!(text.starts_with("9.5 programs wanted the 2 CPUs, which alone"), "{text}");
+        assert!(text.ends_with("If it fails there, too: The cause is the driver."), "{text}");
+        let late: Failure = TooLate("late".into()).into();
+        assert!(late.is::<TooLate>() && late.to_string() == "late");
+    }
 
     #[test]
     fn an_unexpected_skip_is_told_as_one() {

@@ -40,6 +40,23 @@ pub(crate) fn ensure(is: bool, why: impl FnOnce() -> String) -> Result<(), Failu
     if is { Ok(()) } else { Err(why().into()) }
 }
 
+/// Something has not come within the patience. A busy machine makes it late, too.
+#[derive(Debug)]
+pub(crate) struct TooLate(pub(crate) String);
+
+impl fmt::Display for TooLate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for TooLate {}
+
+/// Fails with a text unless something is in time.
+pub(crate) fn in_time(is: bool, why: impl FnOnce() -> String) -> Result<(), Failure> {
+    if is { Ok(()) } else { Err(TooLate(why()).into()) }
+}
+
 /// Compares bytes that arrived with those that were sent. `what` names them.
 pub(crate) fn same(what: &str, sent: &[u8], arrived: &[u8]) -> Result<(), Failure> {
     if sent == arrived {

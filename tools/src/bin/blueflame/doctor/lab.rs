@@ -14,7 +14,7 @@ use blueflame::wqe::WorkRequest;
 use blueflame::{CompletionQueue, WrId};
 use blueflame_devx::Context;
 
-use super::found::{Failure, ensure};
+use super::found::{Failure, ensure, in_time};
 use crate::subject::Subject;
 
 /// Requests of a queue pair in checks.
@@ -71,7 +71,7 @@ impl Lab {
                 return Ok(found);
             }
             let waited = begin.elapsed();
-            ensure(waited < self.patience, || format!("{what}: nothing within {:?}", self.patience))?;
+            in_time(waited < self.patience, || format!("{what}: nothing within {:?}", self.patience))?;
             if waited < SPIN {
                 std::thread::yield_now();
             } else {

@@ -80,7 +80,7 @@ fn check(row: &Row) -> Markup {
                     ul.figures { @for figure in &row.figures { li { (figure.name) ": " (figure.value) } } }
                 }
             }
-            td.figures { (format!("{:.2} s", row.seconds)) }
+            td.time { (format!("{:.2} s", row.seconds)) }
         }
     }
 }
@@ -118,6 +118,13 @@ mod tests {
     fn texts_are_escaped() {
         let text = check(&row("x.y", "x")).into_string();
         assert!(text.contains("&lt;script&gt;") && text.contains("a &lt; b") && text.contains("look there"), "{text}");
+    }
+
+    /// A time is one word to its reader: `0.50 s` must not break before its unit.
+    #[test]
+    fn times_do_not_wrap() {
+        assert!(check(&row("x.y", "x")).into_string().contains("<td class=\"time\">0.50 s</td>"));
+        assert!(pages::page("title", &html! {}).contains("td.name, td.time { white-space: nowrap; }"));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use blueflame::transport::Rc;
 use blueflame::{WrId, wqe};
 
 use super::check::Check;
-use super::found::{Failure, Seen, ensure};
+use super::found::{Failure, Seen, ensure, in_time};
 use super::lab::{End, Lab, connected};
 use crate::machine;
 use crate::need::Need;
@@ -43,7 +43,7 @@ fn pingpong(lab: &Lab) -> Result<Seen, Failure> {
     for program in machine::PINGPONG {
         // The server looks at the bytes, and says so.
         let [server, _] = pair(lab, program, &[gid.clone(), words("-c -n 200 -s 1024")].concat())?;
-        ensure(!server.contains("invalid data"), || format!("{program}: {}", server.trim()))?;
+        ensure(!server.contains("invalid data"), || format!("{program}: {}", words(&server).join(" ")))?;
     }
     Ok(Seen::new("200 messages of 1024 bytes there and back, by each program"))
 }
@@ -107,13 +107,13 @@ fn pair(lab: &Lab, program: &str, arguments: &[String]) -> Result<[String; 2], F
         let (done, text) = start(Some("127.0.0.1"))?.end(lab.patience, program)?;
         // The server may not listen yet.
         if done.success() || begin.elapsed() > lab.patience || server.has_ended()? {
-            ensure(done.success(), || format!("{program}, the client: {done}: {}", text.trim()))?;
+            ensure(done.success(), || format!("{program}, the client: {done}: {}", words(&text).join(" ")))?;
             break text;
         }
         thread::sleep(Duration::from_millis(20));
     };
     let (done, text) = server.end(lab.patience, program)?;
-    ensure(done.success(), || format!("{program}, the server: {done}: {}", text.trim()))?;
+    ensure(done.success(), || format!("{program}, the server: {done}: {}", words(&text).join(" ")))?;
     Ok([text, client])
 }
 
@@ -132,7 +132,7 @@ impl Running {
             if let Some(status) = self.0.try_wait()? {
                 break status;
             }
-            ensure(begin.elapsed() < patience, || format!("{program} has not ended within {patience:?}"))?;
+            in_time(begin.elapsed() < patience, || format!("{program} has not ended within {patience:?}"))?;
             thread::sleep(Duration::from_millis(1));
         };
         let mut text = String::new();
