@@ -20,7 +20,7 @@ use common::{Failure, Role};
 
 /// Verified ping-pong by dynamic connections through raw mlx5 queues.
 #[derive(Parser)]
-#[command(version)]
+#[command(version, max_term_width = 80)]
 struct Options {
     #[command(flatten)]
     pingpong: PingPongOptions,

@@ -26,7 +26,7 @@ use serde::Serialize;
 
 /// A multicast feed on two lines, by hardware timestamps.
 #[derive(Parser)]
-#[command(version)]
+#[command(version, max_term_width = 80)]
 struct Options {
     #[command(flatten)]
     feed: FeedOptions,

@@ -2,7 +2,6 @@
 //!
 //! Usage: `multicast INTERFACE GROUP:PORT...`; `docs/howto/market-data.md` explains it.
 
-use std::error::Error;
 use std::net::SocketAddrV4;
 
 use blueflame::flow::Flow;
@@ -10,13 +9,14 @@ use blueflame::packet;
 use blueflame::queue::OwningRecvQueue;
 use blueflame::verbs::ethernet::{FrameReceiver, Interface};
 use blueflame::verbs::{Access, Device, Pool};
+use common::Failure;
 
 /// Frames that may wait for this program.
 const RECEIVES: u32 = 256;
 /// Bytes of a buffer: more than a frame has.
 const BUFFER: usize = 2048;
 
-fn main() -> Result<(), Box<dyn Error>> {
+fn main() -> Result<(), Failure> {
     let mut arguments = std::env::args().skip(1);
     let name = arguments.next().ok_or("usage: multicast INTERFACE GROUP:PORT...")?;
     // ANCHOR: receiver
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             queue.post(buffer)?;
             let payload = packet::parse(&frame[..bytes])?.payload;
             println!("line {line}: a frame of {bytes} bytes, {} of them payload", payload.len());
-            Ok::<_, Box<dyn Error>>(())
+            Ok::<_, Failure>(())
         })?;
     }
     // ANCHOR_END: receive

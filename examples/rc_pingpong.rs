@@ -22,7 +22,7 @@ use common::{Failure, Role};
 
 /// Verified RC ping-pong through raw mlx5 queues, with ibv_rc_pingpong's TCP exchange.
 #[derive(Parser)]
-#[command(version)]
+#[command(version, max_term_width = 80)]
 struct Options {
     #[command(flatten)]
     pingpong: PingPongOptions,

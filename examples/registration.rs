@@ -28,7 +28,7 @@ use serde::Serialize;
 
 /// Compares the cost of ibv_reg_mr with that of taking a buffer from a registered pool.
 #[derive(Parser)]
-#[command(version)]
+#[command(version, max_term_width = 80)]
 struct Options {
     /// RDMA device [default: the first mlx5 device]
     #[arg(short = 'd', long, visible_alias = "device")]

@@ -22,7 +22,7 @@ use common::{Failure, Role};
 
 /// Verified ping-pong by datagrams through raw mlx5 queues, with ibv_ud_pingpong's TCP exchange.
 #[derive(Parser)]
-#[command(version, mut_arg("size", |size| size.default_value("1024")))]
+#[command(version, max_term_width = 80, mut_arg("size", |size| size.default_value("1024")))]
 struct Options {
     #[command(flatten)]
     pingpong: PingPongOptions,

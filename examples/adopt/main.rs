@@ -20,7 +20,7 @@ use rdma_sys as sys;
 
 /// Objects of rdma-sys, driven by blueflame.
 #[derive(Parser)]
-#[command(version)]
+#[command(version, max_term_width = 80)]
 struct Options {
     /// RDMA device [default: the first]
     #[arg(short = 'd', long)]

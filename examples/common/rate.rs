@@ -22,7 +22,7 @@ pub enum Run {
 
 /// Rate and cost of Ethernet frames.
 #[derive(Parser)]
-#[command(version)]
+#[command(version, max_term_width = 80)]
 pub struct Options {
     /// What to do
     #[arg(long, value_enum, default_value_t = Run::Receive)]

@@ -24,7 +24,7 @@ use queues::Devx;
 
 /// Verified RC ping-pong through queues made by DevX, with ibv_rc_pingpong's TCP exchange.
 #[derive(Parser)]
-#[command(version)]
+#[command(version, max_term_width = 80)]
 struct Options {
     #[command(flatten)]
     pingpong: PingPongOptions,

@@ -7,6 +7,7 @@
 mod dmabuf;
 
 use std::error::Error;
+use std::fmt;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -19,8 +20,32 @@ use blueflame::{CompletionQueue, WrId};
 
 pub use crate::dmabuf::dmabuf;
 
-/// Why a program ends early.
-pub type Failure = Box<dyn Error>;
+/// Why a program ends early. `main` prints an error that it returns by `Debug`, which is the text for people here.
+pub struct Failure(pub Box<dyn Error>);
+
+impl fmt::Debug for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)?;
+        // The texts of most errors have their causes.
+        let mut told = self.0.to_string();
+        let mut source = self.0.source();
+        while let Some(error) = source {
+            let more = error.to_string();
+            if !told.contains(&more) {
+                write!(f, ": {more}")?;
+                told += &more;
+            }
+            source = error.source();
+        }
+        Ok(())
+    }
+}
+
+impl<E: Into<Box<dyn Error>>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self(error.into())
+    }
+}
 
 /// The EtherType of frames of these programs: one for experiments (IEEE Std 802, local experimental EtherTypes).
 pub const EXPERIMENT: u16 = 0x88b5;

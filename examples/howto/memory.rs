@@ -96,8 +96,8 @@ fn indirect_key(pd: &ProtectionDomain, near: &mut End, far: &mut End) -> Result<
 
 /// The message of an error about a missing feature. Any other error ends the program.
 fn unsupported(error: Failure) -> Result<String, Failure> {
-    match error.downcast_ref() {
-        Some(Error::Unsupported { .. }) => Ok(error.to_string()),
+    match error.0.downcast_ref() {
+        Some(Error::Unsupported { .. }) => Ok(format!("{error:?}")),
         _ => Err(error),
     }
 }

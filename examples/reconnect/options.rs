@@ -5,7 +5,7 @@ use common::{ReportOptions, Setup};
 
 /// Numbers for a peer that may die.
 #[derive(Parser)]
-#[command(version)]
+#[command(version, max_term_width = 80)]
 pub(crate) struct Options {
     #[command(flatten)]
     pub(crate) setup: Setup,

@@ -5,7 +5,7 @@ use common::{ReportOptions, Setup};
 
 /// Blocks over RDMA, for several initiators.
 #[derive(Parser)]
-#[command(version)]
+#[command(version, max_term_width = 80)]
 pub(crate) struct Options {
     #[command(flatten)]
     pub(crate) setup: Setup,

@@ -78,6 +78,36 @@ fn json(program: &str, args: &str) -> Value {
 }
 
 #[test]
+fn help_fits_a_terminal_of_80_columns() {
+    macro_rules! all {
+        ($($name:literal)*) => { [$(($name, env!(concat!("CARGO_BIN_EXE_", $name)))),*] };
+    }
+    for (name, program) in all!(
+        "adopt" "dc_pingpong" "devx_pingpong" "market_data" "order_entry" "packet_rate" "rc_pingpong" "rdma_operations"
+        "reconnect" "registration" "storage_target" "tokio" "ud_pingpong" "write_latency"
+    ) {
+        for line in run(program, "--help").lines() {
+            assert!(line.chars().count() <= 80, "{name} --help: {} columns: {line}", line.chars().count());
+        }
+    }
+}
+
+/// An error is a sentence, and not the value that it has in the source; without its device, no end waits for another.
+#[test]
+fn a_missing_device_is_told_in_words() {
+    for (program, arguments, code) in [
+        (env!("CARGO_BIN_EXE_rc_pingpong"), "-d mlx5_99", 2),
+        (env!("CARGO_BIN_EXE_write_latency"), "-d mlx5_99 localhost", 2),
+        (env!("CARGO_BIN_EXE_multicast"), "no_such_if 239.0.0.1:1", 1),
+    ] {
+        let output = Command::new(program).args(arguments.split_whitespace()).output().expect("the program starts");
+        let told = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{program}: {output:?}");
+        assert!(told.contains(" no ") && !told.contains('{') && !told.contains("Some("), "{program}: {told}");
+    }
+}
+
+#[test]
 fn first_pair() {
     assert_eq!(run(env!("CARGO_BIN_EXE_first_pair"), ""), "request WrId(1) is done: hello, device!\n");
 }
