@@ -357,7 +357,7 @@ fn exit_codes_tell_wrong_calls_from_failures() {
     assert_eq!(code(&["doctor", "--patience", "-1"]), Some(2));
     assert_eq!(code(&["doctor", "--only", "environment"]), Some(0));
     assert_eq!(code(&["doctor", "--only", "environment.memory", "--json", "/no/such/folder/file"]), Some(2));
-    assert_eq!(code(&["info", "-d", "mlx5_99"]), Some(1));
+    assert_eq!(code(&["info", "-d", "mlx5_99"]), Some(2));
 }
 
 #[test]

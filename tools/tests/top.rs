@@ -145,7 +145,7 @@ fn the_kernel_is_asked_where_there_is_no_software_device() {
 #[test]
 fn exit_codes_tell_wrong_calls_from_failures() {
     let code = |arguments: &str| top(arguments, None).status.code();
-    assert_eq!(code("--once -d mlx5_99"), Some(1));
+    assert_eq!(code("--once -d mlx5_99"), Some(2));
     assert_eq!(code("--delay 0"), Some(2));
     assert_eq!(code("--pid 1"), Some(2));
     // The live view needs a terminal.

@@ -11,6 +11,41 @@ fn blueflame(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_blueflame")).args(arguments).output().expect("runs")
 }
 
+/// The commands that a help lists. Their texts go on in lines that are further in.
+fn commands(help: &str) -> Vec<String> {
+    let list = help.split_once("Commands:\n").map_or("", |(_, list)| list).lines().take_while(|line| !line.is_empty());
+    let names = list.filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    let names = names.filter_map(|line| line.split_whitespace().next()).filter(|name| *name != "help");
+    names.map(str::to_owned).collect()
+}
+
+/// The help of a command, and of all that it has.
+fn helps(command: &[&str], found: &mut Vec<(String, String)>) {
+    let output = blueflame(&[command, &["--help"]].concat());
+    assert!(output.status.success(), "{command:?}: {output:?}");
+    let help = String::from_utf8_lossy(&output.stdout).into_owned();
+    let names = commands(&help);
+    found.push((command.join(" "), help));
+    for name in &names {
+        helps(&[command, &[name]].concat(), found);
+    }
+}
+
+#[test]
+fn help_fits_a_terminal_of_80_columns() {
+    let mut found = Vec::new();
+    helps(&[], &mut found);
+    let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+    for name in ["", "info", "doctor", "perf", "perf send", "perf frame", "perf compare", "top", "man"] {
+        assert!(names.contains(&name), "no {name:?} in {names:?}");
+    }
+    for (name, help) in &found {
+        for line in help.lines() {
+            assert!(line.chars().count() <= 80, "blueflame {name} --help: {} columns: {line}", line.chars().count());
+        }
+    }
+}
+
 #[test]
 fn bash_completes_commands() {
     let output = blueflame(&["completions", "bash"]);
@@ -43,10 +78,8 @@ fn each_command_has_a_page() {
     let output = blueflame(&["man", folder.to_str().expect("a name")]);
     assert!(output.status.success(), "{output:?}");
     let help = String::from_utf8_lossy(&blueflame(&["--help"]).stdout).into_owned();
-    let (_, commands) = help.split_once("Commands:\n").expect("a list of commands");
-    let commands = commands.lines().map_while(|line| line.split_whitespace().next()).filter(|name| *name != "help");
-    for command in commands {
-        let page = fs::read_to_string(folder.join(format!("blueflame-{command}.1"))).expect(command);
+    for command in commands(&help) {
+        let page = fs::read_to_string(folder.join(format!("blueflame-{command}.1"))).expect(&command);
         assert!(page.contains(".SH SYNOPSIS"), "{command}: {page}");
     }
     let page = fs::read_to_string(folder.join("blueflame-decode.1")).expect("a page");

@@ -2,13 +2,14 @@
 use anstream::{AutoStream, ColorChoice};
 use anyhow::{Context, Result};
 use blueflame_decode::capture::{Capture, capture};
-use blueflame_decode::{Input, Options, Order, Record, Styled, Transport};
+use blueflame_decode::{Input, Options, Order, Record, Styled, Transport, printable};
 use clap::Args;
 use serde::Serialize;
 use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use crate::exit::{WRONG_CALL, complain};
 use crate::words::named;
 
 const KINDS: &[(&str, Input)] = &[
@@ -116,8 +117,8 @@ pub(crate) fn run(arguments: &Arguments, colour: ColorChoice) -> ExitCode {
             ExitCode::SUCCESS
         }
         Err(error) => {
-            eprintln!("blueflame: {error:#}");
-            ExitCode::from(2)
+            complain(&error);
+            ExitCode::from(WRONG_CALL)
         }
     }
 }
@@ -139,7 +140,7 @@ fn decode(arguments: &Arguments, colour: ColorChoice) -> Result<ExitCode> {
                 all.captures.push(packets);
             } else {
                 if files.len() > 1 {
-                    writeln!(out, "==> {} <==", file.display())?;
+                    writeln!(out, "==> {} <==", printable(&file.display().to_string()))?;
                 }
                 write!(out, "{packets}")?;
             }
@@ -151,7 +152,7 @@ fn decode(arguments: &Arguments, colour: ColorChoice) -> Result<ExitCode> {
             all.records.extend(report.records);
         } else {
             if files.len() > 1 && !report.records.is_empty() {
-                writeln!(out, "==> {} <==", file.display())?;
+                writeln!(out, "==> {} <==", printable(&file.display().to_string()))?;
             }
             write!(out, "{}", Styled(&report))?;
         }

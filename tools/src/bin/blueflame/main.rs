@@ -3,6 +3,7 @@
 mod decode;
 #[cfg(feature = "device")]
 mod doctor;
+mod exit;
 #[cfg(feature = "device")]
 mod files;
 #[cfg(feature = "device")]
@@ -31,7 +32,7 @@ use std::process::ExitCode;
 
 /// Examine mlx5 NICs and their drivers.
 #[derive(Parser)]
-#[command(name = "blueflame", version)]
+#[command(name = "blueflame", version, max_term_width = 80)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

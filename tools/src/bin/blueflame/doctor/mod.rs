@@ -32,8 +32,10 @@ use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
 use anyhow::Result;
+use blueflame_decode::printable;
 use clap::Args;
 
+use crate::exit::{WRONG_CALL, complain};
 use crate::files::{is_stdout, put};
 use crate::info::device::describe;
 use crate::machine;
@@ -44,16 +46,19 @@ use lab::Lab;
 use report::{FORMAT, Report, Summary};
 
 const AFTER_HELP: &str = "\
-Sends from a port of the device to itself: it needs no peer, and changes nothing that stays. Checks of frames need
-CAP_NET_RAW. Checks that the device, its port or this process has no capability for are skipped, with its name.
+Sends from a port of the device to itself: it needs no peer, and changes nothing
+that stays. Checks of frames need CAP_NET_RAW. Checks that the device, its port
+or this process has no capability for are skipped, with its name.
 
   blueflame doctor
   blueflame doctor -d mlx5_0 --json report.json --html report.html
   blueflame doctor --only loopback --only errors.flush
 
-Attach both files to an issue. They have the names of this machine's kernel, CPU, addresses and MLX5_* variables.
+Attach both files to an issue. They have the names of this machine's kernel,
+CPU, addresses and MLX5_* variables.
 
-Exit codes: 0 if no check has failed, 1 if one has, 2 for a wrong call, or if no device could be opened.";
+Exit codes: 0 if no check has failed, 1 if one has, 2 for a wrong call, or if
+there is no such device, or none that opens.";
 
 /// Check a NIC, its driver and this crate with no peer, and write a report
 #[derive(Args)]
@@ -124,8 +129,8 @@ pub(crate) fn run(arguments: &Arguments, colour: ColorChoice) -> ExitCode {
         Ok(0) => ExitCode::SUCCESS,
         Ok(_) => ExitCode::FAILURE,
         Err(error) => {
-            eprintln!("blueflame: {error:#}");
-            ExitCode::from(2)
+            complain(&error);
+            ExitCode::from(WRONG_CALL)
         }
     }
 }
@@ -157,7 +162,12 @@ fn examined(arguments: &Arguments, colour: ColorChoice) -> Result<usize> {
     writeln!(
         out,
         "{}, device {}, firmware {}; port {}: {}, {:?}\n",
-        device.name, device.vendor_part_id, device.firmware, port.number, port.link_layer, port.state
+        printable(&device.name),
+        device.vendor_part_id,
+        printable(&device.firmware),
+        port.number,
+        port.link_layer,
+        port.state
     )?;
     let measure = Duration::from_millis(200);
     let lab = Lab { subject, patience: Duration::from_secs_f64(arguments.patience), measure };

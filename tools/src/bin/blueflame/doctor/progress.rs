@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
+use blueflame_decode::printable;
 
 use super::report::{Outcome, Row, Summary};
 
@@ -18,13 +19,15 @@ const fn style(outcome: Outcome) -> Style {
 pub(crate) fn row(out: &mut impl Write, row: &Row) -> io::Result<()> {
     let (style, word) = (style(row.outcome), row.outcome.word());
     writeln!(out, "{style}{word:<7}{style:#} {:<30} {}", row.id, row.title)?;
+    // Errors of the driver, and what other programs have printed.
+    let (seen, means) = (printable(&row.seen), printable(&row.means));
     match row.outcome {
-        Outcome::Passed => writeln!(out, "        {}", row.seen)?,
-        Outcome::Skipped => writeln!(out, "        needs {}: {}", row.missing.unwrap_or("a capability"), row.seen)?,
-        Outcome::Failed => writeln!(out, "        {}\n        {}", row.seen, row.means)?,
+        Outcome::Passed => writeln!(out, "        {seen}")?,
+        Outcome::Skipped => writeln!(out, "        needs {}: {seen}", row.missing.unwrap_or("a capability"))?,
+        Outcome::Failed => writeln!(out, "        {seen}\n        {means}")?,
     }
     for figure in &row.figures {
-        writeln!(out, "        {}: {}", figure.name, figure.value)?;
+        writeln!(out, "        {}: {}", printable(&figure.name), printable(&figure.value))?;
     }
     out.flush()
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use anyhow::{Result, ensure};
+use blueflame_decode::printable;
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 
@@ -63,7 +64,7 @@ pub(super) fn run(options: &Compare, colour: ColorChoice) -> Result<ExitCode> {
         serde_json::to_writer_pretty(&mut out, &all).map_err(io::Error::from)?;
         writeln!(out)?;
     } else {
-        writeln!(out, "{}\n{}", before.title, table(&changes))?;
+        writeln!(out, "{}\n{}", printable(&before.title), table(&changes))?;
     }
     Ok(if is_worse { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -26,6 +26,7 @@ use std::sync::Mutex;
 use anstream::ColorChoice;
 use common::{Failure, Role};
 
+use crate::exit::{WRONG_CALL, complain};
 use crate::files::{is_stdout, put};
 
 pub(crate) use options::Arguments;
@@ -51,8 +52,8 @@ pub(crate) fn run(arguments: &Arguments, colour: ColorChoice) -> ExitCode {
 }
 
 fn wrong(error: &anyhow::Error) -> ExitCode {
-    eprintln!("blueflame: {error:#}");
-    ExitCode::from(2)
+    complain(error);
+    ExitCode::from(WRONG_CALL)
 }
 
 /// Runs one end, or both; the client writes the files.

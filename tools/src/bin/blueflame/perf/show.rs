@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::Style;
+use blueflame_decode::printable;
 use common::Failure;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -48,7 +49,8 @@ impl Show {
 
     /// The run.
     pub(super) fn begin(&mut self, report: &Report) -> Result<(), Failure> {
-        let Report { title, role, peer, device, mtu, plan, omission, .. } = report;
+        let Report { title, role, mtu, plan, omission, .. } = report;
+        let (device, peer) = (printable(&report.device), printable(&report.peer));
         let mut text = format!("{HEAD}{title}{HEAD:#}, {role} on {device}, MTU {mtu}; peer: {peer}\n");
         let _ = write!(text, "queues {}, threads {}", plan.queues, plan.threads);
         if let Some(rate) = plan.rate {

@@ -1,8 +1,8 @@
 //! Counters that the kernel keeps in sysfs: of ports, of devices, and of the network interfaces of ports.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -68,11 +68,26 @@ pub(super) struct Speed {
     pub(super) packets_per_second: f64,
 }
 
+/// No RDMA device is there, or none of this name.
+#[derive(Debug)]
+pub(crate) struct NoDevice(Option<String>);
+
+impl fmt::Display for NoDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Some(name) => write!(f, "no device {name}"),
+            None => f.write_str("no RDMA devices: is the kernel's driver loaded (mlx5_ib)?"),
+        }
+    }
+}
+
+impl std::error::Error for NoDevice {}
+
 /// The places of these devices, or of all.
 ///
 /// # Errors
 /// No devices, or none of this name.
-pub(super) fn places(root: &Path, wanted: Option<&str>) -> io::Result<Vec<Place>> {
+pub(super) fn places(root: &Path, wanted: Option<&str>) -> Result<Vec<Place>, NoDevice> {
     let names = |folder: &Path| -> Vec<String> {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
         let mut names: Vec<String> = entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
@@ -95,8 +110,7 @@ pub(super) fn places(root: &Path, wanted: Option<&str>) -> io::Result<Vec<Place>
         }
     }
     if places.is_empty() {
-        let what = wanted.map_or("no RDMA devices".into(), |name| format!("no device {name}"));
-        return Err(io::Error::new(io::ErrorKind::NotFound, what));
+        return Err(NoDevice(wanted.map(str::to_owned)));
     }
     Ok(places)
 }

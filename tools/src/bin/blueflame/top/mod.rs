@@ -14,29 +14,35 @@ use std::time::{Duration, Instant};
 
 use anstream::{AutoStream, ColorChoice};
 use anyhow::{Result, ensure};
+use blueflame_decode::printable;
 use clap::Args;
 use ratatui::crossterm::event::{self, Event, KeyCode};
 use serde::Serialize;
 
+use crate::exit::failed;
+pub(crate) use counters::NoDevice;
 use counters::{Activity, Place, Reading, places};
 use key::Key;
 use queues::{Source, Wanted};
 use view::View;
 
 const AFTER_HELP: &str = "\
-Reads counters and hw_counters of ports and devices in sysfs, and the statistics of their network interfaces. It opens
-no device, and needs no right.
+Reads counters and hw_counters of ports and devices in sysfs, and the statistics
+of their network interfaces. It opens no device, and needs no right.
 
-With --queues, it shows queue pairs and completion queues. The software device counts the work of each, for all programs
-of one launcher. A NIC's kernel tells numbers, types, states, peers and processes by RDMA netlink, as `rdma resource
-show` does. It has no counters of single queues. Queues of raw frames are not among them: see their completion queues.
+With --queues, it shows queue pairs and completion queues. The software device
+counts the work of each, for all programs of one launcher. A NIC's kernel tells
+numbers, types, states, peers and processes by RDMA netlink, as `rdma resource
+show` does. It has no counters of single queues. Queues of raw frames are not
+among them: see their completion queues.
 
   blueflame top
   blueflame top -d mlx5_0 --delay 0.5
   blueflame top --queues --pid 1234
   blueflame top --json | jq '.ports[0].sent.bytes_per_second'
 
-Exit codes: 0 if all went well, 1 if there is no device, 2 for a wrong call.";
+Exit codes: 0 if all went well, 1 if a call failed, 2 for a wrong call, or if
+there is no such device.";
 
 /// Show the counters of ports, or queues, live
 #[derive(Args)]
@@ -85,10 +91,7 @@ pub(crate) fn run(arguments: &Arguments, colour: ColorChoice) -> ExitCode {
         Err(error) if error.downcast_ref::<io::Error>().is_some_and(|e| e.kind() == ErrorKind::BrokenPipe) => {
             ExitCode::SUCCESS
         }
-        Err(error) => {
-            eprintln!("blueflame: {error:#}");
-            ExitCode::FAILURE
-        }
+        Err(error) => failed(&error),
     }
 }
 
@@ -153,8 +156,8 @@ fn since(now: &[Reading], before: &[Reading]) -> Vec<Activity> {
 
 fn print(out: &mut impl Write, activity: &Activity) -> io::Result<()> {
     let port = activity.port.map_or(String::new(), |port| format!(" port {port}"));
-    let or_none = |text: &Option<String>| text.as_ref().map_or(String::new(), |text| format!(", {text}"));
-    writeln!(out, "{}{port}{}{}", activity.device, or_none(&activity.state), or_none(&activity.rate))?;
+    let or_none = |text: &Option<String>| text.as_ref().map_or(String::new(), |text| format!(", {}", printable(text)));
+    writeln!(out, "{}{port}{}{}", printable(&activity.device), or_none(&activity.state), or_none(&activity.rate))?;
     for (direction, speed) in [("sent", &activity.sent), ("received", &activity.received)] {
         if let Some(speed) = speed {
             let (gigabits, packets) = (speed.bytes_per_second * 8.0 / 1e9, speed.packets_per_second);
@@ -162,7 +165,8 @@ fn print(out: &mut impl Write, activity: &Activity) -> io::Result<()> {
         }
     }
     for counter in &activity.counters {
-        writeln!(out, "  {:<34} {:<22} {:.1} a second", counter.name, counter.value, counter.per_second)?;
+        let name = printable(&counter.name);
+        writeln!(out, "  {name:<34} {:<22} {:.1} a second", counter.value, counter.per_second)?;
     }
     Ok(())
 }

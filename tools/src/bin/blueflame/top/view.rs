@@ -1,5 +1,6 @@
 //! The screen of `blueflame top`: ports above, the counters of the chosen one below.
 
+use blueflame_decode::printable;
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout};
 use ratatui::style::{Color, Modifier, Style};
@@ -110,8 +111,9 @@ impl View {
 }
 
 fn port(activity: &Activity) -> Row<'static> {
-    let name = activity.port.map_or_else(|| activity.device.clone(), |port| format!("{} {port}", activity.device));
-    let or_none = |text: &Option<String>| text.clone().unwrap_or_default();
+    let device = printable(&activity.device);
+    let name = activity.port.map_or_else(|| device.clone(), |port| format!("{device} {port}"));
+    let or_none = |text: &Option<String>| text.as_deref().map(printable).unwrap_or_default();
     let gigabits = |speed: &Option<super::counters::Speed>| {
         speed.map_or(String::new(), |speed| format!("{:.3}", speed.bytes_per_second * 8.0 / 1e9))
     };
@@ -139,7 +141,7 @@ fn row(counter: &Counter) -> Row<'static> {
         false => Style::new(),
     };
     let cells = [
-        counter.name.clone(),
+        printable(&counter.name),
         counter.value.to_string(),
         format!("{:.1}", counter.per_second),
         unit(&counter.name).into(),

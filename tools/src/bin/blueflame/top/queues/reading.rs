@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
+use blueflame_decode::printable;
 use serde::Serialize;
 
 use super::kernel;
@@ -98,14 +99,14 @@ pub(crate) struct Sample<'a> {
 pub(crate) fn print(out: &mut impl Write, source: &Source, queues: &[Queue]) -> io::Result<()> {
     writeln!(out, "{}", source.says())?;
     for queue in queues {
-        let word = |text: &Option<String>| text.as_ref().map_or(String::new(), |text| format!(", {text}"));
+        let word = |text: &Option<String>| text.as_ref().map_or(String::new(), |text| format!(", {}", printable(text)));
         let peer = queue.peer.map_or(String::new(), |peer| format!(", peer {peer:#x}"));
         let entries = queue.entries.map_or(String::new(), |entries| format!(", {entries} entries"));
         let owner = queue.pid.map_or(String::new(), |pid| format!(", pid {pid}"));
         writeln!(
             out,
             "{} {} {:#x}{}{}{peer}{entries}{owner}{}",
-            queue.device,
+            printable(&queue.device),
             queue.kind.word(),
             queue.number,
             word(&queue.transport),
@@ -156,6 +157,21 @@ mod tests {
         assert!(wanted(None, None).has(&own) && wanted(Some("mlx5_0"), Some(7)).has(&own));
         assert!(!wanted(Some("mlx5_1"), None).has(&own) && !wanted(None, Some(8)).has(&own));
         assert!(!wanted(None, Some(7)).has(&queue(1, 0)));
+    }
+
+    /// A program gives itself any name, by `prctl(PR_SET_NAME)`, and writes the other words into its file.
+    #[test]
+    fn names_of_others_cannot_steer_the_terminal() {
+        let mut all = queue(0x1f, 5);
+        all.device = "mlx\u{1b}[2J".into();
+        all.program = Some("\u{1b}]0;owned\u{7}\n\u{202e}moor".into());
+        (all.transport, all.state) = (Some("RC\r".into()), Some("RTS\u{2028}\u{2066}".into()));
+        let mut text = Vec::new();
+        print(&mut text, &Source::Kernel, &[all]).expect("written");
+        let text = String::from_utf8(text).expect("text");
+        let expected =
+            "mlx\\u{1b}[2J QP 0x1f, RC\\u{d}, RTS\\u{2028}\\u{2066}, \\u{1b}]0;owned\\u{7}\\u{a}\\u{202e}moor";
+        assert_eq!(text.lines().nth(1), Some(expected), "{text}");
     }
 
     #[test]

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
+use blueflame_decode::printable;
 use ratatui::Frame;
 use ratatui::crossterm::event::{self, Event, KeyCode};
 use ratatui::layout::{Constraint, Layout};
@@ -70,14 +71,14 @@ impl View {
 }
 
 fn row(queue: &Queue) -> Row<'static> {
-    let word = |text: &Option<String>| text.clone().unwrap_or_default();
+    let word = |text: &Option<String>| text.as_deref().map(printable).unwrap_or_default();
     let speed = |names: &[&str]| {
         let speed = names.iter().find_map(|name| queue.per_second.get(name));
         speed.map_or(String::new(), |speed| format!("{speed:.0}"))
     };
     let waiting = ["WQEBBs waiting", "CQEs unread"].iter().find_map(|name| queue.waiting.get(name));
     let cells = [
-        queue.device.clone(),
+        printable(&queue.device),
         format!("{} {:#x}", queue.kind.word(), queue.number),
         word(&queue.transport),
         word(&queue.state),
