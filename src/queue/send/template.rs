@@ -77,10 +77,10 @@ impl<O: Operation, H: TemplatePayload> Template<O, H> {
     /// WQEBBs that each shot takes, for [`Moderation`](crate::queue::Moderation) and for the length of the queue.
     ///
     /// The queue has room for its depth divided by this many shots: a queue of `sends(128)` has 128 WQEBBs, so it holds
-    /// 64 shots of two WQEBBs. Ask for [`sends`](crate::verbs::QpBuilder::sends) of that product. A WRITE
-    /// of RC has one WQEBB up to 28 bytes inline, and one more for each further 64 bytes. A frame whose
-    /// bytes are all inline headers has one WQEBB up to 34 bytes, and two up to 98: 16 bytes of control segment and 14
-    /// of Ethernet segment come before them.
+    /// 64 shots of two WQEBBs. Ask for as many `sends` (`QpBuilder::sends`) as shots may be outstanding, times this. A
+    /// WRITE of RC has one WQEBB up to 28 bytes inline, and one more for each further 64 bytes. A frame whose bytes are
+    /// all inline headers has one WQEBB up to 34 bytes, and two up to 98: 16 bytes of control segment and 14 of
+    /// Ethernet segment come before them.
     #[inline]
     #[must_use]
     pub const fn wqebbs(&self) -> Wqebbs {

@@ -26,9 +26,9 @@ use crate::verbs::wait;
 /// # }
 /// ```
 ///
-/// A read or a write that would end later fails with [`ErrorKind::TimedOut`]. A write waits until the stream has room
-/// for some bytes. On a stream in blocking mode, it may then wait for room for the rest: the messages of a handshake
-/// fit into the buffer of any socket, and longer ones need `set_write_timeout` as well. The stream may be in
+/// A read or a write that would have to wait longer fails with [`ErrorKind::TimedOut`]. A write waits until the stream
+/// has room for some bytes. On a stream in blocking mode, it may then wait for room for the rest: the messages of a
+/// handshake fit into the buffer of any socket, and longer ones need `set_write_timeout` as well. The stream may be in
 /// non-blocking mode.
 #[derive(Debug)]
 pub struct Deadline<'a, S> {
