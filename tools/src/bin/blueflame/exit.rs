@@ -1,6 +1,8 @@
 //! How a command ends that could not do its work.
 
 #[cfg(feature = "device")]
+use std::fmt;
+#[cfg(feature = "device")]
 use std::process::ExitCode;
 
 use blueflame_decode::printable;
@@ -23,5 +25,23 @@ pub(crate) fn failed(error: &anyhow::Error) -> ExitCode {
 /// Whether no device is there, or none of the name that was asked for.
 #[cfg(feature = "device")]
 pub(crate) fn is_no_device(error: &anyhow::Error) -> bool {
-    common::is_no_device(error.as_ref()) || error.is::<crate::top::NoDevice>()
+    common::is_no_device(error.as_ref()) || error.is::<NoDevice>()
 }
+
+/// No RDMA device is in sysfs, or none of this name.
+#[cfg(feature = "device")]
+#[derive(Debug)]
+pub(crate) struct NoDevice(pub(crate) Option<String>);
+
+#[cfg(feature = "device")]
+impl fmt::Display for NoDevice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Some(name) => write!(f, "no device {name}"),
+            None => f.write_str("no RDMA devices: is the kernel's driver loaded (mlx5_ib)?"),
+        }
+    }
+}
+
+#[cfg(feature = "device")]
+impl std::error::Error for NoDevice {}

@@ -1,13 +1,13 @@
 //! Counters that the kernel keeps in sysfs: of ports, of devices, and of the network interfaces of ports.
 
 use std::collections::BTreeMap;
-use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use crate::exit::NoDevice;
 use crate::machine::text;
 
 /// Counters of one place, by name.
@@ -67,21 +67,6 @@ pub(super) struct Speed {
     pub(super) bytes_per_second: f64,
     pub(super) packets_per_second: f64,
 }
-
-/// No RDMA device is there, or none of this name.
-#[derive(Debug)]
-pub(crate) struct NoDevice(Option<String>);
-
-impl fmt::Display for NoDevice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.0 {
-            Some(name) => write!(f, "no device {name}"),
-            None => f.write_str("no RDMA devices: is the kernel's driver loaded (mlx5_ib)?"),
-        }
-    }
-}
-
-impl std::error::Error for NoDevice {}
 
 /// The places of these devices, or of all.
 ///

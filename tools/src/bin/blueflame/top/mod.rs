@@ -20,7 +20,6 @@ use ratatui::crossterm::event::{self, Event, KeyCode};
 use serde::Serialize;
 
 use crate::exit::failed;
-pub(crate) use counters::NoDevice;
 use counters::{Activity, Place, Reading, places};
 use key::Key;
 use queues::{Source, Wanted};
