@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_handle_is_not_free_before_its_object_is_gone() {
-        let resources = Arc::new(Resources::new(&test_settings("infiniband"), 0).unwrap());
+        let resources = Arc::new(Resources::new(&test_settings("infiniband"), 0));
         let mut objects = Objects::new(5, resources);
         assert_eq!(objects.insert(Arc::new(Domain)), 5);
         let going = objects.begin_end::<Domain>(5).unwrap();

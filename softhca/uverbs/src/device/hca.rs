@@ -159,10 +159,7 @@ impl Hca {
             None
         });
         let queues = QueuesFile::new(&settings, index);
-        let resources = Resources::new(&settings, index).map(Arc::new).map_err(|error| {
-            log::error!("{error}");
-            Errno(error.raw_os_error().unwrap_or(libc::ENOMEM))
-        })?;
+        let resources = Arc::new(Resources::new(&settings, index));
         let mishaps = Mishaps::new(&settings.fabric, index, settings.ports);
         if let Some(chaos) = chaos() {
             device.set_script(chaos.of_device(index));

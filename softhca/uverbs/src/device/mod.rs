@@ -18,6 +18,7 @@ mod frame_queues;
 mod hca;
 pub(crate) mod limits;
 mod network;
+mod numbers_file;
 mod pacing;
 #[cfg(target_arch = "x86_64")]
 mod pinned;

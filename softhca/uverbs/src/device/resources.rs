@@ -1,25 +1,25 @@
 //! How many resources programs have of a device. Each process counts its own in a file, which the others read
 //! ([`softhca_settings::resources_folder`]).
 
+use super::numbers_file::NumbersFile;
 use crate::process::lock;
 use softhca_settings::{RESOURCES, Resource, Settings, resources_file, resources_folder, resources_owner};
 use std::fs::{self, File};
-use std::io::{self, Write};
+use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-
-/// Bytes of a file.
-const BYTES: usize = RESOURCES * size_of::<u64>();
 
 /// The counts of this process for a device.
 pub(crate) struct Resources {
-    /// The mapped file; memory of this process if there is no file.
-    numbers: memmap2::MmapRaw,
-    /// The file, until it is removed.
-    file: Mutex<Option<PathBuf>>,
+    counts: Mutex<Counts>,
     /// The process that counts. The child of a fork has a copy of this, and not its parent's resources.
     process: u32,
+}
+
+struct Counts {
+    numbers: [u64; RESOURCES],
+    /// Where others read them, until the process ends.
+    file: Option<(NumbersFile, PathBuf)>,
 }
 
 /// A resource, as long as this lives.
@@ -30,7 +30,7 @@ pub(crate) struct Counted {
 
 impl Resources {
     /// None yet, of device `index`.
-    pub(crate) fn new(settings: &Settings, index: u32) -> io::Result<Self> {
+    pub(crate) fn new(settings: &Settings, index: u32) -> Self {
         let process = std::process::id();
         let in_file = |sysfs: &Path| -> io::Result<_> {
             let folder = resources_folder(sysfs);
@@ -41,52 +41,53 @@ impl Resources {
                 }
             }
             let path = folder.join(resources_file(process, index));
-            let mut file = File::options().read(true).write(true).create(true).truncate(true).open(&path)?;
-            // Where there is no room, this is an error, and a store to the mapping would be a signal.
-            file.write_all(&[0; BYTES])?;
-            Ok((memmap2::MmapOptions::new().len(BYTES).map_raw(&file)?, path))
+            let file = File::options().read(true).write(true).create(true).truncate(true).open(&path)?;
+            let file = NumbersFile::new(file);
+            file.write(0, &[0; RESOURCES])?;
+            Ok((file, path))
         };
-        let (numbers, file) = match settings.sysfs.as_deref().map(in_file) {
-            Some(Ok((numbers, path))) => (numbers, Some(path)),
-            // Without a tree, or without the right to write there, the counts are this process' secret.
-            not => {
-                if let Some(Err(error)) = not {
-                    log::debug!("other programs see no resources of mlx5_{index}: {error}");
-                }
-                (memmap2::MmapOptions::new().len(BYTES).map_anon()?.into(), None)
-            }
-        };
-        Ok(Self { numbers, file: Mutex::new(file), process })
+        // Without a tree, or without the right to write there, the counts are this process' secret.
+        let file = settings.sysfs.as_deref().map(in_file).transpose().unwrap_or_else(|error| {
+            log::debug!("other programs see no resources of mlx5_{index}: {error}");
+            None
+        });
+        Self { counts: Mutex::new(Counts { numbers: [0; RESOURCES], file }), process }
     }
 
-    fn number(&self, kind: Resource) -> &AtomicU64 {
-        // SAFETY: the file has a number for each kind, and is a page of memory, which this keeps mapped; it is only
-        // accessed by atomics of this size.
-        unsafe { AtomicU64::from_ptr(self.numbers.as_mut_ptr().cast::<u64>().add(kind as usize)) }
+    /// Changes the number of this kind.
+    fn change(&self, kind: Resource, change: impl FnOnce(u64) -> u64) {
+        if self.process != std::process::id() {
+            return;
+        }
+        let mut counts = lock(&self.counts);
+        let number = &mut counts.numbers[kind as usize];
+        *number = change(*number);
+        if let Some((file, _)) = &counts.file {
+            // All, because another process may have made the file shorter.
+            if let Err(error) = file.write(0, &counts.numbers) {
+                log::debug!("other programs see no resources of this one: {error}");
+            }
+        }
     }
 
     /// Counts one more, as long as the result lives.
     pub(crate) fn count(self: &Arc<Self>, kind: Resource) -> Counted {
-        if self.process == std::process::id() {
-            self.number(kind).fetch_add(1, Ordering::Relaxed);
-        }
+        self.change(kind, |number| number + 1);
         Counted { resources: self.clone(), kind }
     }
 
     /// Takes the file away, at the end of the process.
     pub(super) fn end(&self) {
-        if let Some(file) = lock(&self.file).take() {
+        if let Some((_, path)) = lock(&self.counts).file.take() {
             // The launcher may have removed the tree.
-            let _ = fs::remove_file(file);
+            let _ = fs::remove_file(path);
         }
     }
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        if self.resources.process == std::process::id() {
-            self.resources.number(self.kind).fetch_sub(1, Ordering::Relaxed);
-        }
+        self.resources.change(self.kind, |number| number.saturating_sub(1));
     }
 }
 
@@ -108,4 +109,29 @@ pub(crate) fn all(settings: &Settings, index: u32) -> [u64; RESOURCES] {
         sums.iter_mut().zip(numbers).for_each(|(sum, number)| *sum = sum.saturating_add(number));
     }
     sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A page that a mapped file has no longer raises SIGBUS when it is touched.
+    #[test]
+    fn a_file_that_another_process_makes_shorter_counts_on() {
+        let tree = tempfile::tempdir().unwrap();
+        let settings = Settings { sysfs: Some(tree.path().into()), ..crate::umad::test_settings("ethernet") };
+        let resources = Arc::new(Resources::new(&settings, 1));
+        let kept = resources.count(Resource::Qp);
+        let path = resources_folder(tree.path()).join(resources_file(std::process::id(), 1));
+        for len in [0, 3] {
+            File::options().write(true).open(&path).unwrap().set_len(len).unwrap();
+            let more = resources.count(Resource::Srq);
+            assert_eq!(all(&settings, 1), [0, 0, 1, 0, 0, 0, 1], "{len} bytes left");
+            drop(more);
+        }
+        drop(kept);
+        assert_eq!(all(&settings, 1), [0; RESOURCES]);
+        resources.end();
+        assert!(!path.exists());
+    }
 }
