@@ -1,20 +1,24 @@
-//! Waking a sleeping device: by two words, in private memory or in memory that processes share.
+//! Waking a sleeping device: by words in private memory, or in memory that processes share.
 //!
 //! The sleeper announces its sleep, looks for work once more, and sleeps. The waker makes its work visible, then looks
 //! for the announcement. Each has a full fence in between, so at least one of the two sees the other's store. Waking
-//! costs a system call only if there is a sleeper.
+//! costs a system call only if there is a sleeper that nobody has woken.
 //!
 //! Required: never does the sleeper see no work while the waker sees no sleeper.
 //!
 //! ```text
 //! sleeper                              waker
-//! sleeping = 1                         work = 1
+//! sleeping = 1, bell                   work = 1
 //! fence(SeqCst)                        fence(SeqCst)
-//! if work == 0 { sleep }               if sleeping == 1 { wake }
+//! if work == 0 { sleep }               if sleeping == 1 and bell is the announced one { bell += 1, wake }
 //! ```
 //!
 //! With weaker fences each side may read before its own store is visible: both read 0, and the work waits until the
 //! sleep ends by itself.
+//!
+//! Wakers in other processes write to the bell alone. The sleeper's own words are in memory that they can only read, so
+//! none of them can have the others take a sleeper for an awake one. A store to the bell costs at most the sleep in
+//! which it happens: the next announcement has the new value.
 //!
 //! A thread other than the sleeper may look for work, too: a program that polls. While it looks often, no waker wakes
 //! the sleeper, which would only take the CPU from the looking thread. The sleeper then sleeps for [`ATTENDED_SLEEP`]
@@ -30,18 +34,25 @@ use std::{
     time::Duration,
 };
 
-/// The words. All zeros is the initial state.
+/// The sleeper's words. Only its process writes to them. All zeros is the initial state.
 #[derive(Debug, Default)]
 #[repr(C)]
-pub struct NotifyWords {
-    /// Counts wake-ups; the futex.
-    sequence: AtomicU32,
-    /// One of [`AWAKE`], [`ASLEEP`], [`FAST_ASLEEP`].
+pub(crate) struct SleeperWords {
+    /// One of [`AWAKE`], [`ASLEEP`], [`FAST_ASLEEP`]; in the other bits, those of the bell when it fell asleep.
     sleeping: AtomicU32,
     /// When another thread has last looked for work, in nanoseconds of the monotonic clock; 0 = never, [`LOOKING`].
     attended: AtomicU64,
 }
 
+/// Counts wake-ups, in steps of [`WAKE_UP`]; the futex. All wakers write to it.
+#[derive(Debug, Default)]
+#[repr(transparent)]
+pub(crate) struct Bell(AtomicU32);
+
+/// What a wake-up adds to the bell.
+const WAKE_UP: u32 = 4;
+/// The bits of `sleeping` that are none of the bell's.
+const STATE: u32 = WAKE_UP - 1;
 /// The owner is awake.
 const AWAKE: u32 = 0;
 /// It sleeps or is about to.
@@ -56,18 +67,87 @@ pub const ATTENDED_SLEEP: Duration = Duration::from_micros(200);
 /// Loops that poll look again in less than one microsecond.
 const RECENT_LOOK: Duration = Duration::from_micros(3);
 
-/// A handle to the words of one sleeper. Clones are the same sleeper.
+/// Wakes one sleeper. Clones wake the same.
 #[derive(Clone, Debug)]
-pub struct Notify {
-    words: NonNull<NotifyWords>,
-    /// Keeps `words` alive.
+pub struct Waker {
+    sleeper: NonNull<SleeperWords>,
+    bell: NonNull<Bell>,
+    /// Keeps both alive.
     _owner: Arc<dyn Any + Send + Sync>,
 }
 
 // SAFETY: the words are atomics, alive as long as `_owner`, which may itself be sent and shared.
-unsafe impl Send for Notify {}
+unsafe impl Send for Waker {}
 // SAFETY: as above.
-unsafe impl Sync for Notify {}
+unsafe impl Sync for Waker {}
+
+impl Waker {
+    /// Words somewhere else, such as in memory that processes share.
+    ///
+    /// # Safety
+    /// The words are aligned. As long as `owner` lives, `sleeper` is valid for atomic reads, and `bell` for atomic
+    /// reads and writes. Only atomic accesses are made to them by anyone.
+    pub(crate) unsafe fn at(
+        sleeper: NonNull<SleeperWords>,
+        bell: NonNull<Bell>,
+        owner: Arc<dyn Any + Send + Sync>,
+    ) -> Self {
+        Self { sleeper, bell, _owner: owner }
+    }
+
+    /// Wakes the sleeper, if there is one that nobody has woken, and no other thread looks for work at this time. Call
+    /// it after the work was made visible.
+    ///
+    /// May be called in a signal handler: it takes no lock and allocates nothing. On architectures where rustix makes
+    /// system calls through libc it may change `errno`.
+    pub fn wake(&self) {
+        fence(Ordering::SeqCst);
+        // Acquire: the bell is then at least as far as the announcement says.
+        let announced = self.sleeper().sleeping.load(Ordering::Acquire);
+        if announced & STATE != AWAKE && self.is_unheard(announced) && !self.was_attended(RECENT_LOOK) {
+            self.rouse(announced);
+        }
+    }
+
+    /// Whether nobody has rung since that sleep was announced.
+    fn is_unheard(&self, announced: u32) -> bool {
+        (self.bell().0.load(Ordering::Relaxed) ^ announced) & !STATE == 0
+    }
+
+    /// Ends the sleep that was announced so.
+    fn rouse(&self, announced: u32) {
+        let bell = &self.bell().0;
+        let ring = |rung: u32| ((rung ^ announced) & !STATE == 0).then(|| rung.wrapping_add(WAKE_UP));
+        // Another waker may be the first.
+        if bell.fetch_update(Ordering::Release, Ordering::Relaxed, ring).is_ok() {
+            rouse(bell);
+        }
+    }
+
+    /// Whether another thread looks for work, or has done so in the last `time`.
+    fn was_attended(&self, time: Duration) -> bool {
+        match self.sleeper().attended.load(Ordering::Relaxed) {
+            0 => false,
+            LOOKING => true,
+            at => LookTime::now().0.checked_sub(at).is_some_and(|age| u128::from(age) < time.as_nanos()),
+        }
+    }
+
+    fn sleeper(&self) -> &SleeperWords {
+        // SAFETY: aligned and alive as long as `_owner` by the contract of `at`, or owned by the `Arc` made in `new`;
+        // only atomics, so a shared reference permits the others' writes.
+        unsafe { self.sleeper.as_ref() }
+    }
+
+    fn bell(&self) -> &Bell {
+        // SAFETY: as in `sleeper`.
+        unsafe { self.bell.as_ref() }
+    }
+}
+
+/// A sleeper: a handle for its own process, which writes to its words. Clones are the same sleeper.
+#[derive(Clone, Debug)]
+pub struct Notify(Waker);
 
 impl Default for Notify {
     fn default() -> Self {
@@ -79,35 +159,43 @@ impl Notify {
     /// Words in private memory.
     #[must_use]
     pub fn new() -> Self {
-        let owner = Arc::new(NotifyWords::default());
-        Self { words: NonNull::from(&*owner), _owner: owner }
+        let owner = Arc::new((SleeperWords::default(), Bell::default()));
+        let (sleeper, bell) = (NonNull::from(&owner.0), NonNull::from(&owner.1));
+        Self(Waker { sleeper, bell, _owner: owner })
     }
 
-    /// Words somewhere else, such as in memory that processes share.
+    /// The sleeper that `waker` wakes.
     ///
     /// # Safety
-    /// `words` is aligned, and valid for reads and atomic writes as long as `owner` lives. Only atomic accesses are
-    /// made to it by anyone.
-    #[must_use]
-    pub unsafe fn at(words: NonNull<NotifyWords>, owner: Arc<dyn Any + Send + Sync>) -> Self {
-        Self { words, _owner: owner }
+    /// The waker's sleeper words are also valid for atomic writes.
+    pub(crate) unsafe fn of(waker: Waker) -> Self {
+        Self(waker)
+    }
+
+    /// Wakes the sleeper: see [`Waker::wake`].
+    pub fn wake(&self) {
+        self.0.wake();
     }
 
     /// Announces sleep. The caller now looks for work once more. Then it calls [`Self::wait`] with the returned value,
     /// or [`Self::cancel`].
     #[must_use]
     pub fn prepare(&self) -> u32 {
-        let words = self.words();
-        let seen = words.sequence.load(Ordering::Relaxed);
-        words.sleeping.store(ASLEEP, Ordering::Relaxed);
+        let seen = self.0.bell().0.load(Ordering::Relaxed);
+        self.announce(seen, ASLEEP);
         // The announcement comes before the last look for work (the other half is in `wake`).
         fence(Ordering::SeqCst);
         seen
     }
 
+    /// Says how the sleep is that began when the bell was `seen`.
+    fn announce(&self, seen: u32, state: u32) {
+        self.0.sleeper().sleeping.store(seen & !STATE | state, Ordering::Release);
+    }
+
     /// Takes the announcement back.
     pub fn cancel(&self) {
-        self.words().sleeping.store(AWAKE, Ordering::Relaxed);
+        self.0.sleeper().sleeping.store(AWAKE, Ordering::Relaxed);
     }
 
     /// Sleeps until woken, at most `timeout`, and at most [`ATTENDED_SLEEP`] while another thread looks for work often.
@@ -115,77 +203,40 @@ impl Notify {
     ///
     /// Off Linux there is no futex: it sleeps for `timeout`, and [`Self::wake`] does not shorten it.
     pub fn wait(&self, seen: u32, timeout: Duration) {
-        sleep(&self.words().sequence, seen, self.limited(timeout));
+        sleep(&self.0.bell().0, seen, self.limited(seen, timeout));
         self.cancel();
     }
 
     /// The time to sleep, which is announced if it is a long one.
-    fn limited(&self, timeout: Duration) -> Duration {
+    fn limited(&self, seen: u32, timeout: Duration) -> Duration {
         if timeout <= ATTENDED_SLEEP {
             return timeout;
         }
-        let words = self.words();
-        // A waker may have taken the announcement back already: then the sleep ends at once.
-        let _ = words.sleeping.compare_exchange(ASLEEP, FAST_ASLEEP, Ordering::Relaxed, Ordering::Relaxed);
+        self.announce(seen, FAST_ASLEEP);
         // Either a look sees this announcement, or its time is seen here (the other half is in `begin_look`).
         fence(Ordering::SeqCst);
-        if !self.was_attended(ATTENDED_SLEEP) {
+        if !self.0.was_attended(ATTENDED_SLEEP) {
             return timeout;
         }
-        let _ = words.sleeping.compare_exchange(FAST_ASLEEP, ASLEEP, Ordering::Relaxed, Ordering::Relaxed);
+        self.announce(seen, ASLEEP);
         ATTENDED_SLEEP
     }
 
     /// Says that this thread, which is not the sleeper, begins to look for work, and will look again within
     /// microseconds. Ended by [`Self::end_look`].
     pub fn begin_look(&self) {
-        let words = self.words();
-        words.attended.store(LOOKING, Ordering::Relaxed);
+        self.0.sleeper().attended.store(LOOKING, Ordering::Relaxed);
         fence(Ordering::SeqCst);
         // From now on, it must not sleep for long.
-        if words.sleeping.load(Ordering::Relaxed) == FAST_ASLEEP {
-            self.rouse_sleeper();
+        let announced = self.0.sleeper().sleeping.load(Ordering::Acquire);
+        if announced & STATE == FAST_ASLEEP {
+            self.0.rouse(announced);
         }
     }
 
     /// Says that this thread has looked for work, at the time `now`.
     pub fn end_look(&self, now: LookTime) {
-        self.words().attended.store(now.0, Ordering::Relaxed);
-    }
-
-    /// Whether another thread looks for work, or has done so in the last `time`.
-    fn was_attended(&self, time: Duration) -> bool {
-        match self.words().attended.load(Ordering::Relaxed) {
-            0 => false,
-            LOOKING => true,
-            at => LookTime::now().0.checked_sub(at).is_some_and(|age| u128::from(age) < time.as_nanos()),
-        }
-    }
-
-    /// Wakes the sleeper, if there is one, and no other thread looks for work at this time. Call it after the work was
-    /// made visible.
-    ///
-    /// May be called in a signal handler: it takes no lock and allocates nothing. On architectures where rustix makes
-    /// system calls through libc it may change `errno`.
-    pub fn wake(&self) {
-        fence(Ordering::SeqCst);
-        if self.words().sleeping.load(Ordering::Relaxed) != AWAKE && !self.was_attended(RECENT_LOOK) {
-            self.rouse_sleeper();
-        }
-    }
-
-    fn rouse_sleeper(&self) {
-        let words = self.words();
-        if words.sleeping.swap(AWAKE, Ordering::Relaxed) != AWAKE {
-            words.sequence.fetch_add(1, Ordering::Release);
-            rouse(&words.sequence);
-        }
-    }
-
-    fn words(&self) -> &NotifyWords {
-        // SAFETY: aligned and alive as long as `_owner` by the contract of `at`, or owned by the `Arc` made in `new`;
-        // only atomics, so a shared reference permits the others' writes.
-        unsafe { self.words.as_ref() }
+        self.0.sleeper().attended.store(now.0, Ordering::Relaxed);
     }
 }
 
@@ -288,9 +339,34 @@ mod tests {
     fn wakes(notify: &Notify) -> bool {
         let seen = notify.prepare();
         notify.wake();
-        let woken = notify.words().sequence.load(Ordering::Relaxed) != seen;
+        let woken = notify.0.bell().0.load(Ordering::Relaxed) != seen;
         notify.cancel();
         woken
+    }
+
+    /// A sleeper may be woken by many. Each wake-up is a system call, and the first has ended the sleep.
+    #[test]
+    fn a_sleep_is_ended_once() {
+        let notify = Notify::new();
+        let rung = || notify.0.bell().0.load(Ordering::Relaxed);
+        let seen = notify.prepare();
+        (0..3).for_each(|_| notify.wake());
+        assert_eq!(rung(), seen.wrapping_add(WAKE_UP));
+        notify.cancel();
+        notify.wake();
+        assert_eq!(rung(), seen.wrapping_add(WAKE_UP), "nobody sleeps");
+    }
+
+    /// Every waker can write anything there. The next sleep is as before.
+    #[test]
+    fn a_bell_with_any_value_wakes_the_next_sleep() {
+        let notify = Notify::new();
+        for stored in [0, 1, 3, 4, u32::MAX, 0x8000_0002] {
+            let _ = notify.prepare();
+            notify.0.bell().0.store(stored, Ordering::Relaxed);
+            notify.cancel();
+            assert!(wakes(&notify), "{stored:#x}");
+        }
     }
 
     #[cfg(target_os = "linux")]
@@ -312,15 +388,14 @@ mod tests {
     #[test]
     fn sleeps_are_short_while_another_thread_looks_for_work() {
         let (notify, long) = (Notify::new(), Duration::from_secs(20));
-        let _ = notify.prepare();
-        assert_eq!(notify.limited(long), long);
-        let seen = notify.words().sequence.load(Ordering::Relaxed);
-        notify.begin_look();
-        assert_ne!(notify.words().sequence.load(Ordering::Relaxed), seen, "the first look ends a long sleep");
         let seen = notify.prepare();
-        assert_eq!(notify.limited(long), ATTENDED_SLEEP);
+        assert_eq!(notify.limited(seen, long), long);
         notify.begin_look();
-        assert_eq!(notify.words().sequence.load(Ordering::Relaxed), seen, "a short sleep is left alone");
+        assert_ne!(notify.0.bell().0.load(Ordering::Relaxed), seen, "the first look ends a long sleep");
+        let seen = notify.prepare();
+        assert_eq!(notify.limited(seen, long), ATTENDED_SLEEP);
+        notify.begin_look();
+        assert_eq!(notify.0.bell().0.load(Ordering::Relaxed), seen, "a short sleep is left alone");
     }
 
     #[cfg(target_os = "linux")]

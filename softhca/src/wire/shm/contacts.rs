@@ -34,7 +34,7 @@ use rustix::event::{EventfdFlags, Timespec, eventfd};
 use super::ring::{Reader, Writer};
 use super::slot::{Connection, Control, Directory, OwnSlot, Received, SLOTS};
 use crate::config::Gid;
-use crate::notify::Notify;
+use crate::notify::{Notify, Waker};
 use crate::thread::{go_apart, spawn, stay_apart};
 
 /// How long a sender that has connected may take to hand its ring over. It does so at once; one that does not would
@@ -62,8 +62,16 @@ enum Request {
     End,
 }
 
-/// A receiver that was reached: its connection, the ring to it, and how it is woken as soon as it has said so.
-pub(super) type Reached = (Link, Writer, Arc<OnceLock<(Control, Notify)>>);
+/// A receiver that was reached.
+pub(super) struct Reached {
+    pub(super) link: Link,
+    /// The ring to it.
+    pub(super) writer: Writer,
+    /// How it is woken as soon as it has said so.
+    pub(super) control: Arc<OnceLock<(Control, Waker)>>,
+    /// The number of its process; 0 if this process cannot see it.
+    pub(super) process: u32,
+}
 
 /// Reports to the wire.
 #[derive(Debug)]
@@ -104,7 +112,7 @@ enum Purpose {
     /// A sender.
     Sender,
     /// A receiver, and how it is woken when it has said so.
-    Receiver(Arc<OnceLock<(Control, Notify)>>),
+    Receiver(Arc<OnceLock<(Control, Waker)>>),
 }
 
 /// A connection.
@@ -145,7 +153,7 @@ pub(super) struct Contacts {
     /// The slot that the device has taken.
     pub(super) number: u32,
     /// How it is woken.
-    pub(super) control: Control,
+    pub(super) notify: Notify,
     requests: Sender<Request>,
     news: Receiver<News>,
     /// Descriptors that the threads share with the process, if they have none of their own.
@@ -165,7 +173,7 @@ struct Shared {
 /// What the asking thread tells when it has begun. Descriptors of its own stay with it.
 struct Begun {
     number: u32,
-    control: Control,
+    notify: Notify,
     shared: Option<Shared>,
 }
 
@@ -178,14 +186,21 @@ impl Contacts {
         let (path, links) = (directory.to_path_buf(), requests.clone());
         let thread = spawn("softhca-fabric", move || ask(&path, &begins, &to_do, links, reports))?;
         let begun = has_begun.recv().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()))?;
-        let Some(Begun { number, control, shared }) = begun else { return Ok(None) };
+        let Some(Begun { number, notify, shared }) = begun else { return Ok(None) };
         let (thread, pid) = (Some(thread), std::process::id());
-        Ok(Some(Self { number, control, requests, news, shared, thread, pid }))
+        Ok(Some(Self { number, notify, requests, news, shared, thread, pid }))
     }
 
     /// Connects to a slot's owner and hands it a ring; `None` if there is no owner.
     pub(super) fn reach(&self, slot: u32) -> io::Result<Option<Reached>> {
         self.ask(move |asking| asking.reach(slot))
+    }
+
+    /// Whether process `number` is stopped, by a signal or by a debugger.
+    pub(super) fn is_stopped(&self, number: u32) -> bool {
+        // States T and t (proc_pid_stat(5)), behind the name, which may have any characters.
+        let is_stopped = |stat: String| stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']));
+        self.ask(move |_| Ok(std::fs::read_to_string(format!("/proc/{number}/stat"))?)).is_ok_and(is_stopped)
     }
 
     /// The slots that have an owner, or had one that was killed.
@@ -309,7 +324,7 @@ impl Asking {
         let connections = Connections { kept: HashMap::new(), next: FIRST, awaited: awaited.clone() };
         let connections = Arc::new(Mutex::new(connections));
         let shared = (!apart.files).then(|| Shared { lasting, connections: connections.clone() });
-        let begun = Begun { number: slot.number, control: slot.control.clone(), shared };
+        let begun = Begun { number: slot.number, notify: slot.notify(), shared };
         let known = (slot.clone(), connections.clone(), links.clone());
         // It shares the descriptors of this thread.
         let listener = spawn("softhca-listen", move || {
@@ -324,11 +339,13 @@ impl Asking {
     fn reach(&self, to: u32) -> io::Result<Option<Reached>> {
         let Some(connection) = self.slot.directory.connect(to)? else { return Ok(None) };
         let (writer, memory) = Writer::create()?;
-        connection.send(&memory)?;
+        connection.send([&memory])?;
+        let process = connection.process();
         let (closed, control) = (Arc::new(AtomicBool::new(false)), Arc::new(OnceLock::new()));
         let purpose = Purpose::Receiver(control.clone());
         let number = self.connections.lock().keep(connection, purpose, closed.clone())?;
-        Ok(Some((Link { number, closed, requests: self.links.clone() }, writer, control)))
+        let link = Link { number, closed, requests: self.links.clone() };
+        Ok(Some(Reached { link, writer, control, process }))
     }
 }
 
@@ -343,7 +360,7 @@ struct Listener {
 
 impl Listener {
     fn run(&self) {
-        let wakes = self.slot.control.notify();
+        let wakes = self.slot.notify();
         let mut events = Vec::with_capacity(EVENTS);
         loop {
             events.clear();
@@ -402,7 +419,7 @@ impl Listener {
         let Some(kept) = connections.kept.get_mut(&number) else { return };
         let stays = match (kept.connection.receive(), &kept.purpose) {
             (Received::Nothing, _) => true,
-            (Received::Memory(memory), Purpose::Arriving(_)) => {
+            (Received::Memory(memory, None), Purpose::Arriving(_)) => {
                 let reader = Reader::open(&memory);
                 match reader.and_then(|reader| Ok((reader, self.slot.answer(&kept.connection)?))) {
                     Ok((reader, stays)) => {
@@ -419,8 +436,8 @@ impl Listener {
                     }
                 }
             }
-            (Received::Memory(memory), Purpose::Receiver(control)) => {
-                let said = Control::of_peer(&memory).map(|control| (control.clone(), control.notify()));
+            (Received::Memory(own, Some(bell)), Purpose::Receiver(control)) => {
+                let said = Control::of_peer(&own, &bell).map(|control| (control.clone(), control.waker()));
                 match said.map(|said| control.set(said)) {
                     Ok(Ok(())) => true,
                     Ok(Err(_)) => {
@@ -433,7 +450,7 @@ impl Listener {
                     }
                 }
             }
-            (Received::Memory(_) | Received::Nonsense, _) => {
+            (Received::Memory(..) | Received::Nonsense, _) => {
                 self.warn("a neighbour says what it should not: it is of another version".into());
                 false
             }

@@ -3,7 +3,8 @@
 //!
 //! It has no name. The process that makes it seals it, then hands its descriptor to a peer. The seal keeps the file's
 //! end in place: SIGBUS kills a process that touches a page behind the end of a file. Files in a directory cannot be
-//! sealed, which is why a fabric has no memory in files (memfd_create(2), fcntl(2) "File Sealing").
+//! sealed, which is why a fabric has no memory in files (memfd_create(2), fcntl(2) "File Sealing"). Memory that its
+//! maker alone writes to is sealed against the writes of others, too.
 
 use std::{io, os::fd::OwnedFd, ptr::NonNull, sync::atomic::AtomicU32};
 
@@ -11,6 +12,8 @@ use memmap2::{MmapOptions, MmapRaw};
 use rustix::fs::{
     FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, fcntl_get_seals, fstat, fstatfs, memfd_create,
 };
+
+use rustix::io::Errno;
 
 use crate::memory::shared_copy::{copy_in, copy_out};
 
@@ -26,30 +29,36 @@ pub(super) struct Shared {
 impl Shared {
     /// New memory of `len` bytes of zero, and its descriptor for peers. All of it is there: touching it cannot fail.
     pub(super) fn create(len: usize) -> io::Result<(Self, OwnedFd)> {
-        let file = memfd_create(c"softhca fabric", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
-        fallocate(&file, FallocateFlags::empty(), 0, len as u64)?;
+        let file = new_file(len)?;
         fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
         Ok((Self { map: MmapOptions::new().len(len).map_raw(&file)? }, file))
+    }
+
+    /// The same, but peers can only read it.
+    pub(super) fn create_read_only(len: usize) -> io::Result<(Self, OwnedFd)> {
+        let file = new_file(len)?;
+        // This mapping stays writable.
+        let map = MmapOptions::new().len(len).map_raw(&file)?;
+        let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
+        match fcntl_add_seals(&file, seals | SealFlags::FUTURE_WRITE) {
+            // Before Linux 5.1, only the peers' own mappings keep them from writing.
+            Err(Errno::INVAL) => fcntl_add_seals(&file, seals)?,
+            sealed => sealed?,
+        }
+        Ok((Self { map }, file))
     }
 
     /// Memory that a peer has made, if it has `len` bytes that no process can ever take away. A peer may punch holes
     /// into it: they read as zeros.
     pub(super) fn of_peer(file: &OwnedFd, len: usize) -> io::Result<Self> {
-        let refused = |what: String| Err(io::Error::new(io::ErrorKind::InvalidData, what));
-        let kind = fstatfs(file)?.f_type;
-        if i128::from(kind) != i128::from(TMPFS_MAGIC) {
-            return refused(format!("memory on a file system of type {kind:#x}"));
-        }
-        // The seals first: the size that is looked at afterwards can then only grow.
-        let seals = fcntl_get_seals(file)?;
-        if !seals.contains(SealFlags::SHRINK) {
-            return refused(format!("memory that can be cut off: its seals are {seals:?}"));
-        }
-        let have = fstat(file)?.st_size;
-        if i128::from(have) < len as i128 {
-            return refused(format!("memory of {have} bytes where {len} are needed"));
-        }
+        check(file, len)?;
         Ok(Self { map: MmapOptions::new().len(len).map_raw(file)? })
+    }
+
+    /// The same for memory that is only read. Stores to it end the process.
+    pub(super) fn read_only_of_peer(file: &OwnedFd, len: usize) -> io::Result<Self> {
+        check(file, len)?;
+        Ok(Self { map: MmapOptions::new().len(len).map_raw_read_only(file)? })
     }
 
     /// Bytes.
@@ -95,10 +104,38 @@ impl Shared {
     }
 }
 
+/// A new file of `len` bytes of zero, without seals.
+fn new_file(len: usize) -> io::Result<OwnedFd> {
+    let file = memfd_create(c"softhca fabric", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+    fallocate(&file, FallocateFlags::empty(), 0, len as u64)?;
+    Ok(file)
+}
+
+/// Whether a file has `len` bytes that no process can ever take away.
+fn check(file: &OwnedFd, len: usize) -> io::Result<()> {
+    let refused = |what: String| Err(io::Error::new(io::ErrorKind::InvalidData, what));
+    let kind = fstatfs(file)?.f_type;
+    if i128::from(kind) != i128::from(TMPFS_MAGIC) {
+        return refused(format!("memory on a file system of type {kind:#x}"));
+    }
+    // The seals first: the size that is looked at afterwards can then only grow.
+    let seals = fcntl_get_seals(file)?;
+    if !seals.contains(SealFlags::SHRINK) {
+        return refused(format!("memory that can be cut off: its seals are {seals:?}"));
+    }
+    let have = fstat(file)?.st_size;
+    if i128::from(have) < len as i128 {
+        return refused(format!("memory of {have} bytes where {len} are needed"));
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::fs::File;
+    use std::os::unix::fs::FileExt;
+    use std::sync::atomic::Ordering;
 
     #[test]
     fn what_is_handed_out_cannot_be_cut_off() {
@@ -110,6 +147,20 @@ mod tests {
         let mut end = [0; 8];
         ours.read(8184, &mut end);
         assert_eq!(end, *b"the end!");
+    }
+
+    #[test]
+    fn what_is_to_be_read_cannot_be_written() {
+        let (ours, file) = Shared::create_read_only(4096).unwrap();
+        let theirs = Shared::read_only_of_peer(&file, 4096).unwrap();
+        ours.word(64).store(7, Ordering::Relaxed);
+        assert_eq!(theirs.word(64).load(Ordering::Relaxed), 7);
+        if fcntl_get_seals(&file).unwrap().contains(SealFlags::FUTURE_WRITE) {
+            let denied = Shared::of_peer(&file, 4096).unwrap_err();
+            assert_eq!(denied.kind(), io::ErrorKind::PermissionDenied, "a hostile peer maps it as it likes");
+            File::from(file).write_at(&[0; 4096], 0).unwrap_err();
+        }
+        assert_eq!(theirs.word(64).load(Ordering::Relaxed), 7);
     }
 
     #[test]

@@ -13,8 +13,10 @@
 //! [`HEAD_OF_QUEUE_LIFE`] at most. From then on it loses frames, as behind a switch (IBTA vol. 1, 18.2.5.4, head of
 //! queue lifetime). Everything read from shared memory is checked; an inconsistent ring is not used any more.
 //!
-//! A reader also says how far its device has answered. So a sender tells a peer that is stopped, or has no CPU, from one
-//! that has lost a packet ([`Wire::is_kept_waiting_by`]).
+//! A reader also says how far its device has answered. So a sender tells a peer that is stopped, or has no CPU, from
+//! one that has lost a packet ([`Wire::is_kept_waiting_by`]). A peer may owe an answer for [`ANSWER_LIFE`], and for as
+//! long as its process is stopped: a NIC would answer then. The device of a process that runs, or has ended, cannot
+//! keep a sender waiting for longer.
 //!
 //! After `fork` the device stays with the parent: the child must not use its copy. It inherits no descriptor of the
 //! fabric: see `contacts`.
@@ -58,6 +60,9 @@ pub use slot::SLOTS;
 
 /// How long a frame waits at most for a live receiver that does not read.
 pub const HEAD_OF_QUEUE_LIFE: Duration = Duration::from_secs(1);
+/// How long a live receiver, whose process is not stopped, may owe an answer before the sender's timers run. Processes
+/// that have no CPU get some in this time.
+pub const ANSWER_LIFE: Duration = Duration::from_secs(60);
 /// Most frames that wait from the device to itself.
 const LOOPBACK_FRAMES: usize = 1024;
 
@@ -90,6 +95,8 @@ pub struct ShmWire {
     groups: Vec<[u8; 16]>,
     /// How long a full ring holds its sender up.
     patience: Duration,
+    /// How long a receiver may owe an answer.
+    answer_life: Duration,
     /// By slot.
     peers: Vec<Option<Peer>>,
     /// Slots of peers that frames were sent to in this step.
@@ -146,6 +153,7 @@ impl ShmWire {
             owns_gsi: false,
             groups: Vec::new(),
             patience: HEAD_OF_QUEUE_LIFE,
+            answer_life: ANSWER_LIFE,
             peers: (0..SLOTS).map(|_| None).collect(),
             sent_to: Vec::new(),
             now: Instant::now(),
@@ -167,6 +175,12 @@ impl ShmWire {
         Self { patience: life, ..self }
     }
 
+    /// Waits for answers of live receivers as long as `life`, in place of [`ANSWER_LIFE`].
+    #[must_use]
+    pub fn with_answer_life(self, life: Duration) -> Self {
+        Self { answer_life: life, ..self }
+    }
+
     /// The QPNs that this instance, and no other of the fabric, may use.
     #[must_use]
     pub fn qpns(&self) -> Range<u32> {
@@ -182,7 +196,7 @@ impl ShmWire {
     /// Wakes the thread that steps the device when a frame arrives.
     #[must_use]
     pub fn notify(&self) -> Notify {
-        self.contacts.control.notify()
+        self.contacts.notify.clone()
     }
 
     /// Takes senders that were let in, and lets go of those that will never send anything again.
@@ -386,8 +400,9 @@ impl Wire for ShmWire {
     }
 
     fn is_kept_waiting_by(&mut self, qpn: u32) -> bool {
-        let peer = self.peers[slot::slot_of(qpn) as usize].as_ref();
-        peer.is_some_and(|peer| peer.is_unanswered() && peer.is_alive())
+        let Some(peer) = &mut self.peers[slot::slot_of(qpn) as usize] else { return false };
+        let owes_for = peer.owes_for(self.now).filter(|_| peer.is_alive());
+        owes_for.is_some_and(|time| time < self.answer_life || peer.is_stopped(self.now, &self.contacts))
     }
 
     fn send_ethernet(&mut self, frame: &[u8]) {

@@ -5,12 +5,15 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::contacts::{Link, Reached};
+use super::contacts::{Contacts, Link, Reached};
 use super::ring::Writer;
 use super::slot::Control;
-use crate::notify::Notify;
+use crate::notify::Waker;
 use crate::packet::buffer;
 use crate::wire::frame::Frame;
+
+/// How often it is looked at whether the process of a receiver is stopped.
+const STOP_LOOK: Duration = Duration::from_secs(1);
 
 /// A receiver as its sender sees it.
 #[derive(Debug)]
@@ -19,17 +22,24 @@ pub(super) struct Peer {
     /// `None`: the ring is unusable, and frames vanish until the slot has a new owner.
     writer: Option<Writer>,
     /// The owner's answer. It wakes itself for frames that were sent before the answer.
-    control: Arc<OnceLock<(Control, Notify)>>,
+    control: Arc<OnceLock<(Control, Waker)>>,
     /// Frames sent in this step, if it sends any. The first has woken the receiver, which may sleep again.
     news: Option<u32>,
     /// Since when the ring is full.
     full_since: Option<Instant>,
+    /// The number of its process.
+    process: u32,
+    /// The end of records that were unanswered, and since when.
+    owed: Option<(u32, Instant)>,
+    /// When its process was last looked at, and whether it was stopped then.
+    stopped: Option<(Instant, bool)>,
 }
 
 impl Peer {
     /// A receiver that was reached.
-    pub(super) fn new((link, writer, control): Reached) -> Self {
-        Self { link, writer: Some(writer), control, news: None, full_since: None }
+    pub(super) fn new(Reached { link, writer, control, process }: Reached) -> Self {
+        let writer = Some(writer);
+        Self { link, writer, control, news: None, full_since: None, process, owed: None, stopped: None }
     }
 
     /// Whether the owner is still there: by its own word, and by the kernel's.
@@ -63,14 +73,32 @@ impl Peer {
         }
     }
 
-    /// Whether it has not dealt with all frames that were sent to it.
-    pub(super) fn is_unanswered(&self) -> bool {
-        self.writer.as_ref().is_some_and(Writer::is_unanswered)
+    /// How long it has owed answers to the same frames at least; `None` if it owes none. That it answers some frames,
+    /// and not the earliest of those it owes, does not count.
+    pub(super) fn owes_for(&mut self, now: Instant) -> Option<Duration> {
+        let unanswered = self.writer.as_mut().and_then(Writer::unanswered);
+        self.owed = unanswered.map(|records| match self.owed {
+            Some((end, since)) if !records.is_past(end) => (end, since),
+            _ => (records.end, now),
+        });
+        self.owed.map(|(_, since)| now - since)
+    }
+
+    /// Whether its process is stopped, as [`STOP_LOOK`] ago at most.
+    pub(super) fn is_stopped(&mut self, now: Instant, contacts: &Contacts) -> bool {
+        match self.stopped {
+            Some((looked, was)) if now - looked < STOP_LOOK => was,
+            _ => {
+                let is = contacts.is_stopped(self.process);
+                self.stopped = Some((now, is));
+                is
+            }
+        }
     }
 
     fn wake(&self) {
-        if let Some((_, notify)) = self.control.get() {
-            notify.wake();
+        if let Some((_, waker)) = self.control.get() {
+            waker.wake();
         }
     }
 

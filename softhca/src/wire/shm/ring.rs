@@ -11,8 +11,11 @@
 //!         wraps anywhere
 //!         of an Ethernet frame: length u32, 5 bytes of 0, 255, 54 bytes of 0, frame; padded and wraps in the same way
 //! ```
-//! Indices count bytes modulo 2^32. Byte order is the machine's. `answered` is the end of the records that need no answer
-//! any more: the reader's device has answered them, or takes none on purpose.
+//! Each word has one writer, as named there, and one reader: the other side. The writer of a word never loads it. So a
+//! side that stores to the other's words changes only what itself will read.
+//!
+//! Indices count bytes modulo 2^32. Byte order is the machine's. `answered` is the end of the records that need no
+//! answer any more: the reader's device has answered them, or takes none on purpose.
 //!
 //! Required: the reader sees whole records, and the writer overwrites only bytes that the reader has read.
 //!
@@ -110,6 +113,24 @@ pub(super) struct Writer {
     tail: u32,
     /// The reader's index when last looked at.
     head: u32,
+    /// The end of the answered records when last looked at.
+    answered: u32,
+}
+
+/// Records without an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Unanswered {
+    /// The index of the first.
+    pub(super) start: u32,
+    /// The end of the last.
+    pub(super) end: u32,
+}
+
+impl Unanswered {
+    /// Whether all records before the index `end` are answered.
+    pub(super) fn is_past(self, end: u32) -> bool {
+        self.end.wrapping_sub(self.start) <= self.end.wrapping_sub(end)
+    }
 }
 
 impl Writer {
@@ -118,7 +139,7 @@ impl Writer {
         let (shared, memory) = Shared::create(BYTES)?;
         shared.word(CAPACITY_AT).store(CAPACITY, Ordering::Relaxed);
         shared.word(MAGIC_AT).store(MAGIC, Ordering::Release);
-        Ok((Self { shared, tail: 0, head: 0 }, memory))
+        Ok((Self { shared, tail: 0, head: 0, answered: 0 }, memory))
     }
 
     /// Appends a frame; `false` if there is no room now. Frames longer than any packet have no place on a wire and
@@ -164,9 +185,14 @@ impl Writer {
         Ok(true)
     }
 
-    /// Whether the reader's device has not dealt with all records yet.
-    pub(super) fn is_unanswered(&self) -> bool {
-        self.shared.word(ANSWERED_AT).load(Ordering::Acquire) != self.tail
+    /// The records that the reader's device has not dealt with; `None` if there are none. An index that goes back, or
+    /// past the records written, is no answer.
+    pub(super) fn unanswered(&mut self) -> Option<Unanswered> {
+        let answered = self.shared.word(ANSWERED_AT).load(Ordering::Acquire);
+        if self.tail.wrapping_sub(answered) < self.tail.wrapping_sub(self.answered) {
+            self.answered = answered;
+        }
+        (self.answered != self.tail).then_some(Unanswered { start: self.answered, end: self.tail })
     }
 
     /// Announces a ring full of records that were never written, as no writer does.
@@ -403,6 +429,29 @@ mod tests {
             let (_, memory) = Shared::create(len).unwrap();
             assert_eq!(Reader::open(&memory).unwrap_err().kind(), io::ErrorKind::InvalidData, "{len}");
         }
+    }
+
+    #[test]
+    fn answers_go_forward_to_the_end_of_what_was_written() {
+        let (mut writer, reader) = ring();
+        let mut store = |answered: u32| {
+            reader.shared.word(ANSWERED_AT).store(answered, Ordering::Relaxed);
+            writer.unanswered()
+        };
+        assert_eq!(store(64), None, "nothing was written");
+        writer.tail = 640;
+        let left = |start| Some(Unanswered { start, end: 640 });
+        let mut store = |answered: u32| {
+            reader.shared.word(ANSWERED_AT).store(answered, Ordering::Relaxed);
+            writer.unanswered()
+        };
+        for (answered, start) in [(0, 0), (128, 128), (64, 128), (648, 128), (u32::MAX, 128), (0x8000_0000, 128)] {
+            assert_eq!(store(answered), left(start), "{answered:#x}");
+        }
+        assert_eq!(store(640), None);
+        let some = Unanswered { start: u32::MAX - 7, end: 8 };
+        assert!([u32::MAX - 15, u32::MAX - 7].iter().all(|&end| some.is_past(end)));
+        assert!(![0, 8].iter().any(|&end| some.is_past(end)));
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! Slots: a device instance's place in the fabric's directory, and how others reach it there.
 //!
 //! The slot's file is locked (`flock`) for the life of the instance, so a slot is free again as soon as its process is
-//! dead. It holds the owner's generation, a number, and the owner's GIDs, and is never mapped. Beside it is a socket, `SOCK_SEQPACKET`, at
-//! which the owner is found. A sender connects to it and hands over the memory of its ring; the owner answers with the
-//! memory of its wake-up words ([`Control`]). Nothing else is ever said, but both keep the connection: the kernel
-//! closes it when either is dead, however it died.
+//! dead. It holds the owner's generation, a number, and the owner's GIDs, and is never mapped. Beside it is a socket,
+//! `SOCK_SEQPACKET`, at which the owner is found. A sender connects to it and hands over the memory of its ring; the
+//! owner answers with the memory of its wake-up words ([`Control`]), a part that senders can only read and a part that
+//! they write to. Nothing else is ever said, but both keep the connection: the kernel closes it when either is dead,
+//! however it died.
 //!
-//! Slots lie in a folder of the fabric's directory that anybody may search, and sockets are anybody's to connect to. The
-//! directory around it is its user's alone, so only those get there that had the folder open, whatever user they have
-//! become since.
+//! Slots lie in a folder of the fabric's directory that anybody may search, and sockets are anybody's to connect to.
+//! The directory around it is its user's alone, so only those get there that had the folder open, whatever user they
+//! have become since.
 
 use std::{
     fs::File,
@@ -33,7 +34,7 @@ use rustix::{
 
 use super::memory::Shared;
 use crate::config::Gid;
-use crate::notify::Notify;
+use crate::notify::{Notify, Waker};
 
 /// Slots of a fabric: 2^24 QPNs in shares of 2^14.
 pub const SLOTS: u32 = 1 << (24 - LOG_QPNS);
@@ -45,8 +46,11 @@ const RESERVED_QPNS: u32 = 0x40;
 /// The multicast QPN, no QP's.
 const QPN_MULTICAST: u32 = 0xff_ffff;
 
-/// The message that goes with a descriptor: the version of everything that is shared.
-const MESSAGE: [u8; 8] = *b"softhca7";
+/// The message that goes with descriptors: the version of everything that is shared.
+const MESSAGE: [u8; 8] = *b"softhca8";
+
+/// Room for the descriptors that go with a message.
+const DESCRIPTORS_SPACE: usize = rustix::cmsg_space!(ScmRights(2));
 
 /// The QPNs of a slot, reserved ones first.
 pub(super) fn qpns(slot: u32) -> Range<u32> {
@@ -110,8 +114,8 @@ impl Directory {
         Ok(())
     }
 
-    /// Gives the numbers of the standard streams, which the calling thread does not have, to descriptors that nobody can
-    /// write to.
+    /// Gives the numbers of the standard streams, which the calling thread does not have, to descriptors that nobody
+    /// can write to.
     pub(super) fn stand_in_for_standard_streams(&self) -> io::Result<()> {
         while fcntl_dupfd_cloexec(&self.folder, 0)?.into_raw_fd() < libc::STDERR_FILENO {}
         Ok(())
@@ -200,8 +204,8 @@ fn socket() -> io::Result<OwnedFd> {
 pub(super) enum Received {
     /// Nothing yet.
     Nothing,
-    /// Memory of the other end's.
-    Memory(OwnedFd),
+    /// Memory of the other end's: of a ring, or both parts of [`Control`].
+    Memory(OwnedFd, Option<OwnedFd>),
     /// Something that no peer of this version says.
     Nonsense,
     /// The other end is gone.
@@ -226,20 +230,32 @@ impl AsRawFd for Connection {
 
 impl Connection {
     /// Hands memory over.
-    pub(super) fn send(&self, memory: &OwnedFd) -> io::Result<()> {
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+    pub(super) fn send<const N: usize>(&self, memory: [&OwnedFd; N]) -> io::Result<()> {
+        let mut space = [MaybeUninit::uninit(); DESCRIPTORS_SPACE];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
-        let descriptors = [memory.as_fd()];
+        let descriptors = memory.map(OwnedFd::as_fd);
         ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
         sendmsg(&self.0, &[IoSlice::new(&MESSAGE)], &mut ancillary, flags)?;
         Ok(())
     }
 
+    /// The number of the process that listens at the other end; 0 if this process cannot see it (unix(7),
+    /// `SO_PEERCRED`).
+    pub(super) fn process(&self) -> u32 {
+        // rustix has a type for it that cannot be 0.
+        let mut other = libc::ucred { pid: 0, uid: 0, gid: 0 };
+        let mut len = size_of_val(&other) as libc::socklen_t;
+        let to = (&raw mut other).cast();
+        // SAFETY: the kernel writes at most `len` bytes to `other`.
+        let known = unsafe { libc::getsockopt(self.0.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PEERCRED, to, &mut len) };
+        if known == 0 { other.pid.unsigned_abs() } else { 0 }
+    }
+
     /// Looks for a message.
     pub(super) fn receive(&self) -> Received {
         let mut message = [0; MESSAGE.len()];
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut space = [MaybeUninit::uninit(); DESCRIPTORS_SPACE];
         let mut ancillary = RecvAncillaryBuffer::new(&mut space);
         let flags = RecvFlags::DONTWAIT | RecvFlags::CMSG_CLOEXEC;
         let received = match recvmsg(&self.0, &mut [IoSliceMut::new(&mut message)], &mut ancillary, flags) {
@@ -247,12 +263,12 @@ impl Connection {
             Err(Errno::AGAIN | Errno::INTR) => return Received::Nothing,
             Err(_) => return Received::Closed,
         };
-        let memory = ancillary.drain().find_map(|part| match part {
-            RecvAncillaryMessage::ScmRights(mut descriptors) => descriptors.next(),
-            _ => None,
+        let mut memory = ancillary.drain().flat_map(|part| match part {
+            RecvAncillaryMessage::ScmRights(descriptors) => descriptors.collect(),
+            _ => Vec::new(),
         });
-        match memory {
-            Some(memory) if message == MESSAGE => Received::Memory(memory),
+        match memory.next() {
+            Some(first) if message == MESSAGE => Received::Memory(first, memory.next()),
             // The end: peers send no messages of 0 bytes.
             None if received.bytes == 0 => Received::Closed,
             _ => Received::Nonsense,
@@ -263,40 +279,53 @@ impl Connection {
 /// The memory of a slot's owner that its senders need: whether it is still there, and how it is woken.
 ///
 /// ```text
-/// 0 here: 1 until the owner leaves   64 wake-up words
+/// the owner's part, which others can only read:  0 here: 1 until the owner leaves   64 the sleeper's words
+/// the bell, which senders write to:              0 wake-ups
 /// ```
+///
+/// Any of the senders may be hostile, and what it writes to the bell reaches the others. So nothing else is there.
 #[derive(Clone, Debug)]
-pub(super) struct Control(Arc<Shared>);
+pub(super) struct Control(Arc<Parts>);
+
+#[derive(Debug)]
+struct Parts {
+    own: Shared,
+    bell: Shared,
+}
 
 impl Control {
     const BYTES: usize = 4096;
     const HERE_AT: usize = 0;
-    const NOTIFY_AT: usize = 64;
+    const SLEEPER_AT: usize = 64;
+    const BELL_AT: usize = 0;
 
-    fn create() -> io::Result<(Self, OwnedFd)> {
-        let (shared, file) = Shared::create(Self::BYTES)?;
-        shared.word(Self::HERE_AT).store(1, Ordering::Release);
-        Ok((Self(Arc::new(shared)), file))
+    /// New memory, and its descriptors for senders.
+    fn create() -> io::Result<(Self, [OwnedFd; 2])> {
+        let (own, own_file) = Shared::create_read_only(Self::BYTES)?;
+        let (bell, bell_file) = Shared::create(Self::BYTES)?;
+        own.word(Self::HERE_AT).store(1, Ordering::Release);
+        Ok((Self(Arc::new(Parts { own, bell })), [own_file, bell_file]))
     }
 
     /// That of a peer.
-    pub(super) fn of_peer(memory: &OwnedFd) -> io::Result<Self> {
-        Ok(Self(Arc::new(Shared::of_peer(memory, Self::BYTES)?)))
+    pub(super) fn of_peer(own: &OwnedFd, bell: &OwnedFd) -> io::Result<Self> {
+        let own = Shared::read_only_of_peer(own, Self::BYTES)?;
+        Ok(Self(Arc::new(Parts { own, bell: Shared::of_peer(bell, Self::BYTES)? })))
     }
 
     /// Whether the owner is still here. An owner that was killed could not note it here: only the connection shows
     /// that.
     pub(super) fn is_here(&self) -> bool {
-        self.0.word(Self::HERE_AT).load(Ordering::Acquire) != 0
+        self.0.own.word(Self::HERE_AT).load(Ordering::Acquire) != 0
     }
 
-    /// The notification that wakes the owner.
-    pub(super) fn notify(&self) -> Notify {
-        let words = self.0.address(Self::NOTIFY_AT);
+    /// Wakes the owner.
+    pub(super) fn waker(&self) -> Waker {
+        let (sleeper, bell) = (self.0.own.address(Self::SLEEPER_AT), self.0.bell.address(Self::BELL_AT));
         let owner: Arc<dyn std::any::Any + Send + Sync> = self.0.clone();
-        // SAFETY: inside the mapping and aligned, both checked by `address`; the mapping lives as long as `owner`,
-        // and every process accesses the words through `Notify` only.
-        unsafe { Notify::at(words, owner) }
+        // SAFETY: inside the mappings and aligned, both checked by `address`; the mappings live as long as `owner`,
+        // that of the bell is writable, and every process accesses the words through `Waker` and `Notify` only.
+        unsafe { Waker::at(sleeper, bell, owner) }
     }
 }
 
@@ -304,9 +333,9 @@ impl Control {
 #[derive(Debug)]
 pub(super) struct OwnSlot {
     pub(super) number: u32,
-    pub(super) control: Control,
+    control: Control,
     /// Of `control`, for senders.
-    memory: OwnedFd,
+    memory: [OwnedFd; 2],
     pub(super) socket: OwnedFd,
     pub(super) directory: Directory,
     /// Closing it gives the lock up.
@@ -347,9 +376,16 @@ impl OwnSlot {
         self.lock.write_all_at(raw.as_flattened(), GIDS_AT as u64)
     }
 
+    /// How we are woken.
+    pub(super) fn notify(&self) -> Notify {
+        // SAFETY: `Control::create` has mapped the memory for writing.
+        unsafe { Notify::of(self.control.waker()) }
+    }
+
     /// Its descriptors.
-    pub(super) fn descriptors(&self) -> [RawFd; 4] {
-        [self.memory.as_raw_fd(), self.socket.as_raw_fd(), self.directory.folder.as_raw_fd(), self.lock.as_raw_fd()]
+    pub(super) fn descriptors(&self) -> [RawFd; 5] {
+        let [own, bell] = self.memory.each_ref().map(OwnedFd::as_raw_fd);
+        [own, bell, self.socket.as_raw_fd(), self.directory.folder.as_raw_fd(), self.lock.as_raw_fd()]
     }
 
     /// The next sender that has connected, if there is one.
@@ -363,7 +399,7 @@ impl OwnSlot {
 
     /// Tells a sender how we are woken. `false` if it is gone: its frames are in its ring all the same.
     pub(super) fn answer(&self, sender: &Connection) -> io::Result<bool> {
-        match sender.send(&self.memory) {
+        match sender.send(self.memory.each_ref()) {
             Ok(()) => Ok(true),
             Err(error) if matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset) => {
                 Ok(false)
@@ -374,7 +410,7 @@ impl OwnSlot {
 
     /// Nobody is found here any more.
     pub(super) fn leave(&self) {
-        self.control.0.word(Control::HERE_AT).store(0, Ordering::Release);
+        self.control.0.own.word(Control::HERE_AT).store(0, Ordering::Release);
         remove_socket(&self.directory, self.number);
     }
 }

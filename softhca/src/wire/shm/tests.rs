@@ -1,3 +1,5 @@
+use std::fs::File;
+use std::os::unix::fs::FileExt;
 use std::thread;
 
 use super::contacts::ARRIVAL_LIFE;
@@ -160,7 +162,7 @@ fn a_neighbour_that_only_advances_its_tail_holds_nobody_up() {
     let (mut a, mut b) = (join(directory.path()), join(directory.path()));
     let connection = fabric(directory.path()).connect(0).unwrap().expect("the first instance");
     let (neighbour, memory) = Writer::create().unwrap();
-    connection.send(&memory).unwrap();
+    connection.send([&memory]).unwrap();
     let start = Instant::now();
     while a.inbound.is_empty() {
         assert!(start.elapsed() < PATIENCE);
@@ -294,6 +296,99 @@ fn a_sender_learns_whether_its_frames_are_answered() {
     assert!(!a.is_kept_waiting_by(0x4040));
 }
 
+/// A peer that lives and is not stopped may be slow. It may also be hostile, and never answer.
+#[test]
+fn a_peer_that_owes_an_answer_for_too_long_is_waited_for_no_longer() {
+    const LIFE: Duration = Duration::from_millis(200);
+    let _alone = FORKING.lock();
+    let directory = tempfile::tempdir().unwrap();
+    let (mut a, mut b) = (join(directory.path()).with_answer_life(LIFE), join(directory.path()));
+    for psn in 0..4 {
+        a.send(numbered(LID, 0x4040, 8, psn)).unwrap();
+    }
+    // It answers one frame of four, now and then.
+    let start = Instant::now();
+    let mut waits = 0;
+    while a.is_kept_waiting_by(0x4040) {
+        waits += 1;
+        assert!(start.elapsed() < PATIENCE, "for ever");
+        if waits % 20 == 1 && waits < 60 {
+            assert!(recv_within(&mut b, PATIENCE).is_some());
+            b.flush(Arrived::Answered);
+        }
+        thread::sleep(Duration::from_millis(5));
+        a.advance(Duration::ZERO);
+    }
+    assert!(start.elapsed() >= LIFE && waits > 1);
+    // It has answered late, and owes the next answer from now on.
+    while recv_within(&mut b, LIFE / 10).is_some() {}
+    b.flush(Arrived::Answered);
+    assert!(!a.is_kept_waiting_by(0x4040));
+    a.send(numbered(LID, 0x4040, 8, 5)).unwrap();
+    assert!(a.is_kept_waiting_by(0x4040));
+}
+
+/// Another process' part of a fabric, which obeys no rule: it has the memory of instance 0, and hands over a ring.
+fn hostile_neighbour(directory: &Path, wire: &mut ShmWire) -> (slot::Connection, Vec<File>) {
+    let connection = fabric(directory).connect(0).unwrap().expect("the first instance");
+    let (_, ring) = Writer::create().unwrap();
+    connection.send([&ring]).unwrap();
+    let start = Instant::now();
+    let own = loop {
+        assert!(start.elapsed() < PATIENCE);
+        assert_eq!(recv(wire), None);
+        if let Received::Memory(own, bell) = connection.receive() {
+            break [Some(own), bell];
+        }
+    };
+    (connection, own.into_iter().flatten().map(File::from).collect())
+}
+
+/// One that stores to each word that it can, once, costs at most one sleep: frames still go by the same ring, and each
+/// sleep is ended.
+#[test]
+fn a_neighbour_that_writes_wherever_it_can_slows_nobody_down_for_good() {
+    const ROUNDS: usize = 50;
+    let _alone = FORKING.lock();
+    let directory = tempfile::tempdir().unwrap();
+    let (mut a, mut b) = (join(directory.path()), join(directory.path()));
+    let (_connection, memory) = hostile_neighbour(directory.path(), &mut a);
+    b.send(numbered(LID, 0x40, 8, 0)).unwrap();
+    assert_eq!(recv_within(&mut a, PATIENCE), Some(numbered(LID, 0x40, 8, 0)));
+    let (senders, notify) = (a.inbound.len(), a.notify());
+    // Before it has the answer of its peer, it cannot wake it.
+    let start = Instant::now();
+    let mut is_met = false;
+    while !is_met {
+        assert!(start.elapsed() < PATIENCE);
+        let seen = notify.prepare();
+        b.advance(Duration::ZERO);
+        b.send(numbered(LID, 0x40, 8, 0)).unwrap();
+        b.flush(Arrived::Unanswered);
+        is_met = notify.prepare() != seen;
+        notify.cancel();
+        assert_eq!(recv_within(&mut a, PATIENCE), Some(numbered(LID, 0x40, 8, 0)));
+    }
+    for stored in [0_u8, 1, 0x7f, 0xff] {
+        let written = memory.iter().filter(|memory| memory.write_all_at(&[stored; 4096], 0).is_ok()).count();
+        assert_eq!(written, 1, "the bell");
+        // The sleep of that moment.
+        notify.cancel();
+        let mut awoken = 0;
+        for psn in 0..ROUNDS as u32 {
+            let seen = notify.prepare();
+            b.advance(Duration::ZERO);
+            b.send(numbered(LID, 0x40, 8, psn)).unwrap();
+            b.flush(Arrived::Unanswered);
+            awoken += usize::from(notify.prepare() != seen);
+            notify.cancel();
+            assert_eq!(recv_within(&mut a, PATIENCE), Some(numbered(LID, 0x40, 8, psn)));
+        }
+        assert_eq!(awoken, ROUNDS, "after stores of {stored:#x}");
+        assert_eq!(a.inbound.len(), senders, "the sender reaches its peer once");
+    }
+}
+
 /// A peer is met with the descriptors, the root and the rights of the time when the device was opened.
 #[test]
 fn peers_meet_without_descriptors_of_their_process() {
@@ -384,7 +479,7 @@ fn senders_with_memory_that_is_not_sealed_are_not_let_in() {
     let good = Writer::create().unwrap().1;
     for (memory, is_let_in) in [(tempfile::tempfile().unwrap().into(), false), (good, true)] {
         let connection = fabric.connect(0).unwrap().unwrap();
-        connection.send(&memory).unwrap();
+        connection.send([&memory]).unwrap();
         let start = Instant::now();
         let answer = loop {
             assert_eq!(recv(&mut wire), None);
@@ -394,7 +489,7 @@ fn senders_with_memory_that_is_not_sealed_are_not_let_in() {
             }
             thread::sleep(Duration::from_micros(50));
         };
-        assert_eq!(matches!(answer, Received::Memory(_)), is_let_in, "{answer:?}");
+        assert_eq!(matches!(answer, Received::Memory(..)), is_let_in, "{answer:?}");
         assert_eq!(wire.inbound.len(), usize::from(is_let_in));
     }
 }

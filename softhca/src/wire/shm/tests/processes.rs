@@ -66,6 +66,11 @@ fn other_process() {
             }
             thread::sleep(Duration::from_secs(60));
         }
+        // Send nothing more, and receive nothing, until killed.
+        "mute" => {
+            wire.send(frame(LID, 0x40, 0)).unwrap();
+            thread::sleep(Duration::from_secs(60));
+        }
         // Write as fast as it goes, until killed in the middle of it.
         "flood" => {
             for psn in 0.. {
@@ -178,4 +183,32 @@ fn a_writer_that_dies_leaves_only_whole_frames() {
         }
         assert!(wire.inbound.len() <= 2, "rings of the dead are let go");
     }
+}
+
+/// A NIC answers while its program is stopped. This device cannot, so its peers wait.
+#[test]
+fn a_stopped_process_is_waited_for() {
+    const LIFE: Duration = Duration::from_millis(50);
+    let directory = tempfile::tempdir().unwrap();
+    let mut wire = join(directory.path()).with_answer_life(LIFE);
+    let mut child = spawn("mute", directory.path());
+    assert!(recv_within(&mut wire, PATIENCE).is_some(), "the other process is up");
+    // SAFETY: signals to a child that nobody has waited for.
+    let signal = |signal| assert_eq!(unsafe { libc::kill(child.id() as i32, signal) }, 0);
+    signal(libc::SIGSTOP);
+    wire.send(frame(LID, 0x4000, 8)).unwrap();
+    let owed = Instant::now();
+    while owed.elapsed() < LIFE * 6 {
+        wire.advance(Duration::ZERO);
+        assert!(wire.is_kept_waiting_by(0x4000), "after {:?}", owed.elapsed());
+        thread::sleep(LIFE / 5);
+    }
+    signal(libc::SIGCONT);
+    while wire.is_kept_waiting_by(0x4000) {
+        assert!(owed.elapsed() < PATIENCE, "it runs, and owes an answer for ever");
+        thread::sleep(LIFE / 5);
+        wire.advance(Duration::ZERO);
+    }
+    child.kill().unwrap();
+    child.wait().unwrap();
 }
