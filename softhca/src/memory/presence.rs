@@ -1,15 +1,16 @@
 //! Whether a range of addresses of this process exists, and whether it can be written.
 
-use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU8, Ordering};
 
 /// Makes the pages of a range present. `Some(writable)`, or `None` if part of it does not exist or cannot be read.
 ///
-/// Kernels before 5.14 have no `MADV_POPULATE_*`, and emulators may ignore it. Then the kernel's list of mappings tells.
+/// Kernels before 5.14 have no `MADV_POPULATE_*`, and emulators may ignore it. Then the kernel's list of mappings
+/// tells.
 pub(super) fn populate(addr: usize, len: usize) -> Option<bool> {
     let page = page_bytes();
     let start = addr & !(page - 1);
     let len = addr.checked_add(len)?.checked_next_multiple_of(page)? - start;
-    if *CAN_POPULATE.get_or_init(populate_works) {
+    if can_populate() {
         return if advise(start, len, libc::MADV_POPULATE_WRITE) {
             Some(true)
         } else {
@@ -19,8 +20,21 @@ pub(super) fn populate(addr: usize, len: usize) -> Option<bool> {
     listed(start, start + len)
 }
 
-/// Whether `MADV_POPULATE_READ` tells good memory from bad.
-static CAN_POPULATE: OnceLock<bool> = OnceLock::new();
+/// Whether `MADV_POPULATE_READ` tells good memory from bad. Threads that ask first find out together: the child of a
+/// fork must not wait for one that it does not have.
+fn can_populate() -> bool {
+    static KNOWN: AtomicU8 = AtomicU8::new(0);
+    const NO: u8 = 1;
+    const YES: u8 = 2;
+    match KNOWN.load(Ordering::Relaxed) {
+        0 => {
+            let works = populate_works();
+            KNOWN.store(if works { YES } else { NO }, Ordering::Relaxed);
+            works
+        }
+        known => known == YES,
+    }
+}
 
 fn populate_works() -> bool {
     let (page, flags) = (page_bytes(), libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);

@@ -50,6 +50,7 @@
 //! range of descriptors spares them.
 
 mod abi;
+mod at_fork;
 pub mod commands;
 mod context;
 pub mod control;

@@ -4,7 +4,8 @@ use super::Context;
 use crate::device::Hca;
 use crate::launch::settings;
 use crate::process::fds::OpenFile;
-use crate::process::{Errno, Identity, fds, forked, identity, lock};
+use crate::process::forked::StaticLock;
+use crate::process::{Errno, Identity, fds, identity, lock};
 use libc::c_int;
 use rustix::fs::{SealFlags, fcntl_get_seals, fstatfs};
 use softhca::uar::UarMemory;
@@ -46,7 +47,6 @@ pub(crate) fn open(index: u32, flags: c_int) -> Result<RawFd, Errno> {
 /// Makes `fd` a descriptor of `context`.
 fn register(fd: RawFd, context: Context) -> Result<Arc<Context>, Errno> {
     let context = Arc::new(context);
-    forked::wait_for_holder!(OPEN: Vec<(Identity, Weak<Context>)>);
     lock(&OPEN).push((identity(fd).ok_or(Errno::EBADF)?, Arc::downgrade(&context)));
     fds::insert(fd, context.clone())?;
     Ok(context)
@@ -62,6 +62,9 @@ fn passed(fd: RawFd) -> Option<u32> {
 
 /// The open files, by what tells them apart.
 static OPEN: Mutex<Vec<(Identity, Weak<Context>)>> = Mutex::new(Vec::new());
+
+/// The locks of this module, for forks.
+pub(crate) static LOCKS: [&dyn StaticLock; 1] = [&OPEN];
 
 /// The file of ours that `fd` is open for, also if the program has duplicated a descriptor or got it by another way
 /// that we did not see. To be asked where that matters only: it takes a system call.

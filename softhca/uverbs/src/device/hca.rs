@@ -76,7 +76,7 @@ const PATIENCE_AT_EXIT: Duration = Duration::from_secs(1);
 static OPENER: AtomicU32 = AtomicU32::new(0);
 
 /// The devices that were opened.
-static DEVICES: Mutex<Vec<Arc<Hca>>> = Mutex::new(Vec::new());
+pub(super) static DEVICES: Mutex<Vec<Arc<Hca>>> = Mutex::new(Vec::new());
 
 impl Hca {
     /// The process ends: the devices' packets leave, and their reports.
@@ -102,7 +102,6 @@ impl Hca {
 
     /// Device `index`, made when it is first asked for. The child of a fork makes its own.
     pub(crate) fn get(index: u32, settings: &Arc<Settings>) -> Result<Arc<Self>, Errno> {
-        forked::wait_for_holder!(DEVICES: Vec<Arc<Hca>>);
         let mut devices = lock(&DEVICES);
         // Copies of the parent's are not dropped: their network is the parent's.
         let (copies, own) = std::mem::take(&mut *devices).into_iter().partition(|hca| forked::is_copy(hca.process));

@@ -39,6 +39,9 @@ mod users;
 mod xrc_domains;
 mod xrc_open;
 
+/// The locks of this module, for forks.
+pub(crate) static LOCKS: [&dyn crate::process::forked::StaticLock; 2] = [&hca::DEVICES, &network::CAPTURE];
+
 pub(crate) use clock::ClockPages;
 pub(crate) use counters_file::PortCounts;
 pub(crate) use dma::Window;

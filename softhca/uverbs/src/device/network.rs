@@ -3,9 +3,8 @@
 
 use super::limits::MAX_QUEUES;
 use crate::launch::chaos;
-use crate::process::Errno;
 use crate::process::route::interface_index;
-use parking_lot::Mutex;
+use crate::process::{Errno, lock};
 use softhca::config::{Gid, PortConfig, SrqFaults};
 use softhca::faults::Faults;
 use softhca::notify::Notify;
@@ -20,6 +19,7 @@ use std::fs::File;
 use std::io;
 use std::net::IpAddr;
 use std::ops::Range;
+use std::sync::Mutex;
 
 /// QPNs of a device that shares its address with nobody: all that are not special and that libmlx5's table of QPs
 /// holds.
@@ -141,11 +141,13 @@ fn identity_of(settings: &Settings, gids: &[Gid]) -> u64 {
     }
 }
 
+/// The capture that is open, and the process that has opened it.
+pub(super) static CAPTURE: Mutex<Option<(u32, Capture)>> = Mutex::new(None);
+
 /// The capture of this process, if there is to be one. A forked child has its own.
 fn capture(settings: &Settings) -> io::Result<Option<Capture>> {
-    static OPEN: Mutex<Option<(u32, Capture)>> = Mutex::new(None);
     let Some(path) = &settings.pcap else { return Ok(None) };
-    let (mut open, process) = (OPEN.lock(), std::process::id());
+    let (mut open, process) = (lock(&CAPTURE), std::process::id());
     if let Some((_, capture)) = open.as_ref().filter(|(opener, _)| *opener == process) {
         return Ok(Some(capture.clone()));
     }

@@ -1,16 +1,22 @@
 //! Commands that the launcher's script refuses, counted over all threads of the process.
 
 use crate::launch::{chaos, report};
+use crate::process::forked;
 use softhca::firmware::Status;
 use softhca_settings::Refusal;
-use std::sync::LazyLock;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Each, and how many commands have counted.
-static REFUSALS: LazyLock<Vec<(Refusal, AtomicU64)>> = LazyLock::new(|| {
-    let refusals = chaos().map_or_else(Vec::new, softhca_settings::Chaos::refusals);
-    refusals.into_iter().map(|refusal| (refusal, AtomicU64::new(0))).collect()
-});
+fn refusals() -> &'static [(Refusal, AtomicU64)] {
+    static REFUSALS: OnceLock<Vec<(Refusal, AtomicU64)>> = OnceLock::new();
+    let chaos = chaos();
+    let counted = forked::once(&REFUSALS, || {
+        let refusals = chaos.map_or_else(Vec::new, softhca_settings::Chaos::refusals);
+        refusals.into_iter().map(|refusal| (refusal, AtomicU64::new(0))).collect()
+    });
+    counted
+}
 
 /// A command counts for `refusal`: whether it is the one.
 fn is_due(counted: &AtomicU64, nth: u64) -> bool {
@@ -20,7 +26,7 @@ fn is_due(counted: &AtomicU64, nth: u64) -> bool {
 /// The `errno` of the command to the kernel that is given now, if it is refused.
 pub(super) fn of_command() -> Option<i32> {
     let mut found = None;
-    for (refusal, counted) in REFUSALS.iter() {
+    for (refusal, counted) in refusals() {
         match *refusal {
             Refusal::Command { nth, errno } if is_due(counted, nth) => {
                 report::happening("kernel", &format!("command {nth} is refused with errno {errno}"));
@@ -35,7 +41,7 @@ pub(super) fn of_command() -> Option<i32> {
 /// The status of the mailbox with `opcode` that is given now, if it is refused.
 pub(super) fn of_mailbox(opcode: u16) -> Option<Status> {
     let mut found = None;
-    for (refusal, counted) in REFUSALS.iter() {
+    for (refusal, counted) in refusals() {
         match *refusal {
             Refusal::Mailbox { opcode: counts, nth, status }
                 if (counts == 0 || counts == opcode) && is_due(counted, nth) =>

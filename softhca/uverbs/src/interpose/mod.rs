@@ -17,3 +17,6 @@ pub mod signals;
 pub mod sockets;
 pub mod tree;
 pub mod write;
+
+/// The locks of this module, for forks.
+pub(crate) static LOCKS: [&dyn crate::process::forked::StaticLock; 1] = [&polls::CHANGES];

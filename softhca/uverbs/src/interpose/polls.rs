@@ -7,7 +7,7 @@
 use crate::context::{Context, device_file};
 use crate::device::Polled;
 use crate::process::provider::{self, Function};
-use crate::process::{Errno, forked, lock, uncancelled};
+use crate::process::{Errno, lock, uncancelled};
 use libc::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, Weak};
@@ -55,7 +55,7 @@ static HOOKED: [Place; PLACES] =
         PLACES];
 
 /// Held while boxes of [`HOOKED`] come and go. Polls do without it.
-static CHANGES: Mutex<()> = Mutex::new(());
+pub(super) static CHANGES: Mutex<()> = Mutex::new(());
 
 /// Has polls of `context` step its device, if it is one of ours.
 ///
@@ -67,7 +67,6 @@ unsafe fn hook(context: *mut IbvContext) {
     let Some(poll_cq) = opened.poll_cq else { return };
     let Some(file) = device_file::find(opened.cmd_fd) else { return };
     let Some(device) = file.hca.polled() else { return };
-    forked::wait_for_holder!(CHANGES: ());
     let _changes = lock(&CHANGES);
     HOOKED.iter().filter(|place| is_closed(place)).for_each(|place| drop(taken_out(place)));
     // Closed just now past this object, at the same address.

@@ -1,6 +1,7 @@
 //! The device's log on the program's standard error: warnings and errors that repeat are counted.
 
 use super::repeated::{Repeated, more};
+use crate::process::{forked, real};
 use log::{Level, Log, Metadata, Record};
 use std::sync::{Mutex, OnceLock};
 
@@ -19,11 +20,18 @@ impl Log for Counted {
     }
 
     fn log(&self, record: &Record<'_>) {
+        if forked::is_child() {
+            // Another thread of the parent may have had the lock of standard error.
+            if self.to_stderr.matches(record) {
+                print(&format!("[{} {}] {}\n", record.level(), record.target(), record.args()));
+            }
+            return;
+        }
         if record.level() > Level::Warn || !self.to_stderr.matches(record) {
             return self.to_stderr.log(record);
         }
         let line = record.args().to_string();
-        // If the parent was logging in another thread when it forked, the child never gets the lock, and shows all.
+        // If another thread is logging, this line is not counted.
         let shown = self.lines.try_lock().map_or(Some(0), |mut lines| lines.take(&line));
         if let Some(held) = shown {
             let mut counted = Record::builder();
@@ -35,6 +43,12 @@ impl Log for Counted {
     fn flush(&self) {
         self.to_stderr.flush();
     }
+}
+
+/// Writes a text to standard error at once, without a lock.
+pub(super) fn print(text: &str) {
+    // SAFETY: the bytes of `text`.
+    unsafe { real::write(libc::STDERR_FILENO, text.as_ptr().cast(), text.len()) };
 }
 
 /// Logs from now on what `filters` lets through.

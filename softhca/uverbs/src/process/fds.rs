@@ -12,10 +12,10 @@ use super::forked;
 use super::kind::AnyKind;
 use super::lock::lock;
 use softhca::wire::shm::is_apart;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::os::fd::{AsRawFd, RawFd};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::{Arc, Mutex};
 
 /// An open file of ours: a device, an event file, the connection manager's.
 pub(crate) trait OpenFile: AnyKind {
@@ -28,9 +28,9 @@ const LIMIT: usize = 1 << 16;
 static OURS: [AtomicU64; LIMIT / 64] = [const { AtomicU64::new(0) }; LIMIT / 64];
 /// Those that the program does not know.
 static OWN: [AtomicU64; LIMIT / 64] = [const { AtomicU64::new(0) }; LIMIT / 64];
-static FILES: LazyLock<Mutex<HashMap<RawFd, Entry>>> = LazyLock::new(Mutex::default);
+pub(super) static FILES: Mutex<BTreeMap<RawFd, Entry>> = Mutex::new(BTreeMap::new());
 
-struct Entry {
+pub(super) struct Entry {
     file: Arc<dyn OpenFile>,
     /// The process whose descriptor it is.
     process: u32,
@@ -86,8 +86,6 @@ pub(crate) fn is_ours(fd: RawFd) -> bool {
 /// Makes `fd` ours.
 pub(crate) fn insert(fd: RawFd, file: Arc<dyn OpenFile>) -> Result<(), Errno> {
     let (word, bit) = bit(&OURS, fd).ok_or(Errno::EMFILE)?;
-    forked::watch();
-    forked::wait_for_holder!(FILES: HashMap<RawFd, Entry>);
     let stale = lock(&FILES).insert(fd, Entry { file, process: std::process::id() });
     // Without the lock: closing the last descriptor of an open file closes descriptors of ours.
     drop(stale);

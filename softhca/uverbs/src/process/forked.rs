@@ -6,53 +6,46 @@
 //! program.
 
 use super::errno::Errno;
+use super::lock::lock;
 #[cfg(target_arch = "x86_64")]
 use super::real;
+use std::any::Any;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, MutexGuard, Once, TryLockError};
+use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
 use std::time::{Duration, Instant};
 
 /// This process, if it is the child of a fork.
 static CHILD: AtomicU32 = AtomicU32::new(0);
 
-extern "C" fn forked() {
+/// This process is the child of a fork.
+pub(crate) fn note_child() {
     CHILD.store(std::process::id(), Ordering::Relaxed);
 }
 
-/// From now on, forks are noticed.
-pub(crate) fn watch() {
-    static WATCH: Once = Once::new();
-    WATCH.call_once(|| {
-        // If there is no memory for it, a child works with its copies.
-        // SAFETY: the function stores an integer.
-        let _ = unsafe { libc::pthread_atfork(None, None, Some(forked)) };
-    });
+/// A lock that each fork takes before it copies the process ([`crate::at_fork`]).
+pub(crate) trait StaticLock: Sync {
+    /// The held lock, as [`held_soon`] gives it.
+    fn held_soon(&'static self) -> Option<Box<dyn Any>>;
 }
 
-/// Has each fork from now on wait for the holder of a static lock, `FILES: HashMap<RawFd, Entry>` for example.
-/// Otherwise another thread may have the lock at a fork: no thread of the child would ever let it go.
-macro_rules! wait_for_holder {
-    ($lock:ident: $data:ty) => {{
-        thread_local! {
-            static HELD: std::cell::Cell<Option<std::sync::MutexGuard<'static, $data>>> =
-                const { std::cell::Cell::new(None) };
-        }
-        extern "C" fn before() {
-            // A thread that ends holds nothing.
-            let _ = HELD.try_with(|held| held.set($crate::process::forked::held_soon(&$lock)));
-        }
-        extern "C" fn after() {
-            let _ = HELD.try_with(std::cell::Cell::take);
-        }
-        static WATCH: std::sync::Once = std::sync::Once::new();
-        WATCH.call_once(|| {
-            // If there is no memory for it, forks do not wait.
-            // SAFETY: the functions lock and unlock a mutex, in the thread that forks.
-            let _ = unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after)) };
-        });
-    }};
+impl<T: Send + 'static> StaticLock for Mutex<T> {
+    fn held_soon(&'static self) -> Option<Box<dyn Any>> {
+        held_soon(self).map(|guard| Box::new(guard) as Box<dyn Any>)
+    }
 }
-pub(crate) use wait_for_holder;
+
+/// Held while a value is made.
+pub(super) static MAKING: Mutex<()> = Mutex::new(());
+
+/// The value of `cell`, which `make` makes the first time. Unlike `OnceLock::get_or_init`, another thread that makes it
+/// at a fork does not leave it half made to the child. `make` must not call this for a value that is not made yet.
+pub(crate) fn once<T>(cell: &'static OnceLock<T>, make: impl FnOnce() -> T) -> &'static T {
+    if let Some(made) = cell.get() {
+        return made;
+    }
+    let _making = lock(&MAKING);
+    cell.get_or_init(make)
+}
 
 /// The lock, unless its holder keeps it: that may be this very thread, if a handler of a signal forks.
 pub(crate) fn held_soon<T>(mutex: &Mutex<T>) -> Option<MutexGuard<'_, T>> {

@@ -21,6 +21,9 @@ pub(crate) mod route;
 mod shared_file;
 pub(crate) mod user;
 
+/// The locks of this module, for forks.
+pub(crate) static LOCKS: [&dyn forked::StaticLock; 2] = [&fds::FILES, &forked::MAKING];
+
 pub(crate) use cancellation::uncancelled;
 pub(crate) use capability::has_capability;
 pub(crate) use elsewhere::Elsewhere;

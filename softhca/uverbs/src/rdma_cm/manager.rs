@@ -11,7 +11,7 @@ use crate::process::Errno;
 use crate::process::lock;
 use softhca_settings::Settings;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Arc, LazyLock, Mutex};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// How often it is asked whether the peers still live.
@@ -22,7 +22,7 @@ const LIFE_CHECK: Duration = Duration::from_millis(200);
 pub(super) struct Manager {
     pub(super) ids: BTreeMap<u32, Id>,
     /// Ids by our number of their conversation.
-    pub(super) talking: HashMap<u32, u32>,
+    pub(super) talking: BTreeMap<u32, u32>,
     /// Memberships in multicast groups, by the number that the program knows.
     pub(super) memberships: BTreeMap<u32, Membership>,
     next_number: u32,
@@ -32,9 +32,13 @@ pub(super) struct Manager {
 }
 
 /// The one of this process.
-pub(super) static MANAGER: LazyLock<Mutex<Manager>> = LazyLock::new(|| {
-    // Numbers of one process are rarely those of an earlier one.
-    Mutex::new(Manager { next_conversation: fastrand::u32(..), ..Manager::default() })
+pub(super) static MANAGER: Mutex<Manager> = Mutex::new(Manager {
+    ids: BTreeMap::new(),
+    talking: BTreeMap::new(),
+    memberships: BTreeMap::new(),
+    next_number: 0,
+    next_conversation: 0,
+    life_check: None,
 });
 
 /// The launcher's settings.
@@ -43,6 +47,11 @@ pub(super) fn settings() -> Result<&'static Arc<Settings>, Errno> {
 }
 
 impl Manager {
+    /// The first conversation gets any number: those of one process are rarely those of an earlier one.
+    pub(super) fn begin_anywhere(&mut self) {
+        self.next_conversation = fastrand::u32(..);
+    }
+
     /// A number for a new id.
     pub(super) fn new_number(&mut self) -> u32 {
         loop {

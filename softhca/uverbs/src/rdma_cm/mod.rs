@@ -36,6 +36,9 @@ mod receive;
 mod requests;
 mod thread;
 
+/// The locks of this module, for forks.
+pub(crate) static LOCKS: [&dyn crate::process::forked::StaticLock; 2] = [&thread::PROCESS, &manager::MANAGER];
+
 pub(crate) use events::EventFile;
 
 use crate::launch::settings;

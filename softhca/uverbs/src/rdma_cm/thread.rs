@@ -31,14 +31,16 @@ static INBOX: OnceLock<Sender<Input>> = OnceLock::new();
 /// How many datagrams wait in the inbox.
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 
+/// The process that the thread runs in; 0 = none. Held while it starts.
+pub(super) static PROCESS: Mutex<u32> = Mutex::new(0);
+
 /// Starts the thread, if it does not run yet. It runs in one process: the conversations of a parent are no child's.
 pub(super) fn start() -> Result<(), Errno> {
-    /// The process that it runs in; 0 = none.
-    static PROCESS: Mutex<u32> = Mutex::new(0);
     let mut process = lock(&PROCESS);
     if INBOX.get().is_some() {
         return forked::refuse_copies(*process);
     }
+    lock(&manager::MANAGER).begin_anywhere();
     let (sender, receiver) = channel();
     spawn("softhca-cm", move || run(&receiver)).map_err(|error| Errno(error.raw_os_error().unwrap_or(libc::EAGAIN)))?;
     // Nobody else sets it: we are the one.

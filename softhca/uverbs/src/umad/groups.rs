@@ -1,18 +1,19 @@
-//! The multicast groups of the subnet: `MCMemberRecord` of subnet administration (IBTA vol. 1, 15.2.5.17). Each membership
-//! of a port is a file in the fabric's directory. The processes that have asked for it lock it during their lives, so
-//! the memberships of the dead end with them.
+//! The multicast groups of the subnet: `MCMemberRecord` of subnet administration (IBTA vol. 1, 15.2.5.17). Each
+//! membership of a port is a file in the fabric's directory. The processes that have asked for it lock it during their
+//! lives, so the memberships of the dead end with them.
 
 use super::mad::Status;
 use super::subnet::Subnet;
 use crate::process::fds::Own;
+use crate::process::forked::StaticLock;
 use crate::process::lock;
 use crate::process::lock_file::{flock, locked, open};
 use softhca_settings::{self as settings, Gid};
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::{LazyLock, Mutex};
+use std::sync::Mutex;
 
 /// Its file is locked while memberships are read (shared) or changed.
 const TABLE: &str = "mc-table";
@@ -69,7 +70,10 @@ struct Held {
     _file: File,
 }
 
-static HELD: LazyLock<Mutex<HashMap<PathBuf, Held>>> = LazyLock::new(Mutex::default);
+static HELD: Mutex<BTreeMap<PathBuf, Held>> = Mutex::new(BTreeMap::new());
+
+/// The locks of this module, for forks.
+pub(crate) static LOCKS: [&dyn StaticLock; 1] = [&HELD];
 
 fn path(directory: &Path, record: &Record) -> PathBuf {
     let hex = |gid: &[u8]| gid.iter().map(|byte| format!("{byte:02x}")).collect::<String>();

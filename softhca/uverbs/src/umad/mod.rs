@@ -26,6 +26,7 @@ mod subnet;
 mod timer;
 
 pub(crate) use file::UmadFile;
+pub(crate) use groups::LOCKS;
 
 use crate::launch::settings;
 use crate::process::{Errno, fds};

@@ -49,7 +49,7 @@ struct Core {
 }
 
 /// The functions that were opened, by their numbers.
-static ENDPOINTS: Mutex<Vec<(u32, Arc<Endpoint>)>> = Mutex::new(Vec::new());
+pub(super) static ENDPOINTS: Mutex<Vec<(u32, Arc<Endpoint>)>> = Mutex::new(Vec::new());
 
 impl Endpoint {
     /// Function `index`, made when it is first asked for.

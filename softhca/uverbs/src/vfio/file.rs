@@ -25,7 +25,7 @@ enum Kind {
 }
 
 /// The open files, to find one by a descriptor that the program has got without us.
-static OPEN: Mutex<Vec<Weak<File>>> = Mutex::new(Vec::new());
+pub(super) static OPEN: Mutex<Vec<Weak<File>>> = Mutex::new(Vec::new());
 
 /// Opens what `path` names; its descriptor.
 pub(crate) fn open(path: Path, flags: c_int) -> Result<RawFd, Errno> {

@@ -34,7 +34,7 @@ struct State {
 
 /// The groups that are open in this process. Each process has functions of its own, so another one may have the same
 /// group.
-static OPEN: Mutex<Vec<Weak<Group>>> = Mutex::new(Vec::new());
+pub(super) static OPEN: Mutex<Vec<Weak<Group>>> = Mutex::new(Vec::new());
 
 impl Group {
     /// Opens the group of function `index`.

@@ -32,6 +32,10 @@ mod irqs;
 mod paths;
 mod space;
 
+/// The locks of this module, for forks.
+pub(crate) static LOCKS: [&dyn crate::process::forked::StaticLock; 3] =
+    [&group::OPEN, &endpoint::ENDPOINTS, &file::OPEN];
+
 pub(crate) use abi::request::is_vfio;
 pub(crate) use device::Opened;
 pub(crate) use file::{File, find, open};

@@ -5,6 +5,9 @@ use crate::process::fds::OpenFile;
 use std::os::fd::RawFd;
 use std::sync::Arc;
 
+/// No lock is one's.
+pub(crate) static LOCKS: [&dyn crate::process::forked::StaticLock; 0] = [];
+
 /// No path is one's.
 pub(crate) enum Path {}
 
