@@ -144,7 +144,7 @@ fn refusals_drops_and_congestion_are_told() {
     file.packet(TO_2, (SEND_ONLY, 3), &[7; 8], "");
     file.packet(TO_1, (ACKNOWLEDGE, 3), &ACK, "");
     file.packet(TO_2, (SEND_ONLY, 4), &[7; 8], "");
-    file.packet(TO_1, (ACKNOWLEDGE, 4), &NO_ACCESS, "");
+    file.packet(TO_1, (ACKNOWLEDGE, 4), &NO_ACCESS, "key 0x1a02 \u{202e}names no memory");
     file.packet(TO_1, (CNP, 0), &[0; 16], "");
     let found = file.read();
     let conversation = &found.conversations[0];
@@ -153,9 +153,10 @@ fn refusals_drops_and_congestion_are_told() {
     assert_eq!((to_1.answers, to_1.dropped, to_1.notifications), (4, 1, 1));
     let refusals: Vec<_> = to_1.refusals.iter().map(|(reason, count)| (reason.as_str(), *count)).collect();
     assert_eq!(refusals, [("receiver not ready", 1), ("remote access error", 1)]);
+    let told = "PSN 4 is refused: remote access error (key 0x1a02 \\u{202e}names no memory)";
     // A refusal is an answer.
     assert!(conversation.silences.is_empty(), "{found}");
-    assert!(conversation.events.iter().any(|event| event.text == "PSN 4 is refused: remote access error"), "{found}");
+    assert!(conversation.events.iter().any(|event| event.text == told), "{found}");
 }
 
 #[test]

@@ -100,6 +100,7 @@ pub mod eq;
 pub mod error;
 pub mod ethernet;
 pub mod event;
+pub mod explanation;
 pub mod faults;
 pub mod firmware;
 pub mod gsi;

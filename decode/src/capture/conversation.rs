@@ -194,7 +194,9 @@ impl Talk {
         let refusal = syndrome.filter(|_| code & 0x1f == ACKNOWLEDGE).and_then(Syndrome::refusal);
         if let Some(reason) = refusal {
             *direction.refusals.entry(reason.to_owned()).or_default() += 1;
-            flow.add_event(time, format!("PSN {psn} is refused: {reason}"));
+            // The software device says there which key, range or right it was.
+            let comment = comment.filter(|_| !is_dropped).map(|comment| format!(" ({})", comment.escape_debug()));
+            flow.add_event(time, format!("PSN {psn} is refused: {reason}{}", comment.unwrap_or_default()));
         }
         if is_dropped {
             return;

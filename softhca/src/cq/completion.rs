@@ -35,6 +35,25 @@ pub(crate) enum Syndrome {
 }
 
 impl Syndrome {
+    /// Its name in libibverbs (`ibv_wc_status_str`).
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::LocalLength => "local length error",
+            Self::LocalQpOp => "local QP operation error",
+            Self::LocalProtection => "local protection error",
+            Self::WrFlush => "Work Request Flushed Error",
+            Self::MwBind => "memory bind operation error",
+            Self::BadResponse => "bad response error",
+            Self::LocalAccess => "local access error",
+            Self::RemoteInvalidRequest => "remote invalid request error",
+            Self::RemoteAccess => "remote access error",
+            Self::RemoteOp => "remote operation error",
+            Self::TransportRetryExceeded => "transport retry counter exceeded",
+            Self::RnrRetryExceeded => "RNR retry counter exceeded",
+            Self::RemoteAborted => "aborted error",
+        }
+    }
+
     /// The syndrome of this number.
     pub(crate) fn from_number(number: u8) -> Option<Self> {
         const ALL: [Syndrome; 13] = [
@@ -325,6 +344,11 @@ impl Completion {
             }
             Self::Filler { uidx, strides, .. } => (0, uidx, strides.first),
         }
+    }
+
+    /// A work request failed, and was not just flushed.
+    pub(crate) fn is_failure(&self) -> bool {
+        matches!(self, Self::Error { syndrome, .. } if *syndrome != Syndrome::WrFlush)
     }
 
     /// Wakes a CQ armed for solicited completions only: errors count as solicited (IBTA vol. 1, 11.4.2.2).

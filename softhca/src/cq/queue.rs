@@ -88,6 +88,8 @@ pub(crate) struct Cq {
     pub(crate) eqn: Option<u32>,
     /// Queues that use it.
     pub(crate) users: u32,
+    /// The producer index after the latest error CQE that is not a flushed request's.
+    last_error: Option<u32>,
 }
 
 impl Cq {
@@ -107,6 +109,7 @@ impl Cq {
             failure: None,
             eqn: None,
             users: 0,
+            last_error: None,
         }
     }
 
@@ -138,6 +141,13 @@ impl Cq {
             arming: self.armed,
             fault: self.failure.map(CqFailure::fault),
         }
+    }
+
+    /// Whether the driver has not polled an error CQE.
+    pub(crate) fn has_unread_error(&self, memory: &dyn HostMemory) -> bool {
+        let CqInfo { producer, consumer, .. } = self.info(memory);
+        let before = |index: u32| producer.wrapping_sub(index) & INDEX_MASK;
+        self.last_error.is_some_and(|error| before(error) < before(consumer))
     }
 
     pub(crate) fn set_ignore_overrun(&mut self, ignore: bool) {
@@ -176,7 +186,15 @@ impl Cq {
         if let Err(fault) = self.put(&cqe, memory) {
             return Some(self.fail(cqn, CqFailure::Unreachable(fault)));
         }
+        self.note_failure(c);
         self.written(cqn, c.is_solicited(), now)
+    }
+
+    /// The CQE of `c` is written.
+    fn note_failure(&mut self, c: &Completion) {
+        if c.is_failure() {
+            self.last_error = Some(self.written_index());
+        }
     }
 
     /// The event of CQEs just written, if it is due.
@@ -227,6 +245,7 @@ impl Cq {
         if let Err(fault) = self.put_alone(&cqe, memory) {
             return Some(self.fail(cqn, CqFailure::Unreachable(fault)));
         }
+        self.note_failure(c);
         self.session.written(compression, &cqe);
         event.or(self.written(cqn, c.is_solicited(), now))
     }

@@ -36,6 +36,7 @@ use crate::cq::Cq;
 use crate::error::{Error, Object};
 use crate::ethernet::SentFrame;
 use crate::event::Event;
+use crate::explanation::Explanation;
 use crate::gsi::{Gsi, MAD_BYTES, Mad, QP1};
 use crate::memory::{DmaFault, HostMemory, PagedMemory};
 use crate::nic::Nic;
@@ -209,6 +210,17 @@ impl Device {
     /// bytes in the ring.
     pub fn doorbell(&mut self, uar: u32, offset: usize, stored: &[u8]) {
         self.doorbells.ring(&mut self.qps, &mut self.resources, uar, offset, stored);
+    }
+    /// Why requests were refused or failed since the last call; 256 at most.
+    #[must_use]
+    pub fn explanations(&mut self) -> Vec<Explanation> {
+        self.resources.explanations.take()
+    }
+
+    /// Whether the driver has not polled an error CQE of any CQ; flushed requests do not count.
+    #[must_use]
+    pub fn has_unread_errors(&self) -> bool {
+        self.resources.cqs.iter().any(|(_, cq)| cq.has_unread_error(&*self.resources.memory))
     }
 
     /// The driver's mistakes that were found since the last call.
@@ -439,7 +451,8 @@ impl Device {
     /// Hands packets to the wire, as many as it takes. `true` if there were any.
     fn send_packets(&mut self) -> bool {
         let (nic, ports) = (&mut self.nic, &self.config.ports);
-        let Resources { outbox, port_counters, .. } = &mut self.resources;
+        let Resources { outbox, port_counters, comments, .. } = &mut self.resources;
+        comments.drain(..).for_each(|(packet, reason)| self.wire.comment(&packet, &reason));
         outbox.flush(&mut *self.wire, |route, size| {
             let Some(port) = ports.iter().position(|port| route.begins_at(port)) else { return };
             size.for_each(|bytes| port_counters[port].sent.add(bytes));

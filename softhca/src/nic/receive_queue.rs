@@ -4,9 +4,10 @@ use super::context::ReceiveQueueContext;
 use super::hash::Hash;
 use super::strides::{Fit, Progress, Strides};
 use crate::context::QueueState;
-use crate::cq::{Completion, FrameInfo, TakenStrides};
+use crate::cq::{Completion, FrameInfo, Syndrome, TakenStrides};
 use crate::ethernet::{Headers, L4};
 use crate::event::Event;
+use crate::explanation::Subject;
 use crate::qp::Failure;
 use crate::recv::{RecvWqe, Rq};
 use crate::resources::Resources;
@@ -293,6 +294,9 @@ impl ReceiveQueue {
         failure: Failure,
     ) {
         resources.count_receive_error(self.context.counter, failure.syndrome);
+        if failure.syndrome != Syndrome::WrFlush {
+            resources.explanations.add(rqn, Subject::Receive(wqe_counter, failure.syndrome), failure.reason);
+        }
         let completion = Completion::Error {
             qpn: rqn,
             uidx: self.context.uidx,

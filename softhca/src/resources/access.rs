@@ -1,31 +1,13 @@
 //! Access to host memory by keys: for a QP's own requests, and for those of its peer.
 
 use super::Resources;
+use crate::memory::keys::fault::LocalFault;
 use crate::memory::keys::mkey::{
     Accessor, Behind, KeyFault, MAX_INDIRECTION, MAX_PIECES, Mkey, NULL_KEY, RESERVED_LKEY,
 };
 use crate::memory::{HostMemory, Need, PageTable, PagedMemory};
 use crate::packet::Width;
 use crate::wqe::DataSeg;
-use thiserror::Error;
-
-/// Why local data could not be gathered or scattered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub(crate) enum LocalFault {
-    /// A segment's key.
-    #[error(transparent)]
-    Key(#[from] KeyFault),
-    /// The segments are shorter than the data.
-    #[error("{len} bytes at offset {offset} of segments that hold {capacity}")]
-    TooShort {
-        /// Where in the segments.
-        offset: u64,
-        /// Bytes wanted.
-        len: u64,
-        /// Bytes that the segments hold.
-        capacity: u64,
-    },
-}
 
 /// Where bytes are that a key names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +97,7 @@ impl Resources {
         let mut at = part.start;
         while at < part.end {
             let (addr, len) = (offset + (at - part.start) as u64, (part.end - at) as u64);
-            let out_of_bounds = KeyFault::OutOfBounds { key: mkey.key, addr, len };
+            let out_of_bounds = mkey.outside(addr, len);
             walk.pieces = walk.pieces.checked_sub(1).ok_or(KeyFault::TooManyPieces { key: mkey.key, addr, len })?;
             let found = list.find(addr).ok_or(out_of_bounds)?;
             let end = at + len.min(found.left) as usize;
@@ -286,9 +268,8 @@ impl Resources {
     /// Checks that all bytes can be accessed, piece by piece.
     pub(super) fn check_by(&self, (by, key, need): (Accessor, u32, Need), addr: u64, len: u64) -> Result<(), KeyFault> {
         // A message is shorter than the address space of any host that has a device.
-        let outside = KeyFault::OutOfBounds { key, addr, len };
         let (addr, len) = self.behind((by, key, need), addr, len)?;
-        let len = usize::try_from(len).map_err(|_| outside)?;
+        let len = usize::try_from(len).map_err(|_| KeyFault::TooManyPieces { key, addr, len })?;
         self.for_spots((by, key, need), addr, len, |_, _| Ok(()))
     }
 

@@ -1,19 +1,19 @@
 //! Access by indirect keys: pieces, rights at each level, and refusals.
 
 use super::Resources;
-use super::access::LocalFault;
 use crate::config::{DeviceConfig, Generation, PortConfig};
 use crate::context::{Access, KeyPiece, MkeyContext, QpContext, Transport};
 use crate::crypto::{Dek, DekInfo, Engine, KeySize, Order, Properties, Unit, Work};
 use crate::memory::ArrayMemory;
 use crate::memory::Encryption;
 use crate::memory::Need;
+use crate::memory::keys::fault::{LocalFault, MemcpyFault};
 use crate::memory::keys::mkey::{Accessor, Behind, KeyFault, MAX_INDIRECTION, Mkey, NULL_KEY, RESERVED_LKEY};
 use crate::memory::test_memory::BASE;
 use crate::memory::{CrcKind, Domain, Signature, SignatureFormat, Signed};
 use crate::memory::{HOST_BYTES, HostMemory, KeyList, PAGE_READ, PAGE_WRITE, PageTable};
 use crate::packet::Width;
-use crate::resources::{MemcpyFault, Psv};
+use crate::resources::Psv;
 use crate::wqe::{DataSeg, Memcpy};
 
 const PD: u32 = 3;
@@ -180,7 +180,7 @@ fn pages_are_reached_by_their_table_also_from_an_indirect_key() {
     let pages = vec![PAGE_READ | PAGE_WRITE, PAGE_READ].into_iter().map(|rights| BASE + rights).collect();
     let table = Behind::Pages(PageTable::new(pages, 12));
     let key = add(&mut resources, ALL, (0x7ffe, 0, 0x1002), table);
-    assert_eq!(read(&resources, key, 0x7ffd), Err::<[u8; 1], _>(KeyFault::OutOfBounds { key, addr: 0x7ffd, len: 1 }));
+    assert!(matches!(read::<1>(&resources, key, 0x7ffd), Err(KeyFault::OutOfBounds { addr: 0x7ffd, len: 1, .. })));
     assert_eq!(read(&resources, key, 0x7ffe), Ok([0xfe, 0xff, 0, 1]));
     resources.remote_write(PD, key, 0x7fff, &[0x55]).unwrap();
     assert_eq!(read(&resources, key, 0x7fff), Ok([0x55]));
@@ -479,7 +479,8 @@ fn a_format_ends_where_its_count_does() {
     let key = add(&mut resources, ALL, (0, 0, u64::MAX), Behind::Memory);
     resources.mkeys.get_mut(key >> 8).unwrap().signatures.format = Some(Signed::new(format));
     for (addr, len, is_there) in [(END - 512, 511, true), (END - 512, 512, false), (1 << 63, 512, false)] {
-        let expected = if is_there { Ok(()) } else { Err(KeyFault::OutOfBounds { key, addr, len }) };
+        let expected =
+            if is_there { Ok(()) } else { Err(KeyFault::OutOfBounds { key, addr, len, start: 0, size: u64::MAX }) };
         assert_eq!(resources.check_remote(PD, key, addr, len, Need::RemoteRead), expected, "{addr:#x}");
     }
 }
@@ -491,7 +492,9 @@ fn a_copy_has_at_most_two_mebibytes() {
     resources.generation = Generation::ConnectX7;
     let null = |len| DataSeg { addr: 0, len, lkey: NULL_KEY };
     let qp = QpContext { pd: PD, ..QpContext::new(Transport::Rc) };
-    for (len, expected) in [(1 << 21, Ok(())), ((1 << 21) + 1, Err(MemcpyFault::Length((1 << 21) + 1)))] {
+    for (len, expected) in
+        [(1 << 21, Ok(())), ((1 << 21) + 1, Err(MemcpyFault::Length { len: (1 << 21) + 1, limit: 1 << 21 }))]
+    {
         let copy = Memcpy { scratch_lkey: NULL_KEY, scratch_addr: 0, from: null(len), to: null(len) };
         assert_eq!(resources.memcpy(&qp, true, &copy), expected);
     }

@@ -1,13 +1,12 @@
 //! Copying memory by WQEs (MMO with the modifier DMA): from memory of this side to memory of this side.
 
 use super::Resources;
-use super::access::LocalFault;
 use crate::config::Generation;
 use crate::context::QpContext;
 use crate::memory::Need;
+use crate::memory::keys::fault::MemcpyFault;
 use crate::memory::keys::mkey::Accessor;
 use crate::wqe::{DataSeg, Memcpy};
-use thiserror::Error;
 
 /// log2 of the most bytes of a copy (`log_dma_mmo_max_size`).
 pub(crate) const MAX_LOG_BYTES: u8 = 21;
@@ -15,23 +14,6 @@ pub(crate) const MAX_LOG_BYTES: u8 = 21;
 /// there: a syndrome, a reserved word, and the bytes that were scattered and gathered (DPDK
 /// `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_gga_compress_opaque`).
 const SCRATCH_BYTES: u32 = 64;
-
-/// Why memory was not copied.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub(crate) enum MemcpyFault {
-    /// The device does not copy, or the QP was not enabled to.
-    #[error("copies are not enabled on this QP")]
-    NotEnabled,
-    /// It is too long.
-    #[error("a copy of {0} bytes: at most {max}", max = 1 << MAX_LOG_BYTES)]
-    Length(u32),
-    /// The source, or the scratch memory, cannot be reached.
-    #[error("source: {0}")]
-    Source(LocalFault),
-    /// Where it is to be copied to cannot be written.
-    #[error("destination: {0}")]
-    Destination(LocalFault),
-}
 
 impl Generation {
     /// Every QP of a transport that has copies may copy (`dma_mmo_sq`).
@@ -57,7 +39,7 @@ impl Resources {
             return Err(MemcpyFault::NotEnabled);
         }
         if copy.from.len > 1 << MAX_LOG_BYTES {
-            return Err(MemcpyFault::Length(copy.from.len));
+            return Err(MemcpyFault::Length { len: copy.from.len, limit: 1 << MAX_LOG_BYTES });
         }
         let by = Accessor::from(qp);
         let scratch = DataSeg { len: SCRATCH_BYTES, lkey: copy.scratch_lkey, addr: copy.scratch_addr };

@@ -15,14 +15,13 @@ mod tag_matching;
 mod umr;
 
 pub(crate) use link::Link;
-pub(crate) use memcpy::{MAX_LOG_BYTES as MAX_LOG_MEMCPY, MemcpyFault};
+pub(crate) use memcpy::MAX_LOG_BYTES as MAX_LOG_MEMCPY;
 pub(crate) use port_counters::PortCounters;
 pub(crate) use q_counter::QCounter;
 pub(crate) use rates::{KILOBITS, RATES, Rates};
 pub use rates::{Rate, RateMode};
 pub(crate) use signatures::Psv;
 pub(crate) use slaves::Slaves;
-pub(crate) use umr::UmrFault;
 #[cfg(test)]
 mod access_tests;
 #[cfg(test)]
@@ -38,6 +37,7 @@ use crate::eq::EventQueues;
 use crate::error::Object;
 use crate::ethernet::{Egress, FrameLog};
 use crate::event::Event;
+use crate::explanation::{Explanations, Reason};
 use crate::memory::keys::mkey::Mkey;
 use crate::memory::{HostMemory, PagedMemory};
 use crate::recv::{FaultClock, RecvWqe, Srq};
@@ -160,6 +160,10 @@ pub(crate) struct Resources {
     pub(crate) sends_completed: u64,
     /// Mistakes of the drivers.
     pub(crate) complaints: Complaints,
+    /// Why requests were refused or failed.
+    pub(crate) explanations: Explanations,
+    /// Packets that refuse something, on their way to the wire, and why.
+    pub(crate) comments: Vec<(Vec<u8>, Reason)>,
     /// Number of the last attempt of a DCI to connect.
     dc_attempts: u32,
     /// QPs that could not report a completion, because the CQ takes no further CQEs.
@@ -226,6 +230,8 @@ impl Resources {
             sink: config.sink,
             sends_completed: 0,
             complaints: Complaints::default(),
+            explanations: Explanations::default(),
+            comments: Vec::new(),
             dc_attempts: 0,
             stranded: Vec::new(),
             holds_completions: false,

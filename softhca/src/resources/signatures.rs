@@ -5,9 +5,9 @@ use super::Resources;
 use crate::context::{QpContext, TimestampFormat};
 use crate::cq::{Completion, SignatureError};
 use crate::crypto::{Engine, Properties};
+use crate::memory::keys::fault::PsvFault;
 use crate::memory::keys::mkey::{Accessor, KeyFault, Mkey};
 use crate::memory::{Encrypted, Encryption, KeyMemory, Mismatch, Need, Signed};
-use thiserror::Error;
 
 /// A signature value.
 #[derive(Clone, Copy, Debug)]
@@ -20,16 +20,6 @@ pub(crate) struct Psv {
 
 /// Most errors that wait to be told: a step finds few.
 const MAX_WAITING: usize = 1024;
-
-/// Why a signature value was not set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("signature value {psv:#x}: none of PD {pd:#x}")]
-pub(crate) struct PsvFault {
-    /// Its number.
-    psv: u32,
-    /// The queue's protection domain.
-    pd: u32,
-}
 
 /// The memory behind a key, as one accessor sees it.
 #[derive(Clone, Copy)]
@@ -78,7 +68,7 @@ impl KeyMemory for Seen<'_> {
     }
 
     fn outside(&self, at: u64, len: u64) -> KeyFault {
-        KeyFault::OutOfBounds { key: self.mkey.key, addr: self.first().wrapping_add(at), len }
+        self.mkey.outside(self.first().wrapping_add(at), len)
     }
 }
 

@@ -6,88 +6,13 @@
 //! Users change indirect keys alone, whose pieces' keys are looked at when they are used.
 
 use super::Resources;
-use super::access::LocalFault;
 use crate::config::Generation;
 use crate::context::{Access, KeyPiece, MkeyContext, QpContext, Transport};
 use crate::crypto::{EncryptionFormat, Properties, has_many_units};
+use crate::memory::keys::fault::UmrFault;
 use crate::memory::keys::mkey::{Accessor, Behind, KeyFault};
 use crate::memory::{ENTRY_BYTES, KeyList, MAX_PIECE_LOG, MAX_PIECES_LOG, PAGE_LOGS};
 use crate::wqe::{KeyChange, OCTWORD, Umr, UmrList};
-use thiserror::Error;
-
-/// Why a key was not changed.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub(crate) enum UmrFault {
-    /// The key cannot be found, or the QP may not use it.
-    #[error(transparent)]
-    Key(#[from] KeyFault),
-    /// The key was not made for changes.
-    #[error("key {0:#x} is not one that UMR may change (umr_en)")]
-    NotEnabled(u32),
-    /// The key is free, or is not.
-    #[error("key {key:#x}: free is {free}, which it must not be")]
-    State {
-        /// Key.
-        key: u32,
-        /// Its state.
-        free: bool,
-    },
-    /// The window of type 2 is bound to no QP, and must be to this one (IBTA vol. 1, o10-37.2.26).
-    #[error("key {0:#x} is bound to no QP")]
-    Unbound(u32),
-    /// The key is to be bound to another QP than this.
-    #[error("key {key:#x}: bound to QP {qpn:#x} by another")]
-    OtherQp {
-        /// Key.
-        key: u32,
-        /// The other one.
-        qpn: u32,
-    },
-    /// The QP may not change this.
-    #[error("key {key:#x}: {what} only by a kernel's queue")]
-    NotPermitted {
-        /// Key.
-        key: u32,
-        /// The change that was refused.
-        what: &'static str,
-    },
-    /// The change would give the key a state that no key can have.
-    #[error("key {key:#x}: {what}")]
-    Change {
-        /// Key.
-        key: u32,
-        /// The fault.
-        what: &'static str,
-    },
-    /// The list is too long.
-    #[error("key {key:#x}: {octwords} octwords at {at:#x} of a list that has {room}")]
-    Length {
-        /// Key.
-        key: u32,
-        /// Where in the list.
-        at: u64,
-        /// How much.
-        octwords: u16,
-        /// Octwords that the list can have.
-        room: u32,
-    },
-    /// The formats are longer than the key has room for.
-    #[error("key {key:#x}: {octwords} octwords of formats of a key that has room for {room}")]
-    Formats {
-        /// Key.
-        key: u32,
-        /// How much.
-        octwords: u16,
-        /// Octwords that the formats can have.
-        room: u32,
-    },
-    /// The device has no room for more entries.
-    #[error("key {0:#x}: no room for more entries of lists")]
-    Full(u32),
-    /// The list could not be read.
-    #[error(transparent)]
-    List(#[from] LocalFault),
-}
 
 impl Resources {
     /// Executes a UMR WQE of the QP `qpn`.

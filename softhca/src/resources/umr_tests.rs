@@ -3,10 +3,11 @@
 //! Requests as the decoder gives them belong here, their bytes in `softhca/src/wqe/tests/formats.rs`, and the driver's
 //! commands and queues in `softhca/src/firmware/commands/umr_tests`.
 
-use super::{MAX_TRANSLATIONS, Pd, Resources, UmrFault};
+use super::{MAX_TRANSLATIONS, Pd, Resources};
 use crate::config::{DeviceConfig, Generation, PortConfig};
 use crate::context::{Access, KeyPiece, MkeyContext, QpContext, Transport};
 use crate::crypto::{Dek, DekInfo, EncryptionFormat, Engine, KeySize, Order, Properties, Unit};
+use crate::memory::keys::fault::UmrFault;
 use crate::memory::keys::mkey::{Behind, KeyFault, Mkey, Signatures};
 use crate::memory::test_memory::BASE;
 use crate::memory::{ArrayMemory, CrcKind, Domain, Encryption, KeyList, PageTable, Signature, SignatureFormat};

@@ -6,6 +6,7 @@ use crate::wire::cable::Dropped;
 use crate::wire::fault::{FaultConfig, FaultConfigError, FaultInjector};
 use crate::wire::slow::SlowLink;
 use crate::wire::{Announcement, Arrived, Fate, Frame, Wire};
+use std::fmt::Display;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
@@ -56,6 +57,10 @@ impl Wire for Changing {
 
     fn segment_bytes(&self) -> usize {
         self.wire.segment_bytes()
+    }
+
+    fn comment(&mut self, packet: &[u8], reason: &dyn Display) {
+        self.wire.comment(packet, reason);
     }
 
     fn note(&mut self, frame: &Frame, fate: Fate) {

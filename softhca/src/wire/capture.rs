@@ -7,10 +7,13 @@
 //! ```
 //!
 //! The file has packets as they are on the cable, at the time when they cross it. A packet that the fault injector
-//! drops is in the file, with a comment. A comment also marks each packet that it repeats or holds back. Each block is
+//! drops is in the file, with a comment. A comment also marks each packet that it repeats or holds back, and
+//! says why a NAK refuses a request. Each block is
 //! written at once: a program that is killed leaves a file that can be read.
 
 use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::fmt::Display;
 use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::os::fd::{AsRawFd, RawFd};
@@ -36,6 +39,9 @@ const NANOSECONDS: u8 = 9;
 /// `epb_flags`, direction.
 const INBOUND: u32 = 1;
 const OUTBOUND: u32 = 2;
+
+/// Most packets of which something is to be said and that have not been sent.
+const COMMENTS: usize = 256;
 
 /// A capture file that wires write into. Clones are the same file.
 #[derive(Clone)]
@@ -92,11 +98,11 @@ impl Capture {
         }
         writer.file.get_mut().flush()?;
         drop(writer);
-        Ok(CapturedWire { wire, capture: self.clone(), interfaces, fate: None })
+        Ok(CapturedWire { wire, capture: self.clone(), interfaces, fate: None, comments: VecDeque::new() })
     }
 
     /// Appends bytes of an interface.
-    fn add(&self, interface: u32, direction: u32, bytes: &[u8], comment: Option<&'static str>) {
+    fn add(&self, interface: u32, direction: u32, bytes: &[u8], comment: Option<&str>) {
         let mut writer = self.0.lock();
         if writer.failed {
             return;
@@ -161,6 +167,8 @@ pub struct CapturedWire<W> {
     interfaces: Vec<Interface>,
     /// Fate of the next packet.
     fate: Option<Fate>,
+    /// Packets that are expected, and what is to be said of them.
+    comments: VecDeque<(Vec<u8>, String)>,
 }
 
 impl<W: Wire> CapturedWire<W> {
@@ -176,7 +184,20 @@ impl<W: Wire> CapturedWire<W> {
         same_link.find(|interface| is_own(&interface.port)).or(first).map(|interface| interface.number)
     }
 
-    fn add(&self, frame: &Frame, direction: u32, comment: Option<&'static str>) {
+    /// The reason that is known of a packet, taken out.
+    fn reason(&mut self, packet: &[u8]) -> Option<String> {
+        let at = self.comments.iter().position(|(expected, _)| expected == packet)?;
+        self.comments.remove(at).map(|(_, reason)| reason)
+    }
+
+    /// Appends a packet that leaves.
+    fn add_outbound(&mut self, frame: &Frame, fate: Option<Fate>) {
+        let (fate, reason) = (fate.map(Fate::comment), self.reason(&frame.packet));
+        let comment: Vec<&str> = fate.into_iter().chain(reason.as_deref()).collect();
+        self.add(frame, OUTBOUND, (!comment.is_empty()).then(|| comment.join("; ")).as_deref());
+    }
+
+    fn add(&self, frame: &Frame, direction: u32, comment: Option<&str>) {
         let Some(interface) = self.interface(frame, direction) else { return };
         match cable::encode(frame) {
             Ok(bytes) if cable::link_of(&frame.route) == LinkLayer::InfiniBand => {
@@ -202,7 +223,7 @@ impl<W: Wire> Wire for CapturedWire<W> {
         let sent = self.wire.send(frame);
         let fate = self.fate.take();
         if sent.is_ok() {
-            self.add(&copy, OUTBOUND, fate.map(Fate::comment));
+            self.add_outbound(&copy, fate);
         }
         sent
     }
@@ -216,9 +237,17 @@ impl<W: Wire> Wire for CapturedWire<W> {
         Some(frame)
     }
 
+    fn comment(&mut self, packet: &[u8], reason: &dyn Display) {
+        if self.comments.len() == COMMENTS {
+            self.comments.pop_front();
+        }
+        self.comments.push_back((packet.to_vec(), reason.to_string()));
+        self.wire.comment(packet, reason);
+    }
+
     fn note(&mut self, frame: &Frame, fate: Fate) {
         match fate {
-            Fate::Dropped => self.add(frame, OUTBOUND, Some(fate.comment())),
+            Fate::Dropped => self.add_outbound(frame, Some(fate)),
             Fate::Repeated | Fate::Overtaken | Fate::Delayed | Fate::Marked => self.fate = Some(fate),
         }
         self.wire.note(frame, fate);

@@ -1,6 +1,7 @@
 //! A bad network on purpose: it drops, duplicates, reorders and delays the frames of a device, the same way for the
 //! same seed.
 
+use std::fmt::Display;
 use std::{
     ops::RangeInclusive,
     str::FromStr,
@@ -328,6 +329,10 @@ impl<W: Wire> Wire for FaultInjector<W> {
 
     fn recv_ethernet(&mut self) -> Option<Vec<u8>> {
         self.wire.recv_ethernet()
+    }
+
+    fn comment(&mut self, packet: &[u8], reason: &dyn Display) {
+        self.wire.comment(packet, reason);
     }
 
     fn note(&mut self, frame: &Frame, fate: Fate) {

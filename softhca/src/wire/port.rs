@@ -3,6 +3,7 @@
 use super::address::Announcement;
 use super::cable::Dropped;
 use super::frame::Frame;
+use std::fmt::Display;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
@@ -114,6 +115,10 @@ pub trait Wire: Send {
     fn flush(&mut self, arrived: Arrived) {
         let _ = arrived;
     }
+    /// `packet`, which will be sent, refuses something: why. Captures show it.
+    fn comment(&mut self, packet: &[u8], reason: &dyn Display) {
+        let _ = (packet, reason);
+    }
 
     /// Whether the device that has this QPN lives, and has not got to the packets that were sent to it: its process is
     /// stopped, or has had no CPU. A NIC answers without one. So this time counts against no time limit of the sender.
@@ -154,6 +159,10 @@ impl<W: Wire + ?Sized> Wire for Box<W> {
 
     fn note(&mut self, frame: &Frame, fate: Fate) {
         (**self).note(frame, fate);
+    }
+
+    fn comment(&mut self, packet: &[u8], reason: &dyn Display) {
+        (**self).comment(packet, reason);
     }
 
     fn send_ethernet(&mut self, frame: &[u8]) {

@@ -8,6 +8,7 @@
 //! Packets and frames stay in order, as in a queue.
 
 use std::collections::VecDeque;
+use std::fmt::Display;
 use std::os::fd::RawFd;
 use std::time::Duration;
 
@@ -99,6 +100,10 @@ impl<W: Wire> Wire for SlowLink<W> {
 
     fn recv(&mut self) -> Option<Frame> {
         self.wire.recv()
+    }
+
+    fn comment(&mut self, packet: &[u8], reason: &dyn Display) {
+        self.wire.comment(packet, reason);
     }
 
     fn note(&mut self, frame: &Frame, fate: Fate) {

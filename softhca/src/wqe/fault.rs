@@ -5,7 +5,7 @@ use crate::memory::DmaFault;
 use thiserror::Error;
 
 /// Why a WQE cannot be executed: the fault, with the value found. Offsets are in bytes from the WQE's start.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum WqeFault {
     /// The ring cannot be read.
     #[error("ring: {0}")]

@@ -14,6 +14,7 @@ mod datagrams;
 mod dynamic;
 mod dynamic_faults;
 mod every;
+mod explanations;
 mod failures;
 mod hostile;
 mod lab;

@@ -42,7 +42,7 @@ impl KeyMemory for Bytes {
     }
 
     fn outside(&self, at: u64, len: u64) -> KeyFault {
-        KeyFault::OutOfBounds { key: 1, addr: at, len }
+        KeyFault::OutOfBounds { key: 1, addr: at, len, start: 0, size: 0 }
     }
 }
 

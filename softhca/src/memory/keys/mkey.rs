@@ -62,10 +62,10 @@ impl From<&QpContext> for Accessor {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub(crate) enum KeyFault {
     /// No such key, or no longer.
-    #[error("no key {0:#x}")]
+    #[error("key {0:#x} names no memory: there is no such key, or no longer")]
     NoSuch(u32),
     /// The key belongs to another protection domain.
-    #[error("key {key:#x} is of PD {found:#x}, the queue of {expected:#x}")]
+    #[error("key {key:#x} belongs to PD {found:#x}, the queue to PD {expected:#x}")]
     WrongPd {
         /// Key.
         key: u32,
@@ -83,7 +83,7 @@ pub(crate) enum KeyFault {
         bound: u32,
     },
     /// Not wholly inside of the key's region.
-    #[error("key {key:#x}: {len} bytes at {addr:#x} are outside of its region")]
+    #[error("key {key:#x}: {len} bytes at {addr:#x} are outside of its region, {size} bytes at {start:#x}")]
     OutOfBounds {
         /// Key.
         key: u32,
@@ -91,9 +91,13 @@ pub(crate) enum KeyFault {
         addr: u64,
         /// Bytes.
         len: u64,
+        /// The region's first address.
+        start: u64,
+        /// Its bytes.
+        size: u64,
     },
     /// The key does not permit this.
-    #[error("key {key:#x} does not permit {need:?}")]
+    #[error("key {key:#x} does not permit {need}")]
     NotPermitted {
         /// Key.
         key: u32,
@@ -104,7 +108,7 @@ pub(crate) enum KeyFault {
     #[error("key {0:#x} is free: it gives access to nothing")]
     Free(u32),
     /// There is no page, or none that permits the access.
-    #[error("key {key:#x}: no page for {need:?} at {addr:#x}")]
+    #[error("key {key:#x}: no page for {need} at {addr:#x}")]
     NoPage {
         /// Key.
         key: u32,
@@ -279,6 +283,11 @@ impl Mkey {
         }
     }
 
+    /// The fault of an access to `len` bytes at `addr`.
+    pub(crate) fn outside(&self, addr: u64, len: u64) -> KeyFault {
+        KeyFault::OutOfBounds { key: self.key, addr, len, start: self.context.iova, size: self.context.len }
+    }
+
     /// Offset of `len` bytes at `addr` in the region, after all checks of this key.
     pub(crate) fn offset(&self, by: &Accessor, addr: u64, len: u64, need: Need) -> Result<u64, KeyFault> {
         let Self { key, context: c, .. } = self;
@@ -292,7 +301,7 @@ impl Mkey {
         }
         let offset = addr.wrapping_sub(c.iova);
         if offset > c.len || len > c.len - offset {
-            return Err(KeyFault::OutOfBounds { key, addr, len });
+            return Err(self.outside(addr, len));
         }
         Ok(offset)
     }
@@ -318,7 +327,7 @@ mod tests {
         assert_eq!(m.offset(&3.into(), 0x70ff, 1, Need::LocalRead), Ok(0xff));
         assert_eq!(m.offset(&3.into(), 0x7100, 0, Need::LocalRead), Ok(0x100));
         for (addr, len) in [(0x6fff, 1), (0x7000, 0x101), (0x70ff, 2), (0x7101, 0), (0, u64::MAX), (u64::MAX, 2)] {
-            let fault = KeyFault::OutOfBounds { key: KEY, addr, len };
+            let fault = KeyFault::OutOfBounds { key: KEY, addr, len, start: 0x7000, size: 0x100 };
             assert_eq!(m.offset(&3.into(), addr, len, Need::LocalRead), Err(fault));
         }
     }

@@ -1,6 +1,7 @@
 //! Needs: the right that a use of a memory key requires.
 
 use crate::context::Access;
+use std::fmt;
 
 /// The right that a use of a key requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,6 +16,19 @@ pub(crate) enum Need {
     RemoteWrite,
     /// A peer does an atomic.
     RemoteAtomic,
+}
+
+/// As verbs name the right.
+impl fmt::Display for Need {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::LocalRead => "local reads",
+            Self::LocalWrite => "local writes (IBV_ACCESS_LOCAL_WRITE)",
+            Self::RemoteRead => "reads by peers (IBV_ACCESS_REMOTE_READ)",
+            Self::RemoteWrite => "writes by peers (IBV_ACCESS_REMOTE_WRITE)",
+            Self::RemoteAtomic => "atomics by peers (IBV_ACCESS_REMOTE_ATOMIC)",
+        })
+    }
 }
 
 impl Need {

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::{Broken, Requester};
 use crate::context::FetchedOrder;
+use crate::explanation::Reason;
 use crate::packet::{AethSyndrome, NakCode, Operation, Packet, Width};
 use crate::qp::failure::Failure;
 use crate::qp::psn::Psn;
@@ -81,7 +82,8 @@ impl Requester {
         }
         resources.count(qp.counter, |counter| &mut counter.rnr_nak_retry_err);
         if !self.retry.not_ready(&qp.attr, code, now) {
-            return Err(self.fail_front(qp, resources, Failure::RNR_RETRY));
+            let reason = Reason::NotReady { retries: qp.attr.rnr_retry.unwrap_or(0) };
+            return Err(self.fail_front(qp, resources, Failure::RNR_RETRY.because(reason)));
         }
         self.go_back();
         Ok(())

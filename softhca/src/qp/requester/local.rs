@@ -4,6 +4,7 @@ use super::request::Request;
 use crate::config::Generation;
 use crate::context::{ReceiveSource, Transport};
 use crate::cq::Completion;
+use crate::explanation::Reason;
 use crate::qp::failure::Failure;
 use crate::qp::qp_core::{QpCore, Role};
 use crate::recv::TagFault;
@@ -71,50 +72,48 @@ pub(in crate::qp) fn execute(
     qp: &QpCore,
     resources: &mut Resources,
 ) -> Result<(), Failure> {
-    let refused = |reason: &str| {
-        log::warn!("QP {:#x}: send WQE {:#x}: {reason}", qp.qpn, request.wqe.index);
-        Err(Failure::BAD_WQE)
+    let index = request.wqe.index;
+    let failed = |failure: Failure| {
+        log::warn!("QP {:#x}: send WQE {index:#x}: {}", qp.qpn, failure.reason);
+        failure
     };
+    let refused = |reason: Reason| Err(failed(Failure::BAD_WQE.because(reason)));
+    let object = |what, number, is| refused(Reason::Object { what, number, is });
     match request.wqe.op {
         _ if again => Ok(()),
         SendOp::WaitCqe { cqn, .. } => match resources.cqs.get(cqn) {
-            _ if !is_permitted(qp) => refused("WAIT of a QP that is no master"),
-            None => refused(&format!("WAIT for CQ {cqn:#x}, which does not exist")),
-            Some(cq) if cq.failure().is_some() => refused(&format!("WAIT for CQ {cqn:#x}, which has failed")),
+            _ if !is_permitted(qp) => refused(Reason::Is("WAIT of a QP that is no master")),
+            None => object("WAIT for CQ", cqn, "which does not exist"),
+            Some(cq) if cq.failure().is_some() => object("WAIT for CQ", cqn, "which has failed"),
             Some(_) => Ok(()),
         },
-        SendOp::WaitTime(_) if !has_wait_on_time(resources) => refused("WAIT for the clock: not a capability"),
+        SendOp::WaitTime(_) if !has_wait_on_time(resources) => {
+            refused(Reason::Is("WAIT for the clock: not a capability"))
+        }
         SendOp::EnableSends(_) | SendOp::EnableReceives(_) if !qp.context.cross_channel.master => {
-            refused("SEND_EN or RCV_EN of a queue that is no master")
+            refused(Reason::Is("SEND_EN or RCV_EN of a queue that is no master"))
         }
         SendOp::EnableSends(Enable { qpn, index }) => match resources.slaves.enable_sends(qp.context.pd, qpn, index) {
             true => Ok(()),
-            false => refused(&format!("SEND_EN of {qpn:#x}, which is no slave of this protection domain")),
+            false => object("SEND_EN of", qpn, "which is no slave of this protection domain"),
         },
         SendOp::EnableReceives(Enable { qpn, index }) => {
             match resources.slaves.enable_receives(qp.context.pd, qpn, index) {
                 true => Ok(()),
-                false => refused(&format!("RCV_EN of {qpn:#x}, which is no slave of this protection domain")),
+                false => object("RCV_EN of", qpn, "which is no slave of this protection domain"),
             }
         }
         SendOp::Dump => dump(request, qp, resources),
-        SendOp::SetPsv { psv, value } => resources.set_psv(&qp.context, psv, value).map_err(|fault| {
-            log::warn!("QP {:#x}: send WQE {:#x}: {fault}", qp.qpn, request.wqe.index);
-            Failure::PSV
-        }),
-        SendOp::Tags(op) => {
-            change_tags(&op, request.wqe.index, qp, resources).or_else(|fault| refused(&fault.to_string()))
+        SendOp::SetPsv { psv, value } => {
+            resources.set_psv(&qp.context, psv, value).map_err(|fault| failed(Failure::PSV.because(fault)))
         }
-        SendOp::Memcpy(copy) => resources.memcpy(&qp.context, qp.copies, &copy).map_err(|fault| {
-            log::warn!("QP {:#x}: send WQE {:#x}: {fault}", qp.qpn, request.wqe.index);
-            Failure::of_memcpy(&fault)
-        }),
+        SendOp::Tags(op) => change_tags(&op, request.wqe.index, qp, resources).or_else(|fault| refused(fault.into())),
+        SendOp::Memcpy(copy) => {
+            resources.memcpy(&qp.context, qp.copies, &copy).map_err(|fault| failed(Failure::of_memcpy(&fault)))
+        }
         _ => {
             let Some(umr) = request.wqe.umr.take() else { return Ok(()) };
-            resources.change_mkey(qp.qpn, &qp.context, &umr).map_err(|fault| {
-                log::warn!("QP {:#x}: send WQE {:#x}: {fault}", qp.qpn, request.wqe.index);
-                Failure::of_umr(&fault)
-            })
+            resources.change_mkey(qp.qpn, &qp.context, &umr).map_err(|fault| failed(Failure::of_umr(&fault)))
         }
     }
 }

@@ -22,7 +22,8 @@ use super::qp_core::QpCore;
 use super::responder::rendezvous::Errands;
 use crate::config::Generation;
 use crate::context::{QpState, Transport};
-use crate::cq::Completion;
+use crate::cq::{Completion, Syndrome};
+use crate::explanation::{Reason, Subject};
 use crate::resources::Resources;
 use crate::wqe::{self, DcTarget, Fence, SendOp};
 use local::Hold;
@@ -227,7 +228,7 @@ impl Requester {
             Ok(wqe) => Request::new(wqe, self.next_psn, qp),
             Err(fault) => {
                 log::warn!("QP {:#x}: send WQE {index:#x}: {fault}", qp.qpn);
-                Request::broken(index, wqe::extent(sq, index, self.producer, memory), self.next_psn)
+                Request::broken(index, wqe::extent(sq, index, self.producer, memory), self.next_psn, fault)
             }
         };
         if !self.has_psns_for(&request) {
@@ -236,7 +237,8 @@ impl Requester {
         self.copies.remove(&index);
         if request.failure.is_none() {
             let scripted = resources.script.of_wqe(qp.qpn, index);
-            request.failure = scripted.map(|(syndrome, vendor)| Failure::new(syndrome, vendor));
+            request.failure =
+                scripted.map(|(syndrome, vendor)| Failure::new(syndrome, vendor, "the script has it fail"));
         }
         request.follows_wait = self.fetched_wait;
         self.fetched_wait = matches!(request.wqe.op, SendOp::WaitTime(_));
@@ -448,7 +450,6 @@ impl Requester {
     /// The oldest request completes in error, whether it asked for a CQE or not.
     pub(super) fn fail_front(&mut self, qp: &QpCore, resources: &mut Resources, failure: Failure) -> Broken {
         if let Some(failed) = self.pop_front() {
-            log::debug!("QP {:#x}: send WQE {:#x} failed: {failure:?}", qp.qpn, failed.wqe.index);
             if let Some(errand) = failed.errand {
                 errand.failed(qp, resources);
                 return Broken::Queue;
@@ -501,7 +502,9 @@ impl Requester {
     /// too often.
     pub(super) fn try_again(&mut self, qp: &QpCore, resources: &mut Resources) -> Result<(), Broken> {
         if !self.retry.may_retry(&qp.attr) {
-            return Err(self.fail_front(qp, resources, Failure::TRANSPORT_RETRY));
+            let (retries, timeout) = (qp.attr.retry_cnt.unwrap_or(0), self.retry.shortest_timeout(&qp.attr));
+            let reason = Reason::NoAnswer { retries, timeout };
+            return Err(self.fail_front(qp, resources, Failure::TRANSPORT_RETRY.because(reason)));
         }
         self.go_back();
         Ok(())
@@ -535,6 +538,9 @@ pub(super) fn complete_in_error(
 ) {
     resources.sends_completed += 1;
     resources.count_request_error(qp.counter, failure.syndrome);
+    if failure.syndrome != Syndrome::WrFlush {
+        resources.explanations.add(qp.qpn, Subject::Send(wqe_counter, failure.syndrome), failure.reason);
+    }
     resources.complete(
         qp.context.send_cqn,
         qp.context.timestamps,

@@ -1,10 +1,12 @@
 //! One request of the send queue: its PSNs, and its packets.
 
+use crate::explanation::Reason;
 use crate::qp::failure::Failure;
 
 use crate::context::Transport;
 use crate::ethernet::{self, FRAME_BYTES, LOG_MAX_LARGE, Parser, Segmentation};
 use crate::memory::Need;
+use crate::memory::keys::fault::LocalFault;
 use crate::packet::{
     AtomicEth, Bth, Deth, ExtendedAtomicEth, Headers, Ieth, ImmDt, Opcode, Operation, Place, Reth, Tail, XrcEth,
 };
@@ -13,7 +15,7 @@ use crate::qp::qp_core::QpCore;
 use crate::qp::responder::rendezvous::Errand;
 use crate::resources::Resources;
 use crate::wire::{Frame, Route};
-use crate::wqe::{Extended, Framing, Part, Payload, Remote, SendOp, SendWqe, UdAddress};
+use crate::wqe::{Extended, Framing, Part, Payload, Remote, SendOp, SendWqe, UdAddress, WqeFault};
 
 /// Most bytes of a message (IBTA vol. 1, 9.7.1).
 pub(in crate::qp) const MAX_MESSAGE: u64 = 1 << 31;
@@ -67,12 +69,16 @@ impl Request {
         let len = wqe.payload.len() + wqe.headers.len() as u64;
         let framing = if let SendOp::Frame(framing) = wqe.op { Some(framing) } else { None };
         let is_frame = framing.is_some();
+        let limit = match qp.transport() {
+            Transport::Ud => longest_message(&wqe.op, qp).min(qp.mtu.into()),
+            _ => longest_message(&wqe.op, qp),
+        };
         let failure = if framing.is_some_and(|framing| !have_lengths_of_frames(&wqe, &framing)) {
             Some(Failure::FRAME_LENGTH)
         } else if is_frame && !qp.may_send_frames() {
-            Some(Failure::BAD_WQE)
-        } else if len > longest_message(&wqe.op, qp) || qp.transport() == Transport::Ud && len > u64::from(qp.mtu) {
-            Some(Failure::MESSAGE_LENGTH)
+            Some(Failure::BAD_WQE.because(Reason::Is("a frame of a send queue that has no TIS")))
+        } else if len > limit {
+            Some(Failure::MESSAGE_LENGTH.because(Reason::MessageLength { len, limit }))
         } else {
             None
         };
@@ -100,7 +106,12 @@ impl Request {
     }
 
     /// A malformed WQE: it fails when all requests before it have completed.
-    pub(in crate::qp) fn broken(index: u16, (opcode, wqebbs, first_error_only): (u8, u16, bool), first: Psn) -> Self {
+    pub(in crate::qp) fn broken(
+        index: u16,
+        (opcode, wqebbs, first_error_only): (u8, u16, bool),
+        first: Psn,
+        fault: WqeFault,
+    ) -> Self {
         let wqe = SendWqe {
             index,
             wqebbs,
@@ -123,7 +134,7 @@ impl Request {
             first,
             span: 0,
             started: false,
-            failure: Some(Failure::BAD_WQE),
+            failure: Some(Failure::BAD_WQE.because(fault)),
             is_flushed: false,
             inline_result: None,
             errand: None,
@@ -328,9 +339,7 @@ impl Request {
             return Ok(());
         }
         match &self.wqe.payload {
-            Payload::Segs(segs) => {
-                resources.gather(&qp.context, segs, offset, out).map_err(|_| Failure::LOCAL_PROTECTION)
-            }
+            Payload::Segs(segs) => resources.gather(&qp.context, segs, offset, out).map_err(unreachable),
             Payload::Inline(bytes) => copy_inline(bytes, offset, out),
             Payload::Mixed(parts) => {
                 let (mut skip, mut done) = (offset, 0);
@@ -379,7 +388,7 @@ impl Request {
                 };
                 let done = checked.and_then(|()| resources.scatter(by, segs, offset, data));
                 resources.report_signature_errors(qp.context.send_cqn, qp.qpn);
-                done.map_err(|_| Failure::LOCAL_PROTECTION)
+                done.map_err(unreachable)
             }
             Payload::Inline(_) | Payload::Mixed(_) => Err(Failure::BAD_WQE),
         }
@@ -412,10 +421,15 @@ fn have_lengths_of_frames(wqe: &SendWqe, framing: &Framing) -> bool {
     FRAME_BYTES.contains(&longest)
 }
 
+/// The keys of a scatter list do not give access.
+fn unreachable(fault: LocalFault) -> Failure {
+    Failure::LOCAL_PROTECTION.because(fault)
+}
+
 /// Copies a segment's data from `offset` on into `out`.
 fn copy_part(part: &Part, qp: &QpCore, resources: &Resources, offset: u64, out: &mut [u8]) -> Result<(), Failure> {
     match part {
-        Part::Seg(seg) => resources.gather(&qp.context, &[*seg], offset, out).map_err(|_| Failure::LOCAL_PROTECTION),
+        Part::Seg(seg) => resources.gather(&qp.context, &[*seg], offset, out).map_err(unreachable),
         Part::Inline(bytes) => copy_inline(bytes, offset, out),
     }
 }

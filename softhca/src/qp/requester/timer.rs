@@ -64,6 +64,11 @@ impl Retry {
         ack_timeout(attr.timeout.unwrap_or(0)).map(|wait| now.saturating_add(wait * factor))
     }
 
+    /// How long a lost packet is waited for at least; zero if for ever.
+    pub(super) fn shortest_timeout(&self, attr: &QpAttr) -> Duration {
+        ack_timeout(attr.timeout.unwrap_or(0)).unwrap_or_default()
+    }
+
     /// The peer acknowledged something new. `outstanding`: something still waits for its acknowledgement.
     pub(in crate::qp) fn progress(&mut self, attr: &QpAttr, outstanding: bool, now: Duration) {
         self.retries = 0;

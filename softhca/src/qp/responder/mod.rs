@@ -16,8 +16,9 @@ use super::qp_core::QpCore;
 use crate::context::{Access, ReceiveSource, Transport};
 use crate::cq::ReceiveKind;
 use crate::event::QpEvent;
+use crate::explanation::{Reason, Subject};
 use crate::memory::Need;
-use crate::memory::keys::mkey::Accessor;
+use crate::memory::keys::mkey::{Accessor, KeyFault};
 use crate::packet::{AethSyndrome, NakCode, Operation, Packet, Place, Reth, Tail, Width, XrcEth};
 use crate::resources::Resources;
 use answered::Answered;
@@ -28,17 +29,40 @@ use replies::{Content, Found, Replies, Sent, Verdict};
 #[derive(Clone, Copy, Debug)]
 enum Refusal {
     /// No receive WQE.
-    NotReady,
+    NotReady(Reason),
     /// The request is wrong.
-    Wrong(NakCode),
+    Wrong(NakCode, Reason),
     /// The request is wrong for the receive WQE at hand, which fails with it.
     WrongReceive(NakCode, Failure),
     /// The request is wrong for the receive WQE at hand, which fails with it, and the peer is told nothing.
     Silent(Failure),
 }
 
-const INVALID: Refusal = Refusal::Wrong(NakCode::INVALID_REQUEST);
-const NO_ACCESS: Refusal = Refusal::Wrong(NakCode::REMOTE_ACCESS);
+impl Refusal {
+    /// Its reason; `None` if a receive WQE's failure has told it.
+    fn reason(&self) -> Option<Reason> {
+        match *self {
+            Self::NotReady(reason) | Self::Wrong(_, reason) => Some(reason),
+            Self::WrongReceive(_, failure) => Some(failure.reason),
+            Self::Silent(_) => None,
+        }
+    }
+}
+
+/// The request makes no sense.
+fn invalid(reason: Reason) -> Refusal {
+    Refusal::Wrong(NakCode::INVALID_REQUEST, reason)
+}
+
+/// A key does not give access.
+fn no_access(fault: KeyFault) -> Refusal {
+    Refusal::Wrong(NakCode::REMOTE_ACCESS, fault.into())
+}
+
+/// A receive WQE is broken.
+fn broken(failure: Failure) -> Refusal {
+    Refusal::WrongReceive(NakCode::REMOTE_OPERATIONAL, failure)
+}
 
 /// The receive queue is broken, or a refusal has been sent: the QP goes to the error state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -154,9 +178,9 @@ impl Responder {
             Sent::Nothing => Ok(false),
             Sent::Some => Ok(true),
             Sent::Refusal => Err(Fatal),
-            Sent::Unreadable(psn) => {
+            Sent::Unreadable(psn, reason) => {
                 self.replies.give_up_answers();
-                self.nak(qp, resources, NakCode::REMOTE_ACCESS, psn);
+                self.nak(qp, resources, NakCode::REMOTE_ACCESS, psn, reason);
                 Ok(true)
             }
         }
@@ -165,15 +189,17 @@ impl Responder {
     /// Refuses the request with PSN `psn`.
     fn refuse(&mut self, qp: &QpCore, receives: &mut Receives, resources: &mut Resources, refusal: Refusal, psn: Psn) {
         match refusal {
-            Refusal::NotReady => {
+            Refusal::NotReady(reason) => {
                 self.asked_again = true;
                 let timer = qp.attr.min_rnr_timer.unwrap_or(0);
-                self.replies.conclude(Verdict::Again(AethSyndrome::RnrNak(timer)));
+                let subject = Subject::Request { peer: qp.dest_qpn(), psn: psn.get(), nak: None };
+                resources.explanations.add(qp.qpn, subject, reason);
+                self.replies.conclude(Verdict::NotReady(timer, reason));
             }
-            Refusal::Wrong(code) => self.nak(qp, resources, code, psn),
+            Refusal::Wrong(code, reason) => self.nak(qp, resources, code, psn, reason),
             Refusal::WrongReceive(code, failure) => {
                 receives.fail(qp, resources, failure);
-                self.nak(qp, resources, code, psn);
+                self.nak(qp, resources, code, psn, failure.reason);
             }
             Refusal::Silent(failure) => {
                 receives.fail(qp, resources, failure);
@@ -183,8 +209,9 @@ impl Responder {
         }
     }
 
-    fn nak(&mut self, qp: &QpCore, resources: &mut Resources, code: NakCode, psn: Psn) {
-        log::debug!("QP {:#x}: refuses PSN {psn:?} with NAK code {}", qp.qpn, code.0);
+    fn nak(&mut self, qp: &QpCore, resources: &mut Resources, code: NakCode, psn: Psn, reason: Reason) {
+        let subject = Subject::Request { peer: qp.dest_qpn(), psn: psn.get(), nak: Some(code) };
+        resources.explanations.add(qp.qpn, subject, reason);
         match code {
             NakCode::INVALID_REQUEST => {
                 resources.count(qp.counter, |counter| &mut counter.resp_remote_invalid_request);
@@ -198,7 +225,7 @@ impl Responder {
             _ => {}
         }
         self.refused = true;
-        self.replies.conclude(Verdict::Refuse(code, psn));
+        self.replies.conclude(Verdict::Refuse(code, psn, reason));
     }
 
     /// UC: a request that cannot be executed is dropped with the rest of its message, and the peer is not told. Its
@@ -220,8 +247,12 @@ impl Responder {
                 receives.fail(qp, resources, failure);
                 Err(Fatal)
             }
-            Err(_) => {
+            Err(refusal) => {
                 self.arriving = Arriving::None;
+                if let Some(reason) = refusal.reason() {
+                    let subject = Subject::Message { peer: qp.dest_qpn(), psn: psn.get() };
+                    resources.explanations.add(qp.qpn, subject, reason);
+                }
                 Ok(())
             }
             Ok(_) => Ok(()),
@@ -241,7 +272,7 @@ impl Responder {
         let continues = match (self.arriving, opcode.operation()) {
             (Arriving::None, _) => false,
             (Arriving::Send(_), Operation::Send) | (Arriving::Write(..), Operation::Write) => true,
-            _ => return Err(INVALID),
+            _ => return Err(invalid(Reason::Is("a packet of another kind of request in the middle of a message"))),
         };
         // All packets of a segment are full but perhaps the last.
         let most = qp.mtu as usize * packets as usize;
@@ -252,12 +283,18 @@ impl Responder {
             Place::Last | Place::Only => (before + 1..=most).contains(&len),
         };
         let named = packet.headers.xrc;
-        if continues == place.begins() || !len_fits || continues && named != self.named {
-            return Err(INVALID);
+        if continues == place.begins() {
+            return Err(invalid(Reason::Is("the opcode is not the one that follows: first, middle, last or only")));
+        }
+        if !len_fits {
+            return Err(invalid(Reason::PathMtu { len, mtu: qp.mtu }));
+        }
+        if continues && named != self.named {
+            return Err(invalid(Reason::Is("a packet for another SRQ in the middle of a message")));
         }
         let by = user_of_keys(qp, resources, packet)?;
         if let (ReceiveSource::Domain { xrcd }, Some(XrcEth(srqn)), false) = (qp.context.rq, named, continues) {
-            let (_, xrc) = resources.srq_of_domain(xrcd, srqn).ok_or(INVALID)?;
+            let (_, xrc) = resources.srq_of_domain(xrcd, srqn).ok_or(no_srq(srqn, xrcd))?;
             receives.turn_to(srqn, xrc);
             self.named = named;
         }
@@ -278,7 +315,7 @@ impl Responder {
             Operation::CompareSwap | Operation::FetchAdd | Operation::ExtendedAtomic => {
                 self.atomic(qp, by, resources, packet)?
             }
-            _ => return Err(INVALID),
+            _ => return Err(invalid(Reason::Is("an opcode that is no request"))),
         }
         Ok(packets)
     }
@@ -305,21 +342,20 @@ impl Responder {
         let offset_of_next = offset + packet.payload.len() as u64;
         let (payload, offset) = receives.without_header(packet.payload, offset);
         let end = offset + payload.len() as u64;
-        if end > receives.capacity().min(qp.max_message) {
-            return Err(Refusal::WrongReceive(NakCode::INVALID_REQUEST, Failure::RECEIVE_LENGTH));
+        let room = receives.capacity().min(qp.max_message);
+        if end > room {
+            let failure = Failure::RECEIVE_LENGTH.because(Reason::ReceiveLength { len: end, room });
+            return Err(Refusal::WrongReceive(NakCode::INVALID_REQUEST, failure));
         }
-        receives
-            .put(qp, resources, offset, payload, place == Place::Only)
-            .map_err(|failure| Refusal::WrongReceive(NakCode::REMOTE_OPERATIONAL, failure))?;
+        receives.put(qp, resources, offset, payload, place == Place::Only).map_err(broken)?;
         if !place.ends() {
             self.arriving = Arriving::Send(offset_of_next);
             return Ok(());
         }
-        receives
-            .check_end(qp, resources, end)
-            .map_err(|failure| Refusal::WrongReceive(NakCode::REMOTE_OPERATIONAL, failure))?;
+        receives.check_end(qp, resources, end).map_err(broken)?;
         if let Some(key) = packet.headers.ieth {
-            resources.invalidate(by, key.0).map_err(|_| Refusal::Silent(Failure::BAD_INVALIDATE))?;
+            let refused = |fault: KeyFault| Refusal::Silent(Failure::BAD_INVALIDATE.because(fault));
+            resources.invalidate(by, key.0).map_err(refused)?;
         }
         self.complete_receive(qp, receives, resources, packet, end as u32);
         Ok(())
@@ -341,18 +377,18 @@ impl Responder {
                 check_remote(qp, by, resources, &reth, Need::RemoteWrite)?;
                 (reth, reth.len)
             }
-            _ => return Err(INVALID),
+            _ => return Err(invalid(Reason::Is("a WRITE without an RETH"))),
         };
         let len = packet.payload.len() as u32;
         if len > left.len || (len == left.len) != place.ends() {
-            return Err(INVALID);
+            return Err(invalid(Reason::PacketLength { len, left: left.len }));
         }
         if opcode.tail() == Tail::Immediate {
             take_receive(qp, receives, resources)?;
         }
         let written = resources.remote_write(by, left.rkey, left.addr, packet.payload);
         resources.report_signature_errors(qp.context.recv_cqn, qp.qpn);
-        written.map_err(|_| NO_ACCESS)?;
+        written.map_err(no_access)?;
         left.addr = left.addr.wrapping_add(u64::from(len));
         left.len -= len;
         match (place.ends(), opcode.tail()) {
@@ -364,7 +400,7 @@ impl Responder {
     }
 
     fn read(&mut self, qp: &QpCore, by: Accessor, resources: &Resources, packet: &Packet<'_>) -> Result<u32, Refusal> {
-        let reth = packet.headers.reth.ok_or(INVALID)?;
+        let reth = packet.headers.reth.ok_or(invalid(Reason::Is("a READ without an RETH")))?;
         self.check_resources(qp)?;
         check_remote(qp, by, resources, &reth, Need::RemoteRead)?;
         self.complete_message();
@@ -375,20 +411,23 @@ impl Responder {
     fn atomic(&mut self, qp: &QpCore, by: Accessor, resources: &Resources, packet: &Packet<'_>) -> Result<(), Refusal> {
         self.check_resources(qp)?;
         if !access(qp).remote_atomic {
-            return Err(INVALID);
+            return Err(invalid(Reason::NotEnabled { operation: "atomics", flag: "IBV_ACCESS_REMOTE_ATOMIC" }));
         }
         let headers = &packet.headers;
         let (original, width) = if let Some(request) = headers.extended {
-            let permitted = qp.attr.extended_atomics.unwrap_or(0);
-            if permitted & request.width.bytes() == 0 || request.addr % u64::from(request.width.bytes()) != 0 {
-                return Err(INVALID);
+            let (permitted, bytes) = (qp.attr.extended_atomics.unwrap_or(0), request.width.bytes());
+            if permitted & bytes == 0 {
+                return Err(invalid(Reason::AtomicSize { bytes, permitted }));
+            }
+            if request.addr % u64::from(bytes) != 0 {
+                return Err(invalid(Reason::Alignment { addr: request.addr, bytes }));
             }
             let mut update = |old| request.masked.apply(old);
             (resources.remote_atomic(by, request.rkey, (request.addr, request.width), &mut update), request.width)
         } else {
-            let request = headers.atomic.ok_or(INVALID)?;
+            let request = headers.atomic.ok_or(invalid(Reason::Is("an atomic without its header")))?;
             if request.addr % 8 != 0 {
-                return Err(INVALID);
+                return Err(invalid(Reason::Alignment { addr: request.addr, bytes: 8 }));
             }
             let is_swap = headers.bth.opcode.operation() == Operation::CompareSwap;
             let mut update = |old: u128| match is_swap {
@@ -398,7 +437,7 @@ impl Responder {
             };
             (resources.remote_atomic(by, request.rkey, (request.addr, Width::Eight), &mut update), Width::Eight)
         };
-        let found = Found { original: original.map_err(|_| NO_ACCESS)?, width };
+        let found = Found { original: original.map_err(no_access)?, width };
         self.complete_message();
         self.answer(qp, Content::Atomic(found));
         Ok(())
@@ -412,7 +451,8 @@ impl Responder {
 
     /// The peer has not more READs and atomics outstanding than it may.
     fn check_resources(&self, qp: &QpCore) -> Result<(), Refusal> {
-        if self.replies.waiting() < answers(qp) { Ok(()) } else { Err(INVALID) }
+        let limit = answers(qp);
+        if self.replies.waiting() < limit { Ok(()) } else { Err(invalid(Reason::Outstanding { limit })) }
     }
 
     fn complete_message(&mut self) {
@@ -445,22 +485,23 @@ impl Responder {
 fn take_receive(qp: &QpCore, receives: &mut Receives, resources: &mut Resources) -> Result<(), Refusal> {
     let begins = !receives.has_begun();
     if begins && qp.is_reliable() && resources.script.is_not_ready() {
-        return Err(Refusal::NotReady);
+        return Err(Refusal::NotReady(Reason::Is("the script has receivers not ready")));
     }
     match receives.take(qp, resources) {
         Ok(true) if begins && receives.are_shared(qp) && qp.is_reliable() => match resources.srq_faults.tick() {
             None => Ok(()),
             Some(fault) => {
-                receives.fail(qp, resources, Failure::of_srq_fault(fault));
-                Err(Refusal::NotReady)
+                let failure = Failure::of_srq_fault(fault);
+                receives.fail(qp, resources, failure);
+                Err(Refusal::NotReady(failure.reason))
             }
         },
         Ok(true) => Ok(()),
         Ok(false) => {
             resources.count_out_of_buffer(qp.counter);
-            Err(Refusal::NotReady)
+            Err(Refusal::NotReady(receives.none_posted()))
         }
-        Err(failure) => Err(Refusal::WrongReceive(NakCode::REMOTE_OPERATIONAL, failure)),
+        Err(failure) => Err(broken(failure)),
     }
 }
 
@@ -474,13 +515,18 @@ fn with_its_receive(
     packet: &Packet<'_>,
     refusal: Refusal,
 ) -> Refusal {
-    let Refusal::Wrong(code @ NakCode::REMOTE_ACCESS) = refusal else { return refusal };
+    let Refusal::Wrong(code @ NakCode::REMOTE_ACCESS, reason) = refusal else { return refusal };
     let takes_one = qp.is_reliable() && packet.headers.bth.opcode.tail() == Tail::Immediate;
     match takes_one.then(|| receives.take(qp, resources)) {
-        Some(Ok(true)) => Refusal::WrongReceive(code, Failure::REMOTE_WRITE),
+        Some(Ok(true)) => Refusal::WrongReceive(code, Failure::REMOTE_WRITE.because(reason)),
         Some(Err(failure)) => Refusal::WrongReceive(code, failure),
         Some(Ok(false)) | None => refusal,
     }
+}
+
+/// The SRQ that an XRC packet names is not in the target's domain.
+fn no_srq(srqn: u32, xrcd: u32) -> Refusal {
+    invalid(Reason::NoSrq { srqn, xrcd })
 }
 
 /// The accessor for the keys that a request names: the QP, in its protection domain. XRC has the protection domain of
@@ -488,7 +534,7 @@ fn with_its_receive(
 fn user_of_keys(qp: &QpCore, resources: &Resources, packet: &Packet<'_>) -> Result<Accessor, Refusal> {
     let pd = match (qp.context.rq, packet.headers.xrc) {
         (ReceiveSource::Domain { xrcd }, Some(XrcEth(srqn))) => {
-            let (srq, _) = resources.srq_of_domain(xrcd, srqn).ok_or(INVALID)?;
+            let (srq, _) = resources.srq_of_domain(xrcd, srqn).ok_or(no_srq(srqn, xrcd))?;
             srq.context().pd
         }
         _ => qp.context.pd,
@@ -504,14 +550,18 @@ fn access(qp: &QpCore) -> Access {
 /// behind the key. A QP that does not take part in the operation at all refuses it as
 /// invalid (IBTA vol. 1, 9.7.4.1.2), a key as an access error.
 fn check_remote(qp: &QpCore, by: Accessor, resources: &Resources, reth: &Reth, need: Need) -> Result<(), Refusal> {
-    let permitted = match need {
-        Need::RemoteRead => access(qp).remote_read,
-        _ => access(qp).remote_write,
+    let (permitted, operation, flag) = match need {
+        Need::RemoteRead => (access(qp).remote_read, "READs", "IBV_ACCESS_REMOTE_READ"),
+        _ => (access(qp).remote_write, "WRITEs", "IBV_ACCESS_REMOTE_WRITE"),
     };
-    if !permitted || u64::from(reth.len) > qp.max_message {
-        return Err(INVALID);
+    if !permitted {
+        return Err(invalid(Reason::NotEnabled { operation, flag }));
     }
-    resources.check_remote(by, reth.rkey, reth.addr, u64::from(reth.len), need).map_err(|_| NO_ACCESS)
+    let (len, limit) = (reth.len.into(), qp.max_message);
+    if len > limit {
+        return Err(invalid(Reason::MessageLength { len, limit }));
+    }
+    resources.check_remote(by, reth.rkey, reth.addr, len, need).map_err(no_access)
 }
 
 /// READs and atomics that the peer may have outstanding.

@@ -3,8 +3,9 @@
 use super::delivery::Delivery;
 use super::rendezvous::Fetch;
 use crate::context::{QpContext, QpState, ReceiveSource, Transport, XrcContext};
-use crate::cq::{Completion, ReceiveKind, ReceivedTag, Source};
+use crate::cq::{Completion, ReceiveKind, ReceivedTag, Source, Syndrome};
 use crate::event::QpEvent;
+use crate::explanation::{Reason, Subject};
 use crate::memory::Need;
 use crate::memory::keys::mkey::Accessor;
 use crate::qp::failure::Failure;
@@ -92,7 +93,7 @@ impl Receives {
                 log::warn!("QP {:#x}: receive queue: {fault}", qp.qpn);
                 self.unreadable = true;
                 qp.raise(resources, QpEvent::Fatal);
-                return Err(Failure::BAD_RECEIVE_WQE);
+                return Err(Failure::BAD_RECEIVE_WQE.because(fault));
             }
         }
         match &self.current {
@@ -100,7 +101,7 @@ impl Receives {
             Some(RecvWqe { segs: Ok(_), .. }) => Ok(true),
             Some(RecvWqe { segs: Err(fault), counter }) => {
                 log::warn!("QP {:#x}: receive WQE {counter:#x}: {fault}", qp.qpn);
-                Err(Failure::BAD_RECEIVE_WQE)
+                Err(Failure::BAD_RECEIVE_WQE.because(*fault))
             }
         }
     }
@@ -110,6 +111,17 @@ impl Receives {
         match &self.queue {
             RecvQueue::Own(rq) => rq.consumed(),
             RecvQueue::None | RecvQueue::Shared { .. } | RecvQueue::Named(_) => 0,
+        }
+    }
+
+    /// Why a message finds no receive WQE.
+    pub(super) fn none_posted(&self) -> Reason {
+        match &self.queue {
+            RecvQueue::Own(_) => Reason::NoReceive { consumed: self.consumed() },
+            RecvQueue::Shared { srqn } | RecvQueue::Named(Some(Named { srqn, .. })) => {
+                Reason::NoSharedReceive { srqn: *srqn }
+            }
+            RecvQueue::None | RecvQueue::Named(None) => Reason::Is("the QP has no receive queue"),
         }
     }
 
@@ -190,14 +202,14 @@ impl Receives {
         let done = resources.scatter(self.accessor(qp, resources), segs, offset, data);
         let (cqn, _) = self.reported(qp, resources);
         resources.report_signature_errors(cqn, qp.qpn);
-        done.map_err(|_| Failure::RECEIVE_PROTECTION)
+        done.map_err(|fault| Failure::RECEIVE_PROTECTION.because(fault))
     }
 
     /// The message ends after so many bytes: whether keys that encrypt let it.
     pub(super) fn check_end(&self, qp: &QpCore, resources: &Resources, bytes: u64) -> Result<(), Failure> {
         let Some(RecvWqe { segs: Ok(segs), .. }) = &self.current else { return Ok(()) };
         let checked = resources.check_units(self.accessor(qp, resources), segs, bytes, Need::LocalWrite);
-        checked.map_err(|_| Failure::RECEIVE_PROTECTION)
+        checked.map_err(|fault| Failure::RECEIVE_PROTECTION.because(fault))
     }
 
     /// Completes the WQE at hand.
@@ -256,6 +268,9 @@ impl Receives {
         }
         let (cqn, uidx) = self.reported(qp, resources);
         resources.count_receive_error(qp.counter, failure.syndrome);
+        if failure.syndrome != Syndrome::WrFlush {
+            resources.explanations.add(qp.qpn, Subject::Receive(wqe.counter, failure.syndrome), failure.reason);
+        }
         resources.complete(
             cqn,
             qp.context.timestamps,

@@ -6,6 +6,7 @@
 
 use std::collections::VecDeque;
 
+use crate::explanation::Reason;
 use crate::memory::keys::mkey::{Accessor, KeyFault};
 use crate::packet::{
     Aeth, AethSyndrome, AtomicAckEth, Bth, Headers, NakCode, Opcode, Operation, Place, Reth, Tail, Width,
@@ -59,10 +60,12 @@ struct Answer {
 pub(in crate::qp) enum Verdict {
     /// Everything before the expected PSN is acknowledged.
     Ack,
-    /// The expected PSN is wanted (sequence error), or wanted later (RNR).
+    /// The expected PSN is wanted: sequence error.
     Again(AethSyndrome),
+    /// The expected PSN is wanted later, after this timer (RNR).
+    NotReady(u8, Reason),
     /// The request with this PSN is refused; nothing follows.
-    Refuse(NakCode, Psn),
+    Refuse(NakCode, Psn, Reason),
     /// As [`Self::Ack`]; nothing follows.
     Silence,
 }
@@ -84,7 +87,7 @@ pub(super) enum Sent {
     /// A refusal: the QP goes to the error state.
     Refusal,
     /// Nothing: memory to be read for the peer is no longer there.
-    Unreadable(Psn),
+    Unreadable(Psn, Reason),
 }
 
 impl Replies {
@@ -166,8 +169,8 @@ impl Replies {
                     }
                 }
                 // A late packet may have asked for it, so this is no reason to refuse anything.
-                Err(Gone) if answer.again => drop(self.answers.pop_front()),
-                Err(Gone) => return Sent::Unreadable(answer.psn),
+                Err(_) if answer.again => drop(self.answers.pop_front()),
+                Err(Gone(reason)) => return Sent::Unreadable(answer.psn, reason),
             }
             sent = Sent::Some;
         }
@@ -185,7 +188,7 @@ fn span(content: &Content, mtu: u32) -> u32 {
 
 /// There is no such packet: the memory to be read for the peer is gone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::qp) struct Gone;
+pub(in crate::qp) struct Gone(Reason);
 
 impl Answer {
     /// The next packet, or the next ones as a segment; how many; and whether the last was among them.
@@ -225,12 +228,16 @@ impl Answer {
 }
 
 fn conclude(qp: &QpCore, resources: &mut Resources, msn: u32, expected: Psn, verdict: Verdict) -> Sent {
-    let (syndrome, psn) = match verdict {
-        Verdict::Ack | Verdict::Silence => (AethSyndrome::Ack(AethSyndrome::NO_CREDITS), expected.previous()),
-        Verdict::Again(syndrome) => (syndrome, expected),
-        Verdict::Refuse(code, psn) => (AethSyndrome::Nak(code), psn),
+    let (syndrome, psn, reason) = match verdict {
+        Verdict::Ack | Verdict::Silence => (AethSyndrome::Ack(AethSyndrome::NO_CREDITS), expected.previous(), None),
+        Verdict::Again(syndrome) => (syndrome, expected, None),
+        Verdict::NotReady(timer, reason) => (AethSyndrome::RnrNak(timer), expected, Some(reason)),
+        Verdict::Refuse(code, psn, reason) => (AethSyndrome::Nak(code), psn, Some(reason)),
     };
     if let Ok(packet) = acknowledgement(qp, syndrome, msn, psn) {
+        if let Some(reason) = reason {
+            resources.comments.push((packet.clone(), reason));
+        }
         qp.send_to_peer(resources, packet);
     }
     if matches!(verdict, Verdict::Refuse(..) | Verdict::Silence) { Sent::Refusal } else { Sent::Some }
@@ -246,7 +253,8 @@ pub(in crate::qp) fn acknowledgement(qp: &QpCore, syndrome: AethSyndrome, msn: u
 /// The headers that every reply has.
 fn headers(qp: &QpCore, operation: Operation, place: Place, psn: Psn) -> Result<Headers, Gone> {
     let mut headers = Headers::new(Bth {
-        opcode: Opcode::of(qp.transport(), operation, place, Tail::None).ok_or(Gone)?,
+        opcode: Opcode::of(qp.transport(), operation, place, Tail::None)
+            .ok_or(Gone(Reason::Is("the transport has no such reply")))?,
         solicited: false,
         migrated: true,
         pkey: qp.pkey,
@@ -264,7 +272,7 @@ fn build(
     (len, packets): (usize, u16),
     fill: impl FnOnce(&mut [u8]) -> Result<(), KeyFault>,
 ) -> Result<Vec<u8>, Gone> {
-    let mut draft = headers.build_segment(len, packets).map_err(|_| Gone)?;
-    fill(draft.payload_mut()).map_err(|_| Gone)?;
+    let mut draft = headers.build_segment(len, packets).map_err(|_| Gone(Reason::Is("the reply is too long")))?;
+    fill(draft.payload_mut()).map_err(|fault| Gone(fault.into()))?;
     Ok(draft.finish())
 }

@@ -45,6 +45,7 @@ const INDEX: &str = "SOFTHCA_INDEX";
 const MAC: &str = "SOFTHCA_MAC";
 const FABRIC: &str = "SOFTHCA_FABRIC";
 const REPORT: &str = "SOFTHCA_REPORT";
+const EXPLANATIONS: &str = "SOFTHCA_EXPLANATIONS";
 const SYSFS: &str = "SOFTHCA_SYSFS";
 const SCRIPT: &str = "SOFTHCA_SCRIPT";
 const TIMELINE: &str = "SOFTHCA_TIMELINE";
@@ -83,11 +84,12 @@ impl Settings {
         let own_route = self.own_route.clone().map(|interface| (OWN_ROUTE, interface));
         let pcap = self.pcap.clone().map(|pcap| (PCAP, pcap.into()));
         let report = self.report.clone().map(|report| (REPORT, report.into()));
+        let explanations = self.explanations.clone().map(|explanations| (EXPLANATIONS, explanations.into()));
         let sysfs = self.sysfs.clone().map(|sysfs| (SYSFS, sysfs.into()));
         let (script, timeline) = self.script.clone().unzip();
         let script = script.map(|script| (SCRIPT, script.into()));
         let timeline = timeline.map(|timeline| (TIMELINE, timeline.into()));
-        let files = pcap.into_iter().chain(report).chain(sysfs).chain(script).chain(timeline);
+        let files = pcap.into_iter().chain(report).chain(explanations).chain(sysfs).chain(script).chain(timeline);
         let words = words.into_iter().chain(faults).chain(damage).chain(mac).chain(own_route);
         let words = words.map(|(name, value)| (name, value.into()));
         words.chain([(FABRIC, self.fabric.clone().into())]).chain(files).collect()
@@ -144,6 +146,7 @@ impl Settings {
                 expected: "a directory".into(),
             })?,
             report: path(REPORT),
+            explanations: path(EXPLANATIONS),
             script: path(SCRIPT).zip(path(TIMELINE)),
             sysfs: path(SYSFS),
             namespace: switch(NAMESPACE),

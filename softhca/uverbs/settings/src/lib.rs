@@ -164,6 +164,8 @@ pub struct Settings {
     pub fabric: PathBuf,
     /// File to which complaints are appended, a line each.
     pub report: Option<PathBuf>,
+    /// File to which reasons of refused and failed requests are appended, a line each.
+    pub explanations: Option<PathBuf>,
     /// A [`Chaos`], and the file to which its happenings are appended, a line each.
     pub script: Option<(PathBuf, PathBuf)>,
     /// Root of the tree that replaces `/sys/class/infiniband` and its targets.
@@ -187,6 +189,9 @@ impl Settings {
         self.mac.filter(|_| device == 0).unwrap_or_else(|| mac(self.number(device), port))
     }
 }
+
+/// How a line of [`Settings::explanations`] begins, after its number, that tells of an error that was not polled.
+pub const UNREAD: &str = "unread ";
 
 /// The greatest number of a first device: addresses have 8 bits for the numbers.
 pub const MAX_INDEX: u32 = 255 - MAX_DEVICES;
@@ -329,6 +334,7 @@ mod tests {
             mac: None,
             fabric: "/somewhere".into(),
             report: None,
+            explanations: Some("/explanations".into()),
             script: Some(("/script".into(), "/timeline".into())),
             sysfs: Some("/elsewhere".into()),
             namespace: true,

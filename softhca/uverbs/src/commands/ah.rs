@@ -165,6 +165,7 @@ mod tests {
             mac: None,
             fabric: "/nowhere".into(),
             report: None,
+            explanations: None,
             script: None,
             sysfs: None,
             namespace: false,

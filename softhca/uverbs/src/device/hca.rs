@@ -94,6 +94,7 @@ impl Hca {
                     core.send_rest(PATIENCE_AT_EXIT);
                 }
                 core.deliver_all();
+                core.tell_unread();
             }
             hca.resources.end();
         }

@@ -137,6 +137,13 @@ impl Stepped {
         }
     }
 
+    /// The process ends: says whether it has left an error unread.
+    pub(super) fn tell_unread(&self) {
+        if self.device.has_unread_errors() {
+            report::unread_error(&self.name);
+        }
+    }
+
     /// Raises an event at all sources of `origin`.
     fn raise(&mut self, origin: Origin, raise: impl Fn(&Source, &mut Backlog)) {
         let sources = self.sources.get(&origin).into_iter().flatten();
@@ -199,6 +206,9 @@ impl Stepped {
         }
         for happening in self.device.happenings() {
             report::happening(&self.name, &happening.to_string());
+        }
+        for explanation in self.device.explanations() {
+            report::explanation(&self.name, &explanation.to_string());
         }
         for complaint in self.device.complaints() {
             report::complaint(&complaint.to_string());

@@ -8,6 +8,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use super::pair::{Device, launch_on};
+use super::program::{compiled, launch};
 
 /// Runs both ends of a ping-pong under one launcher; the captures of both, by size of their names.
 ///
@@ -70,4 +71,39 @@ fn both_ends_are_captured_on_infiniband() {
 #[test]
 fn both_ends_are_captured_on_ethernet_with_drops() {
     check(&["--link", "ethernet", "--faults", "drop=100,seed=5"], "18592", "-g 3");
+}
+
+/// The NAK's packet says which key it was, as does the launcher at the end.
+#[test]
+fn a_refusal_is_explained_in_the_capture_and_at_the_end() {
+    const TITLE: &str = "softhca-run: why requests were refused or failed:";
+    let (_directory, program) = compiled("explained");
+    let patience = Duration::from_secs(30);
+    for (options, poll, code, is_explained) in [
+        (&[][..], "polls", "0", false),
+        (&[], "polls", "3", true),
+        (&[], "leaves", "0", true),
+        (&["--explain=never"], "leaves", "3", false),
+        (&["--explain=always"], "polls", "0", true),
+        (&["--explain"], "polls", "0", true),
+    ] {
+        let (end, output) = launch(options, &[&program, poll, code], patience);
+        assert_eq!((end, output.contains(TITLE)), (Some(code.parse().unwrap()), is_explained), "{options:?} {output}");
+        assert_eq!(output.is_empty(), !is_explained, "{options:?} {poll} {output}");
+        if is_explained {
+            let says =
+                |what| assert!(output.lines().filter(|line| line.contains(what)).count() == 1, "{what}: {output}");
+            says(" names no memory: there is no such key, or no longer");
+            says(" fails (remote access error): the peer has refused it: remote access error");
+            let unread = output.contains("mlx5_0: an error completion was never polled");
+            assert_eq!(unread, poll == "leaves", "{output}");
+        }
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("refused.pcapng");
+    let options = ["--pcap", file.to_str().expect("a path of text")];
+    assert_eq!(launch(&options, &[&program, "polls", "0"], patience), (Some(0), String::new()));
+    let explained = "infiniband.aeth && frame.comment contains \"names no memory\"";
+    let naks = tshark(&file, explained, "infiniband.aeth.syndrome.error_code");
+    assert!(!naks.is_empty(), "a NAK has the reason as its comment");
 }

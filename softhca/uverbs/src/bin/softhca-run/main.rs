@@ -20,7 +20,7 @@ use softhca::faults::Faults;
 use softhca::wire::shm;
 use softhca_settings::{
     self as settings, Chaos, Clock, DEFAULT_MTU, Damage, Generation, InlineHeaders, Link, LocalAddress, MAX_DEVICES,
-    MAX_INDEX, MAX_PORTS, MTUS, Memlock, Settings, WireKind,
+    MAX_INDEX, MAX_PORTS, MTUS, Memlock, Settings, UNREAD, WireKind,
 };
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -99,6 +99,11 @@ struct Options {
     /// with devices, each one after the first writes FILE.PID
     #[arg(long, value_name = "FILE")]
     pcap: Option<PathBuf>,
+
+    /// Say at the end why the devices have refused or failed requests: which key, range, right or limit it was
+    #[arg(long, value_enum, default_value_t = ExplainOption::Auto, num_args = 0..=1, require_equals = true,
+        default_missing_value = "always", value_name = "WHEN")]
+    explain: ExplainOption,
 
     /// The users whose registered memory RLIMIT_MEMLOCK (ulimit -l) limits
     #[arg(long, value_enum, default_value_t = MemlockOption::Linux, value_name = "WHOM")]
@@ -279,14 +284,25 @@ enum NamespaceOption {
     Never,
 }
 
+/// When `--explain` says something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ExplainOption {
+    /// If CMD's code is not 0, or one of its programs ends with an error completion that it has not polled
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
 /// Exit code when strict mode has complaints: EX_SOFTWARE of sysexits.h.
 const EXIT_COMPLAINTS: u8 = 70;
 /// Exit code when the launcher itself cannot do its work: EX_OSERR.
 const EXIT_LAUNCHER: u8 = 71;
 /// Exit code when the script has done nothing: the failure that it rehearses has not been met.
 const EXIT_NO_ACT: u8 = 72;
-/// Complaints of a report that are repeated in the summary.
-const COMPLAINTS_SHOWN: usize = 20;
+/// Lines of a report that are repeated in the summary.
+const LINES_SHOWN: usize = 20;
 
 fn faults(spec: &str) -> Result<String, String> {
     spec.parse::<Faults>().map(|_| spec.to_owned()).map_err(|error| error.to_string())
@@ -338,6 +354,7 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
     let object = preload::Object::new(options.preload.as_deref())?;
     let small = scratch::roomy(options.devices + options.vfio)?;
     let report = small.path().join("report");
+    let explanations = (options.explain != ExplainOption::Never).then(|| small.path().join("explanations"));
     let sysfs = small.path().join("sys");
     let settings = Settings {
         devices: options.devices,
@@ -374,6 +391,7 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         mac,
         fabric,
         report: Some(report.clone()),
+        explanations: explanations.clone(),
         script: options.script.as_deref().map(|file| own_script(file, small.path())).transpose()?,
         sysfs: Some(sysfs.clone()),
         namespace: false,
@@ -401,8 +419,26 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         Some((script, timeline)) => tell(script, timeline)?,
         None => true,
     };
+    if let Some(file) = explanations {
+        explain(&file, options.explain == ExplainOption::Always || code != 0)?;
+    }
     let code = summary(&report, options.strict, code)?;
     Ok(if code == 0 && !has_acted { EXIT_NO_ACT } else { code })
+}
+
+/// Prints why requests were refused or failed, if `always` or if an error was left unread.
+fn explain(file: &Path, always: bool) -> std::io::Result<()> {
+    let lines = match std::fs::read_to_string(file) {
+        Ok(lines) => lines,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    let lines = counted(&lines);
+    if always || lines.iter().any(|(_, what)| what.starts_with(UNREAD)) {
+        eprintln!("softhca-run: why requests were refused or failed:");
+        show(lines.iter().map(|&(held, what)| (held, what.strip_prefix(UNREAD).unwrap_or(what))));
+    }
+    Ok(())
 }
 
 /// A copy of the script in `file` that stays as it is, and the path of its timeline.
@@ -489,6 +525,30 @@ fn host_network(options: &Options) -> Result<HostNetwork, Box<dyn std::error::Er
     }
 }
 
+/// The lines of a report. Each begins with the number of lines like it that were only counted.
+fn counted(lines: &str) -> Vec<(u64, &str)> {
+    lines.lines().map(|line| numbered(line).unwrap_or((0, line))).collect()
+}
+
+fn numbered(line: &str) -> Option<(u64, &str)> {
+    let (held, what) = line.split_once(' ')?;
+    Some((held.parse().ok()?, what))
+}
+
+/// Prints the first lines of a report.
+fn show<'a>(lines: impl ExactSizeIterator<Item = (u64, &'a str)>) {
+    let are_more = lines.len() > LINES_SHOWN;
+    for (held, what) in lines.take(LINES_SHOWN) {
+        match held {
+            0 => eprintln!("  {what}"),
+            held => eprintln!("  {what} … and {held} more like this"),
+        }
+    }
+    if are_more {
+        eprintln!("  …");
+    }
+}
+
 /// Shows what strict mode has complained about; gives the exit code.
 fn summary(report: &Path, strict: bool, code: u8) -> std::io::Result<u8> {
     let complaints = match std::fs::read_to_string(report) {
@@ -496,21 +556,9 @@ fn summary(report: &Path, strict: bool, code: u8) -> std::io::Result<u8> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(code),
         Err(error) => return Err(error),
     };
-    // Each line begins with the number of complaints like it that were only counted.
-    let complaints: Vec<(u64, &str)> = complaints
-        .lines()
-        .map(|line| line.split_once(' ').and_then(|(held, what)| Some((held.parse().ok()?, what))).unwrap_or((0, line)))
-        .collect();
+    let complaints = counted(&complaints);
     let count = complaints.iter().fold(0_u64, |count, (held, _)| count.saturating_add(*held).saturating_add(1));
     eprintln!("softhca-run: the device has {count} complaint(s):");
-    for (held, what) in complaints.iter().take(COMPLAINTS_SHOWN) {
-        match held {
-            0 => eprintln!("  {what}"),
-            held => eprintln!("  {what} … and {held} more like this"),
-        }
-    }
-    if complaints.len() > COMPLAINTS_SHOWN {
-        eprintln!("  …");
-    }
+    show(complaints.into_iter());
     Ok(if strict && code == 0 { EXIT_COMPLAINTS } else { code })
 }
