@@ -69,6 +69,15 @@ impl fmt::Debug for Clock {
     }
 }
 
+/// The clock of a queue's timestamps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Timestamps {
+    /// Cycles: of queues that complete to a [`free_running`](crate::verbs::CqBuilder::free_running) queue.
+    FreeRunning,
+    /// Seconds and nanoseconds: of queues that complete to a [`real_time`](crate::verbs::CqBuilder::real_time) queue.
+    RealTime,
+}
+
 /// Why the clock's page could not be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

@@ -5,16 +5,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use crate::cq::cqe::{ClockInfo, real_time_nanoseconds};
 use crate::verbs::Cq;
-use crate::verbs::device::clock::{Clock, ClockError};
-
-/// The clock of a queue's timestamps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Timestamps {
-    /// Cycles: of queues that complete to a [`free_running`](crate::verbs::CqBuilder::free_running) queue.
-    FreeRunning,
-    /// Seconds and nanoseconds: of queues that complete to a [`real_time`](crate::verbs::CqBuilder::real_time) queue.
-    RealTime,
-}
+use crate::verbs::device::clock::{Clock, ClockError, Timestamps};
 
 /// A time, and how far it may be off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

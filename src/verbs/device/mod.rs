@@ -12,8 +12,8 @@ pub(super) mod port;
 mod rate;
 
 pub use async_event::{AsyncEvent, AsyncEvents, PortEvent, QpEvent, SrqEvent};
-pub use clock::{Clock, ClockError};
-pub use correlation::{Correlation, Time, Timestamps};
+pub use clock::{Clock, ClockError, Timestamps};
+pub use correlation::{Correlation, Time};
 pub use frames::{SoftwareParser, Tunnels};
 pub use link::{LinkLayer, PortState};
 pub use open::DeviceAttr;

@@ -251,9 +251,10 @@ impl Buffer {
         bytes
     }
 
-    /// A part of the buffer as it is: of a receive that was retired, without a copy. Nobody else can change it while it is
-    /// borrowed: the device writes for receives and READs of this side, for which the buffer would be
-    /// given away ([`OwningRecvQueue`](crate::queue::OwningRecvQueue)) or promised to be left alone (`unsafe` calls).
+    /// A part of the buffer, without a copy: what a receive that was retired has brought.
+    ///
+    /// Nothing changes it while it is borrowed. Receives and READs of this side own their buffer
+    /// ([`OwningRecvQueue`](crate::queue::OwningRecvQueue)), or are `unsafe` calls. Peers have no right to write it.
     ///
     /// # Errors
     /// [`Error::PeersMayWrite`] for a registration with [`Access::REMOTE_WRITE`], [`Access::REMOTE_ATOMIC`] or
