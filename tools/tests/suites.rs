@@ -1,4 +1,4 @@
-//! `scripts/suites` with a suite of one test that passes: the commits of the suite and of its table.
+//! `scripts/suites` with small suites: the commits of a suite and of its table, and command lines as tests.
 //!
 //! The script itself belongs here. Outcomes of real suites belong in `softhca/uverbs/tests/suites`.
 
@@ -40,12 +40,13 @@ impl Lab {
     }
 
     fn table(&self, commit: &str) {
+        self.table_of(commit, "kind = \"gtest\"\nprogram = \"its_tests\"\n[runs.only]\nlauncher = []\nseconds = 20\n");
+    }
+
+    fn table_of(&self, commit: &str, rest: &str) {
         let folder = self.root.path().join("softhca/uverbs/tests/suites");
         fs::create_dir_all(&folder).expect("made");
-        let table = format!(
-            "source = \"https://example.org/own at {commit}\"\nkind = \"gtest\"\nprogram = \"its_tests\"\n\
-             [runs.only]\nlauncher = []\nseconds = 20\n"
-        );
+        let table = format!("source = \"https://example.org/own at {commit}\"\n{rest}");
         fs::write(folder.join("own.toml"), table).expect("written");
     }
 
@@ -99,4 +100,26 @@ fn the_summary_has_the_commit_of_the_suite() {
     executable(&lab.suite.path().join("its_tests"), &format!("{PROGRAM}# Changed.\n"));
     let changed = lab.run();
     assert!(changed.contains(&format!("warning: own is at {commit} with changes, and its")), "{changed}");
+}
+
+/// A line that fails ends its other end, which would wait for ever; a line that passes runs as often as its run says.
+#[test]
+fn lines_run_as_server_and_client() {
+    let lab = Lab::new();
+    let runs = lab.suite.path().join("runs");
+    let program = format!(
+        "#!/bin/sh\ncase \"$1 $2\" in\n'fine '*) echo $2 >> {runs} ;;\n'lost server') exec sleep 60 ;;\n\
+         'lost client') exit 3 ;;\n'without '*) exit 61 ;;\nesac\n",
+        runs = runs.display()
+    );
+    executable(&lab.suite.path().join("talk"), &program);
+    let row = |name: &str, outcome: &str| {
+        format!("[[known]]\ntests = [\"talk {name}\"]\noutcome = \"{outcome}\"\nwhy = \"so\"\nsource = \"here\"\n")
+    };
+    let run = "kind = \"lines\"\n[runs.pair]\nlauncher = []\nseconds = 20\ntimes = 2\nserver = [\"server\"]\n\
+               client = [\"client\"]\nlines = [\"talk fine\", \"talk lost\", \"talk without\"]\n";
+    lab.table_of(TABLE, &[run, &row("lost", "failed"), &row("without", "skipped")].concat());
+    let printed = lab.run();
+    assert!(printed.contains("1 passed, 1 failed, 1 skipped: own"), "{printed}");
+    assert_eq!(fs::read_to_string(runs).expect("written"), "server\nclient\n".repeat(2));
 }
