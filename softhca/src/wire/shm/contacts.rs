@@ -200,7 +200,7 @@ impl Contacts {
     pub(super) fn is_stopped(&self, number: u32) -> bool {
         // States T and t (proc_pid_stat(5)), behind the name, which may have any characters.
         let is_stopped = |stat: String| stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']));
-        self.ask(move |_| Ok(std::fs::read_to_string(format!("/proc/{number}/stat"))?)).is_ok_and(is_stopped)
+        self.ask(move |_| std::fs::read_to_string(format!("/proc/{number}/stat"))).is_ok_and(is_stopped)
     }
 
     /// The slots that have an owner, or had one that was killed.

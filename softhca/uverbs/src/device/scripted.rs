@@ -11,11 +11,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 fn refusals() -> &'static [(Refusal, AtomicU64)] {
     static REFUSALS: OnceLock<Vec<(Refusal, AtomicU64)>> = OnceLock::new();
     let chaos = chaos();
-    let counted = forked::once(&REFUSALS, || {
+    forked::once(&REFUSALS, || {
         let refusals = chaos.map_or_else(Vec::new, softhca_settings::Chaos::refusals);
         refusals.into_iter().map(|refusal| (refusal, AtomicU64::new(0))).collect()
-    });
-    counted
+    })
+    .as_slice()
 }
 
 /// A command counts for `refusal`: whether it is the one.
