@@ -53,7 +53,7 @@ pub(crate) enum Reason {
         what: &'static str,
         /// Its number.
         number: u32,
-        /// What is wrong with it.
+        /// Its fault.
         is: &'static str,
     },
     /// The QP's attributes do not permit the operation.
@@ -157,7 +157,7 @@ pub(crate) enum Reason {
     },
 }
 
-/// What the reason is for.
+/// The request that a reason is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Subject {
     /// A request of the QP's peer, by QPN and PSN, which is answered with this NAK; `None`: with an RNR NAK.

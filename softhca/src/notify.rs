@@ -49,7 +49,7 @@ pub(crate) struct SleeperWords {
 #[repr(transparent)]
 pub(crate) struct Bell(AtomicU32);
 
-/// What a wake-up adds to the bell.
+/// A wake-up adds this to the bell.
 const WAKE_UP: u32 = 4;
 /// The bits of `sleeping` that are none of the bell's.
 const STATE: u32 = WAKE_UP - 1;

@@ -58,16 +58,21 @@ fn shared(receives: &mut Receives) -> &mut SharedRecvQueue {
     }
 }
 
+/// Two devices with an end each. The second one has so many receives aborted.
+fn aborting(srq: SrqFaults) -> ([Device; 2], [End<transport::Rc>; 2]) {
+    let (network, faults) = (Network::new(), Faults { srq, ..Faults::default() });
+    let options = [DeviceOptions::infiniband(1), DeviceOptions::infiniband(2).faults(faults)];
+    let devices = options.map(|options| network.device(options).expect("a device"));
+    let shape = Shape { shared_recv: true, recv_wqes: 8, ..Shape::SMALL };
+    let ends = [0, 1].map(|n: usize| End::new(&devices[n], &shape).expect("an end"));
+    connect(&ends[0], &ends[1], &ConnectOptions::default()).expect("a connection");
+    (devices, ends)
+}
+
 /// Reposting tells the device, without a later post: the doorbell record counts one more.
 #[test]
 fn a_receive_that_is_posted_again_rings_the_doorbell() {
-    let network = Network::new();
-    let a = network.device(DeviceOptions::infiniband(1)).expect("a device");
-    let faults = Faults { srq: SrqFaults { page: 1000, sequence: 0 }, ..Faults::default() };
-    let b = network.device(DeviceOptions::infiniband(2).faults(faults)).expect("a device");
-    let shape = Shape { shared_recv: true, recv_wqes: 8, ..Shape::SMALL };
-    let [mut near, mut far] = [&a, &b].map(|device| End::<transport::Rc>::new(device, &shape).expect("an end"));
-    connect(&near, &far, &ConnectOptions::default()).expect("a connection");
+    let ([a, b], [mut near, mut far]) = aborting(SrqFaults { page: 1000, sequence: 0 });
     let mailbox = b.buffer(64).expect("memory");
     // SAFETY: the device, which owns the memory, outlives the queue.
     unsafe { far.rq.post_unchecked(WrId(5), &[mailbox.sge(..)]) }.expect("room");
@@ -91,13 +96,7 @@ fn a_receive_that_is_posted_again_rings_the_doorbell() {
 /// and no buffer gets lost, and the connection lives.
 #[test]
 fn aborted_receives_are_posted_again() {
-    let network = Network::new();
-    let a = network.device(DeviceOptions::infiniband(1)).expect("a device");
-    let faults = Faults { srq: SrqFaults { page: 350, sequence: 150 }, ..Faults::default() };
-    let b = network.device(DeviceOptions::infiniband(2).faults(faults)).expect("a device");
-    let shape = Shape { shared_recv: true, recv_wqes: 8, ..Shape::SMALL };
-    let [mut near, mut far] = [&a, &b].map(|device| End::<transport::Rc>::new(device, &shape).expect("an end"));
-    connect(&near, &far, &ConnectOptions::default()).expect("a connection");
+    let ([a, b], [mut near, mut far]) = aborting(SrqFaults { page: 350, sequence: 150 });
     let capacity = u64::from(far.rq.capacity());
     let mailbox = b.buffer(capacity as usize * 64).expect("memory");
     for slot in 0..capacity {

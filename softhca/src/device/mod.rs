@@ -211,6 +211,7 @@ impl Device {
     pub fn doorbell(&mut self, uar: u32, offset: usize, stored: &[u8]) {
         self.doorbells.ring(&mut self.qps, &mut self.resources, uar, offset, stored);
     }
+
     /// Why requests were refused or failed since the last call; 256 at most.
     #[must_use]
     pub fn explanations(&mut self) -> Vec<Explanation> {

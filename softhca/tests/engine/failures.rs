@@ -3,6 +3,7 @@
 //!
 //! Failing requests belong here, a failing network in `loss.rs`.
 
+use crate::explanations::{no_memory, told};
 use crate::lab::*;
 use softhca::config::SrqFaults;
 use softhca::context::{Access, QpAttr, QpState, Transport};
@@ -332,8 +333,11 @@ fn a_key_that_goes_while_it_is_read() {
         lab.b.device.step(lab.now);
     }
     assert!(lab.b.sent(Operation::ReadResponse).len() > 10);
+    assert_eq!(told(&mut lab.b), <[&str; 0]>::default());
     lab.b.device.destroy_mkey(key).unwrap();
     lab.settle();
+    let told = told(&mut lab.b);
+    assert!(told.len() == 1 && told[0].ends_with(&no_memory(key)), "{told:?}");
     assert_eq!(lab.a.poll_send()[0].syndrome, 0x13);
     assert_eq!(lab.b.events, [QpEvent::AccessError]);
 }

@@ -17,7 +17,7 @@ use std::any::Any;
 use std::cell::Cell;
 
 thread_local! {
-    /// What this thread holds while it forks.
+    /// The locks that this thread holds while it forks.
     static HELD: Cell<Vec<Box<dyn Any>>> = const { Cell::new(Vec::new()) };
 }
 

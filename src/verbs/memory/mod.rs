@@ -24,6 +24,7 @@
 //!
 //! [`Access::ON_DEMAND`]: super::Access::ON_DEMAND
 //! [`Buffer`]: super::Buffer
+//! [`Buffer::bytes`]: super::Buffer::bytes
 //! [`HugeBuffer`]: super::HugeBuffer
 
 pub(super) mod access;
