@@ -120,7 +120,7 @@ impl End {
     /// Waits for the next completion of a send, and returns the request's `wr_id`.
     ///
     /// # Errors
-    /// As [`completion`]; the completion is of something else.
+    /// Those of [`completion`]; [`RetireError`](blueflame::RetireError) if the completion belongs to another queue.
     pub fn sent(&mut self) -> Result<WrId, Failure> {
         let Self { pair, cq, .. } = self;
         completion(cq, |cqe| Ok(pair.sq.retire(cqe)?.wr_id))
@@ -129,7 +129,7 @@ impl End {
     /// Waits for the next completion of a receive, and returns its `wr_id` and the number of bytes received.
     ///
     /// # Errors
-    /// As [`completion`]; the completion is of something else.
+    /// Those of [`completion`]; [`RetireError`](blueflame::RetireError) if the completion belongs to another queue.
     pub fn received(&mut self) -> Result<(WrId, u32), Failure> {
         let Self { pair, cq, .. } = self;
         let rq = pair.rq.as_mut().ok_or("this end has no receive queue")?;

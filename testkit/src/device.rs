@@ -177,8 +177,8 @@ impl Device {
     /// [`Error::Device`], also for rights that contradict each other.
     ///
     /// # Safety
-    /// As [`EmbeddedDevice::register`]: the memory stays valid until [`deregister`](Self::deregister), or as long as
-    /// the device lives, and nobody holds a reference to it while the device works.
+    /// As for [`EmbeddedDevice::register`]. The memory stays valid until [`deregister`](Self::deregister) or the
+    /// device's end. Nobody holds a reference to it while the device works.
     pub unsafe fn register(&self, ptr: NonNull<u8>, len: usize, access: Access) -> Result<(Lkey, Rkey), Error> {
         // SAFETY: the caller's promise.
         let key = unsafe { self.hca().register(ptr, len, access) }?;

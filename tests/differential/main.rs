@@ -5,8 +5,8 @@
 //!
 //! Permitted differences, with reasons:
 //! - the queue pair's number, in the control segment and the doorbell: twins have different numbers. The tests check
-//!   that each has its own. The same holds for addresses of datagrams that each sends to itself, for their completions,
-//!   for the number of each initiator's target, and on XRC for the number of the shared receive queue;
+//!   that each has its own. Numbers of other objects differ as well: in the addresses of datagrams to itself and in
+//!   their completions, of an initiator's target, and of a shared receive queue on XRC;
 //! - bytes between the end of inline data and the end of its 16-byte unit: libmlx5 leaves the ring's old bytes, this
 //!   crate stores zeros (checked). The device reads neither. The same holds for the XRC segment, in which libmlx5
 //!   writes only the number;

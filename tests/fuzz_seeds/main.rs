@@ -15,6 +15,7 @@ mod pci_function;
 mod seeds;
 mod sessions;
 mod striding;
+mod texts;
 
 use std::fs;
 use std::path::PathBuf;
@@ -81,7 +82,7 @@ fn ownership() {
 
 #[test]
 fn decode() {
-    check("decode", &seeds::decode(), decode::run);
+    check("decode", &texts::decode(), decode::run);
 }
 
 #[test]

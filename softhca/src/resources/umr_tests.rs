@@ -63,7 +63,7 @@ fn umr(key: u32, change: KeyChange) -> Umr {
     }
 }
 
-/// The same with a list of so many octwords in the request, from octword `at` of the key's list on.
+/// The same request with `octwords` octwords of a list inline. They go to octword `at` of the key's list and behind it.
 fn with_list(umr: Umr, at: u64, octwords: u16) -> Umr {
     Umr { at, octwords, list: UmrList::Inline(vec![0; 16 * usize::from(octwords)]), ..umr }
 }

@@ -104,7 +104,7 @@ impl Drop for Link {
     }
 }
 
-/// What a connection is for.
+/// The purpose of a connection.
 #[derive(Debug)]
 enum Purpose {
     /// A sender that has handed nothing over, and since when.
@@ -170,7 +170,7 @@ struct Shared {
     connections: Arc<Mutex<Connections>>,
 }
 
-/// What the asking thread tells when it has begun. Descriptors of its own stay with it.
+/// The asking thread's first report. Descriptors of its own stay with it.
 struct Begun {
     number: u32,
     notify: Notify,
@@ -293,7 +293,7 @@ fn ask(
     connections.lock().kept.clear();
 }
 
-/// What the asking thread has.
+/// The asking thread's own state.
 struct Asking {
     slot: Arc<OwnSlot>,
     connections: Arc<Mutex<Connections>>,
