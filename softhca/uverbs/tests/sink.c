@@ -181,6 +181,37 @@ static void by_hand(void)
 	EXPECT(ibv_destroy_qp(qp) == 0 && ibv_destroy_cq(cq) == 0);
 }
 
+/* Queues that share a register, each of which uses its halves in turn for itself: later stores replace earlier ones. */
+static void turns_of_their_own(void)
+{
+	enum { SHARING = 8 };
+	struct ibv_td_init_attr none = {};
+	struct ibv_td *td = NEED(ibv_alloc_td(context, &none));
+	struct ibv_parent_domain_init_attr parent = { .pd = pd, .td = td };
+	struct ibv_pd *domain = NEED(ibv_alloc_parent_domain(context, &parent));
+	struct ibv_cq *cq = NEED(ibv_create_cq(context, 63, NULL, NULL, 0));
+	struct ibv_qp *qps[SHARING];
+	struct mlx5dv_qp raw[SHARING];
+	for (int i = 0; i < SHARING; i++) {
+		connect_to_nobody(qps[i] = NEED(make_sender(domain, cq, 16, 1, 0)));
+		raw[i] = raw_qp(qps[i]);
+		EXPECT(raw[i].bf.size && raw[i].bf.reg == raw[0].bf.reg);
+	}
+	for (uint16_t index = 0; index < 6; index++) {
+		for (int i = 0; i < SHARING; i++) {
+			struct mlx5dv_qp turn = raw[i];
+			turn.bf.reg = (char *)turn.bf.reg + index % 2 * turn.bf.size;
+			post_nop(&turn, qps[i]->qp_num, index, MLX5_OPCODE_NOP);
+		}
+		EXPECT(step() == SHARING);
+		struct ibv_wc wc[SHARING];
+		EXPECT(ibv_poll_cq(cq, SHARING, wc) == SHARING);
+	}
+	for (int i = 0; i < SHARING; i++)
+		EXPECT(ibv_destroy_qp(qps[i]) == 0);
+	EXPECT(ibv_destroy_cq(cq) == 0 && ibv_dealloc_pd(domain) == 0 && ibv_dealloc_td(td) == 0);
+}
+
 /* An event for a CQE that is there when the CQ is armed, and one for the next. */
 static void events(void)
 {
@@ -287,6 +318,7 @@ int main(int argc, char **argv)
 	posting(second);
 	extended();
 	by_hand();
+	turns_of_their_own();
 	events();
 	deep();
 	many(1);

@@ -131,7 +131,7 @@ impl Hca {
         let network = Network::join(&settings, index, &ports)?;
         let doorbells = match &settings {
             settings if settings.strict => DoorbellSource::Calls,
-            settings if settings.keep_registers => DoorbellSource::Records,
+            settings if settings.sink || settings.keep_registers => DoorbellSource::Records,
             _ => DoorbellSource::RungRecords,
         };
         let clock = Clock::new(settings.clock != softhca_settings::Clock::FreeRunning);
