@@ -45,7 +45,9 @@ impl Network {
         let mut gids: Vec<Gid> = ports.iter().flat_map(|port| port.gids.clone()).collect();
         gids.dedup();
         let eio = |error: &dyn std::error::Error| {
-            log::error!("{error}");
+            // A fabric's error names the folder, its source the reason.
+            let reason = error.source().map_or_else(String::new, |source| format!(": {source}"));
+            log::error!("{error}{reason}");
             Errno::EIO
         };
         if settings.sink {

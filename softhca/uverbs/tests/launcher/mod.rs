@@ -158,6 +158,10 @@ fn the_launcher_needs_a_place_for_its_files() {
     assert!(code == Some(0) && words.contains("PORT_ACTIVE"), "{code:?} {words}");
     let (code, words) = on_a_hardened_machine(&[("ro", "/dev/shm")], "");
     assert!(code == EXIT_LAUNCHER && words.contains("/dev/shm/softhca-"), "{code:?} {words}");
+    // The network's folder can be made, but nothing in it: the device says where, and why.
+    let (_, words) = on_a_hardened_machine(&[("nr_inodes=2", "/dev/shm")], "");
+    let found = words.lines().find(|line| line.contains("fabric at /dev/shm/softhca-"));
+    assert!(found.is_some_and(|line| line.ends_with(": No space left on device (os error 28)")), "{words}");
 }
 
 #[test]
