@@ -1,6 +1,6 @@
 /*
- * What librdmacm's programs do not try: both ends of connections in this process, all that can go wrong with them, and
- * (with the argument "hostile") commands and messages that make no sense.
+ * What librdmacm's programs do not try: both ends of connections in this process, all that can go wrong with them;
+ * with the argument "hostile", commands and messages that make no sense; with "user", a process that gives up its rights.
  * Prints what went otherwise than expected; the exit code is 1 then.
  */
 #include "prelude.h"
@@ -413,10 +413,28 @@ static void messages_may_be_anything(void)
 	bye(id);
 }
 
+/* An open device is any user's, an event channel only its opener's. */
+static void the_process_becomes_another_user(void)
+{
+	struct rdma_cm_id *id;
+	struct ibv_context *opened = open_first();
+	EXPECT(setgid(65534) == 0 && setuid(65534) == 0);
+	REFUSED(rdma_create_id(client, &id, NULL, RDMA_PS_TCP), EACCES);
+	EXPECT(ibv_dealloc_pd(NEED(ibv_alloc_pd(opened))) == 0 && ibv_close_device(opened) == 0);
+	struct rdma_event_channel *own = NEED(rdma_create_event_channel());
+	EXPECT(rdma_create_id(own, &id, NULL, RDMA_PS_TCP) == 0 && rdma_destroy_id(id) == 0);
+	rdma_destroy_event_channel(own);
+}
+
 int main(int argc, char **argv)
 {
 	struct rdma_cm_id *ends[2];
 	set_up();
+	if (argc > 1 && !strcmp(argv[1], "user")) {
+		the_process_becomes_another_user();
+		/* The channels of the first user cannot be torn down. */
+		return failures != 0;
+	}
 	if (argc > 1 && !strcmp(argv[1], "hostile")) {
 		commands_may_be_anything();
 		messages_may_be_anything();

@@ -3,6 +3,7 @@
 
 mod cancellation;
 pub(crate) mod capability;
+mod credentials;
 mod elsewhere;
 mod errno;
 pub(crate) mod fds;
@@ -26,6 +27,7 @@ pub(crate) static LOCKS: [&dyn forked::StaticLock; 2] = [&fds::FILES, &forked::M
 
 pub(crate) use cancellation::uncancelled;
 pub(crate) use capability::has_capability;
+pub(crate) use credentials::Credentials;
 pub(crate) use elsewhere::Elsewhere;
 pub(crate) use errno::Errno;
 pub(crate) use identity::{Identity, identity};

@@ -2,10 +2,11 @@
 //! counts them, so that it can be polled, and read to wait for one.
 
 use super::abi::EventResp;
-use crate::process::{Errno, forked, lock, real};
+use crate::process::{Credentials, Errno, forked, lock, real};
 use std::collections::VecDeque;
 use std::os::fd::RawFd;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// An event that nobody has read.
 pub(super) struct Event {
@@ -21,6 +22,8 @@ pub(crate) struct EventFile {
     fd: RawFd,
     /// The process that opened it.
     process: u32,
+    /// As whom.
+    opener: Credentials,
     events: Mutex<VecDeque<Event>>,
 }
 
@@ -31,7 +34,10 @@ impl EventFile {
         let non_blocking = if flags & libc::O_NONBLOCK != 0 { libc::EFD_NONBLOCK } else { 0 };
         // SAFETY: takes no pointers.
         let fd = unsafe { libc::eventfd(0, libc::EFD_SEMAPHORE | close_on_exec | non_blocking) };
-        if fd < 0 { Err(Errno::last()) } else { Ok(Self { fd, process: std::process::id(), events: Mutex::default() }) }
+        if fd < 0 {
+            return Err(Errno::last());
+        }
+        Ok(Self { fd, process: std::process::id(), opener: Credentials::now(), events: Mutex::default() })
     }
 
     /// Its descriptor.
@@ -39,9 +45,21 @@ impl EventFile {
         self.fd
     }
 
-    /// Refuses in the child of a fork, if it is the parent that has the file.
-    pub(super) fn is_here(&self) -> Result<(), Errno> {
-        forked::refuse_copies(self.process)
+    /// Refuses commands of the child of a fork, if it is the parent that has the file, and of a process that has become
+    /// another user since. Logs the reason once.
+    ///
+    /// Linux compares the objects of its credentials (`ucma.c`, `ucma_write`: `ib_safe_file_access`), so there a
+    /// `setuid` to the same user counts, too. It does not compare them for the ioctls of a device.
+    pub(super) fn permits(&self) -> Result<(), Errno> {
+        static TOLD: AtomicBool = AtomicBool::new(false);
+        forked::refuse_copies(self.process)?;
+        if Credentials::now() == self.opener {
+            return Ok(());
+        }
+        if !TOLD.swap(true, Ordering::Relaxed) {
+            log::error!("a process cannot use an event channel that it opened as another user or group");
+        }
+        Err(Errno::EACCES)
     }
 
     /// Counts one more event. The counter cannot be full: it has 64 bits.

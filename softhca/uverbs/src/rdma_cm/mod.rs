@@ -94,7 +94,7 @@ impl From<Result<(), Errno>> for Step {
 /// Has `run` work on the command that a program writes to `fd`: its number and the rest.
 fn with_call(fd: RawFd, address: u64, run: impl FnOnce(u32, &Call<'_>) -> Step) -> Step {
     let Some(file) = fds::get_as::<EventFile>(fd) else { return Step::NotOurs };
-    let header: Result<CmdHdr, _> = file.is_here().and_then(|()| user::read_prefix(address, size_of::<CmdHdr>()));
+    let header: Result<CmdHdr, _> = file.permits().and_then(|()| user::read_prefix(address, size_of::<CmdHdr>()));
     let header = match header {
         Ok(header) => header,
         Err(error) => return Step::Failed(error),

@@ -185,6 +185,18 @@ fn commands_and_messages_may_be_anything() {
 }
 
 #[test]
+fn an_event_channel_is_for_the_user_who_opened_it() {
+    // SAFETY: takes nothing.
+    if unsafe { libc::geteuid() } != 0 {
+        return eprintln!("only root can become another user");
+    }
+    let (_directory, program) = compiled("rdma_cm");
+    let (code, output) = launch(ETHERNET, &[&program, "user"], PATIENCE);
+    let told = "a process cannot use an event channel that it opened as another user or group";
+    assert!(code == Some(0) && output.lines().count() == 1 && output.contains(told), "{code:?} {output}");
+}
+
+#[test]
 fn the_end_of_a_process_is_a_disconnection() {
     let device = Device::new(ETHERNET);
     let listens = || manager_listens(&device, 7174);
