@@ -107,10 +107,18 @@ fn impossible_parts_are_named() {
 #[test]
 fn no_earlier_request_begins_inside_of_a_request_of_two_wqebbs() {
     type Post = fn(&mut SendQueue<transport::Rc>) -> Result<(), PostError>;
-    let long: Post = |sq| sq.post(&wqe::send().inline(&[1; 100]).signaled(WrId(9)));
+    // Of a length that the compiler knows, or not: these go different ways.
+    let known: Post = |sq| sq.post(&wqe::send().inline(&[1; 100]).signaled(WrId(9)));
+    let unknown: Post = |sq| sq.post(&wqe::send().inline(&[1; 100][..]).signaled(WrId(9)));
     let batched: Post = |sq| {
         let mut batch = sq.batch();
         batch.push(&wqe::send().inline(&[1; 100]).signaled(WrId(9)))?;
+        batch.ring_doorbell();
+        Ok(())
+    };
+    let batched_unknown: Post = |sq| {
+        let mut batch = sq.batch();
+        batch.push(&wqe::send().inline(&[1; 100][..]).signaled(WrId(9)))?;
         batch.ring_doorbell();
         Ok(())
     };
@@ -118,7 +126,7 @@ fn no_earlier_request_begins_inside_of_a_request_of_two_wqebbs() {
         let template = sq.template(wqe::send().inline_len::<60>().signaled(WrId(9))).map_err(PostError::Encode)?;
         sq.fire(&template, &[1; 60])
     };
-    for post in [long, batched, fired] {
+    for post in [known, unknown, batched, batched_unknown, fired] {
         let rig = Rig::new(Setup { wqebbs: 4, ..Setup::default() });
         let mut sq = rig.queue::<transport::Rc>();
         for n in 0..4 {
