@@ -68,7 +68,6 @@ const PERFTEST: &[(&str, &[&str])] = &[
     ("ib_send_lat", &["--use-srq"]),
     ("ib_send_lat", &["-c", "UC"]),
     ("ib_send_lat", &["-c", "UD"]),
-    ("ib_send_lat", &["-c", "UD", "-g"]),
     ("ib_write_lat", &[]),
     ("ib_write_lat", &["--use_old_post_send"]),
     ("ib_write_lat", &["-c", "UC"]),
@@ -84,6 +83,8 @@ const PERFTEST: &[(&str, &[&str])] = &[
     ("ib_send_bw", &["--use-srq"]),
     ("ib_send_bw", &["-c", "UC"]),
     ("ib_send_bw", &["-c", "UD"]),
+    // Not ib_send_lat: since release 23.04 it frees the name of the device by which it then leaves the multicast group.
+    ("ib_send_bw", &["-c", "UD", "-g"]),
     ("ib_write_bw", &[]),
     ("ib_write_bw", &["-q", "8"]),
     ("ib_write_bw", &["--use_old_post_send"]),
