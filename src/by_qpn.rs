@@ -12,15 +12,16 @@ use crate::types::Qpn;
 /// Fill it when you set up queues. A completion then finds its value by one table lookup ([`find`](Self::find)):
 ///
 /// ```
-/// # use blueflame::{ByQpn, CompletionQueue, RetireError, SendQueue, transport};
+/// # use blueflame::queue::Done;
+/// # use blueflame::{ByQpn, CompleteError, CompletionQueue, SendQueue, transport};
 /// fn poll(
 ///     cq: &mut CompletionQueue,
 ///     queues: &mut ByQpn<SendQueue<transport::Rc>>,
-/// ) -> Result<usize, RetireError> {
+/// ) -> Result<usize, CompleteError<Done>> {
 ///     cq.poll_with(16, |cqe| {
 ///         // A queue pair that is gone, or one that never was: nothing the NIC writes is trusted.
 ///         let Some(sq) = queues.find(&cqe) else { return Ok(()) };
-///         let done = sq.retire(&cqe)?;
+///         let done = sq.complete(&cqe)?;
 ///         println!("{:?}: {:?}", cqe.qpn(), done.wr_id);
 ///         Ok(())
 ///     })

@@ -27,7 +27,7 @@
 //! | **template**, shot | a request that you compose once and fire many times; each firing is a shot |
 //! | **owner bit** | the bit that distinguishes a new CQE from that of the last pass over the ring |
 //! | **signalled** | describes a request that asks for a CQE. That CQE also completes the unsignalled requests before it |
-//! | **retire** | to give a completed request's `wr_id` back to you, and its room in the ring to the queue |
+//! | **retire** | to give a completed request's `wr_id` back to you, and its room in the ring to the queue. `complete` does so, and says whether the request succeeded |
 //! | **`wr_id`** ([`WrId`]) | your identifier of a request, returned with its completion |
 //! | **key** ([`Lkey`], [`Rkey`]) | names registered memory: to this side's NIC, and to the peer's requests |
 //!
@@ -66,11 +66,8 @@
 //!   └───────┴───────┴───────┴───────┴───────┘
 //!       │  CompletionQueue::poll_with: a new one by its owner bit? barrier, then a view    cq ── arch
 //!       v
-//!   SendQueue::retire, RecvQueue::retire                 the wr_id comes back, and the room  queue
-//!       │
-//!       v
-//!   cqe.check()                                          done, or why not: syndrome, status  cq
-//!       │
+//!   SendQueue::complete, RecvQueue::complete             the wr_id comes back, and the room; queue
+//!       │                                                done, or why not: syndrome, status  cq
 //!       v
 //!   doorbell record of the CQ: consumer index            after each completion               cq
 //! ```
@@ -80,7 +77,7 @@
 //! # In code
 //!
 //! ```
-//! use blueflame::{CompletionQueue, PostError, Remote, SendQueue, Sge, WrId, transport, wqe};
+//! use blueflame::{CompleteError, CompletionQueue, PostError, Remote, SendQueue, Sge, WrId, transport, wqe};
 //!
 //! /// Sends one order at once, then many pages by one doorbell.
 //! ///
@@ -117,10 +114,10 @@
 //! }
 //!
 //! fn complete(cq: &mut CompletionQueue, sq: &mut SendQueue<transport::Rc>) {
-//!     cq.poll_with(16, |cqe| match (sq.retire(&cqe), cqe.check()) {
-//!         (Ok(done), Ok(_)) => println!("{:?}", done.wr_id),
-//!         (Ok(failed), Err(error)) => eprintln!("{:?}: {error}", failed.wr_id),
-//!         (Err(error), _) => eprintln!("{error}"), // not of this queue
+//!     cq.poll_with(16, |cqe| match sq.complete(&cqe) {
+//!         Ok(done) => println!("{:?}", done.wr_id),
+//!         Err(CompleteError::Failed { done, error }) => eprintln!("{:?}: {error}", done.wr_id),
+//!         Err(CompleteError::Foreign(error)) => eprintln!("{error}"), // not of this queue
 //!     });
 //! }
 //! ```
@@ -175,9 +172,9 @@
 //!   `post_unchecked`. The list's owner counts its own requests alone.
 //! - **Starting another queue by a request**: `SendQueue::enable`, `RecvQueue::enable`. The request names an index,
 //!   which later stands for other work.
-//! - **Retiring by a completion that does not name its queue**: `SharedRecvQueue::retire`, `repost` and
-//!   `TagMatching::complete`, because most completions do not name a shared receive queue; `retire_index`, with any
-//!   index.
+//! - **Retiring by a completion that does not name its queue**: `SharedRecvQueue::complete`,
+//!   `SharedRecvQueue::retire`, `repost` and `TagMatching::complete`, because most completions do not name a shared
+//!   receive queue; `retire_index`, with any index.
 //! - **Emptying or exchanging a ring**: `SendQueue::reset`, `RecvQueue::reset`, `StridingRecvQueue::reset`,
 //!   `mark_unwritten`, `carry_over`, `change_ring`. The device must not be using it.
 //! - **Polling as the completion queue was created**: `CompletionQueue::compressed`, `Owned::compressed`,
@@ -200,9 +197,9 @@
 //! - **Posting a request that names no memory**, inline or empty, and posting to a queue that owns each buffer until
 //!   its request has completed ([`OwningSendQueue`](queue::OwningSendQueue),
 //!   [`OwningRecvQueue`](queue::OwningRecvQueue)).
-//! - **Polling and retiring.** The crate does not trust the NIC's writes: no bytes in a CQE can make it read or write
+//! - **Polling and completing.** The crate does not trust the NIC's writes: no bytes in a CQE can make it read or write
 //!   out of bounds, loop or panic. A queue gives back only requests that one of its own completions reports done
-//!   ([`retire`](SendQueue::retire)).
+//!   ([`complete`](SendQueue::complete)).
 //!
 //! # Without a NIC
 //!
@@ -248,6 +245,6 @@ pub mod wqe;
 #[cfg(feature = "std")]
 pub use by_qpn::ByQpn;
 pub use cq::CompletionQueue;
-pub use queue::{PostError, RecvError, RecvQueue, RetireError, SendQueue, SharedRecvQueue};
+pub use queue::{CompleteError, PostError, RecvError, RecvQueue, RetireError, SendQueue, SharedRecvQueue};
 pub use types::{Lkey, Qpn, Rkey, WrId};
 pub use wqe::{Remote, Sge};

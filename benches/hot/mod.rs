@@ -43,7 +43,7 @@ use blueflame::packet::{Packet, Tcp4, Udp4};
 use blueflame::queue::owning::{FreeList, Home, PooledBuffer, SlotPool};
 use blueflame::queue::striding::StridingRecvQueue;
 use blueflame::queue::{
-    FrameTemplate, PostError, RecvError, RecvQueue, RetireError, Retired, SendQueue, Staged, Template,
+    Done, FrameTemplate, PostError, RecvError, RecvQueue, RetireError, SendQueue, Staged, Template,
 };
 use blueflame::types::{CqCi, Cqn, Lkey, Rkey, Srqn, TagIndex, WrId};
 use blueflame::wqe::address::{CompactAv, DcStream, To};
@@ -438,7 +438,7 @@ hot! {
     }
 
     /// The tag of a completed request, and its space.
-    fn retire_send(sq: &mut SendQueue<transport::Rc>, counter: u16) -> Result<Retired, RetireError> {
+    fn retire_send(sq: &mut SendQueue<transport::Rc>, counter: u16) -> Result<Done, RetireError> {
         // SAFETY: there is no device.
         unsafe { sq.retire_index(counter) }
     }
@@ -529,6 +529,24 @@ hot! {
                 && cqe.check().is_ok()
             {
                 *tags += done.wr_id.0;
+            }
+        })
+    }
+
+    /// The same by one call for each.
+    fn poll_and_complete(cq: &mut CompletionQueue, sq: &mut SendQueue<transport::Rc>, tags: &mut u64) -> usize {
+        cq.poll_with(16, |cqe| {
+            if let Ok(done) = sq.complete(&cqe) {
+                *tags += done.wr_id.0;
+            }
+        })
+    }
+
+    /// Up to 16 completions of receives, and the length of each message.
+    fn poll_and_complete_receives(cq: &mut CompletionQueue, rq: &mut RecvQueue, tags: &mut u64) -> usize {
+        cq.poll_with(16, |cqe| {
+            if let Ok(received) = rq.complete(&cqe) {
+                *tags += received.buffer.0 + u64::from(received.bytes);
             }
         })
     }

@@ -22,8 +22,8 @@ use crate::case::{Case, case};
 use crate::floors::PIECES;
 use crate::hot::{self, Completed};
 use crate::memory::{
-    ENTRIES, compressed_queue, empty_queue, exclusive, full_queue, receive_queue, send_queue, send_queue_on, shared,
-    slot_pool, without_blueflame,
+    ENTRIES, compressed_queue, empty_queue, exclusive, full_queue, receive_queue, received_queue, send_queue,
+    send_queue_on, shared, slot_pool, without_blueflame,
 };
 
 /// What is posted.
@@ -157,6 +157,15 @@ fn posted(cq: CqId) -> SendQueue<transport::Rc> {
         hot::called::post_two_fences(&mut sq, m.to, &m.data, WrId(n)).expect("space");
     }
     sq
+}
+
+/// A receive queue full of requests, completing to this completion queue.
+fn posted_receives(cq: CqId) -> RecvQueue {
+    let mut rq = receive_queue(cq);
+    for n in 0..ENTRIES as u64 {
+        hot::called::post_receive(&mut rq, &[message(n).from], WrId(n)).expect("space");
+    }
+    rq
 }
 
 /// Every case.
@@ -339,7 +348,7 @@ fn posts() -> Vec<Case> {
             let m = message(n);
             post(sq, m.to.rkey, &[m.from; 4], m.to, WrId(n)).expect("space")
         }),
-        case!("receive", 1, receive_queue, post_receive, |rq, n, post| {
+        case!("receive", 1, || receive_queue(CqId::NONE), post_receive, |rq, n, post| {
             post(rq, &[message(n).from], WrId(n)).expect("space")
         }),
     ]
@@ -466,11 +475,7 @@ fn retires() -> Vec<Case> {
         (posted(CqId::NONE), 0)
     }
     fn received() -> (RecvQueue, u16) {
-        let mut rq = receive_queue();
-        for n in 0..ENTRIES as u64 {
-            hot::called::post_receive(&mut rq, &[message(n).from], WrId(n)).expect("space");
-        }
-        (rq, 0)
+        (posted_receives(CqId::NONE), 0)
     }
     vec![
         case!("retire send", 1, sent, retire_send, |state, _n, retire| {
@@ -499,6 +504,11 @@ fn polls() -> Vec<Case> {
         let sq = posted(cq.id());
         (cq, sq, 0)
     }
+    fn received() -> (CompletionQueue, RecvQueue, u64) {
+        let cq = received_queue();
+        let rq = posted_receives(cq.id());
+        (cq, rq, 0)
+    }
     vec![
         case!("poll poll_with(1) fields", 1, full, poll_one, |state, _n, poll| {
             poll(&mut state.0, &mut state.1);
@@ -521,6 +531,12 @@ fn polls() -> Vec<Case> {
             poll(&mut state.0, &mut state.1);
         }),
         case!("poll poll_with(16) tags", 16, sent, poll_and_retire, |state, _n, poll| {
+            poll(&mut state.0, &mut state.1, &mut state.2);
+        }),
+        case!("poll poll_with(16) complete", 16, sent, poll_and_complete, |state, _n, poll| {
+            poll(&mut state.0, &mut state.1, &mut state.2);
+        }),
+        case!("poll poll_with(16) complete receives", 16, received, poll_and_complete_receives, |state, _n, poll| {
             poll(&mut state.0, &mut state.1, &mut state.2);
         }),
         case!("poll poll_with(16) compressed", 16, compressed, poll_compressed, |state, _n, poll| {

@@ -79,14 +79,14 @@ pub(crate) fn send_queue_on<T: Transport, R: Register>(cq: CqId, register: R) ->
 }
 
 /// An empty receive queue.
-pub(crate) fn receive_queue() -> RecvQueue {
+pub(crate) fn receive_queue(cq: CqId) -> RecvQueue {
     let parts = RqParts {
         buf: pages(ENTRIES * ENTRY_BYTES),
         wqe_cnt: ENTRIES as u32,
         stride: ENTRY_BYTES as u32,
         dbrec: pages(PAGE_BYTES).cast(),
         qpn: Qpn::new(QPN).expect("24 bits"),
-        cq: CqId::NONE,
+        cq,
         flow_tags: false,
         head: 0,
         shadow: pages(RqParts::shadow_words(ENTRIES as u32) as usize * size_of::<u64>()).cast(),
@@ -102,6 +102,17 @@ pub(crate) fn full_queue<M: PollMode<Compression = ()>>() -> CompletionQueue<M> 
         cqe[44..48].copy_from_slice(&(8 + n as u32).to_be_bytes());
         cqe[56..60].copy_from_slice(&(0x08 << 24 | QPN).to_be_bytes());
         cqe[60..62].copy_from_slice(&(n as u16).to_be_bytes());
+    })
+}
+
+/// A queue of [`ENTRIES`] completions of receives, in the order of a receive queue.
+pub(crate) fn received_queue() -> CompletionQueue {
+    completion_queue(|n, cqe| {
+        cqe[44..48].copy_from_slice(&(8 + n as u32).to_be_bytes());
+        cqe[56..60].copy_from_slice(&QPN.to_be_bytes());
+        cqe[60..62].copy_from_slice(&(n as u16).to_be_bytes());
+        // A SEND that was received (opcode 2), of owner bit 0.
+        cqe[63] = 0x20;
     })
 }
 

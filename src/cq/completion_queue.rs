@@ -225,12 +225,13 @@ impl<M: PollMode> CompletionQueue<M> {
     /// the call. The completion that `f` failed on is consumed; later ones wait for the next call.
     ///
     /// ```
-    /// use blueflame::{CompletionQueue, RetireError, SendQueue, transport};
+    /// use blueflame::queue::Done;
+    /// use blueflame::{CompleteError, CompletionQueue, SendQueue, transport};
     ///
-    /// fn complete(cq: &mut CompletionQueue, sq: &mut SendQueue<transport::Rc>) -> Result<usize, RetireError> {
+    /// fn complete(cq: &mut CompletionQueue, sq: &mut SendQueue<transport::Rc>) -> Result<usize, CompleteError<Done>> {
     ///     cq.poll_with(16, |cqe| {
-    ///         let done = sq.retire(&cqe)?;
-    ///         println!("{:?}: {:?}", done.wr_id, cqe.check());
+    ///         let done = sq.complete(&cqe)?;
+    ///         println!("{:?} is done", done.wr_id);
     ///         Ok(())
     ///     })
     /// }

@@ -88,8 +88,8 @@ impl<M: PollMode> CompletionQueue<M> {
     /// one. Verbs does the same for its own completion queues (rdma-core `providers/mlx5/cq.c`, `__mlx5_cq_clean`), but
     /// not for one that mlx5dv has handed out.
     ///
-    /// For a queue pair that receives from a shared receive queue, use [`forget_with`](Self::forget_with) and retire
-    /// the removed completions. Otherwise their WQEs never become free again.
+    /// For a queue pair that receives from a shared receive queue, use [`forget_with`](Self::forget_with) and give
+    /// the removed completions to that queue. Otherwise their WQEs never become free again.
     ///
     /// If the queue pair still works, the removed completions are lost; later ones are polled as usual. In the
     /// [enhanced layout](super::compressed::Enhanced), completions compressed with a removed one are lost as well, and
@@ -99,7 +99,7 @@ impl<M: PollMode> CompletionQueue<M> {
     }
 
     /// Like [`forget`](Self::forget), but lends each completion to `f` before removing it, the newest first: for
-    /// [`SharedRecvQueue::retire`](crate::SharedRecvQueue::retire), which takes completions in any order.
+    /// [`SharedRecvQueue::complete`](crate::SharedRecvQueue::complete), which takes completions in any order.
     ///
     /// If `f` panics, the rest is removed without being lent.
     pub fn forget_with<F: FnMut(Cqe<'_>)>(&mut self, whose: impl Into<Whose>, f: F) -> usize {

@@ -7,6 +7,7 @@
 #![cfg_attr(doc, doc = include_str!("../../docs/pictures/posting.svg"))]
 
 mod any_cq;
+mod complete;
 mod managed;
 mod owned;
 pub mod owning;
@@ -17,6 +18,7 @@ pub mod striding;
 pub mod tags;
 
 pub use any_cq::{AnyCq, forget_in_all};
+pub use complete::{CompleteError, Received};
 pub use owned::Owned;
 #[cfg(feature = "std")]
 pub use owning::frames::OwningFrameQueue;
@@ -29,7 +31,10 @@ pub use send::batch::SendBatch;
 pub use send::blueflame::policy::BlueFlamePolicy;
 pub use send::error::PostError;
 pub use send::moderation::Moderation;
-pub use send::queue::{Retired, SendQueue};
+pub use send::queue::{Done, SendQueue};
+// The name of `Done` in the pages of `send::session`.
+#[cfg(doc)]
+use send::queue::Done as Retired;
 pub use send::staged::Staged;
 pub use send::template::{FrameTemplate, Template};
 pub use tags::matching::TagMatching;

@@ -1,7 +1,7 @@
 //! Whether a completion belongs to a request of a queue. Every queue checks that before it takes the request back.
 use core::fmt;
 
-use crate::cq::{CqId, CqeOpcode, CqeView, Origin, Side, Source};
+use crate::cq::{CqId, CqeError, CqeFormat, CqeOpcode, CqeView, Origin, Side, Source};
 use crate::types::Qpn;
 
 /// Why a completion does not belong to an outstanding request of the queue that you gave it to. The queue is unchanged.
@@ -15,6 +15,8 @@ pub enum RetireError {
         /// The queue's side.
         queue: Side,
     },
+    /// It holds several completions, and cannot be expanded: [`CqeError::Compressed`].
+    Compressed,
     /// It is another queue pair's.
     WrongQueuePair {
         /// The number in the completion.
@@ -80,7 +82,11 @@ pub enum RetireError {
 // Constructors out of line: the hot path has the checks that lead here, and does not build the value.
 impl RetireError {
     #[cold]
-    fn wrong_side(opcode: CqeOpcode, queue: Side) -> Self {
+    fn wrong_side(opcode: CqeOpcode, format: CqeFormat, queue: Side) -> Self {
+        // Errors are never compressed, so this is no completion of the other side.
+        if format == CqeFormat::Compressed {
+            return Self::Compressed;
+        }
         Self::WrongSide { opcode, queue }
     }
 
@@ -119,6 +125,7 @@ impl fmt::Display for RetireError {
                 };
                 write!(f, "completion with opcode {opcode:?} given to a {queue} queue")
             }
+            Self::Compressed => CqeError::Compressed.fmt(f),
             Self::WrongQueuePair { completion, queue } => write!(
                 f,
                 "completion of queue pair {:#08x} given to a queue of queue pair {:#08x}",
@@ -163,7 +170,7 @@ impl core::error::Error for RetireError {}
 /// looked at [`CqeView::check`] before.
 #[inline(always)]
 pub(super) fn check_side<S: Source>(cqe: &CqeView<S>, queue: Side) -> Result<(), RetireError> {
-    if cqe.is_of_side(queue) { Ok(()) } else { Err(RetireError::wrong_side(cqe.opcode(), queue)) }
+    if cqe.is_of_side(queue) { Ok(()) } else { Err(RetireError::wrong_side(cqe.opcode(), cqe.format(), queue)) }
 }
 
 /// Whether a completion is of the queue with this origin, in these bits: two loads and a comparison.

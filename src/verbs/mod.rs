@@ -39,9 +39,7 @@
 //!     place.read(0, &mut hello)?;
 //!     let done = loop {
 //!         if let Some(cqe) = cq.poll() {
-//!             let done = pair.sq.retire(&cqe)?;
-//!             cqe.check()?;
-//!             break done;
+//!             break pair.sq.complete(&cqe)?;
 //!         }
 //!     };
 //!     println!("request {:?} is done", done.wr_id);

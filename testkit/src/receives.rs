@@ -1,9 +1,9 @@
 //! A receive queue of either kind.
 
 use blueflame::cq::{CqeView, Source};
-use blueflame::queue::Owned;
+use blueflame::queue::{Owned, Received};
 use blueflame::transport::{PlainRecv, RecvForm};
-use blueflame::{RecvError, RecvQueue, RetireError, Sge, SharedRecvQueue, WrId};
+use blueflame::{CompleteError, RecvError, RecvQueue, RetireError, Sge, SharedRecvQueue, WrId};
 
 use crate::handle::Handle;
 
@@ -26,8 +26,8 @@ impl<F: RecvForm> Receives<F> {
     ///
     /// # Safety
     /// As [`RecvQueue::post_unchecked`]: the memory stays registered, and nobody uses it, until the receive has
-    /// completed. As long as something is posted to a shared queue, [`retire`](Self::retire) is given completions of
-    /// queue pairs that receive from there alone, and each once.
+    /// completed. As long as something is posted to a shared queue, [`complete`](Self::complete) and
+    /// [`retire`](Self::retire) are given completions of queue pairs that receive from there alone, and each once.
     pub unsafe fn post_unchecked(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
         // SAFETY: the caller's promise.
         unsafe {
@@ -39,7 +39,20 @@ impl<F: RecvForm> Receives<F> {
         }
     }
 
-    /// Retires the receive that a completion is for.
+    /// Takes back the receive that completed, and says what it received.
+    ///
+    /// # Errors
+    /// As [`RecvQueue::complete`]. Where there is no queue, nothing is outstanding.
+    pub fn complete<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Received<WrId>, CompleteError<WrId>> {
+        match self {
+            Self::None => Err(nothing(cqe.wqe_counter()).into()),
+            Self::Own(queue) => queue.complete(cqe),
+            // SAFETY: as in `retire`.
+            Self::Shared(queue) => unsafe { queue.complete(cqe) },
+        }
+    }
+
+    /// Retires the receive that a completion is for, successful or not.
     ///
     /// # Errors
     /// As [`RecvQueue::retire`]. Where there is no queue, nothing is outstanding.

@@ -2968,6 +2968,351 @@ L7:
     cbz w11, L2
     b L5
 
+hot_poll_and_complete:
+    sub sp, sp, #192
+    stp x29, x30, [sp, #96]
+    stp x28, x27, [sp, #112]
+    stp x26, x25, [sp, #128]
+    stp x24, x23, [sp, #144]
+    stp x22, x21, [sp, #160]
+    stp x20, x19, [sp, #176]
+    add x29, sp, #96
+    ldr x21, [x0]
+    ldr w8, [x21, #60]
+    ldr w20, [x0, #40]
+    rev w8, w8
+    eor w8, w8, w20
+    ubfx w9, w8, #1, #7
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #119
+    b.hi L10
+    ldp x25, x14, [x0, #24]
+    mov w9, #1
+    ldp w16, w17, [x1, #64]
+    ldp w27, w28, [x1, #56]
+    ldr w22, [x0, #8]
+    ldr x23, [x2]
+    mov w4, #207
+    ldr x13, [x0, #64]
+    ldr x15, [x1, #24]
+    ldr x18, [x1, #40]
+    ldr x3, [x0, #16]
+    ldr x26, [x0, #48]
+L1:
+    dmb oshld
+    and w10, w8, #0xff
+    mov x19, x9
+    cmp w10, #4
+    mov w8, w8
+    b.hs L6
+L2:
+    ldr w9, [x21, #56]
+    orr x9, x13, x9
+    eor x9, x9, x15
+    cmp x9, #256
+    b.hs L8
+    lsr x10, x8, #16
+    sub w11, w28, w16
+    sub w9, w10, w11
+    sub w11, w27, w11
+    and w12, w9, #0xffff
+    cmp w12, w11, uxth
+    b.hs L4
+    and w10, w17, w10, lsl #4
+    add x10, x18, x10
+    ldr x11, [x10, #8]
+    cbz x11, L4
+    add w9, w9, w28
+    and w12, w8, #0xff
+    ldr x24, [x10]
+    add w9, w9, w11
+    cmp w12, #4
+    and w28, w9, #0xffff
+    str w28, [x1, #60]
+    b.lo L3
+    ubfx w9, w8, #4, #4
+    orr w9, w9, w8, lsl #4
+    and w9, w9, w4
+    cmp w9, #5
+    b.hs L9
+L3:
+    add x23, x23, x24
+    str x23, [x2]
+L4:
+    cmp x21, x25
+    add w22, w22, #1
+    b.eq L7
+    add x21, x21, x14
+    rev w8, w22
+    cmp x19, #16
+    str w8, [x26]
+    b.eq L11
+L5:
+    ldr w8, [x21, #60]
+    rev w8, w8
+    eor w8, w8, w20
+    ubfx w9, w8, #1, #7
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #120
+    add x9, x19, #1
+    b.lo L1
+    b L11
+L6:
+    ubfx w9, w8, #4, #4
+    cmp w9, #13
+    b.eq L2
+    cbnz w9, L4
+    ubfx w9, w8, #2, #2
+    sub w9, w9, #1
+    cmp w9, #1
+    b.ls L2
+    b L4
+L7:
+    eor w20, w20, #0x1
+    and w22, w22, #0xffffff
+    mov x21, x3
+    str w20, [x0, #40]
+    rev w8, w22
+    cmp x19, #16
+    str w8, [x26]
+    b.ne L5
+    b L11
+L8:
+    ldr wzr, [x21, #56]
+    b L4
+L9:
+    ldr x9, [x21, #48]
+    ldr w10, [x21, #56]
+    str x3, [sp, #8]
+    stp x1, x0, [x29, #-32]
+    sub x0, x29, #16
+    mov x1, x8
+    rev x9, x9
+    rev w3, w10
+    stur x2, [x29, #-40]
+    mov w2, w9
+    stp x14, x13, [sp, #40]
+    str x15, [sp, #32]
+    stp w17, w16, [sp, #24]
+    str x18, [sp, #16]
+    bl <blueflame::cq::error::completion::CqeError>::new
+    ldp x3, x18, [sp, #8]
+    mov w4, #207
+    ldp w17, w16, [sp, #24]
+    ldp x15, x14, [sp, #32]
+    ldurb w8, [x29, #-16]
+    ldp x2, x1, [x29, #-40]
+    ldr x13, [sp, #48]
+    cmp w8, #8
+    ldur x0, [x29, #-24]
+    b.eq L3
+    b L4
+L10:
+    mov x19, xzr
+    b L12
+L11:
+    str x21, [x0]
+    str w22, [x0, #8]
+L12:
+    mov x0, x19
+    ldp x20, x19, [sp, #176]
+    ldp x22, x21, [sp, #160]
+    ldp x24, x23, [sp, #144]
+    ldp x26, x25, [sp, #128]
+    ldp x28, x27, [sp, #112]
+    ldp x29, x30, [sp, #96]
+    add sp, sp, #192
+    ret
+
+hot_poll_and_complete_receives:
+    sub sp, sp, #160
+    stp x29, x30, [sp, #64]
+    stp x28, x27, [sp, #80]
+    stp x26, x25, [sp, #96]
+    stp x24, x23, [sp, #112]
+    stp x22, x21, [sp, #128]
+    stp x20, x19, [sp, #144]
+    add x29, sp, #64
+    ldr x23, [x0]
+    ldr w8, [x23, #60]
+    ldr w22, [x0, #40]
+    rev w8, w8
+    eor w8, w8, w22
+    ubfx w9, w8, #1, #7
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #119
+    b.hi L14
+    ldp x28, x13, [x0, #24]
+    mov w9, #1
+    ldr w24, [x0, #8]
+    ldr x25, [x2]
+    ldr x12, [x0, #64]
+    ldr x14, [x0, #16]
+    ldr x21, [x0, #48]
+L1:
+    lsl w10, w8, #4
+    dmb oshld
+    and w11, w8, #0xff
+    cmp w11, #4
+    mov x19, x9
+    mov w20, w8
+    and w26, w10, #0xffffffc0
+    bfxil w26, w8, #4, #4
+    b.lo L10
+    and w8, w26, #0xff
+    cmp w8, #5
+    b.hs L10
+L2:
+    ldp x9, x8, [x1, #24]
+    mov x10, #-4294967296
+    cmp x8, x10
+    b.ne L4
+    and x8, x9, #0xffffffff00000000
+    cmp x12, x8
+    b.eq L5
+L3:
+    ldr wzr, [x23, #56]
+    b L8
+L4:
+    ldr w10, [x23, #56]
+    orr x10, x12, x10
+    eor x9, x10, x9
+    tst x9, x8
+    b.ne L3
+L5:
+    ldp w9, w8, [x1, #60]
+    cmp w8, w9
+    b.eq L11
+    and w9, w8, #0xffff
+    ldr w10, [x1, #68]
+    eor w9, w9, w20, lsr #16
+    orr w9, w9, w10
+    cbnz w9, L11
+    ldr w9, [x1, #40]
+    ldr x10, [x1, #16]
+    and w9, w9, w8
+    add w8, w8, #1
+    ldr x27, [x10, w9, uxtw #3]
+    str w8, [x1, #64]
+    and w8, w20, #0xff
+    cmp w8, #4
+    b.lo L7
+L6:
+    and w8, w26, #0xff
+    cmp w8, #5
+    b.hs L13
+L7:
+    ldr w8, [x23, #44]
+    ldr wzr, [x23, #36]
+    ldr wzr, [x23, #24]
+    rev w8, w8
+    add x8, x8, x25
+    add x25, x27, x8
+    str x25, [x2]
+L8:
+    cmp x23, x28
+    add w24, w24, #1
+    b.eq L12
+    add x23, x23, x13
+    rev w8, w24
+    cmp x19, #16
+    str w8, [x21]
+    b.eq L15
+L9:
+    ldr w8, [x23, #60]
+    rev w8, w8
+    eor w8, w8, w22
+    ubfx w9, w8, #1, #7
+    orr w9, w9, w8, lsl #7
+    and w9, w9, #0xff
+    cmp w9, #120
+    add x9, x19, #1
+    b.lo L1
+    b L15
+L10:
+    ubfx w8, w20, #4, #4
+    cmp w8, #14
+    b.eq L2
+    sub w8, w8, #1
+    cmp w8, #3
+    b.hi L8
+    ubfx w8, w20, #2, #2
+    sub w8, w8, #1
+    cmp w8, #1
+    b.ls L2
+    b L8
+L11:
+    lsr w8, w20, #16
+    stp x0, x1, [sp, #24]
+    sub x0, x29, #24
+    stp x14, x2, [sp, #8]
+    mov x27, x12
+    mov w2, w8
+    str x13, [sp]
+    bl <blueflame::queue::recv::queue::RecvQueue>::retire_any
+    ldp x13, x14, [sp]
+    mov x12, x27
+    ldp x0, x1, [sp, #24]
+    ldurb w8, [x29, #-24]
+    ldr x2, [sp, #16]
+    cmp w8, #11
+    b.ne L8
+    ldur x27, [x29, #-16]
+    and w8, w20, #0xff
+    cmp w8, #4
+    b.hs L6
+    b L7
+L12:
+    eor w22, w22, #0x1
+    and w24, w24, #0xffffff
+    mov x23, x14
+    str w22, [x0, #40]
+    rev w8, w24
+    cmp x19, #16
+    str w8, [x21]
+    b.ne L9
+    b L15
+L13:
+    ldr x8, [x23, #48]
+    ldr w9, [x23, #56]
+    mov x26, x12
+    stp x0, x1, [sp, #24]
+    sub x0, x29, #24
+    mov x1, x20
+    rev x8, x8
+    rev w3, w9
+    stp x14, x2, [sp, #8]
+    mov w2, w8
+    mov x20, x13
+    bl <blueflame::cq::error::completion::CqeError>::new
+    ldp x14, x2, [sp, #8]
+    mov x13, x20
+    ldp x0, x1, [sp, #24]
+    mov x12, x26
+    ldurb w8, [x29, #-24]
+    cmp w8, #8
+    b.eq L7
+    b L8
+L14:
+    mov x19, xzr
+    b L16
+L15:
+    str x23, [x0]
+    str w24, [x0, #8]
+L16:
+    mov x0, x19
+    ldp x20, x19, [sp, #144]
+    ldp x22, x21, [sp, #128]
+    ldp x24, x23, [sp, #112]
+    ldp x26, x25, [sp, #96]
+    ldp x28, x27, [sp, #80]
+    ldp x29, x30, [sp, #64]
+    add sp, sp, #160
+    ret
+
 hot_poll_and_retire:
     sub sp, sp, #192
     stp x29, x30, [sp, #96]
@@ -7835,7 +8180,7 @@ L6:
     mov x23, x9
     bl <blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<blueflame::cq::mode::Standard>
     ldrb w8, [sp, #8]
-    cmp w8, #11
+    cmp w8, #12
     b.ne L10
     ldr x8, [sp, #16]
     mov x0, x25
@@ -7861,7 +8206,7 @@ L8:
     bl <blueflame::queue::striding::queue::StridingRecvQueue>::refuse::<blueflame::cq::mode::Standard>
     ldrb w8, [sp, #8]
     ldr x9, [sp, #16]
-    cmp w8, #11
+    cmp w8, #12
     csel x0, x9, xzr, eq
 L9:
     ldp x20, x19, [sp, #96]
@@ -7988,7 +8333,7 @@ L5:
     add x8, sp, #48
     bl <blueflame::queue::striding::queue::StridingRecvQueue>::settle::<blueflame::cq::source::InQueue>
     ldrb w8, [sp, #48]
-    cmp w8, #10
+    cmp w8, #11
     b.ne L6
     ldr x8, [sp, #56]
     ldr w16, [sp, #44]
@@ -8298,7 +8643,7 @@ L20:
     mov x1, x19
     bl <blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride>>
     ldrb w8, [sp, #8]
-    cmp w8, #11
+    cmp w8, #12
     b.ne L25
     ldr x8, [sp, #16]
     cbz x8, L22
@@ -8324,7 +8669,7 @@ L23:
     bl <blueflame::queue::striding::queue::StridingRecvQueue>::refuse::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride>>
     ldrb w8, [sp, #8]
     ldr x9, [sp, #16]
-    cmp w8, #11
+    cmp w8, #12
     csel x21, x9, xzr, eq
 L24:
     mov x0, x21
@@ -8357,7 +8702,7 @@ hot_retire_receive:
     add w9, w9, #1
     ldr x10, [x11, w10, uxtw #3]
     str w9, [x1, #64]
-    mov w9, #10
+    mov w9, #11
     strb w9, [x8]
     str x10, [x8, #8]
     ret
@@ -8390,19 +8735,19 @@ hot_retire_send:
     add w10, w11, #1
     str x12, [x8, #8]
     str w9, [x0, #60]
-    mov w9, #10
+    mov w9, #11
     strh w10, [x8, #16]
     strb w9, [x8]
     ret
 L1:
-    mov w9, #3
+    mov w9, #4
     strh w1, [x8, #2]
     strb w9, [x8]
     strh w12, [x8, #4]
     strh w11, [x8, #6]
     ret
 L2:
-    mov w9, #5
+    mov w9, #6
     strh w1, [x8, #2]
     strb w9, [x8]
     ret
@@ -9745,7 +10090,7 @@ L4:
     strh w11, [sp, #44]
     bl <blueflame::queue::striding::queue::StridingRecvQueue>::settle::<blueflame::cq::source::InQueue>
     ldrb w8, [sp]
-    cmp w8, #10
+    cmp w8, #11
     b.ne L5
     ldr x8, [sp, #8]
     cbz x8, L5
@@ -10039,7 +10384,7 @@ L19:
     mov x20, x9
     bl <blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride, blueflame::cq::compressed::layout::Enhanced>>
     ldrb w8, [sp, #8]
-    cmp w8, #11
+    cmp w8, #12
     b.ne L23
     ldr x8, [sp, #16]
     mov x0, x28
@@ -10065,7 +10410,7 @@ L21:
     bl <blueflame::queue::striding::queue::StridingRecvQueue>::refuse::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride, blueflame::cq::compressed::layout::Enhanced>>
     ldrb w8, [sp, #8]
     ldr x9, [sp, #16]
-    cmp w8, #11
+    cmp w8, #12
     csel x0, x9, xzr, eq
 L22:
     ldp x20, x19, [sp, #128]

@@ -3029,6 +3029,365 @@ L7:
     je L2
     jmp L4
 
+hot_poll_and_complete:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 120
+    mov r14, qword ptr [rdi]
+    mov ecx, dword ptr [r14 + 60]
+    mov eax, dword ptr [rdi + 40]
+    bswap ecx
+    mov dword ptr [rsp + 4], eax
+    xor ecx, eax
+    mov eax, ecx
+    ror al
+    cmp al, 119
+    ja L10
+    mov r15d, dword ptr [rdi + 8]
+    mov r12, qword ptr [rdx]
+    mov rax, qword ptr [rdi + 64]
+    mov qword ptr [rsp + 80], rax
+    mov rax, qword ptr [rdi + 32]
+    mov qword ptr [rsp + 64], rax
+    mov rax, qword ptr [rsi + 24]
+    mov qword ptr [rsp + 72], rax
+    mov rbx, qword ptr [rsi + 40]
+    mov eax, dword ptr [rsi + 64]
+    mov dword ptr [rsp + 12], eax
+    mov eax, dword ptr [rsi + 56]
+    mov dword ptr [rsp + 8], eax
+    mov eax, dword ptr [rsi + 68]
+    mov qword ptr [rsp + 56], rax
+    mov rax, qword ptr [rdi + 24]
+    mov qword ptr [rsp + 96], rax
+    mov rax, qword ptr [rdi + 16]
+    mov qword ptr [rsp + 48], rax
+    mov rax, qword ptr [rdi + 48]
+    mov qword ptr [rsp + 88], rax
+    mov r13d, dword ptr [rsi + 60]
+    mov r8d, 1
+L1:
+    mov rax, r8
+    cmp cl, 4
+    jae L6
+L2:
+    mov r8d, dword ptr [r14 + 56]
+    or r8, qword ptr [rsp + 80]
+    xor r8, qword ptr [rsp + 72]
+    cmp r8, 256
+    jae L8
+    mov r9d, ecx
+    mov r8d, r9d
+    shr r8d, 16
+    mov r11d, r13d
+    sub r11d, dword ptr [rsp + 12]
+    mov r10d, r8d
+    sub r10d, r11d
+    mov ebp, dword ptr [rsp + 8]
+    sub ebp, r11d
+    cmp r10w, bp
+    jae L4
+    shl r8d, 4
+    and r8d, dword ptr [rsp + 56]
+    mov r11, qword ptr [rbx + r8 + 8]
+    test r11, r11
+    je L4
+    add r10d, r13d
+    add r10d, r11d
+    mov rbp, qword ptr [rbx + r8]
+    movzx r13d, r10w
+    mov dword ptr [rsi + 60], r13d
+    cmp cl, 4
+    jb L3
+    and cl, -4
+    rol cl, 4
+    cmp cl, 5
+    jae L9
+L3:
+    add r12, rbp
+    mov qword ptr [rdx], r12
+L4:
+    inc r15d
+    cmp r14, qword ptr [rsp + 96]
+    je L7
+    add r14, qword ptr [rsp + 64]
+L5:
+    mov ecx, r15d
+    bswap ecx
+    mov r8, qword ptr [rsp + 88]
+    mov dword ptr [r8], ecx
+    cmp rax, 16
+    je L11
+    mov ecx, dword ptr [r14 + 60]
+    bswap ecx
+    xor ecx, dword ptr [rsp + 4]
+    mov r9d, ecx
+    ror r9b
+    lea r8, [rax + 1]
+    cmp r9b, 120
+    jb L1
+    jmp L11
+L6:
+    mov r8d, ecx
+    shr r8b, 4
+    cmp r8b, 13
+    je L2
+    movzx r8d, r8b
+    test r8d, r8d
+    jne L4
+    mov r8d, ecx
+    shr r8b, 2
+    and r8b, 3
+    dec r8b
+    cmp r8b, 1
+    jbe L2
+    jmp L4
+L7:
+    and r15d, 16777215
+    mov ecx, dword ptr [rsp + 4]
+    xor ecx, 1
+    mov dword ptr [rsp + 4], ecx
+    mov dword ptr [rdi + 40], ecx
+    mov r14, qword ptr [rsp + 48]
+    jmp L5
+L8:
+    mov ecx, dword ptr [r14 + 56]
+    jmp L4
+L9:
+    mov r8, qword ptr [r14 + 48]
+    bswap r8
+    mov ecx, dword ptr [r14 + 56]
+    bswap ecx
+    mov qword ptr [rsp + 40], rdi
+    lea rdi, [rsp + 104]
+    mov qword ptr [rsp + 32], rsi
+    mov rsi, r9
+    mov qword ptr [rsp + 24], rdx
+    mov edx, r8d
+    mov qword ptr [rsp + 16], rax
+    call <blueflame::cq::error::completion::CqeError>::new
+    mov rax, qword ptr [rsp + 16]
+    mov rsi, qword ptr [rsp + 32]
+    mov rdx, qword ptr [rsp + 24]
+    mov rdi, qword ptr [rsp + 40]
+    cmp byte ptr [rsp + 104], 8
+    je L3
+    jmp L4
+L10:
+    xor eax, eax
+    jmp L12
+L11:
+    mov qword ptr [rdi], r14
+    mov dword ptr [rdi + 8], r15d
+L12:
+    add rsp, 120
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+
+hot_poll_and_complete_receives:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
+    push rbx
+    sub rsp, 104
+    mov r13, qword ptr [rdi]
+    mov ebp, dword ptr [r13 + 60]
+    mov r9d, dword ptr [rdi + 40]
+    bswap ebp
+    xor ebp, r9d
+    mov eax, ebp
+    ror al
+    cmp al, 119
+    ja L14
+    movabs r11, -4294967296
+    mov r10d, dword ptr [rdi + 8]
+    mov r12, qword ptr [rdx]
+    mov rax, qword ptr [rdi + 64]
+    mov qword ptr [rsp + 32], rax
+    mov rax, qword ptr [rdi + 32]
+    mov qword ptr [rsp + 48], rax
+    mov rax, qword ptr [rdi + 24]
+    mov qword ptr [rsp + 64], rax
+    mov rax, qword ptr [rdi + 16]
+    mov qword ptr [rsp + 40], rax
+    mov rax, qword ptr [rdi + 48]
+    mov qword ptr [rsp + 56], rax
+    mov r8d, 1
+L1:
+    mov qword ptr [rsp + 72], r8
+    mov ebx, ebp
+    and bl, -4
+    rol bl, 4
+    cmp bpl, 4
+    jb L10
+    cmp bl, 5
+    jae L10
+L2:
+    mov rax, qword ptr [rsi + 24]
+    mov rcx, qword ptr [rsi + 32]
+    cmp rcx, r11
+    jne L4
+    and rax, r11
+    cmp qword ptr [rsp + 32], rax
+    je L5
+L3:
+    mov eax, dword ptr [r13 + 56]
+    jmp L8
+L4:
+    mov r8d, dword ptr [r13 + 56]
+    or r8, qword ptr [rsp + 32]
+    xor r8, rax
+    test r8, rcx
+    jne L3
+L5:
+    mov r14, r12
+    mov r15d, ebp
+    mov eax, r15d
+    shr eax, 16
+    mov ecx, dword ptr [rsi + 64]
+    cmp ecx, dword ptr [rsi + 60]
+    je L11
+    movzx r8d, cx
+    xor r8d, eax
+    or r8d, dword ptr [rsi + 68]
+    jne L11
+    mov rax, qword ptr [rsi + 16]
+    mov r8d, dword ptr [rsi + 40]
+    and r8d, ecx
+    mov r12, qword ptr [rax + 8*r8]
+    inc ecx
+    mov dword ptr [rsi + 64], ecx
+L6:
+    cmp bl, 5
+    setb al
+    cmp bpl, 4
+    setb cl
+    or cl, al
+    je L13
+L7:
+    mov eax, dword ptr [r13 + 44]
+    mov ecx, dword ptr [r13 + 36]
+    mov ecx, dword ptr [r13 + 24]
+    bswap eax
+    add rax, r14
+    add r12, rax
+    mov qword ptr [rdx], r12
+L8:
+    inc r10d
+    cmp r13, qword ptr [rsp + 64]
+    mov rax, qword ptr [rsp + 72]
+    je L12
+    add r13, qword ptr [rsp + 48]
+L9:
+    mov r8d, r10d
+    bswap r8d
+    mov rcx, qword ptr [rsp + 56]
+    mov dword ptr [rcx], r8d
+    cmp rax, 16
+    je L15
+    mov ebp, dword ptr [r13 + 60]
+    bswap ebp
+    xor ebp, r9d
+    mov ecx, ebp
+    ror cl
+    lea r8, [rax + 1]
+    cmp cl, 120
+    jb L1
+    jmp L15
+L10:
+    mov eax, ebp
+    shr al, 4
+    cmp al, 14
+    je L2
+    dec al
+    cmp al, 3
+    ja L8
+    mov eax, ebp
+    shr al, 2
+    and al, 3
+    dec al
+    cmp al, 1
+    jbe L2
+    jmp L8
+L11:
+    mov qword ptr [rsp + 16], rdi
+    lea rdi, [rsp + 80]
+    mov qword ptr [rsp], rsi
+    mov rsi, qword ptr [rsp]
+    mov qword ptr [rsp + 8], rdx
+    mov edx, eax
+    mov r12d, r9d
+    mov dword ptr [rsp + 28], r10d
+    call <blueflame::queue::recv::queue::RecvQueue>::retire_any
+    movabs r11, -4294967296
+    mov r10d, dword ptr [rsp + 28]
+    mov r9d, r12d
+    mov rsi, qword ptr [rsp]
+    mov rdx, qword ptr [rsp + 8]
+    mov rdi, qword ptr [rsp + 16]
+    cmp byte ptr [rsp + 80], 11
+    mov r12, r14
+    jne L8
+    mov r12, qword ptr [rsp + 88]
+    jmp L6
+L12:
+    and r10d, 16777215
+    xor r9d, 1
+    mov dword ptr [rdi + 40], r9d
+    mov r13, qword ptr [rsp + 40]
+    jmp L9
+L13:
+    mov rax, qword ptr [r13 + 48]
+    bswap rax
+    mov ecx, dword ptr [r13 + 56]
+    bswap ecx
+    mov qword ptr [rsp + 16], rdi
+    lea rdi, [rsp + 80]
+    mov qword ptr [rsp], rsi
+    mov rsi, r15
+    mov qword ptr [rsp + 8], rdx
+    mov edx, eax
+    mov ebx, r9d
+    mov ebp, r10d
+    mov r15, r11
+    call <blueflame::cq::error::completion::CqeError>::new
+    mov r11, r15
+    mov r10d, ebp
+    mov r9d, ebx
+    mov rsi, qword ptr [rsp]
+    mov rdx, qword ptr [rsp + 8]
+    mov rdi, qword ptr [rsp + 16]
+    cmp byte ptr [rsp + 80], 8
+    je L7
+    mov r12, r14
+    jmp L8
+L14:
+    xor eax, eax
+    jmp L16
+L15:
+    mov qword ptr [rdi], r13
+    mov dword ptr [rdi + 8], r10d
+L16:
+    add rsp, 104
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+
 hot_poll_and_retire:
     push rbp
     push r15
@@ -7911,7 +8270,7 @@ L6:
     lea rdi, [rsp + 40]
     mov rbx, rsi
     call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<blueflame::cq::mode::Standard>@GOTPCREL]
-    cmp byte ptr [rsp + 40], 11
+    cmp byte ptr [rsp + 40], 12
     jne L13
     cmp qword ptr [rsp + 48], 0
     je L7
@@ -7953,7 +8312,7 @@ L12:
     mov ecx, 16
     mov rdx, qword ptr [rsp + 16]
     call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::refuse::<blueflame::cq::mode::Standard>@GOTPCREL]
-    cmp byte ptr [rsp + 40], 11
+    cmp byte ptr [rsp + 40], 12
     jne L13
     mov rax, qword ptr [rsp + 48]
     mov qword ptr [rsp + 8], rax
@@ -8084,7 +8443,7 @@ L5:
     mov ecx, eax
     mov r8d, r12d
     call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::settle::<blueflame::cq::source::InQueue>@GOTPCREL]
-    cmp byte ptr [rsp + 96], 10
+    cmp byte ptr [rsp + 96], 11
     jne L6
     cmp qword ptr [rsp + 104], 0
     mov rdx, qword ptr [rsp + 24]
@@ -8432,7 +8791,7 @@ L25:
     mov rsi, r15
     mov rdx, rbx
     call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride>>@GOTPCREL]
-    cmp byte ptr [rsp + 72], 11
+    cmp byte ptr [rsp + 72], 12
     jne L27
     cmp qword ptr [rsp + 80], 0
     mov eax, 1
@@ -8453,7 +8812,7 @@ L26:
     mov rsi, r15
     mov rdx, rbx
     call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::refuse::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride>>@GOTPCREL]
-    cmp byte ptr [rsp + 72], 11
+    cmp byte ptr [rsp + 72], 12
     jne L27
     mov rbp, qword ptr [rsp + 80]
     jmp L28
@@ -8486,7 +8845,7 @@ hot_retire_receive:
     inc eax
     mov dword ptr [rsi + 64], eax
     mov qword ptr [rdi + 8], rcx
-    mov byte ptr [rdi], 10
+    mov byte ptr [rdi], 11
     mov rax, rdi
     ret
 L1:
@@ -8527,16 +8886,16 @@ hot_retire_send:
     mov qword ptr [rax + 8], rcx
     mov word ptr [rax + 16], r8w
     mov word ptr [rax + 18], r9w
-    mov byte ptr [rax], 10
+    mov byte ptr [rax], 11
     ret
 L1:
-    mov byte ptr [rax], 3
+    mov byte ptr [rax], 4
     mov word ptr [rax + 2], cx
     mov word ptr [rax + 4], r9w
     mov word ptr [rax + 6], r8w
     ret
 L2:
-    mov byte ptr [rax], 5
+    mov byte ptr [rax], 6
     mov word ptr [rax + 2], cx
     ret
 
@@ -10027,7 +10386,7 @@ L3:
     mov ecx, eax
     mov r8d, ebx
     call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::settle::<blueflame::cq::source::InQueue>@GOTPCREL]
-    cmp byte ptr [rsp + 32], 10
+    cmp byte ptr [rsp + 32], 11
     jne L4
     cmp qword ptr [rsp + 40], 0
     je L4
@@ -10355,7 +10714,7 @@ L22:
     mov rbx, rsi
     mov r14, rdx
     call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride, blueflame::cq::compressed::layout::Enhanced>>@GOTPCREL]
-    cmp byte ptr [rsp + 72], 11
+    cmp byte ptr [rsp + 72], 12
     jne L25
     cmp qword ptr [rsp + 80], 0
     mov eax, 1
@@ -10377,7 +10736,7 @@ L24:
     mov rdx, rdi
     mov rdi, rax
     call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::refuse::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride, blueflame::cq::compressed::layout::Enhanced>>@GOTPCREL]
-    cmp byte ptr [rsp + 72], 11
+    cmp byte ptr [rsp + 72], 12
     jne L25
     mov rax, qword ptr [rsp + 80]
     mov qword ptr [rsp + 8], rax

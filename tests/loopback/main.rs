@@ -6,6 +6,7 @@
 
 mod calamities;
 mod complaints;
+mod complete;
 mod copies;
 mod datagrams;
 mod dynamic;

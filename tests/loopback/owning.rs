@@ -5,13 +5,14 @@ use std::num::NonZeroU64;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
+use blueflame::cq::{CqeError, WcStatus};
 use blueflame::queue::owning::{DeviceBuffer, Refused};
 use blueflame::queue::{
     Owned, OwningRecvQueue, OwningSendQueue, PostError, RecvError, RecvQueue, RetireError, SendQueue,
 };
 use blueflame::types::{Wqebbs, WrId};
 use blueflame::wqe::{self, EncodeError};
-use blueflame::{CompletionQueue, Qpn, Sge, transport};
+use blueflame::{CompleteError, CompletionQueue, Qpn, Sge, transport};
 use blueflame_testkit::{Buffer, ConnectOptions, Device, End, Handle, Receives, Shape, connect};
 use softhca::context::{QpAttr, QpState};
 
@@ -123,19 +124,22 @@ fn buffers_come_back_with_their_completions() {
     let mut expected = [0; BYTES];
     expected[..48].fill(7);
     let arrived = lab.far.cq.poll().expect("a message");
-    assert!(matches!(lab.near.sq.retire(&arrived), Err(RetireError::WrongSide { .. })), "it is not the sender's");
-    let room = lab.far.rq.retire(&arrived).expect("posted");
+    let foreign = lab.near.sq.complete(&arrived);
+    let Err(CompleteError::Foreign(RetireError::WrongSide { .. })) = foreign else { panic!("it is not the sender's") };
+    let received = lab.far.rq.complete(&arrived).expect("posted");
+    assert_eq!((received.bytes, received.imm), (48, None));
+    let room = received.buffer;
     assert_eq!(room.buffer.to_vec(..BYTES), expected);
 
     let sent = lab.near.cq.poll().expect("a completion");
-    let message = lab.near.sq.retire(&sent).expect("outstanding").expect("a buffer");
-    assert!(lab.near.sq.retire(&sent).is_err(), "once");
+    let message = lab.near.sq.complete(&sent).expect("outstanding").expect("a buffer");
+    assert!(matches!(lab.near.sq.complete(&sent), Err(CompleteError::Foreign(_))), "once");
     assert_eq!(message.buffer.to_vec(..BYTES), [7; BYTES]);
     let read = lab.near.cq.poll().expect("a completion");
-    let place = lab.near.sq.retire(&read).expect("outstanding").expect("a buffer");
+    let place = lab.near.sq.complete(&read).expect("outstanding").expect("a buffer");
     assert_eq!(place.buffer.to_vec(..BYTES), expected);
     let empty = lab.near.cq.poll().expect("a completion");
-    assert!(lab.near.sq.retire(&empty).expect("outstanding").is_none());
+    assert!(lab.near.sq.complete(&empty).expect("outstanding").is_none());
     assert_eq!(lab.live.load(Relaxed), 3);
     drop((message, room, place));
     assert_eq!(lab.live.load(Relaxed), 0);
@@ -208,10 +212,16 @@ fn an_error_gives_back_all_and_a_dropped_queue_none() {
     let Lab { near, .. } = &mut lab;
     let mut back = 0;
     near.cq.poll_with(16, |cqe| {
-        let buffer = match near.sq.retire(&cqe) {
-            Ok(buffer) => buffer.expect("each has one"),
-            Err(_) => near.rq.retire(&cqe).expect("of one of them"),
+        let (buffer, error) = match near.sq.complete(&cqe) {
+            Err(CompleteError::Failed { done, error }) => (done.expect("each has one"), error),
+            Err(CompleteError::Foreign(_)) => match near.rq.complete(&cqe) {
+                Err(CompleteError::Failed { done, error }) => (done, error),
+                _ => panic!("of one of them, and flushed"),
+            },
+            Ok(_) => panic!("nothing was sent"),
         };
+        let CqeError::Completion(error) = error else { panic!("{error}") };
+        assert_eq!(error.status(), WcStatus::WrFlushErr);
         drop(buffer);
         back += 1;
     });

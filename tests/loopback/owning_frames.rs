@@ -9,7 +9,7 @@ use blueflame::queue::{Owned, OwningFrameQueue, PostError, RetireError, SendQueu
 use blueflame::transport::{InlineNone, RawPacket};
 use blueflame::types::{Ds, Wqebbs, WrId};
 use blueflame::wqe::{self, EncodeError};
-use blueflame::{CompletionQueue, Qpn};
+use blueflame::{CompleteError, CompletionQueue, Qpn};
 use blueflame_testkit::{Device, End, Handle};
 use softhca::context::{QpAttr, QpState};
 
@@ -40,14 +40,18 @@ impl Lab {
         self.live.load(Relaxed)
     }
 
-    /// The first bytes of the buffers that come back with the next completion.
-    fn back(&mut self) -> Vec<u8> {
+    /// The first bytes of the buffers that come back with the next completion, and whether their frames were sent.
+    fn back(&mut self) -> (Vec<u8>, bool) {
         let cqe = self.cq.poll().expect("a completion");
         let mut back = Vec::new();
-        let retired = self.sq.retire(&cqe, |page| back.push(page.first())).expect("outstanding");
-        assert!(back.len() <= usize::from(retired.frames));
-        assert!(self.sq.retire(&cqe, |_| panic!("once")).is_err());
-        back
+        let (done, sent) = match self.sq.complete(&cqe, |page| back.push(page.first())) {
+            Ok(done) => (done, true),
+            Err(CompleteError::Failed { done, .. }) => (done, false),
+            Err(CompleteError::Foreign(error)) => panic!("{error}"),
+        };
+        assert!(back.len() <= usize::from(done.frames));
+        assert!(self.sq.complete(&cqe, |_| panic!("once")).is_err());
+        (back, sent)
     }
 }
 
@@ -90,7 +94,7 @@ fn buffers_come_back_with_the_completion_of_their_wqe() {
         assert_eq!(lab.hca.take_frames().into_iter().map(|frame| frame.bytes).collect::<Vec<_>>(), sent);
         for (frames, expected) in [first, second].into_iter().zip(expected) {
             if frames > 0 {
-                assert_eq!(lab.back(), expected, "round {round}");
+                assert_eq!(lab.back(), (expected, true), "round {round}");
             }
         }
         assert_eq!((lab.live(), lab.cq.poll().is_none()), (0, true));
@@ -166,7 +170,7 @@ fn every_frame_of_the_longest_session_gives_back_its_own_buffer() {
         session.close();
         batch.ring_doorbell();
         lab.hca.run_until_idle().expect("an end");
-        assert_eq!((lab.back(), lab.live()), (bytes, 0));
+        assert_eq!((lab.back(), lab.live()), ((bytes, true), 0));
     }
 }
 
@@ -187,7 +191,7 @@ fn an_error_gives_back_all_and_a_dropped_queue_none() {
     post(&mut lab, 1);
     post(&mut lab, 2);
     lab.hca.run_until_idle().expect("an end");
-    assert_eq!((lab.back(), lab.back(), lab.live()), (vec![1; 3], vec![2; 3], 0));
+    assert_eq!((lab.back(), lab.back(), lab.live()), ((vec![1; 3], false), (vec![2; 3], false), 0));
     // A completion inside of a WQE, as a hostile device may write it, gives back nothing.
     post(&mut lab, 3);
     post(&mut lab, 4);
@@ -196,9 +200,9 @@ fn an_error_gives_back_all_and_a_dropped_queue_none() {
     unsafe { (*lab.cqes.add(2))[61] += 1 };
     let cqe = lab.cq.poll().expect("a completion");
     let index = cqe.wqe_counter();
-    let inside = lab.sq.retire(&cqe, |_| panic!("no WQE starts there"));
-    assert_eq!(inside.err(), Some(RetireError::InsideWqe { wqe_counter: index }));
-    assert_eq!(lab.back(), vec![4; 3]);
+    let inside = lab.sq.complete(&cqe, |_| panic!("no WQE starts there"));
+    assert_eq!(inside, Err(CompleteError::Foreign(RetireError::InsideWqe { wqe_counter: index })));
+    assert_eq!(lab.back(), (vec![4; 3], false));
     drop(lab.sq);
     assert_eq!(lab.live.load(Relaxed), 3, "leaked: the device has not said that it is done");
 }

@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use proptest::prelude::*;
 
-use blueflame::queue::{PostError, Retired, SendQueue};
+use blueflame::queue::{Done, PostError, SendQueue};
 use blueflame::transport::{InlineNone, RawPacket, Rc, Transport};
 use blueflame::types::{Lkey, Rkey, SqPi, Wqebbs, WrId};
 use blueflame::wqe::{self, EncodeError, Remote, Sge, WorkRequest};
@@ -30,7 +30,7 @@ fn posted<T: Transport, W: WorkRequest<T>>(
     n: usize,
     setup: Setup,
     request: impl Fn(usize) -> W,
-) -> (Vec<u8>, [[u8; 4]; 2], Vec<u8>, Vec<Retired>) {
+) -> (Vec<u8>, [[u8; 4]; 2], Vec<u8>, Vec<Done>) {
     let rig = Rig::new(setup);
     let mut sq: SendQueue<T> = rig.queue();
     // SAFETY: no device looks, nor below.

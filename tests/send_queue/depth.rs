@@ -2,7 +2,7 @@
 //!
 //! Depths belong here, wraps of the ring in `properties.rs`.
 use blueflame::queue::send::DepthError;
-use blueflame::queue::{PostError, RetireError, Retired, SendQueue};
+use blueflame::queue::{Done, PostError, RetireError, SendQueue};
 use blueflame::types::{SqPi, Wqebbs, WrId};
 use blueflame::{transport, wqe};
 
@@ -10,7 +10,7 @@ use crate::rig::{Rig, Setup};
 
 const FULL: PostError = PostError::Full { needed: Wqebbs(1), free: Wqebbs(0) };
 
-fn retire(sq: &mut SendQueue<transport::Rc>, counter: u16) -> Result<Retired, RetireError> {
+fn retire(sq: &mut SendQueue<transport::Rc>, counter: u16) -> Result<Done, RetireError> {
     // SAFETY: no device looks.
     unsafe { sq.retire_index(counter) }
 }
@@ -36,7 +36,7 @@ fn a_depth_bounds_what_is_outstanding_and_moves_with_what_is_retired() {
         assert_eq!((rig.ring(), rig.dbrec(), rig.page()), before, "nothing is written, nothing is rung");
         let done = round % 5 + 1;
         let last = first.add(Wqebbs(done - 1));
-        let retired = Retired { wr_id: WrId(u64::from(done - 1)), frames: 1, freed: Wqebbs(done) };
+        let retired = Done { wr_id: WrId(u64::from(done - 1)), frames: 1, freed: Wqebbs(done) };
         assert_eq!(retire(&mut sq, last.0), Ok(retired));
         assert_eq!(sq.free(), Wqebbs(done));
         if done < 5 {
@@ -107,5 +107,5 @@ fn a_reset_queue_begins_at_zero_and_knows_nothing_of_before() {
     assert!((0..=u16::MAX).all(|counter| retire(&mut sq, counter).is_err()), "nothing of before is outstanding");
     sq.post(&wqe::nop().signaled(WrId(9))).expect("room");
     assert_eq!(rig.dbrec()[1], [0, 0, 0, 1]);
-    assert_eq!(retire(&mut sq, 0), Ok(Retired { wr_id: WrId(9), frames: 1, freed: Wqebbs(1) }));
+    assert_eq!(retire(&mut sq, 0), Ok(Done { wr_id: WrId(9), frames: 1, freed: Wqebbs(1) }));
 }

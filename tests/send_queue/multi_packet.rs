@@ -5,7 +5,7 @@
 
 use proptest::prelude::*;
 
-use blueflame::queue::{BlueFlamePolicy, PostError, RetireError, Retired, SendQueue};
+use blueflame::queue::{BlueFlamePolicy, Done, PostError, RetireError, SendQueue};
 use blueflame::transport::{InlineNone, RawPacket};
 use blueflame::types::{Ds, Lkey, SqPi, Wqebbs, WrId};
 use blueflame::wqe::limits::FrameOffloads;
@@ -112,10 +112,10 @@ fn one_completion_gives_the_tags_of_all_frames() {
     assert_eq!(retire(0), Err(RetireError::InsideWqe { wqe_counter: 0 }));
     let retired = retire(0xffff).expect("outstanding");
     // One WQEBB of the first frame, and 2 + 3 * 4 DS.
-    assert_eq!(retired, Retired { wr_id: WrId(u64::MAX - 1), frames: 3, freed: Wqebbs(1 + 4) });
+    assert_eq!(retired, Done { wr_id: WrId(u64::MAX - 1), frames: 3, freed: Wqebbs(1 + 4) });
     assert_eq!(retired.wr_ids().collect::<Vec<_>>(), [WrId(u64::MAX - 1), WrId(u64::MAX), WrId(0)]);
     let retired = retire(3).expect("outstanding");
-    assert_eq!(retired, Retired { wr_id: WrId(9), frames: 1, freed: Wqebbs(1) });
+    assert_eq!(retired, Done { wr_id: WrId(9), frames: 1, freed: Wqebbs(1) });
     assert_eq!(retired.wr_ids().collect::<Vec<_>>(), [WrId(9)]);
 }
 
@@ -290,7 +290,7 @@ proptest! {
         for (at, tag, count, wqebbs) in expected {
             // SAFETY: no device looks.
             let retired = unsafe { sq.retire_index(at) };
-            let expected = Retired { wr_id: WrId(tag), frames: count as u16, freed: Wqebbs(wqebbs) };
+            let expected = Done { wr_id: WrId(tag), frames: count as u16, freed: Wqebbs(wqebbs) };
             prop_assert_eq!(retired, Ok(expected));
         }
     }

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use proptest::prelude::*;
 
-use blueflame::queue::{BlueFlamePolicy, PostError, RetireError, Retired, SendQueue};
+use blueflame::queue::{BlueFlamePolicy, Done, PostError, RetireError, SendQueue};
 use blueflame::transport;
 use blueflame::types::{SqPi, Wqebbs, WrId};
 use blueflame::wqe::EncodeError;
@@ -135,7 +135,7 @@ impl Model {
         self.half ^= size;
     }
 
-    fn retire(&mut self, wqe_counter: u16) -> Result<Retired, RetireError> {
+    fn retire(&mut self, wqe_counter: u16) -> Result<Done, RetireError> {
         let oldest = self.pi.wrapping_sub(self.used());
         let offset = wqe_counter.wrapping_sub(oldest);
         if offset >= self.used() {
@@ -146,7 +146,7 @@ impl Model {
         };
         let wr_id = WrId(self.sent[which].wr_id);
         let freed = self.sent.drain(..=which).map(|sent| sent.wqebbs).sum();
-        Ok(Retired { wr_id, frames: 1, freed: Wqebbs(freed) })
+        Ok(Done { wr_id, frames: 1, freed: Wqebbs(freed) })
     }
 
     fn check(&self, rig: &Rig, sq: &SendQueue<transport::Rc>) {

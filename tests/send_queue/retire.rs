@@ -5,7 +5,7 @@ use std::error::Error;
 
 use blueflame::db::ExclusiveRegister;
 use blueflame::queue::send::{SqPartsError, WqeRecord};
-use blueflame::queue::{PostError, RetireError, Retired, SendQueue};
+use blueflame::queue::{Done, PostError, RetireError, SendQueue};
 use blueflame::transport;
 use blueflame::types::{Wqebbs, WrId};
 use blueflame::wqe::{self, EncodeError};
@@ -31,10 +31,10 @@ fn every_counter_but_the_right_ones_is_an_error() {
         assert_eq!(retire(counter), Err(expected));
     }
     // The second takes the first along.
-    assert_eq!(retire(0xffff), Ok(Retired { wr_id: WrId(2), frames: 1, freed: Wqebbs(3) }));
+    assert_eq!(retire(0xffff), Ok(Done { wr_id: WrId(2), frames: 1, freed: Wqebbs(3) }));
     let again = RetireError::NotOutstanding { wqe_counter: 0xffff, oldest: 1, next: 2 };
     assert_eq!(retire(0xffff), Err(again), "reported twice");
-    assert_eq!(retire(1), Ok(Retired { wr_id: WrId(3), frames: 1, freed: Wqebbs(1) }));
+    assert_eq!(retire(1), Ok(Done { wr_id: WrId(3), frames: 1, freed: Wqebbs(1) }));
     let error = retire(2).expect_err("nothing is outstanding");
     assert_eq!(error.to_string(), "completion of WQE 2, but nothing is outstanding");
     assert_eq!(sq.free(), Wqebbs(8));
@@ -52,7 +52,7 @@ fn the_largest_ring_is_used_to_the_last_wqebb() {
     let last = 0x8123_u16.wrapping_add(0x7fff);
     // SAFETY: no device looks.
     let retired = unsafe { sq.retire_index(last) };
-    assert_eq!(retired, Ok(Retired { wr_id: WrId(0x7fff), frames: 1, freed: Wqebbs(1 << 15) }));
+    assert_eq!(retired, Ok(Done { wr_id: WrId(0x7fff), frames: 1, freed: Wqebbs(1 << 15) }));
 }
 
 #[test]
@@ -138,6 +138,6 @@ fn no_earlier_request_begins_inside_of_a_request_of_two_wqebbs() {
         // SAFETY: as above.
         let mut retire = |counter| unsafe { sq.retire_index(counter) };
         assert_eq!(retire(5), Err(RetireError::InsideWqe { wqe_counter: 5 }));
-        assert_eq!(retire(4), Ok(Retired { wr_id: WrId(9), frames: 1, freed: Wqebbs(2) }));
+        assert_eq!(retire(4), Ok(Done { wr_id: WrId(9), frames: 1, freed: Wqebbs(2) }));
     }
 }

@@ -2,7 +2,7 @@
 //! and never run.
 use blueflame::cq::CompletionQueue;
 use blueflame::db::{ExclusiveRegister, OneFence, Register, SharedRegister, ThreadRegister};
-use blueflame::queue::{Owned, PostError, RecvError, RecvQueue, RetireError, Retired, SendQueue};
+use blueflame::queue::{Owned, PostError, RecvError, RecvQueue, RetireError, Done, SendQueue};
 use blueflame::types::WrId;
 use blueflame::{Remote, Sge, transport, wqe};
 
@@ -55,7 +55,7 @@ macro_rules! makers {
             fn post_slice = inlined::post_slice; (sq: &mut Send, to: Remote, data: &[u8], id: WrId) -> Result<(), PostError>;
             fn fire = inlined::fire_two_fences; (sq: &mut Send, shot: &WriteShot, data: &[u8; 8]) -> Result<(), PostError>;
             fn batch = inlined::batch; (sq: &mut Send, to: Remote, data: &[[u8; 8]]) -> Result<(), PostError>;
-            fn retire_send = inlined::retire_send; (sq: &mut Send, counter: u16) -> Result<Retired, RetireError>;
+            fn retire_send = inlined::retire_send; (sq: &mut Send, counter: u16) -> Result<Done, RetireError>;
             fn post_receive = inlined::post_receive; (rq: &mut Receive, into: &[Sge], id: WrId) -> Result<(), RecvError>;
             fn retire_receive = inlined::retire_receive; (rq: &mut Receive, counter: u16) -> Result<WrId, RetireError>;
             fn poll = inlined::poll_sixteen; (cq: &mut Completion, done: &mut Completed) -> usize;

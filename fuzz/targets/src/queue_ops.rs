@@ -10,7 +10,7 @@ use blueflame::cq::{CompletionQueue, Side};
 use blueflame::db::{ExclusiveRegister, RegisterParts};
 use blueflame::queue::recv::{RqParts, SrqParts, SrqRecord};
 use blueflame::queue::send::{SqParts, WqeRecord};
-use blueflame::queue::{PostError, RecvError, RecvQueue, RetireError, Retired, SendQueue, SharedRecvQueue};
+use blueflame::queue::{Done, PostError, RecvError, RecvQueue, RetireError, SendQueue, SharedRecvQueue};
 use blueflame::types::{CqCi, Cqn, Lkey, Qpn, Rkey, SqPi, Srqn, WrId};
 use blueflame::wqe::{self, WorkRequest};
 use blueflame::{Remote, Sge, transport};
@@ -308,7 +308,7 @@ impl Lab {
     }
 
     /// Checks the result of the send queue's `retire` for a completion of this index.
-    fn check_send(&mut self, counter: u16, result: Result<Retired, RetireError>) {
+    fn check_send(&mut self, counter: u16, result: Result<Done, RetireError>) {
         let place = self.sent.iter().position(|(index, ..)| *index == counter);
         match (result, place) {
             (Ok(retired), Some(place)) => {

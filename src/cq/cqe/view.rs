@@ -61,6 +61,9 @@ impl<S: Source> CqeView<S> {
 
     /// The side of the request, if it succeeded and its data is where you asked for it. Otherwise the error.
     ///
+    /// [`complete`](crate::SendQueue::complete) of the request's queue looks at this after it has taken the request
+    /// back. To return this error first loses the request.
+    ///
     /// # Errors
     ///
     /// [`CqeError::Completion`] if the request failed; [`CqeError::Aborted`] if the device gave it up;
@@ -228,10 +231,9 @@ impl<S: Source> CqeView<S> {
     #[doc(alias = "ibv_wc_read_imm_data")]
     #[inline]
     pub fn imm(&self) -> Option<u32> {
-        match self.opcode() {
-            CqeOpcode::RespWrImm | CqeOpcode::RespSendImm => Some(self.source.be32(offset_of!(Cqe64, imm_inval_pkey))),
-            _ => None,
-        }
+        // Loaded in any case: a load costs less than a branch around it.
+        let number = self.source.be32(offset_of!(Cqe64, imm_inval_pkey));
+        matches!(self.opcode(), CqeOpcode::RespWrImm | CqeOpcode::RespSendImm).then_some(number)
     }
 
     /// The key that a SEND with invalidate invalidated here.

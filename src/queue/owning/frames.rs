@@ -8,11 +8,12 @@ use std::vec::Vec;
 
 use crate::cq::{CqeView, Source};
 use crate::db::Register;
+use crate::queue::complete::{self, CompleteError};
 use crate::queue::owning::queues::{DeviceBuffer, Holds, Refused};
 use crate::queue::retire::RetireError;
 use crate::queue::send::batch::SendBatch;
 use crate::queue::send::error::PostError;
-use crate::queue::send::queue::{Retired, SendQueue};
+use crate::queue::send::queue::{Done, SendQueue};
 use crate::queue::send::session::Session;
 use crate::transport::{InlineNone, RawPacket};
 use crate::types::{Ds, SqPi, Wqebbs};
@@ -22,18 +23,18 @@ use crate::wqe::{EncodeError, MULTI_PACKET_HEAD_DS, Request, Sge, WQEBB_DS};
 
 /// A send queue of frames that owns buffers of type `B` while its [sessions](crate::queue::send::Session) use them.
 ///
-/// Every WQE completes with a CQE. To [retire](Self::retire) it gives back the buffers of all its frames. To get all
-/// buffers back, take the queue pair to the error state. If a buffer's completion never comes, the buffer is leaked,
-/// because the device may still use it.
+/// Every WQE completes with a CQE. To [complete](Self::complete) it gives back the buffers of all its frames. To get
+/// all buffers back, take the queue pair to the error state. If a buffer's completion never comes, the buffer is
+/// leaked, because the device may still use it.
 ///
 /// A WQE has one `wr_id` for all its frames. [`OwningSendQueue`](crate::queue::OwningSendQueue) keeps its buffer there.
 /// This queue has a list of 32 bytes for each WQEBB of its ring.
 ///
 /// ```
 /// use blueflame::queue::owning::DeviceBuffer;
-/// use blueflame::queue::{OwningFrameQueue, PostError, SendQueue};
+/// use blueflame::queue::{Done, OwningFrameQueue, PostError, SendQueue};
 /// use blueflame::transport::{InlineNone, RawPacket};
-/// use blueflame::{CompletionQueue, RetireError, wqe};
+/// use blueflame::{CompleteError, CompletionQueue, wqe};
 ///
 /// type Queue<B> = OwningFrameQueue<SendQueue<RawPacket<InlineNone>>, B>;
 ///
@@ -56,8 +57,8 @@ use crate::wqe::{EncodeError, MULTI_PACKET_HEAD_DS, Request, Sge, WQEBB_DS};
 ///     cq: &mut CompletionQueue,
 ///     sq: &mut Queue<B>,
 ///     free: &mut Vec<B>,
-/// ) -> Result<usize, RetireError> {
-///     cq.poll_with(16, |cqe| sq.retire(&cqe, |buffer| free.push(buffer)).map(drop))
+/// ) -> Result<usize, CompleteError<Done>> {
+///     cq.poll_with(16, |cqe| sq.complete(&cqe, |buffer| free.push(buffer)).map(drop))
 /// }
 /// ```
 pub struct OwningFrameQueue<H, B> {
@@ -144,13 +145,25 @@ where
         OwningFrameBatch { first, batch: Some(queue.batch()), ids: &mut self.ids, buffers: PhantomData }
     }
 
+    /// Takes back the WQE that completed, and all before it. `each` gets the buffers of its frames, in their order.
+    ///
+    /// # Errors
+    /// [`CompleteError::Failed`] if the WQE did not succeed; `each` gets its buffers all the same.
+    /// [`CompleteError::Foreign`] if this is no completion of an outstanding WQE of this queue, which is unchanged
+    /// then.
+    #[inline]
+    pub fn complete<S: Source>(&mut self, cqe: &CqeView<S>, each: impl FnMut(B)) -> Result<Done, CompleteError<Done>> {
+        let done = self.retire(cqe, each)?;
+        complete::checked(cqe, done)
+    }
+
     /// Like [`SendQueue::retire`], and `each` gets the buffers of the WQE's frames, in their order, whether the WQE
     /// succeeded or failed.
     ///
     /// # Errors
     /// See [`RetireError`].
     #[inline]
-    pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>, mut each: impl FnMut(B)) -> Result<Retired, RetireError> {
+    pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>, mut each: impl FnMut(B)) -> Result<Done, RetireError> {
         let (wqe, retired) = self.holder.queue_mut().retire_wqe(cqe)?;
         for n in 0..usize::from(retired.frames) {
             // SAFETY: nothing was outstanding in `new`, and only this value posts, so the WQE is a session of this

@@ -7,6 +7,7 @@ use core::num::NonZeroU64;
 
 use crate::cq::{CqeView, Source};
 use crate::db::Register;
+use crate::queue::complete::{self, CompleteError, Received};
 use crate::queue::recv::queue::RecvQueue;
 use crate::queue::recv::scatter::RecvError;
 use crate::queue::recv::shared::SharedRecvQueue;
@@ -109,7 +110,7 @@ impl<E: core::error::Error, B> core::error::Error for Refused<E, B> {}
 
 /// A send queue that owns buffers of type `B` while its requests use them.
 ///
-/// It signals every request; to [retire](Self::retire) the completion gives the buffer back. To get all buffers back,
+/// It signals every request; to [complete](Self::complete) one gives its buffer back. To get all buffers back,
 /// take the queue pair to the error state: all outstanding requests complete. If a buffer's completion never comes (you
 /// drop the queue, or [`forget`](crate::CompletionQueue::forget) its completions), the buffer is leaked: the device may
 /// still use it.
@@ -118,7 +119,7 @@ impl<E: core::error::Error, B> core::error::Error for Refused<E, B> {}
 /// use blueflame::cq::CompletionQueue;
 /// use blueflame::queue::{OwningSendQueue, SendQueue};
 /// use blueflame::queue::owning::DeviceBuffer;
-/// use blueflame::{Remote, transport, wqe};
+/// use blueflame::{CompleteError, Remote, transport, wqe};
 ///
 /// fn write_back<B: DeviceBuffer>(sq: &mut OwningSendQueue<SendQueue<transport::Rc>, B>, page: B, to: Remote, free: &mut Vec<B>) {
 ///     if let Err(refused) = sq.gather(wqe::write(to), page, 4096) {
@@ -127,10 +128,13 @@ impl<E: core::error::Error, B> core::error::Error for Refused<E, B> {}
 /// }
 ///
 /// fn complete<B: DeviceBuffer>(cq: &mut CompletionQueue, sq: &mut OwningSendQueue<SendQueue<transport::Rc>, B>, free: &mut Vec<B>) {
-///     cq.poll_with(16, |cqe| {
-///         if let Ok(Some(page)) = sq.retire(&cqe) {
-///             free.push(page);
+///     cq.poll_with(16, |cqe| match sq.complete(&cqe) {
+///         Ok(page) => free.extend(page),
+///         Err(CompleteError::Failed { done: page, error }) => {
+///             eprintln!("{error}");
+///             free.extend(page);
 ///         }
+///         Err(CompleteError::Foreign(error)) => eprintln!("{error}"), // not of this queue
 ///     });
 /// }
 /// ```
@@ -168,7 +172,7 @@ impl<T: Transport, R: Register, B: DeviceBuffer, H: Holds<Queue = SendQueue<T, R
         Ok(Self { holder, buffers: PhantomData })
     }
 
-    /// The queue, to look at. Only [`retire`](Self::retire) takes its requests back.
+    /// The queue, to look at. Only [`complete`](Self::complete) takes its requests back.
     #[inline]
     pub fn queue(&self) -> &SendQueue<T, R> {
         self.holder.queue()
@@ -245,6 +249,17 @@ impl<T: Transport, R: Register, B: DeviceBuffer, H: Holds<Queue = SendQueue<T, R
         posted.map_err(|error| Refused { error, buffer: unsafe { B::from_wr_id(wr_id) } })
     }
 
+    /// Takes back the request that completed, and all before it. Returns the request's buffer, if it has one.
+    ///
+    /// # Errors
+    /// [`CompleteError::Failed`] if the request did not succeed, with its buffer. [`CompleteError::Foreign`] if this is
+    /// no completion of an outstanding request of this queue, which is unchanged then.
+    #[inline]
+    pub fn complete<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Option<B>, CompleteError<Option<B>>> {
+        let buffer = self.retire(cqe)?;
+        complete::checked(cqe, buffer)
+    }
+
     /// Like [`SendQueue::retire`], but returns the request's buffer, if it has one, for successful and failed requests.
     ///
     /// # Errors
@@ -307,6 +322,18 @@ impl<B: DeviceBuffer, F: RecvForm, H: Holds<Queue = RecvQueue<F>>> OwningRecvQue
         let posted = unsafe { self.holder.queue_mut().post_unchecked(WrId(wr_id.get()), &[sge]) };
         // SAFETY: as there.
         posted.map_err(|error| Refused { error, buffer: unsafe { B::from_wr_id(wr_id) } })
+    }
+
+    /// Takes back the receive that completed, and returns its buffer with what the completion says about the message.
+    ///
+    /// # Errors
+    /// [`CompleteError::Failed`] if the receive did not succeed, or its data is not in the buffer, with the buffer.
+    /// [`CompleteError::Foreign`] if this is no completion of an outstanding receive of this queue, which is unchanged
+    /// then.
+    #[inline]
+    pub fn complete<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Received<B>, CompleteError<B>> {
+        let buffer = self.retire(cqe)?;
+        complete::received(cqe, buffer)
     }
 
     /// Like [`RecvQueue::retire`], but returns the buffer. It has a message in it if the completion

@@ -20,6 +20,7 @@ use core::ptr::NonNull;
 use crate::arch;
 use crate::cq::{CqId, CqeView, Origin, Side, Source};
 use crate::db::DoorbellRecord;
+use crate::queue::complete::{self, CompleteError, Received};
 use crate::queue::recv::scatter::{self, RecvError, RecvPartsError, SCATTER_BYTES};
 use crate::queue::retire::{self, RetireError};
 use crate::transport::{PlainRecv, RecvForm};
@@ -185,7 +186,21 @@ impl<F: RecvForm> RecvQueue<F> {
         RecvBatch { head: self.head, queue: self }
     }
 
+    /// Takes back the request that completed, and returns its `wr_id` with what the completion says about the message.
+    ///
+    /// # Errors
+    ///
+    /// [`CompleteError::Failed`] if the request did not succeed, or its data is not in the buffer: it is taken back all
+    /// the same. [`CompleteError::Foreign`] if this is no completion of an outstanding request of this queue, which is
+    /// unchanged then.
+    #[inline(always)]
+    pub fn complete<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Received<WrId>, CompleteError<WrId>> {
+        let wr_id = self.retire(cqe)?;
+        complete::received(cqe, wr_id)
+    }
+
     /// Takes back the request that completed, successfully or not, and returns its `wr_id`.
+    /// [`complete`](Self::complete) says which it was as well; after this call, [`CqeView::check`] does.
     ///
     /// The completion names the request. That is the oldest one, unless the queue pair was made for out-of-order data
     /// placement. Then it may be any, and its place in the ring becomes free when all older ones have completed as
@@ -196,7 +211,7 @@ impl<F: RecvForm> RecvQueue<F> {
     /// See [`RetireError`]; the queue is unchanged then. The completion is of a send, of another queue pair, or of
     /// another completion queue, or its index is of no outstanding request. The queue does not trust the device's
     /// writes.
-    #[inline]
+    #[inline(always)]
     pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<WrId, RetireError> {
         // As with `SendQueue::retire`: while the view lives, no other receive of this queue can be retired. Given once
         // more, its index is of a WQE that is done, or at most 2^15 before the oldest outstanding one, where none is.

@@ -15,6 +15,7 @@ use core::ptr::NonNull;
 use crate::arch;
 use crate::cq::{CqeError, CqeView, Side, Source};
 use crate::db::DoorbellRecord;
+use crate::queue::complete::{self, CompleteError, Received};
 use crate::queue::recv::scatter::{self, RecvError, RecvPartsError, SCATTER_BYTES};
 use crate::queue::retire::{self, RetireError};
 use crate::types::{Srqn, WrId};
@@ -189,7 +190,28 @@ impl SharedRecvQueue {
         SrqBatch { head: self.head, pushed: 0, queue: self }
     }
 
+    /// Puts the WQE that completed back on the free list, and returns its `wr_id` with what the completion says about
+    /// the message.
+    ///
+    /// # Errors
+    ///
+    /// [`CompleteError::Failed`] if the request did not succeed, or its data is not in the buffer: its WQE is free all
+    /// the same. A receive that the device [gave up](CqeError::Aborted) can be [posted again](Self::repost) instead.
+    /// [`CompleteError::Foreign`] as [`retire`](Self::retire); nothing changes then.
+    ///
+    /// # Safety
+    ///
+    /// The completion is of a queue pair that receives from this queue, and was not given before. See
+    /// [`retire`](Self::retire).
+    #[inline]
+    pub unsafe fn complete<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Received<WrId>, CompleteError<WrId>> {
+        // SAFETY: the caller makes the same promise.
+        let wr_id = unsafe { self.retire(cqe)? };
+        complete::received(cqe, wr_id)
+    }
+
     /// Puts the WQE that completed, successfully or not, back on the free list, and returns its `wr_id`.
+    /// [`complete`](Self::complete) says which it was as well; after this call, [`CqeView::check`] does.
     ///
     /// # Errors
     ///

@@ -7,6 +7,7 @@ use crate::arch;
 use crate::arch::copy::BlockCopy;
 use crate::cq::{CqeView, Origin, Side, Source};
 use crate::db::{DoorbellRecord, ExclusiveRegister, FlushMode, Register};
+use crate::queue::complete::{self, CompleteError};
 use crate::queue::retire::{self, RetireError};
 use crate::queue::send::blueflame::policy::{BlueFlameLimits, BlueFlamePolicy};
 use crate::queue::send::error::SqPartsError;
@@ -18,9 +19,9 @@ use crate::types::{Qpn, SqPi, WQEBB_BYTES, Wqebbs, WrId};
 use crate::wqe::limits::FrameOffloads;
 use crate::wqe::{Control, CtrlSeg, Limits};
 
-/// The result of [`SendQueue::retire`].
+/// A request that is done: the result of [`SendQueue::complete`] and [`SendQueue::retire`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Retired {
+pub struct Done {
     /// The identifier of the completed request. If it was a [session](crate::queue::send::Session), that of its first
     /// frame.
     pub wr_id: WrId,
@@ -30,7 +31,7 @@ pub struct Retired {
     pub freed: Wqebbs,
 }
 
-impl Retired {
+impl Done {
     /// The identifiers of a session's frames, in their order; the one identifier of every other request.
     #[inline]
     pub fn wr_ids(self) -> impl ExactSizeIterator<Item = WrId> {
@@ -217,20 +218,45 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         self.free_from(self.pi)
     }
 
-    /// Takes back the request that completed, successfully or not, and all before it.
+    /// Takes back the request that completed, and all before it, and says whether it succeeded.
+    ///
+    /// ```
+    /// use blueflame::{CompleteError, CompletionQueue, SendQueue, transport};
+    ///
+    /// fn complete(cq: &mut CompletionQueue, sq: &mut SendQueue<transport::Rc>) {
+    ///     cq.poll_with(16, |cqe| match sq.complete(&cqe) {
+    ///         Ok(done) => println!("{:?}", done.wr_id),
+    ///         Err(CompleteError::Failed { done, error }) => eprintln!("{:?}: {error}", done.wr_id),
+    ///         Err(CompleteError::Foreign(error)) => eprintln!("{error}"), // not of this queue
+    ///     });
+    /// }
+    /// ```
+    ///
+    /// # Errors
+    /// [`CompleteError::Failed`] if the request did not succeed: it is taken back all the same.
+    /// [`CompleteError::Foreign`] if this is no completion of an outstanding request of this queue, which is unchanged
+    /// then.
+    #[inline(always)]
+    pub fn complete<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Done, CompleteError<Done>> {
+        let done = self.retire(cqe)?;
+        complete::checked(cqe, done)
+    }
+
+    /// Takes back the request that completed, successfully or not, and all before it. [`complete`](Self::complete) says
+    /// which it was as well; after this call, [`CqeView::check`] does.
     ///
     /// # Errors
     /// See [`RetireError`]; the queue is unchanged then. The completion is of a receive, of another queue pair, or of
     /// another completion queue, or its index is of no outstanding request. The queue does not trust the device's
     /// writes.
     #[inline]
-    pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Retired, RetireError> {
+    pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Done, RetireError> {
         self.retire_wqe(cqe).map(|(_, retired)| retired)
     }
 
     /// The same, with the index of the request that completed. Asking the view again could give another one.
     #[inline(always)]
-    pub(in crate::queue) fn retire_wqe<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<(SqPi, Retired), RetireError> {
+    pub(in crate::queue) fn retire_wqe<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<(SqPi, Done), RetireError> {
         // Why safe code cannot free a WQEBB that the device still owns:
         // - The side and the origin say that the device wrote the CQE for this queue (`check_origin`).
         // - The first time, everything up to the index is done.
@@ -261,7 +287,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// The request has completed: `wqe_counter` is that of a completion of this queue, which has not been used before.
     /// Else the device may still be reading a WQE that the next request overwrites.
     #[inline]
-    pub unsafe fn retire_index(&mut self, wqe_counter: u16) -> Result<Retired, RetireError> {
+    pub unsafe fn retire_index(&mut self, wqe_counter: u16) -> Result<Done, RetireError> {
         let completed = Index::new(SqPi(wqe_counter));
         let oldest = self.oldest();
         let before = completed.since(oldest);
@@ -276,7 +302,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         // Outstanding places were recorded when their WQE was put, so the WQE ends at or before `pi`.
         let freed = Wqebbs(before.0.wrapping_add(record.wqebbs as u16));
         self.end = self.end.add(freed);
-        Ok(Retired { wr_id: record.wr_id, frames: record.frames(), freed })
+        Ok(Done { wr_id: record.wr_id, frames: record.frames(), freed })
     }
 
     /// WQEBBs from `pi` on that can be written.

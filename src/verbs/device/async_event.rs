@@ -167,8 +167,8 @@ impl AsyncEvents {
     /// from there, for `timeout` at most. Other events go to `other`.
     ///
     /// Do this before you drop such a queue pair (IBTA vol. 1, 10.3.1). Afterwards poll its completion queues until
-    /// they are empty, and retire the completions: they include each receive that the queue pair has taken. If you drop
-    /// the queue pair without this, those receives never become free again.
+    /// they are empty, and give the completions to the shared queue: they include each receive that the queue pair has
+    /// taken. If you drop the queue pair without this, those receives never become free again.
     ///
     /// The event comes once ([`QpEvent::LastWqeReached`]). If the queue pair was in the error state before, other code
     /// may have taken the event already, such as a call of this for another queue pair. This call then returns at once.

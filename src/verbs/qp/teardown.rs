@@ -3,7 +3,7 @@
 use crate::cq::setup::Whose;
 use crate::cq::{Cqe, CqeView, Side, Source};
 use crate::db::Register;
-use crate::queue::{RetireError, Retired, SendQueue, forget_in_all};
+use crate::queue::{Done, RetireError, SendQueue, forget_in_all};
 use crate::transport::Transport;
 use crate::types::{SqPi, Wqebbs, WrId};
 use crate::verbs::cq::any::whole;
@@ -54,7 +54,7 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
     /// Moves the queue pair to RESET, from any state, and both queues with it: they are empty, indices and doorbell
     /// records are zero, and the identifiers of outstanding requests are lost. It removes unpolled completions from the
     /// completion queues, because they would pass for completions of the next connection. `forgotten` sees each of them
-    /// first, for instance to retire it on a shared receive queue, which would otherwise lose the WQE.
+    /// first, for instance to complete it on a shared receive queue, which would otherwise lose the WQE.
     ///
     /// `cqs` are this crate's completion queues that the queue pair completes to, in any mode: one or two.
     ///
@@ -134,10 +134,10 @@ pub struct Drain<'a, T: Transport, R: Register> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Drained {
     /// A request of the send queue, and the unsignalled ones before it. Its completion says whether it succeeded.
-    Send(Retired),
+    Send(Done),
     /// A receive: its identifier.
     Receive(WrId),
-    /// A receive of the shared queue: retire it there.
+    /// A receive of the shared queue: complete it there.
     Shared,
     /// The drain's own request. These WQEBBs are free again; unsignalled requests that had succeeded took the first of
     /// them.

@@ -7,6 +7,7 @@ use crate::arch::copy::{BlockCopy, CopyRoutine, CopyUnavailable, CopyVisitor};
 use crate::cq::mode::PollMode;
 use crate::cq::{CompletionQueue, CqeError};
 use crate::db::Register;
+use crate::queue::complete::CompleteError;
 use crate::queue::retire::RetireError;
 use crate::queue::send::blueflame::copy::CopiedDs;
 use crate::queue::send::parts::WqeRecord;
@@ -146,8 +147,10 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         while self.free() != self.capacity() {
             match cq.poll() {
                 Some(cqe) => {
-                    cqe.check().map_err(ProbeError::Failed)?;
-                    self.retire(&cqe).map_err(ProbeError::Retire)?;
+                    self.complete(&cqe).map_err(|error| match error {
+                        CompleteError::Failed { error, .. } => ProbeError::Failed(error),
+                        CompleteError::Foreign(error) => ProbeError::Retire(error),
+                    })?;
                     completed += 1;
                 }
                 None if wait() => {}
