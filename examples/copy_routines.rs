@@ -110,8 +110,7 @@ impl CopyVisitor for Trading {
             sq.post(&wqe::write(remote).inline(&order).signaled(WrId(n)))?;
             hca.run_until_idle();
             let cqe = cq.poll().ok_or("no completion")?;
-            assert_eq!(sq.retire(&cqe)?.wr_id, WrId(n));
-            cqe.check()?;
+            assert_eq!(sq.complete(&cqe)?.wr_id, WrId(n));
             assert_eq!(inbox.to_vec(0, order.len()), order);
         }
         println!("verified: 1000 orders written");

@@ -25,13 +25,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     near.sq.connect(&path, &here, &there)?;
     far.sq.connect(&path, &there, &here)?;
 
-    // Post, poll, retire.
+    // Post, poll, complete.
     near.sq.post(&wqe::write(theirs.remote()).inline(b"hello, device!").signaled(WrId(1)))?;
     let done = loop {
         if let Some(cqe) = cq.poll() {
-            let done = near.sq.retire(&cqe)?;
-            cqe.check()?;
-            break done;
+            break near.sq.complete(&cqe)?;
         }
     };
 

@@ -6,7 +6,7 @@ use std::net::SocketAddrV4;
 
 use blueflame::flow::Flow;
 use blueflame::packet;
-use blueflame::queue::OwningRecvQueue;
+use blueflame::queue::{OwningRecvQueue, Received};
 use blueflame::verbs::ethernet::{FrameReceiver, Interface};
 use blueflame::verbs::{Access, Device, Pool};
 use common::Failure;
@@ -46,9 +46,8 @@ fn main() -> Result<(), Failure> {
     let mut frame = [0; BUFFER];
     loop {
         cq.poll_with(64, |cqe| {
-            let buffer = queue.retire(&cqe)?;
-            cqe.check()?;
-            let (line, bytes) = (cqe.flow_tag(), cqe.byte_len() as usize);
+            let Received { buffer, bytes, .. } = queue.complete(&cqe)?;
+            let (line, bytes) = (cqe.flow_tag(), bytes as usize);
             buffer.read(0, &mut frame[..bytes]);
             // The buffer goes back to the device, so that the queue never runs out of receives.
             queue.post(buffer)?;

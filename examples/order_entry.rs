@@ -132,8 +132,7 @@ fn trade(options: &Options, ready: impl FnOnce() -> Result<(), Failure>) -> Resu
             Ok(())
         })?;
         cq.poll_with(16, |cqe| {
-            let WrId(tag) = pair.sq.retire(&cqe)?.wr_id;
-            cqe.check()?;
+            let WrId(tag) = pair.sq.complete(&cqe)?.wr_id;
             let [arrived, left] = [tag >> 1, cqe.timestamp()].map(|stamp| lines.time_of(stamp).nanoseconds);
             times[(tag & 1) as usize].tick_to_trade.record(Duration::from_nanos(left.saturating_sub(arrived)));
             Ok::<_, Failure>(())

@@ -177,7 +177,7 @@ impl Side {
                 // The last request is signalled, so that its completion accounts for all requests before it.
                 match moderation.post(wqebbs, |signaled| fire(&mut side.sq, mark, signaled || mark == END)) {
                     // A completion may lag behind the answer.
-                    Err(PostError::Full { .. }) => side.retire()?,
+                    Err(PostError::Full { .. }) => side.complete()?,
                     posted => return Ok::<_, Failure>(posted?),
                 }
             }
@@ -221,22 +221,21 @@ impl Side {
             spins += 1;
             // Now and then: a request that failed, the clock, and a chance for the peer if it is on the same CPU.
             if spins.is_multiple_of(1024) {
-                self.retire()?;
+                self.complete()?;
                 if begin.elapsed() > PATIENCE {
                     return Err(Failure::Silence(PATIENCE));
                 }
                 std::thread::yield_now();
             }
         };
-        self.retire()?;
+        self.complete()?;
         Ok(seen)
     }
 
     /// Takes completed requests back.
-    fn retire(&mut self) -> Result<(), Failure> {
+    fn complete(&mut self) -> Result<(), Failure> {
         self.cq.poll_with(16, |cqe| {
-            self.sq.retire(&cqe)?;
-            cqe.check()?;
+            self.sq.complete(&cqe)?;
             Ok::<_, Failure>(())
         })?;
         Ok(())

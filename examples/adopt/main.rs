@@ -139,13 +139,10 @@ fn run(options: &Options) -> Result<(), Failure> {
         cq.arm(Notify::Any);
         left -= cq.poll_with(left, |cqe| {
             match cqe.side() {
-                Some(Side::Requester) => _ = pair.sq.retire(&cqe)?,
                 // SAFETY: the queue pair receives from there; polled once.
-                Some(Side::Responder) => _ = unsafe { srq.retire(&cqe) }?,
-                // The check says what it is.
-                None => {}
+                Some(Side::Responder) => _ = unsafe { srq.complete(&cqe) }?,
+                Some(Side::Requester) | None => _ = pair.sq.complete(&cqe)?,
             }
-            cqe.check()?;
             Ok::<_, Failure>(())
         })?;
     }

@@ -48,8 +48,7 @@ fn completed(cq: &mut OwnedCq, sq: &mut SendQueue<transport::Rc>) -> Result<(), 
     let begin = Instant::now();
     while begin.elapsed() < Duration::from_secs(20) {
         if let Some(cqe) = cq.poll() {
-            sq.retire(&cqe)?;
-            cqe.check()?;
+            sq.complete(&cqe)?;
             return Ok(());
         }
         std::thread::yield_now();

@@ -69,9 +69,8 @@ impl FrameSender {
         let begin = Instant::now();
         loop {
             cq.poll_with(16, |cqe| {
-                let retired = pair.sq.retire(&cqe)?;
-                cqe.check()?;
-                *done = retired.wr_id.0 + u64::from(retired.frames);
+                let left = pair.sq.complete(&cqe)?;
+                *done = left.wr_id.0 + u64::from(left.frames);
                 Ok::<_, Failure>(())
             })?;
             if self.sent - *done + frames <= OUTSTANDING {

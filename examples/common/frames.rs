@@ -95,9 +95,8 @@ impl<M: PollMode> Frames<M> {
                     (frame.read(0, copy), frame.len())
                 }
                 Ring::Cyclic { rq, memory, free } => {
-                    let slot = rq.retire(&cqe)?;
-                    cqe.check()?;
-                    let len = cqe.byte_len() as usize;
+                    let received = rq.complete(&cqe)?;
+                    let (slot, len) = (received.buffer, received.bytes as usize);
                     let read = copy.len().min(len);
                     memory.read(slot.0 as usize * BUFFER, &mut copy[..read]);
                     free.push(slot);

@@ -100,14 +100,13 @@ impl Lines {
     pub fn poll(&mut self, mut take: impl FnMut(Received) -> Result<(), Failure>) -> Result<usize, Failure> {
         let Self { cq, queue, now, end, .. } = self;
         let polled = cq.poll_with(64, |cqe| {
-            let buffer = queue.retire(&cqe)?;
-            cqe.check()?;
-            let (line, stamp, bytes) = (cqe.flow_tag() as usize - 1, cqe.timestamp(), cqe.byte_len() as usize);
+            let message = queue.complete(&cqe)?;
+            let (line, stamp, bytes) = (cqe.flow_tag() as usize - 1, cqe.timestamp(), message.bytes as usize);
             let mut frame = [0; BUFFER];
             let frame = &mut frame[..bytes];
-            buffer.read(0, frame);
+            message.buffer.read(0, frame);
             // The buffer goes back to the device, so that the queue never runs out of receives.
-            queue.post(buffer)?;
+            queue.post(message.buffer)?;
             let payload = packet::parse(frame)?.payload;
             match feed::parse(payload) {
                 Some((number, feed::END_OF_SESSION)) => *end = Some(number),

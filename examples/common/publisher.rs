@@ -106,10 +106,9 @@ impl FeedOptions {
             lines.push(packet);
         }
         // ANCHOR_END: packets
-        let mut retire = |sq: &mut SendQueue<RawPacket>| {
+        let mut complete = |sq: &mut SendQueue<RawPacket>| {
             cq.poll_with(16, |cqe| {
-                sq.retire(&cqe)?;
-                cqe.check()?;
+                sq.complete(&cqe)?;
                 Ok::<_, Failure>(())
             })?;
             Ok::<_, Failure>(())
@@ -120,9 +119,9 @@ impl FeedOptions {
                 if !matches!(error, PostError::Full { .. }) || begin.elapsed() > PATIENCE {
                     return Err(error.into());
                 }
-                retire(&mut pair.sq)?;
+                complete(&mut pair.sq)?;
             }
-            retire(&mut pair.sq)
+            complete(&mut pair.sq)
         };
         let begin = Instant::now();
         // ANCHOR: publish

@@ -120,20 +120,21 @@ impl End {
     /// Waits for the next completion of a send, and returns the request's `wr_id`.
     ///
     /// # Errors
-    /// Those of [`completion`]; [`RetireError`](blueflame::RetireError) if the completion belongs to another queue.
+    /// The request failed, the completion belongs to another queue, or there is none within ten seconds.
     pub fn sent(&mut self) -> Result<WrId, Failure> {
         let Self { pair, cq, .. } = self;
-        completion(cq, |cqe| Ok(pair.sq.retire(cqe)?.wr_id))
+        Ok(completion(cq, |cqe| pair.sq.complete(cqe))?.wr_id)
     }
 
     /// Waits for the next completion of a receive, and returns its `wr_id` and the number of bytes received.
     ///
     /// # Errors
-    /// Those of [`completion`]; [`RetireError`](blueflame::RetireError) if the completion belongs to another queue.
+    /// The receive failed, the completion belongs to another queue, or there is none within ten seconds.
     pub fn received(&mut self) -> Result<(WrId, u32), Failure> {
         let Self { pair, cq, .. } = self;
         let rq = pair.rq.as_mut().ok_or("this end has no receive queue")?;
-        completion(cq, |cqe| Ok((rq.retire(cqe)?, cqe.byte_len())))
+        let received = completion(cq, |cqe| rq.complete(cqe))?;
+        Ok((received.buffer, received.bytes))
     }
 }
 
@@ -161,21 +162,15 @@ pub fn connect(path: &Path, near: &mut QueuePair<Rc>, far: &mut QueuePair<Rc>) -
     near.sq.connect(path, &here, &there)
 }
 
-/// Waits for the next completion, which must be a success, and gives it to `take`.
+/// Waits for the next completion, and gives it to `take`, which takes its request back.
 ///
 /// # Errors
-/// A completion with an error, the error of `take`, or no completion within ten seconds.
-pub fn completion<M: PollMode, T>(
+/// The error of `take`, or no completion within ten seconds.
+pub fn completion<M: PollMode, T, E: Into<Failure>>(
     cq: &mut CompletionQueue<M>,
-    mut take: impl FnMut(&CqeCopy<'_>) -> Result<T, Failure>,
+    mut take: impl FnMut(&CqeCopy<'_>) -> Result<T, E>,
 ) -> Result<T, Failure> {
-    until(|| {
-        let Some(cqe) = cq.poll() else { return Ok(None) };
-        // The request is taken back first, also if it failed.
-        let taken = take(&cqe);
-        cqe.check()?;
-        taken.map(Some)
-    })
+    until(|| cq.poll().map(|cqe| take(&cqe)).transpose().map_err(Into::into))
 }
 
 /// Calls `look` until it finds a value.

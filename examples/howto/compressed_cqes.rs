@@ -53,9 +53,8 @@ fn main() -> Result<(), Failure> {
     let mut received = 0;
     howto::until(|| {
         cq.poll_with(16, |cqe| -> Result<(), Failure> {
-            let wr_id = rq.retire(&cqe)?;
-            cqe.check()?;
-            assert_eq!((wr_id, cqe.byte_len() as usize), (WrId(received as u64), length(received)));
+            let message = rq.complete(&cqe)?;
+            assert_eq!((message.buffer, message.bytes as usize), (WrId(received as u64), length(received)));
             received += 1;
             Ok(())
         })?;

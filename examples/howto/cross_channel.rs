@@ -65,11 +65,11 @@ fn main() -> Result<(), Failure> {
     // SAFETY: a message of no bytes needs no memory.
     unsafe { rq.post_unchecked(WrId(2), &[])? };
     caller.sq.post(&wqe::send().signaled(WrId(3)))?;
-    howto::completion(&mut sends, |cqe| Ok(caller.sq.retire(cqe)?))?;
-    howto::completion(&mut started, |cqe| Ok(slave.sq.retire(cqe)?))?;
+    howto::completion(&mut sends, |cqe| caller.sq.complete(cqe))?;
+    howto::completion(&mut started, |cqe| slave.sq.complete(cqe))?;
     assert_eq!(inbox.to_vec(0..7), b"started");
     // The completion that the device has waited for is still there for software.
-    howto::completion(&mut receives, |cqe| Ok(rq.retire(cqe)?))?;
+    howto::completion(&mut receives, |cqe| rq.complete(cqe))?;
     println!("a message has started the prepared WRITE of another queue");
     Ok(())
 }

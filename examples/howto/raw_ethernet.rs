@@ -4,7 +4,7 @@
 //! It needs an Ethernet port, and `CAP_NET_RAW`.
 
 use blueflame::flow::Flow;
-use blueflame::queue::OwningRecvQueue;
+use blueflame::queue::{OwningRecvQueue, Received};
 use blueflame::transport::{InlineNone, RawPacket};
 use blueflame::verbs::Device;
 use blueflame::verbs::device::RateLimit;
@@ -45,11 +45,11 @@ fn main() -> Result<(), Failure> {
     let (headers, rest) = frame.split_first_chunk::<18>().ok_or("too short a frame")?;
     pair.sq.post(&wqe::frame().inline_headers(headers).inline(rest).signaled(WrId(2)))?;
     // ANCHOR_END: send
-    howto::completion(&mut sends, |cqe| Ok(pair.sq.retire(cqe)?))?;
+    howto::completion(&mut sends, |cqe| pair.sq.complete(cqe))?;
     // ANCHOR: receive
-    let (buffer, bytes) = howto::completion(&mut receives, |cqe| Ok((queue.retire(cqe)?, cqe.byte_len() as usize)))?;
+    let Received { buffer, bytes, .. } = howto::completion(&mut receives, |cqe| queue.complete(cqe))?;
     // ANCHOR_END: receive
-    assert_eq!(buffer.to_vec(0..bytes), frame);
+    assert_eq!(buffer.to_vec(0..bytes as usize), frame);
     println!("a frame of {bytes} bytes has left and arrived");
     let tunnel = howto::tunnel(station);
 
@@ -71,7 +71,7 @@ fn main() -> Result<(), Failure> {
         let request = wqe::frame().inline_headers(headers).l3_checksum().inner_l3_checksum().inner_l4_checksum();
         pair.sq.post(&request.header_offsets(offsets).inline(rest).signaled(WrId(3)))?;
         // ANCHOR_END: tunnel
-        howto::completion(&mut sends, |cqe| Ok(pair.sq.retire(cqe)?))?;
+        howto::completion(&mut sends, |cqe| pair.sq.complete(cqe))?;
         println!("a frame of a tunnel has left");
     }
 
@@ -88,7 +88,7 @@ fn main() -> Result<(), Failure> {
         session.close();
         batch.ring_doorbell();
         // ANCHOR_END: session
-        let sent = howto::completion(&mut sends, |cqe| Ok(pair.sq.retire(cqe)?))?;
+        let sent = howto::completion(&mut sends, |cqe| pair.sq.complete(cqe))?;
         println!("{} frames have left from one WQE", sent.wr_ids().len());
     }
     Ok(())

@@ -1,5 +1,6 @@
 //! One shared receive queue (SRQ) for two connections: any message takes the next buffer.
 
+use blueflame::queue::Received;
 use blueflame::transport::Rc;
 use blueflame::verbs::{Buffer, Device, OwnedSrq};
 use blueflame::{RecvError, WrId, wqe};
@@ -46,10 +47,9 @@ fn main() -> Result<(), Failure> {
         clients[client].sent()?;
 
         // ANCHOR: receive
-        let (from, WrId(place), bytes) = howto::completion(&mut cq, |cqe| {
+        let (from, Received { buffer: WrId(place), bytes, .. }) = howto::completion(&mut cq, |cqe| {
             // SAFETY: both queue pairs that complete here receive from this queue; each completion is polled once.
-            let place = unsafe { srq.retire(cqe)? };
-            Ok((cqe.qpn(), place, cqe.byte_len()))
+            unsafe { srq.complete(cqe) }.map(|received| (cqe.qpn(), received))
         })?;
         // ANCHOR_END: receive
         assert_eq!(from, served[client].qp.qpn(), "a completion names the connection");

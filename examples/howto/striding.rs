@@ -63,7 +63,7 @@ fn main() -> Result<(), Failure> {
             batch.push(&request.signaled_if(n + 1 == first + BURST, WrId(n.into())))?;
         }
         batch.ring_doorbell();
-        howto::completion(&mut sends, |cqe| Ok(pair.sq.retire(cqe)?))?;
+        howto::completion(&mut sends, |cqe| pair.sq.complete(cqe))?;
         howto::until(|| {
             // ANCHOR: receive
             receives.poll_with(64, |cqe| -> Result<(), Failure> {

@@ -83,7 +83,7 @@ fn main() -> Result<(), Failure> {
         near.cq.poll_with(2, |cqe| -> Result<(), Failure> {
             match cqe.signature_error() {
                 Some(found) => error = Some(found),
-                None => is_done = near.pair.sq.retire(&cqe)?.wr_id == WrId(2),
+                None => is_done = near.pair.sq.complete(&cqe)?.wr_id == WrId(2),
             }
             Ok(())
         })?;

@@ -20,10 +20,7 @@ fn times(context: &Context, clock: DeviceClock, near: &mut End) -> Result<[u64; 
     }
     // Ticks, which a completion's timestamp shows.
     near.pair.sq.post(&wqe::nop().signaled(WrId(0)))?;
-    let now = howto::completion(&mut near.cq, |cqe| {
-        near.pair.sq.retire(cqe)?;
-        Ok(cqe.timestamp())
-    })?;
+    let now = howto::completion(&mut near.cq, |cqe| near.pair.sq.complete(cqe).map(|_| cqe.timestamp()))?;
     let ticks_per_ms = u64::from(context.general()?.device_frequency_khz());
     Ok([now, now + DELAY.as_millis() as u64 * ticks_per_ms])
 }

@@ -34,12 +34,9 @@ impl Worker {
     /// The next message.
     fn message(&mut self) -> Result<String, Failure> {
         let Self { srq, cq, buffer } = self;
-        let bytes = howto::completion(cq, |cqe| {
-            // SAFETY: only receives of this queue complete here, and each completion is polled once.
-            unsafe { srq.retire(cqe)? };
-            Ok(cqe.byte_len() as usize)
-        })?;
-        Ok(String::from_utf8(buffer.to_vec(0..bytes))?)
+        // SAFETY: only receives of this queue complete here, and each completion is polled once.
+        let received = howto::completion(cq, |cqe| unsafe { srq.complete(cqe) })?;
+        Ok(String::from_utf8(buffer.to_vec(0..received.bytes as usize))?)
     }
 }
 
@@ -74,7 +71,7 @@ fn main() -> Result<(), Failure> {
     }
     // ANCHOR_END: send
     for (worker, text) in workers.iter_mut().zip(texts) {
-        howto::completion(&mut cq, |cqe| Ok(sq.retire(cqe)?.wr_id))?;
+        howto::completion(&mut cq, |cqe| sq.complete(cqe))?;
         assert_eq!(worker.message()?, text);
     }
     println!("one connection has reached 2 shared receive queues");

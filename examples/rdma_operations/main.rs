@@ -218,14 +218,12 @@ impl Queues {
         let mut armed = false;
         loop {
             if let Some(cqe) = self.cq.poll() {
-                match cqe.side() {
-                    Some(Side::Requester) => _ = self.sq.retire(&cqe)?,
-                    Some(Side::Responder) => _ = self.rq.retire(&cqe)?,
-                    // The check says what it is.
-                    None => {}
-                }
+                let done = match cqe.side() {
+                    Some(Side::Responder) => self.rq.complete(&cqe).map(|_| Side::Responder)?,
+                    Some(Side::Requester) | None => self.sq.complete(&cqe).map(|_| Side::Requester)?,
+                };
                 let bytes = cqe.byte_len() as usize;
-                return if cqe.check()? == side { Ok(bytes) } else { Err("a completion of the other queue".into()) };
+                return if done == side { Ok(bytes) } else { Err("a completion of the other queue".into()) };
             }
             if begin.elapsed() > PATIENCE {
                 return Err(Failure::Silence(PATIENCE));

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use blueflame::cq::CqeError;
 use blueflame::types::Wqebbs;
 use blueflame::verbs::{Drained, OwnedCq, Path, QueuePair};
-use blueflame::{WrId, transport, wqe};
+use blueflame::{CompleteError, WrId, transport, wqe};
 use common::{Failure, Latencies, Percentiles, limited};
 use serde::Serialize;
 
@@ -122,9 +122,10 @@ impl Client {
                 thread::yield_now();
                 continue;
             };
-            self.pair.sq.retire(&cqe)?;
-            if let Err(error) = cqe.check() {
-                return Ok(Err(error));
+            match self.pair.sq.complete(&cqe) {
+                Ok(_) => {}
+                Err(CompleteError::Failed { error, .. }) => return Ok(Err(error)),
+                Err(CompleteError::Foreign(error)) => return Err(error.into()),
             }
             // ANCHOR_END: check
             self.last = Instant::now();

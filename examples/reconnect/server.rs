@@ -36,8 +36,7 @@ pub(crate) fn run(options: &Options, listener: &TcpListener) -> Result<(), Failu
         let (mut next, mut total) = (first, None);
         while total.is_none_or(|total| next < total) {
             let received = cq.poll_with(16, |cqe| {
-                let wr_id = rq.retire(&cqe)?;
-                cqe.check()?;
+                let wr_id = rq.complete(&cqe)?.buffer;
                 let buffer = &buffers[wr_id.0 as usize];
                 let mut number = [0; BYTES];
                 buffer.read(0, &mut number);

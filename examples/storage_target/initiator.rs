@@ -81,20 +81,14 @@ pub(crate) fn run(options: &Options, mut stream: TcpStream) -> Result<(), Failur
             round += 1;
         }
         cq.poll_with(16, |cqe| {
-            match cqe.side() {
-                Some(Side::Requester) => _ = sq.retire(&cqe)?,
-                Some(Side::Responder) => _ = rq.retire(&cqe)?,
-                // The check says what it is.
-                None => {}
+            if cqe.side() != Some(Side::Responder) {
+                sq.complete(&cqe)?;
+                return Ok(());
             }
-            match cqe.check()? {
-                Side::Requester => {}
-                Side::Responder => {
-                    // SAFETY: as above.
-                    unsafe { rq.post_unchecked(WrId(0), &[])? };
-                    answered.push(cqe.imm().ok_or("an answer without a tag")? as usize);
-                }
-            }
+            let answer = rq.complete(&cqe)?;
+            // SAFETY: as above.
+            unsafe { rq.post_unchecked(WrId(0), &[])? };
+            answered.push(answer.imm.ok_or("an answer without a tag")? as usize);
             Ok::<_, Failure>(())
         })?;
         if answered.is_empty() {

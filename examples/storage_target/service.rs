@@ -7,7 +7,7 @@ use blueflame::cq::{CqeView, Side, Source};
 use blueflame::queue::PostError;
 use blueflame::verbs::{Buffer, OwnedSrq};
 use blueflame::wqe::Fence;
-use blueflame::{ByQpn, Qpn, WrId, wqe};
+use blueflame::{ByQpn, CompleteError, Qpn, WrId, wqe};
 use common::Failure;
 use serde::Serialize;
 
@@ -61,11 +61,11 @@ impl Service {
             }
         } else {
             let session = self.session(cqe)?;
-            session.pair.sq.retire(cqe)?;
-            match cqe.check() {
+            match session.pair.sq.complete(cqe) {
                 Ok(_) => self.commands += 1,
                 // The first error moves the queue pair to the error state, and the rest is flushed.
-                Err(_) => session.state = State::Dead,
+                Err(CompleteError::Failed { .. }) => session.state = State::Dead,
+                Err(CompleteError::Foreign(error)) => return Err(error.into()),
             }
         }
         self.answer(cqe.qpn())
@@ -74,13 +74,17 @@ impl Service {
     /// Takes a receive back and posts it again; the command in it, if there is one.
     pub(crate) fn receive<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Option<[u8; Command::BYTES]>, Failure> {
         // SAFETY: all connections receive from this queue, and each completion is polled once.
-        let wr_id = unsafe { self.srq.retire(cqe) }?;
+        let (wr_id, received) = match unsafe { self.srq.complete(cqe) } {
+            Ok(received) => (received.buffer, received.bytes as usize),
+            Err(CompleteError::Failed { done, .. }) => (done, 0),
+            Err(CompleteError::Foreign(error)) => return Err(error.into()),
+        };
         let buffer = &self.receives[wr_id.0 as usize];
         let mut bytes = [0; Command::BYTES];
         buffer.read(0, &mut bytes);
         // SAFETY: as when it was first posted; the command has been copied.
         unsafe { self.srq.post_unchecked(wr_id, &[buffer.sge()])? };
-        Ok((cqe.check().is_ok() && cqe.byte_len() as usize == Command::BYTES).then_some(bytes))
+        Ok((received == Command::BYTES).then_some(bytes))
     }
 
     /// Executes a session's commands as far as its send queue has room: the block, and behind it the answer.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use blueflame::cq::{Cqe, CqeError, Notify};
 use blueflame::verbs::{Buffer, CompletionChannel, Owned, OwnedCq, Qp};
 use blueflame::wqe::WorkRequest;
-use blueflame::{Remote, SendQueue, WrId, transport, wqe};
+use blueflame::{CompleteError, Remote, SendQueue, WrId, transport, wqe};
 use common::Failure;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::{Semaphore, oneshot};
@@ -75,12 +75,16 @@ impl Link {
 
     /// Gives a completed request's buffer back to its task.
     fn complete(&self, cqe: &Cqe<'_>) -> Result<(), Failure> {
-        let wr_id = self.sq.borrow_mut().retire(cqe)?.wr_id;
+        let (wr_id, outcome) = match self.sq.borrow_mut().complete(cqe) {
+            Ok(done) => (done.wr_id, Ok(())),
+            Err(CompleteError::Failed { done, error }) => (done.wr_id, Err(error)),
+            Err(CompleteError::Foreign(error)) => return Err(error.into()),
+        };
         let waiting = self.waiting.borrow_mut()[wr_id.0 as usize].take();
         let Waiting { buffer, done } = waiting.ok_or("a completion of no request")?;
         self.room.add_permits(1);
         // A task that was cancelled does not take it; then the buffer ends here.
-        let _ = done.send((buffer, cqe.check().map(drop)));
+        let _ = done.send((buffer, outcome));
         Ok(())
     }
 }

@@ -10,7 +10,7 @@
 //! pair.near.sq.post(&wqe::write(inbox.remote()).inline(b"hello").signaled(WrId(1)))?;
 //! pair.run_until_idle()?;
 //! let cqe = pair.near.cq.poll().expect("a completion");
-//! assert_eq!(pair.near.sq.retire(&cqe)?.wr_id, WrId(1));
+//! assert_eq!(pair.near.sq.complete(&cqe)?.wr_id, WrId(1));
 //! assert_eq!(inbox.to_vec(..5), b"hello");
 //! assert_eq!(pair.complaints(), []);
 //! # Ok::<(), Box<dyn std::error::Error>>(())

@@ -27,8 +27,9 @@ use crate::shape::Shape;
 /// pair.near.sq.post(&blueflame::wqe::send().inline(b"hello"))?;
 /// pair.run_until_idle()?;
 /// let cqe = pair.far.cq.poll().expect("a message");
-/// assert_eq!(pair.far.rq.retire(&cqe)?, blueflame::WrId(7));
-/// assert_eq!(mailbox.to_vec(..cqe.byte_len() as usize), b"hello");
+/// let message = pair.far.rq.complete(&cqe)?;
+/// assert_eq!((message.buffer, message.bytes), (blueflame::WrId(7), 5));
+/// assert_eq!(mailbox.to_vec(..5), b"hello");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
@@ -105,7 +106,7 @@ impl<T: Service> Pair<T> {
 ///         break cqe;
 ///     }
 /// };
-/// cqe.check()?;
+/// assert_eq!(pair.near.sq.complete(&cqe)?.wr_id, WrId(1));
 /// assert_eq!(inbox.to_vec(..5), b"hello");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -39,7 +39,7 @@ use crate::shape::Shape;
 /// blueflame_testkit::run_until_idle(&[&a, &b])?;
 /// let cqe = server.cq.poll().expect("a message");
 /// assert_eq!(cqe.qpn(), siblings[1].qpn());
-/// assert_eq!(server.rq.retire(&cqe)?, WrId(0));
+/// assert_eq!(server.rq.complete(&cqe)?.buffer, WrId(0));
 /// assert_eq!(mailbox.to_vec(..15), b"from the second");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

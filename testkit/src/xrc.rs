@@ -35,8 +35,9 @@ use crate::shape::Shape;
 /// near.sq.post(&wqe::send().to(far.srqn()).inline(b"hello"))?;
 /// run_until_idle(&[&here, &there])?;
 /// let cqe = far.cq.poll().expect("a message");
-/// assert_eq!(far.rq.retire(&cqe)?, WrId(7));
-/// assert_eq!(mailbox.to_vec(..cqe.byte_len() as usize), b"hello");
+/// let message = far.rq.complete(&cqe)?;
+/// assert_eq!((message.buffer, message.bytes), (WrId(7), 5));
+/// assert_eq!(mailbox.to_vec(..5), b"hello");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]

@@ -29,11 +29,10 @@ fn run<T: Service>(shape: &Shape, ops: &[Op]) {
         assert_eq!(pair.near.sq.pi().since(before).0, op.wqebbs(), "{op:?}");
         pair.run_until_idle().expect("an end");
         let cqe = pair.near.cq.poll().expect("a completion");
-        cqe.check().unwrap_or_else(|error| panic!("{op:?}: {error}"));
-        assert_eq!(pair.near.sq.retire(&cqe).expect("outstanding").wr_id.0, id as u64);
+        let done = pair.near.sq.complete(&cqe).unwrap_or_else(|error| panic!("{op:?}: {error}"));
+        assert_eq!(done.wr_id.0, id as u64);
         while let Some(cqe) = pair.far.cq.poll() {
-            cqe.check().unwrap_or_else(|error| panic!("{op:?}: {error}"));
-            pair.far.rq.retire(&cqe).expect("posted");
+            pair.far.rq.complete(&cqe).unwrap_or_else(|error| panic!("{op:?}: {error}"));
         }
         assert_eq!(pair.complaints(), []);
     }

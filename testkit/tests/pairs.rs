@@ -9,7 +9,7 @@ use blueflame::cq::mode::{OncePerCall, Prefetch};
 use blueflame::cq::{CqeError, WcStatus};
 use blueflame::queue::OwningSendQueue;
 use blueflame::queue::owning::DeviceBuffer;
-use blueflame::{RetireError, Rkey, WrId, transport, wqe};
+use blueflame::{CompleteError, RetireError, Rkey, WrId, transport, wqe};
 use blueflame_testkit::request::{Data, Kind, Service, Wr};
 use blueflame_testkit::{Device, End, Pair, Receives, Shape, connect, connected_pair, run_until_idle};
 use softhca::context::{QpAttr, QpState};
@@ -36,8 +36,8 @@ fn message<T: Service>(mut pair: Pair<T>, threaded: bool) -> Outcome {
             break cqe;
         }
     };
-    arrived.check()?;
-    assert_eq!((pair.far.rq.retire(&arrived)?, arrived.byte_len()), (WrId(7), 9));
+    let message = pair.far.rq.complete(&arrived)?;
+    assert_eq!((message.buffer, message.bytes, message.imm), (WrId(7), 9, None));
     assert_eq!(theirs.to_vec(..9), b"a message");
     assert_eq!(pair.complaints(), []);
     Ok(())
@@ -58,8 +58,7 @@ fn raw_packets() -> Outcome {
     unsafe { pair.near.post(&Wr::new(Kind::Frame(18, false), Data::Inline(frame.clone()), 1))? };
     pair.run_until_idle()?;
     let cqe = pair.near.cq.poll().expect("a completion");
-    cqe.check()?;
-    assert_eq!(pair.near.sq.retire(&cqe)?.wr_id, WrId(1));
+    assert_eq!(pair.near.sq.complete(&cqe)?.wr_id, WrId(1));
     let sent = pair.near.device().take_frames();
     assert_eq!(sent.into_iter().map(|sent| sent.bytes).collect::<Vec<_>>(), [frame]);
     Ok(())
@@ -120,7 +119,7 @@ fn a_distant_peer_answers_after_the_way_there_and_back() -> Outcome {
     // SAFETY: both buffers live until the completion.
     unsafe { pair.near.sq.post_unchecked(&wqe::write(inbox.remote()).gather([outbox.sge(..)]).signaled(WrId(1)))? };
     pair.run_until_idle()?;
-    pair.near.cq.poll().expect("a completion").check()?;
+    pair.near.sq.complete(&pair.near.cq.poll().expect("a completion"))?;
     let took = (pair.near.device().now() - began).as_millis();
     // 524 kbit and headers at 100 Mbit/s, and twice 100 ms.
     assert!((205..=207).contains(&took), "{took} ms");
@@ -140,7 +139,7 @@ fn a_receiver_that_is_never_ready() -> Outcome {
     assert_eq!(error.status(), WcStatus::RnrRetryExcErr);
     // SAFETY: there is no queue that could take it.
     assert!(unsafe { pair.far.rq.post_unchecked(WrId(0), &[]) }.is_err());
-    assert!(pair.far.rq.retire(&cqe).is_err());
+    assert!(pair.far.rq.complete(&cqe).is_err());
 
     let mut pair = Pair::<transport::Rc>::builder().shape(shape).connect()?;
     pair.near.sq.post(&wqe::send().inline(b"hello"))?;
@@ -157,7 +156,7 @@ fn safe_code_cannot_reset_a_queue_pair_with_live_queues() -> Outcome {
     let mut sq = OwningSendQueue::new(pair.near.sq).map_err(|_| "something is outstanding")?;
     sq.read(wqe::read(source.remote()), page, 64).map_err(|refused| refused.error)?;
     run_until_idle(&[&near, &far])?;
-    let mut page = sq.retire(&pair.near.cq.poll().ok_or("no completion")?)?.ok_or("no buffer")?;
+    let mut page = sq.complete(&pair.near.cq.poll().ok_or("no completion")?)?.ok_or("no buffer")?;
     page.write(0, b"mine again");
 
     let attr = QpAttr { state: Some(QpState::Reset), ..QpAttr::default() };
@@ -229,7 +228,7 @@ fn owning_queues() -> Outcome {
     sq.gather(wqe::write(inbox.remote()), page, 5).map_err(|refused| refused.error)?;
     run_until_idle(&[pair.near.cq.handle().device(), pair.far.device()])?;
     let cqe = pair.near.cq.poll().expect("a completion");
-    let page = sq.retire(&cqe)?.expect("its buffer");
+    let page = sq.complete(&cqe)?.expect("its buffer");
     assert_eq!((page.to_vec(..5), inbox.to_vec(..5)), (b"owned".to_vec(), b"owned".to_vec()));
     assert!(matches!(pair.near.rq, Receives::Own(_)));
     Ok(())
@@ -243,8 +242,7 @@ fn completion_queues_of_another_mode() -> Outcome {
         pair.near.sq.post(&wqe::nop().signaled(WrId(n)))?;
         run_until_idle(&[cq.handle().device(), pair.far.device()])?;
         let taken: Result<_, Box<dyn Error>> = cq.poll_with(16, |cqe| {
-            cqe.check()?;
-            assert_eq!(pair.near.sq.retire(&cqe)?.wr_id, WrId(n));
+            assert_eq!(pair.near.sq.complete(&cqe)?.wr_id, WrId(n));
             Ok(())
         });
         assert_eq!(taken?, 1);
@@ -278,9 +276,8 @@ fn siblings_complete_to_one_queue() -> Outcome {
     run_until_idle(&[&a, &b])?;
     let mut arrived = 0;
     while let Some(cqe) = server.cq.poll() {
-        cqe.check()?;
         let sibling = siblings.iter_mut().find(|sibling| sibling.qpn() == cqe.qpn());
-        let n = sibling.map_or(&mut server.rq, |sibling| &mut sibling.rq).retire(&cqe)?.0 as usize;
+        let n = sibling.map_or(&mut server.rq, |sibling| &mut sibling.rq).complete(&cqe)?.buffer.0 as usize;
         assert_eq!(mailbox.to_vec(64 * n..64 * n + 5), [n as u8; 5]);
         arrived += 1;
     }
@@ -306,8 +303,9 @@ fn a_completion_of_another_device_retires_nothing() {
     // Not done: the device takes no step.
     pair.far.sq.post(&wqe::nop().signaled(WrId(2))).expect("room");
     let (completion, queue) = (held.cq(), pair.far.cq.id());
-    assert_eq!(pair.far.sq.retire(&held), Err(RetireError::WrongCompletionQueue { completion, queue }));
-    assert_eq!(pair.near.sq.retire(&held).expect("its own").wr_id, WrId(1));
+    let foreign = RetireError::WrongCompletionQueue { completion, queue };
+    assert_eq!(pair.far.sq.complete(&held), Err(CompleteError::Foreign(foreign)));
+    assert_eq!(pair.near.sq.complete(&held).expect("its own").wr_id, WrId(1));
 }
 
 /// A further queue pair of an end is made for the end's own completion queue.

@@ -77,11 +77,12 @@ impl<T: DevxTransport> End<T> {
             let mut done = None;
             let Self { pair, cq, .. } = self;
             cq.poll_with(1, |cqe| {
-                cqe.check().unwrap_or_else(|error| panic!("{error}"));
                 let side = cqe.side().expect("of a request");
                 let wr_id = match side {
-                    Side::Requester => pair.sq.retire(&cqe).expect("of this queue").wr_id,
-                    Side::Responder => pair.rq.as_mut().expect("made with one").retire(&cqe).expect("of this queue"),
+                    Side::Requester => pair.sq.complete(&cqe).expect("a success").wr_id,
+                    Side::Responder => {
+                        pair.rq.as_mut().expect("made with one").complete(&cqe).expect("a success").buffer
+                    }
                 };
                 done = Some((side, wr_id, cqe.byte_len()));
             });

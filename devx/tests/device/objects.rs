@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use blueflame::queue::Retired;
+use blueflame::queue::Done;
 use blueflame::transport::{InlineIp, InlineL2, InlineNone, InlineTcpUdp};
 use blueflame::types::WrId;
 use blueflame::verbs::device::LinkLayer;
@@ -116,9 +116,9 @@ fn frames_leave_by_a_send_queue() {
     sq.post(&wqe::frame().inline_headers(headers).inline(&frame[18..]).signaled(WrId(9))).expect("room");
     let mut done = None;
     while done.is_none() {
-        cq.poll_with(1, |cqe| done = Some((sq.retire(&cqe).map(|done| done.wr_id), cqe.check().is_ok())));
+        cq.poll_with(1, |cqe| done = Some(sq.complete(&cqe).map(|done| done.wr_id)));
     }
-    assert_eq!(done, Some((Ok(WrId(9)), true)));
+    assert_eq!(done, Some(Ok(WrId(9))));
 }
 
 /// With write combining or not. Traffic by such registers is the rest of the suite on a device without.
@@ -237,7 +237,7 @@ fn sessions_need_a_device_without_headers_inline() {
                 done = sq.retire(&cqe).ok();
             });
         }
-        let tags: Vec<WrId> = done.into_iter().flat_map(Retired::wr_ids).collect();
+        let tags: Vec<WrId> = done.into_iter().flat_map(Done::wr_ids).collect();
         assert_eq!(tags, (8 * round..).take(8).map(WrId).collect::<Vec<_>>());
     }
 }

@@ -1,9 +1,9 @@
 //! The queue to which a side posts its receives: the queue pair's own, or a shared one.
 
 use blueflame::cq::{CqeView, Source};
-use blueflame::queue::{RecvQueue, SharedRecvQueue};
+use blueflame::queue::{Received, RecvQueue, SharedRecvQueue};
 use blueflame::types::WrId;
-use blueflame::{RecvError, RetireError, Sge};
+use blueflame::{CompleteError, RecvError, Sge};
 
 /// The queue, borrowed.
 #[derive(Debug)]
@@ -31,18 +31,18 @@ impl Receives<'_> {
         }
     }
 
-    /// The wr_id of a receive that has completed.
+    /// A receive that has completed.
     ///
     /// # Errors
-    /// It was not posted.
+    /// It failed, or was not posted.
     ///
     /// # Safety
-    /// As [`SharedRecvQueue::retire`]; the queue pair's own queue looks itself.
-    pub unsafe fn retire<S: Source>(self, cqe: &CqeView<S>) -> Result<WrId, RetireError> {
+    /// As [`SharedRecvQueue::complete`]; the queue pair's own queue looks itself.
+    pub unsafe fn complete<S: Source>(self, cqe: &CqeView<S>) -> Result<Received<WrId>, CompleteError<WrId>> {
         match self {
-            Self::Own(queue) => queue.retire(cqe),
+            Self::Own(queue) => queue.complete(cqe),
             // SAFETY: the caller's promise.
-            Self::Shared(queue) => unsafe { queue.retire(cqe) },
+            Self::Shared(queue) => unsafe { queue.complete(cqe) },
         }
     }
 }

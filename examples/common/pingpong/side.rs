@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use blueflame::CompleteError;
 use blueflame::cq::{CqeError, Notify, Side, WcStatus};
 use blueflame::types::WrId;
 use blueflame::verbs::memory::POOL_ALIGN;
@@ -166,19 +167,16 @@ impl<Q: Queues> PingPong<Q> {
         loop {
             let Parts { cq, sq, rq } = self.queues.parts();
             if let Some(cqe) = cq.poll() {
-                let side = cqe.check().map_err(explain)?;
-                let wr_id = match side {
-                    Side::Requester => sq.retire(&cqe)?.wr_id,
-                    Side::Responder => {
-                        let (len, expected) = (cqe.byte_len(), Q::HEADER + self.expected.len());
-                        if len as usize != expected {
-                            return Err(Failure::Data(format!("a message of {len} bytes, not {expected}")));
-                        }
-                        // SAFETY: all that completes here is of queue pairs that receive from there; polled once.
-                        unsafe { rq.retire(&cqe) }?
-                    }
-                };
-                return Ok((side, wr_id));
+                if cqe.side() != Some(Side::Responder) {
+                    return Ok((Side::Requester, sq.complete(&cqe).map_err(explain)?.wr_id));
+                }
+                // SAFETY: all that completes here is of queue pairs that receive from there; polled once.
+                let received = unsafe { rq.complete(&cqe) }.map_err(explain)?;
+                let expected = Q::HEADER + self.expected.len();
+                if received.bytes as usize != expected {
+                    return Err(Failure::Data(format!("a message of {} bytes, not {expected}", received.bytes)));
+                }
+                return Ok((Side::Responder, received.buffer));
             }
             match self.events {
                 // Armed and then found empty: any later completion raises an event.
@@ -211,9 +209,9 @@ impl<Q: Queues> PingPong<Q> {
 }
 
 /// A failed completion, with its usual cause here.
-fn explain(error: CqeError) -> String {
+fn explain<D>(error: CompleteError<D>) -> String {
     let hint = match error {
-        CqeError::Completion(error) => match error.status() {
+        CompleteError::Failed { error: CqeError::Completion(error), .. } => match error.status() {
             WcStatus::RetryExcErr => "is the peer still there, and are LID, GID and --mtu right on both sides?",
             WcStatus::RemInvReqErr | WcStatus::WrFlushErr => "do both sides have the same --mtu and --size?",
             WcStatus::LocLenErr => "do both sides have the same --size?",

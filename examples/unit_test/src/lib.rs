@@ -5,7 +5,7 @@
 use std::fmt;
 
 use blueflame::cq::CqeError;
-use blueflame::{CompletionQueue, PostError, Remote, RetireError, SendQueue, WrId, transport, wqe};
+use blueflame::{CompleteError, CompletionQueue, PostError, Remote, RetireError, SendQueue, WrId, transport, wqe};
 
 /// An order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,8 +104,10 @@ impl Gateway {
     /// [`GatewayError::Refused`] for the first order that failed; those behind it are for the next call.
     pub fn poll(&mut self, cq: &mut CompletionQueue, sq: &mut SendQueue<transport::Rc>) -> Result<u64, GatewayError> {
         cq.poll_with(usize::MAX, |cqe| {
-            let id = sq.retire(&cqe).map_err(GatewayError::Retire)?.wr_id.0;
-            cqe.check().map_err(|why| GatewayError::Refused { id, why })?;
+            sq.complete(&cqe).map_err(|error| match error {
+                CompleteError::Failed { done, error: why } => GatewayError::Refused { id: done.wr_id.0, why },
+                CompleteError::Foreign(error) => GatewayError::Retire(error),
+            })?;
             self.acknowledged += 1;
             Ok(())
         })?;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use blueflame::flow::Flow;
-use blueflame::queue::{Owned, OwningRecvQueue, OwningSendQueue, SendQueue};
+use blueflame::queue::{Owned, OwningRecvQueue, OwningSendQueue, Received, SendQueue};
 use blueflame::transport::{InlineNone, RawPacket};
 use blueflame::verbs::ethernet::{FlowRule, FrameReceiver, OwnedWq};
 use blueflame::verbs::{Access, Buffer, Device, OwnedCq, Pool, Qp};
@@ -59,8 +59,7 @@ impl Port {
                 break buffer;
             }
             if let Some(cqe) = self.sends.poll() {
-                self.free.extend(self.sq.retire(&cqe)?.map(|buffer| *buffer));
-                cqe.check()?;
+                self.free.extend(self.sq.complete(&cqe)?.map(|buffer| *buffer));
             } else {
                 patience.check("no frame leaves")?;
             }
@@ -73,9 +72,8 @@ impl Port {
     /// The next frame that has arrived.
     pub(crate) fn receive(&mut self) -> Result<Option<Vec<u8>>> {
         let Some(cqe) = self.receives.poll() else { return Ok(None) };
-        let buffer = self.rq.retire(&cqe)?;
-        cqe.check()?;
-        let frame = buffer.to_vec(0..cqe.byte_len() as usize);
+        let Received { buffer, bytes, .. } = self.rq.complete(&cqe)?;
+        let frame = buffer.to_vec(0..bytes as usize);
         self.rq.post(buffer)?;
         Ok(Some(frame))
     }

@@ -81,10 +81,10 @@ fn completions(lab: &Lab) -> Result<Seen, Failure> {
     // SAFETY: a message of no bytes needs no memory.
     unsafe { rq.post_unchecked(WrId(2), &[]) }?;
     caller.sq.post(&wqe::send().signaled(WrId(3)))?;
-    lab.completion("the message", &mut sends, |cqe| Ok(caller.sq.retire(cqe)?))?;
-    lab.completion("the started WRITE", &mut started, |cqe| Ok(slave.sq.retire(cqe)?))?;
+    lab.completion("the message", &mut sends, |cqe| caller.sq.complete(cqe))?;
+    lab.completion("the started WRITE", &mut started, |cqe| slave.sq.complete(cqe))?;
     same("the prepared WRITE", b"started", &inbox.to_vec(0..7))?;
-    lab.completion("the receive of the message", &mut receives, |cqe| Ok(rq.retire(cqe)?))?;
+    lab.completion("the receive of the message", &mut receives, |cqe| rq.complete(cqe))?;
     Ok(Seen::new("a prepared WRITE waited for a message, and was executed then"))
 }
 
@@ -100,10 +100,7 @@ fn now(lab: &Lab, clock: DeviceClock, end: &mut End) -> Result<u64, Failure> {
     }
     end.post(&wqe::nop().signaled(WrId(0)))?;
     let End { pair, sent, .. } = end;
-    lab.completion("a NOP", sent, |cqe| {
-        pair.sq.retire(cqe)?;
-        Ok(cqe.timestamp())
-    })
+    lab.completion("a NOP", sent, |cqe| pair.sq.complete(cqe).map(|_| cqe.timestamp()))
 }
 
 /// The clock's value a while later.

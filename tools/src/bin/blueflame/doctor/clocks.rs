@@ -66,10 +66,7 @@ fn stamps(lab: &Lab, queues: [OwnedCq; 2], mut look: impl FnMut(u64) -> Result<(
     for n in 0..20 {
         near.post(&wqe::write(far.memory.remote()).inline(b"now").signaled(WrId(n)))?;
         let End { pair, sent, .. } = &mut near;
-        let stamp = lab.completion("a WRITE", sent, |cqe| {
-            pair.sq.retire(cqe)?;
-            Ok(cqe.timestamp())
-        })?;
+        let stamp = lab.completion("a WRITE", sent, |cqe| pair.sq.complete(cqe).map(|_| cqe.timestamp()))?;
         look(stamp)?;
     }
     Ok(())

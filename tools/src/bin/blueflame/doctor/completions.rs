@@ -1,9 +1,9 @@
 //! Rings that wrap, and completions in each form.
 
+use blueflame::cq::CqeError;
 use blueflame::cq::compressed::{Checksum, Hash, VerbsFormat};
-use blueflame::cq::{CqeError, Side};
 use blueflame::transport::Rc;
-use blueflame::{WrId, wqe};
+use blueflame::{CompleteError, WrId, wqe};
 
 use super::check::Check;
 use super::found::{Failure, Seen, ensure, same};
@@ -117,12 +117,10 @@ fn inline(lab: &Lab) -> Result<Seen, Failure> {
                 let mut found: Option<Result<_, Failure>> = None;
                 received.poll_with(1, |cqe| {
                     let mut take = || {
-                        let bytes = cqe.byte_len() as usize;
-                        let mut out = vec![0; bytes];
-                        let was_inside = match cqe.check() {
-                            Ok(Side::Responder) => false,
-                            Err(CqeError::DataInCqe { .. }) => true,
-                            Ok(side) => return Err(format!("a completion of the {side:?}").into()),
+                        let mut out = vec![0; cqe.byte_len() as usize];
+                        let was_inside = match rq.complete(&cqe) {
+                            Ok(_) => false,
+                            Err(CompleteError::Failed { error: CqeError::DataInCqe { .. }, .. }) => true,
                             Err(error) => return Err(error.into()),
                         };
                         if was_inside {
@@ -130,7 +128,6 @@ fn inline(lab: &Lab) -> Result<Seen, Failure> {
                         } else {
                             memory.read(0, &mut out);
                         }
-                        rq.retire(&cqe)?;
                         Ok((out, was_inside))
                     };
                     found = Some(take());
@@ -177,9 +174,8 @@ fn compressed<F: VerbsFormat>(lab: &Lab) -> Result<Seen, Failure> {
         let mut next = 0;
         lab.until("the receives of SENDs", || {
             received.poll_with(16, |cqe| -> Result<(), Failure> {
-                cqe.check()?;
-                let (got, expected) =
-                    ((rq.retire(&cqe)?, cqe.byte_len() as usize), (WrId(next as u64), len(round, next)));
+                let message = rq.complete(&cqe)?;
+                let (got, expected) = ((message.buffer, message.bytes as usize), (WrId(next as u64), len(round, next)));
                 ensure(got == expected, || format!("received {got:?}, not {expected:?}"))?;
                 next += 1;
                 Ok(())

@@ -139,9 +139,8 @@ fn header_minis(lab: &Lab) -> Result<Seen, Failure> {
     let mut found = Vec::new();
     lab.until("frames by a queue of firmware commands", || {
         cq.poll_with(16, |cqe| -> Result<(), Failure> {
-            cqe.check()?;
-            let id = rq.retire(&cqe)?;
-            found.push((id.0, cqe.byte_len(), (cqe.l3_header(), cqe.l4_header())));
+            let frame = rq.complete(&cqe)?;
+            found.push((frame.buffer.0, frame.bytes, (cqe.l3_header(), cqe.l4_header())));
             Ok(())
         })?;
         Ok((found.len() == BURST as usize).then_some(()))

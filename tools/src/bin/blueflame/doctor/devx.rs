@@ -59,12 +59,9 @@ fn rings(lab: &Lab) -> Result<Seen, Failure> {
             // SAFETY: the memory is registered longer than the queue lives, and read after the completion.
             unsafe { rq.post_unchecked(WrId(round.into()), &[memory.sge_of(0..256)]) }?;
             pair.sq.post(&wqe::send().inline(&data[..]).signaled(WrId(1)))?;
-            lab.completion("a SEND", sent, |cqe| Ok(pair.sq.retire(cqe)?))?;
-            let bytes = lab.completion("its receive", received, |cqe| {
-                rq.retire(cqe)?;
-                Ok(cqe.byte_len() as usize)
-            })?;
-            same("a SEND", &data, &memory.to_vec(0..bytes))?;
+            lab.completion("a SEND", sent, |cqe| pair.sq.complete(cqe))?;
+            let message = lab.completion("its receive", received, |cqe| rq.complete(cqe))?;
+            same("a SEND", &data, &memory.to_vec(0..message.bytes as usize))?;
         }
     }
     Ok(Seen::new("600 messages through three queue pairs, whose rings wrapped")
@@ -87,7 +84,7 @@ fn frames(lab: &Lab) -> Result<Seen, Failure> {
         let sent = own.frame(number, 60 + number as usize);
         let (headers, rest) = sent.split_first_chunk::<18>().ok_or("too short a frame")?;
         sq.post(&wqe::frame().inline_headers(headers).inline(rest).signaled(WrId(1)))?;
-        lab.completion("a frame that leaves", &mut cq, |cqe| Ok(sq.retire(cqe)?))?;
+        lab.completion("a frame that leaves", &mut cq, |cqe| sq.complete(cqe))?;
         let (arrived, _) = receiver.next(lab)?;
         same("a frame", &sent, &arrived)?;
     }

@@ -7,8 +7,8 @@ use blueflame::cq::Cqe;
 use blueflame::cq::compressed::{ChecksumStride, Strided};
 use blueflame::cq::mode::PollMode;
 use blueflame::flow::Flow;
-use blueflame::queue::OwningRecvQueue;
 use blueflame::queue::striding::{FrameBytes, Strides};
+use blueflame::queue::{OwningRecvQueue, Received};
 use blueflame::transport::{InlineNone, RawPacket};
 use blueflame::verbs::device::{Gid, RateLimit};
 use blueflame::verbs::ethernet::{FlowRule, FrameReceiver, OwnedStridingWq, OwnedWq};
@@ -207,7 +207,7 @@ impl Sender {
         }
         batch.ring_doorbell();
         let Self { pair, cq, .. } = self;
-        lab.completion("frames that leave", cq, |cqe| Ok(pair.sq.retire(cqe)?))?;
+        lab.completion("frames that leave", cq, |cqe| pair.sq.complete(cqe))?;
         Ok(())
     }
 }
@@ -241,9 +241,9 @@ impl Receiver {
     /// The next frame, and a part of its completion.
     pub(crate) fn next_of<T>(&mut self, lab: &Lab, part: impl Fn(&Cqe<'_>) -> T) -> Result<(Vec<u8>, T), Failure> {
         let Self { queue, cq, .. } = self;
-        let (buffer, bytes, found) =
-            lab.completion("a frame", cq, |cqe| Ok((queue.retire(cqe)?, cqe.byte_len() as usize, part(cqe))))?;
-        let frame = buffer.to_vec(0..bytes);
+        let (Received { buffer, bytes, .. }, found) =
+            lab.completion("a frame", cq, |cqe| queue.complete(cqe).map(|received| (received, part(cqe))))?;
+        let frame = buffer.to_vec(0..bytes as usize);
         queue.post(buffer).map_err(|refused| refused.error.to_string())?;
         Ok((frame, found))
     }
@@ -294,8 +294,9 @@ fn sessions(lab: &Lab) -> Result<Seen, Failure> {
         session.close();
         batch.ring_doorbell();
         let left = lab
-            .completion("the one completion of a session", &mut cq, |cqe| Ok(pair.sq.retire(cqe)?.wr_ids().len()))
+            .completion("the one completion of a session", &mut cq, |cqe| pair.sq.complete(cqe))
             .map_err(|error| format!("a session of {count} frames: {error}"))?;
+        let left = left.wr_ids().len();
         ensure(left == count, || format!("{left} frames left, not {count}"))?;
         for sent in &frames {
             let (arrived, _) = receiver.next(lab).map_err(|error| format!("a session of {count} frames: {error}"))?;
@@ -338,7 +339,7 @@ fn large_send(lab: &Lab) -> Result<Seen, Failure> {
     // SAFETY: the memory is registered longer than the queue lives, and left alone until the completion.
     unsafe { sender.pair.sq.post_unchecked(&request.signaled(WrId(1))) }?;
     let Sender { pair, cq, .. } = &mut sender;
-    lab.completion("the large send", cq, |cqe| Ok(pair.sq.retire(cqe)?))?;
+    lab.completion("the large send", cq, |cqe| pair.sq.complete(cqe))?;
     let mut sequence = 1_000_000;
     for segment in data.chunks(SEGMENT) {
         let (arrived, _) = receiver.next(lab)?;
@@ -399,8 +400,9 @@ fn striding<M: PollMode>(lab: &Lab, mut cq: Owned<CompletionQueue<M>, Cq>) -> Re
         sender.send(lab, &frames)?;
         lab.until("frames in strides", || {
             cq.poll_with(8, |cqe| -> Result<(), Failure> {
+                let frame = queue.receive(&cqe)?;
                 cqe.check()?;
-                let Some(frame) = queue.receive(&cqe)? else {
+                let Some(frame) = frame else {
                     fillers += 1;
                     return Ok(());
                 };

@@ -205,7 +205,7 @@ fn signature(lab: &Lab) -> Result<Seen, Failure> {
         sent.poll_with(2, |cqe| -> Result<(), Failure> {
             match cqe.signature_error() {
                 Some(found) => error = Some(found),
-                None => is_done = pair.sq.retire(&cqe)?.wr_id == WrId(2),
+                None => is_done = pair.sq.complete(&cqe)?.wr_id == WrId(2),
             }
             Ok(())
         })?;

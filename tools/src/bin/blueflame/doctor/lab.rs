@@ -5,13 +5,13 @@ use std::time::{Duration, Instant};
 use blueflame::cq::mode::PollMode;
 use blueflame::cq::{Cqe, CqeError, ErrorCqe};
 use blueflame::db::{ExclusiveRegister, Register};
-use blueflame::queue::RetireError;
+use blueflame::queue::Received;
 use blueflame::transport::{Connected, Rc, Receives};
 use blueflame::verbs::{
     Access, Buffer, Device, OwnedCq, Path, Pool, ProtectionDomain, QpBuilder, QueuePair, VerbsTransport,
 };
 use blueflame::wqe::WorkRequest;
-use blueflame::{CompletionQueue, WrId};
+use blueflame::{CompleteError, CompletionQueue, WrId};
 use blueflame_devx::Context;
 
 use super::found::{Failure, ensure, in_time};
@@ -80,41 +80,40 @@ impl Lab {
         }
     }
 
-    /// The next completion of a queue, a success, of which `take` makes something.
-    pub(crate) fn completion<M: PollMode, T>(
+    /// The next completion of a queue, which `take` gives to the queue of its request.
+    pub(crate) fn completion<M: PollMode, T, E: Into<Failure>>(
         &self,
         what: &str,
         cq: &mut CompletionQueue<M>,
-        mut take: impl FnMut(&Cqe<'_>) -> Result<T, Failure>,
+        mut take: impl FnMut(&Cqe<'_>) -> Result<T, E>,
     ) -> Result<T, Failure> {
         self.until(what, || {
             let mut found = None;
-            cq.poll_with(1, |cqe: Cqe<'_>| {
-                found = Some(cqe.check().map_err(Failure::from).and_then(|_| take(&cqe)));
-            });
-            found.transpose().map_err(|error| format!("{what}: {error}").into())
+            cq.poll_with(1, |cqe: Cqe<'_>| found = Some(take(&cqe)));
+            found.transpose().map_err(|error| format!("{what}: {}", error.into()).into())
         })
     }
 
-    /// The next completion of a queue, which must be an error.
-    pub(crate) fn error<M: PollMode>(
+    /// The next completion of a queue, which must be the error of a request.
+    pub(crate) fn error<M: PollMode, T, D>(
         &self,
         what: &str,
         cq: &mut CompletionQueue<M>,
-        mut retire: impl FnMut(&Cqe<'_>) -> Result<(), RetireError>,
+        mut complete: impl FnMut(&Cqe<'_>) -> Result<T, CompleteError<D>>,
     ) -> Result<ErrorCqe, Failure> {
         self.until(what, || {
             let mut found = None;
             cq.poll_with(1, |cqe: Cqe<'_>| {
-                found = Some(match cqe.check() {
-                    Err(CqeError::Completion(error) | CqeError::Aborted(error)) => {
-                        retire(&cqe).map(|()| error).map_err(Failure::from)
-                    }
-                    Err(other) => Err(other.into()),
-                    Ok(_) => Err("the request succeeded".into()),
+                found = Some(match complete(&cqe) {
+                    Err(CompleteError::Failed {
+                        error: CqeError::Completion(error) | CqeError::Aborted(error),
+                        ..
+                    }) => Ok(error),
+                    Err(other) => Err(format!("{what}: {other}").into()),
+                    Ok(_) => Err(format!("{what}: the request succeeded").into()),
                 });
             });
-            found.transpose().map_err(|error: Failure| format!("{what}: {error}").into())
+            found.transpose()
         })
     }
 }
@@ -184,7 +183,7 @@ impl<T: VerbsTransport, R: Register> End<T, R> {
     /// Waits for the next completion of a send.
     pub(crate) fn sent(&mut self, lab: &Lab, what: &str) -> Result<WrId, Failure> {
         let Self { pair, sent, .. } = self;
-        lab.completion(what, sent, |cqe| Ok(pair.sq.retire(cqe)?.wr_id))
+        Ok(lab.completion(what, sent, |cqe| pair.sq.complete(cqe))?.wr_id)
     }
 
     /// Posts a request, and waits for its completion.
@@ -197,7 +196,7 @@ impl<T: VerbsTransport, R: Register> End<T, R> {
     /// Waits for an error of the next send.
     pub(crate) fn send_error(&mut self, lab: &Lab, what: &str) -> Result<ErrorCqe, Failure> {
         let Self { pair, sent, .. } = self;
-        lab.error(what, sent, |cqe| pair.sq.retire(cqe).map(drop))
+        lab.error(what, sent, |cqe| pair.sq.complete(cqe))
     }
 
     /// Posts a receive to a range of this end's memory.
@@ -211,14 +210,15 @@ impl<T: VerbsTransport, R: Register> End<T, R> {
     pub(crate) fn received(&mut self, lab: &Lab, what: &str) -> Result<(WrId, usize, Option<u32>), Failure> {
         let Self { pair, received, .. } = self;
         let rq = pair.rq.as_mut().ok_or("no receive queue")?;
-        lab.completion(what, received, |cqe| Ok((rq.retire(cqe)?, cqe.byte_len() as usize, cqe.imm())))
+        let Received { buffer, bytes, imm, .. } = lab.completion(what, received, |cqe| rq.complete(cqe))?;
+        Ok((buffer, bytes as usize, imm))
     }
 
     /// Waits for an error of the next receive.
     pub(crate) fn receive_error(&mut self, lab: &Lab, what: &str) -> Result<ErrorCqe, Failure> {
         let Self { pair, received, .. } = self;
         let rq = pair.rq.as_mut().ok_or("no receive queue")?;
-        lab.error(what, received, |cqe| rq.retire(cqe).map(drop))
+        lab.error(what, received, |cqe| rq.complete(cqe))
     }
 }
 

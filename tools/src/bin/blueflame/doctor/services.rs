@@ -1,6 +1,7 @@
 //! Datagrams, XRC and dynamic connections of the port with itself.
 
 use blueflame::cq::cqe::Grh;
+use blueflame::queue::Received;
 use blueflame::transport::{Dci, Ud, XrcInitiator};
 use blueflame::types::{DcKey, Qkey};
 use blueflame::verbs::QueuePair;
@@ -59,10 +60,9 @@ fn ud(lab: &Lab) -> Result<Seen, Failure> {
         }
         let End { pair, received, .. } = &mut far;
         let rq = pair.rq.as_mut().ok_or("no receive queue")?;
-        let (len, from) = lab.completion("a datagram's receive", received, |cqe| {
-            rq.retire(cqe)?;
-            Ok((cqe.byte_len() as usize, cqe.src_qp()))
-        })?;
+        let Received { bytes, source: from, .. } =
+            lab.completion("a datagram's receive", received, |cqe| rq.complete(cqe))?;
+        let len = bytes as usize;
         ensure(from == source, || format!("the datagram is said to be of {from:?}, and is of {source:?}"))?;
         let expected = data.len() + Grh::BYTES;
         ensure(len == expected, || format!("{len} bytes, not {expected}"))?;
@@ -99,13 +99,10 @@ fn xrc(lab: &Lab) -> Result<Seen, Failure> {
         let data = pattern(round, 10 + round as usize);
         let (srq, received, memory) = &mut workers[round as usize % 2];
         sq.post(&wqe::send().to(srq.handle().srqn()).inline(&data[..]).signaled(WrId(2)))?;
-        lab.completion("a SEND", &mut cq, |cqe| Ok(sq.retire(cqe)?))?;
-        let len = lab.completion("the receive of the right queue", received, |cqe| {
-            // SAFETY: only receives of this queue complete here, and each completion is polled once.
-            unsafe { srq.retire(cqe) }?;
-            Ok(cqe.byte_len() as usize)
-        })?;
-        same("a message", &data, &memory.to_vec(0..len))?;
+        lab.completion("a SEND", &mut cq, |cqe| sq.complete(cqe))?;
+        // SAFETY: only receives of this queue complete here, and each completion is polled once.
+        let message = lab.completion("the receive of the right queue", received, |cqe| unsafe { srq.complete(cqe) })?;
+        same("a message", &data, &memory.to_vec(0..message.bytes as usize))?;
         // SAFETY: as above.
         unsafe { srq.post_unchecked(WrId(1), &[memory.sge()]) }?;
     }
@@ -136,13 +133,10 @@ fn dc(lab: &Lab) -> Result<Seen, Failure> {
         let place = memory.remote().at(SLOT as u64);
         pair.sq.post(&wqe::write(place).to(address).inline(&data[..]))?;
         pair.sq.post(&wqe::send().to(address).inline(&data[..]).signaled(WrId(2)))?;
-        lab.completion("a SEND", &mut sent, |cqe| Ok(pair.sq.retire(cqe)?))?;
-        let len = lab.completion("the receive of the right target", cq, |cqe| {
-            // SAFETY: only receives of this queue complete here, and each completion is polled once.
-            unsafe { srq.retire(cqe) }?;
-            Ok(cqe.byte_len() as usize)
-        })?;
-        same("a message", &data, &memory.to_vec(0..len))?;
+        lab.completion("a SEND", &mut sent, |cqe| pair.sq.complete(cqe))?;
+        // SAFETY: only receives of this queue complete here, and each completion is polled once.
+        let message = lab.completion("the receive of the right target", cq, |cqe| unsafe { srq.complete(cqe) })?;
+        same("a message", &data, &memory.to_vec(0..message.bytes as usize))?;
         same("a WRITE", &data, &memory.to_vec(SLOT..SLOT + data.len()))?;
         // SAFETY: as above.
         unsafe { srq.post_unchecked(WrId(1), &[memory.sge_of(0..SLOT)]) }?;

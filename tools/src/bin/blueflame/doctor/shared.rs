@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use blueflame::queue::Received;
 use blueflame::transport::Rc;
 use blueflame::types::Srqn;
 use blueflame::verbs::device::{AsyncEvent, AsyncEvents, SrqEvent};
@@ -64,11 +65,11 @@ impl Shared {
         let turn = self.sent as usize % 2;
         self.near[turn].run(lab, "a SEND", &wqe::send().imm(self.sent).inline(&data[..]).signaled(WrId(1)))?;
         let Self { srq, received, .. } = self;
-        let (id, qpn, len, imm) = lab.completion("the receive of a SEND", received, |cqe| {
+        let (qpn, Received { buffer, bytes, imm, .. }) = lab.completion("the receive of a SEND", received, |cqe| {
             // SAFETY: only receives of this queue complete here, and each completion is polled once.
-            let id = unsafe { srq.retire(cqe) }?;
-            Ok((id.0 as usize, cqe.qpn(), cqe.byte_len() as usize, cqe.imm()))
+            unsafe { srq.complete(cqe) }.map(|received| (cqe.qpn(), received))
         })?;
+        let (id, len) = (buffer.0 as usize, bytes as usize);
         let expected = (self.far[turn].qp.qpn(), data.len(), Some(self.sent));
         ensure((qpn, len, imm) == expected, || format!("received {:?}, not {expected:?}", (qpn, len, imm)))?;
         same("a SEND", &data, &self.memory.to_vec(id * SLOT..id * SLOT + len))?;

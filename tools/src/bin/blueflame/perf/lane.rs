@@ -280,8 +280,7 @@ impl<T: VerbsTransport + Transport<RecvForm = PlainRecv>, W: Work<T>> Lane<T, W>
     pub(super) fn poll_sent(&mut self, mut each: impl FnMut(u64)) -> Result<usize, Failure> {
         let Self { ends: Ends { pair, sent, .. }, done, before, .. } = self;
         sent.poll_with(BURST, |cqe| {
-            (*done, *before) = (pair.sq.retire(&cqe)?.wr_id.0, 0);
-            cqe.check()?;
+            (*done, *before) = (pair.sq.complete(&cqe)?.wr_id.0, 0);
             each(*done);
             Ok::<_, Failure>(())
         })
@@ -301,8 +300,7 @@ impl<T: VerbsTransport + Transport<RecvForm = PlainRecv>, W: Work<T>> Lane<T, W>
                 (None, None) => return Err("a completion without a receive queue".into()),
             };
             // SAFETY: the completion queue has receives of this queue alone, each once.
-            unsafe { receives.retire(&cqe)? };
-            cqe.check()?;
+            unsafe { receives.complete(&cqe)? };
             Ok::<_, Failure>(())
         })?;
         self.received += count as u64;
