@@ -32,9 +32,6 @@ pub use send::blueflame::policy::BlueFlamePolicy;
 pub use send::error::PostError;
 pub use send::moderation::Moderation;
 pub use send::queue::{Done, SendQueue};
-// The name of `Done` in the pages of `send::session`.
-#[cfg(doc)]
-use send::queue::Done as Retired;
 pub use send::staged::Staged;
 pub use send::template::{FrameTemplate, Template};
 pub use tags::matching::TagMatching;

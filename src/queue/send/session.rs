@@ -79,7 +79,7 @@ impl<'q, R: Register> SendBatch<'q, RawPacket<InlineNone>, R> {
 ///
 /// # Identifiers
 /// The WQE completes once, for all its frames. Their `wr_id`s follow one another: the first frame has that of the head,
-/// the next frame that number plus one. [`Retired::wr_ids`](crate::queue::Retired::wr_ids) gives them all back.
+/// the next frame that number plus one. [`Done::wr_ids`](crate::queue::Done::wr_ids) gives them all back.
 ///
 /// # Limits
 /// A WQE has at most [`Ds::MAX`] DS. The head takes 2 of them. A frame by pointer takes 1, so 61 of them fit; an inline
