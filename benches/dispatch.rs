@@ -43,6 +43,8 @@ impl Shared {
         let pd = device.protection_domain().expect("a PD");
         let domain = pd.thread_domain().expect("a thread domain");
         let cq = device.completion_queue(CQES as u32 - 1).thread_domain(&domain).build().expect("a CQ");
+        // Room for receives as well would double the ring. None is posted.
+        cq.handle().oversubscribe();
         let path = device.path(1, None).expect("a path");
         let make = || {
             let builder = pd.queue_pair(&cq, &cq).sends((CQES / count) as u32).receives(1);
