@@ -58,6 +58,8 @@ impl Setting {
         let pd = device.protection_domain().expect("a PD");
         let domain = pd.thread_domain().expect("a thread domain");
         let cq = device.completion_queue(2 * PEERS as u32).thread_domain(&domain).build().expect("a CQ");
+        // A queue pair has room for more than the one request that is under way.
+        cq.handle().oversubscribe();
         Self { cq, order: order(), device, pd, domain }
     }
 }
