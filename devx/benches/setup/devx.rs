@@ -29,6 +29,8 @@ impl Devx {
         let pd = Pd::new(&context).expect("ALLOC_PD");
         let uar = ThreadUar::new(&context).expect("a register");
         let cq = rings.completion_queue(uar.page(), 1023).build().expect("a CQ");
+        // Nothing is posted, so nothing completes.
+        cq.handle().oversubscribe();
         Self { context, pd, rings, uar, cq }
     }
 

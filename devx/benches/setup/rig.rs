@@ -30,6 +30,7 @@ impl Rig {
         let pd = device.protection_domain().expect("a PD");
         // Nothing is posted, so nothing completes.
         let cq = device.completion_queue(1023).build().expect("a CQ");
+        cq.handle().oversubscribe();
         let (domain, bare_domain) = (pd.thread_domain().expect("a thread domain"), Domain::new(&pd));
         let devx = Devx::new(&device, REGISTERED);
         Self { cq, pd, path, domain, bare_domain, devx }
