@@ -62,9 +62,14 @@ mod tests {
     use std::thread;
     use std::time::Duration;
 
+    use crate::process::is_repeated_alone;
+
     /// Each is taken by another thread, and let go soon; a child finds all of them free.
     #[test]
     fn a_child_finds_every_static_lock_free() {
+        if is_repeated_alone("at_fork::tests::a_child_finds_every_static_lock_free") {
+            return;
+        }
         let goes_on = AtomicBool::new(true);
         thread::scope(|scope| {
             for lock in locks() {

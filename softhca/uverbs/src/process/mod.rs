@@ -35,3 +35,18 @@ pub(crate) use lock::lock;
 pub(crate) use memlock::Locked;
 pub(crate) use page::page_bytes;
 pub(crate) use shared_file::SharedFile;
+
+/// Runs the test of this name in a process of its own, unless this is that process: for tests that fork. A child has the
+/// files of its parent, and with them the locks that other tests have let go.
+#[cfg(test)]
+pub(crate) fn is_repeated_alone(test: &str) -> bool {
+    const ALONE: &str = "SOFTHCA_TEST_ALONE";
+    if std::env::var_os(ALONE).is_some() {
+        return false;
+    }
+    let mut again = std::process::Command::new(std::env::current_exe().expect("a test program"));
+    let output = again.args(["--exact", test]).env(ALONE, "").output().expect("the test program starts");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && printed.contains("1 passed"), "{printed}");
+    true
+}
