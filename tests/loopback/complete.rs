@@ -17,7 +17,7 @@ fn own(receives: &mut Receives) -> &mut RecvQueue {
     }
 }
 
-/// What is known of a success.
+/// What the queue returns for a success.
 fn received(buffer: u64, bytes: u32, imm: Option<u32>) -> Received<WrId> {
     // A connected queue pair: the source has no meaning.
     Received { buffer: WrId(buffer), bytes, imm, source: blueflame::Qpn::truncate(0) }

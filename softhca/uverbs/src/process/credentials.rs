@@ -1,4 +1,4 @@
-//! Who the calling thread acts as.
+//! The users and groups that the calling thread acts as.
 
 /// A thread's users and groups: real, effective and saved ones.
 #[derive(Clone, Copy, PartialEq, Eq)]
