@@ -8,12 +8,11 @@ use std::sync::atomic::AtomicBool;
 
 use blueflame::arch::Wide;
 use blueflame::db::{DoorbellFence, ExclusiveRegister, FlushMode, OneFence, Register, TwoFences};
-use blueflame::queue::{BlueFlamePolicy, SendQueue, Staged, Template};
+use blueflame::queue::{BlueFlamePolicy, SendQueue, Staged};
 use blueflame::types::{DcKey, WrId};
 use blueflame::wqe::address::CompactAv;
-use blueflame::wqe::operations::Write;
-use blueflame::wqe::template::{InlineLen, TemplatePayload};
-use blueflame::wqe::{self, DcAddress, Request, SupportedOn, UdAddress};
+use blueflame::wqe::operations::{Prepared, Write};
+use blueflame::wqe::{self, DcAddress, Request, UdAddress};
 use blueflame::{Qpn, transport};
 
 use common::contest::{Bench, Contestant, Group, Player, Poll, Timed, Work};
@@ -38,7 +37,7 @@ fn main() {
     inline(&mut bench);
     doorbell(&mut bench);
     one_entry(&mut bench);
-    templates(&mut bench);
+    prepared_requests(&mut bench);
     addressed(&mut bench);
     cold(&mut bench);
     bench.finish();
@@ -62,10 +61,10 @@ fn inline(bench: &mut Bench) {
         .case("typed one fence", "floor one fence", typed(one_fence))
         .case("typed doorbell fence", "floor one fence", typed(doorbell_fence))
         .case("typed shared", "floor shared", typed(shared))
-        .case("template floor two fences", "", template_floor::<true>())
-        .case("template floor one fence", "template floor two fences", template_floor::<false>())
-        .case("template two fences", "template floor two fences", template(exclusive))
-        .case("template one fence", "template floor one fence", template(one_fence))
+        .case("prepared floor two fences", "", prepared_floor::<true>())
+        .case("prepared floor one fence", "prepared floor two fences", prepared_floor::<false>())
+        .case("prepared two fences", "prepared floor two fences", prepared(exclusive))
+        .case("prepared one fence", "prepared floor one fence", prepared(one_fence))
         .case("ibv_post_send default", "floor two fences", post_send(Threads::Any))
         .case("ibv_post_send single-threaded", "floor two fences", post_send(Threads::One))
         .case("ibv_wr default", "floor two fences", wr(Threads::Any))
@@ -83,10 +82,10 @@ fn cold(bench: &mut Bench) {
     Group::cold("cold post", Timed::Post, COLD_MESSAGES)
         .case("floor", "", by_hand::<true>())
         .case("typed", "floor", typed(exclusive))
-        .case("template floor", "", template_floor::<true>())
-        .case("template", "template floor", template(exclusive))
-        .case("template, warmed", "template floor", warmed(false))
-        .case("template, rehearsed", "template floor", warmed(true))
+        .case("prepared floor", "", prepared_floor::<true>())
+        .case("prepared", "prepared floor", prepared(exclusive))
+        .case("prepared, warmed", "prepared floor", warmed(false))
+        .case("prepared, rehearsed", "prepared floor", warmed(true))
         .case("ibv_post_send default", "floor", post_send(Threads::Any))
         .case("ibv_wr default", "floor", wr(Threads::Any))
         .slices(1, STAGED_QUEUES)
@@ -133,7 +132,7 @@ fn with_wr_id(mut post: impl FnMut(&mut FloorSq, u64)) -> impl Contestant {
     })
 }
 
-fn template_floor<const FLUSH: bool>() -> impl Contestant {
+fn prepared_floor<const FLUSH: bool>() -> impl Contestant {
     let mut prepared = None;
     floor(SMALL, move |sq, n| {
         let blank = Message { payload: [0; 8], ..*MESSAGES.get(0) };
@@ -142,34 +141,30 @@ fn template_floor<const FLUSH: bool>() -> impl Contestant {
     })
 }
 
-fn template<R: Register>(register: impl FnOnce(&Rig) -> R) -> impl Contestant {
-    let request = wqe::write(remote(MESSAGES.get(0))).inline_len::<8>().signaled(WrId(0));
-    fire(register, request, |m| m.payload)
-}
-
-/// Fires a template with what `data` makes of each message.
-fn fire<R: Register, O: SupportedOn<transport::Rc>, H: TemplatePayload>(
-    register: impl FnOnce(&Rig) -> R,
-    request: Request<O, H>,
-    data: impl Fn(&Message) -> H::Data,
-) -> impl Contestant {
+fn prepared<R: Register>(register: impl FnOnce(&Rig) -> R) -> impl Contestant {
     let queues = Ours::new(SMALL, register);
-    let template = queues.sq.template(request).expect("a size that the queue takes");
+    let write = prepared_write::<_, 8, 0>(&queues.sq);
     ours(queues, move |sq, n| {
-        // SAFETY: nobody looks at the memory that entries name: the device has no peer and fetches nothing.
-        unsafe { sq.fire_unchecked(&template, &data(MESSAGES.get(n))) }.expect("space");
+        sq.post(&write.inline(&MESSAGES.get(n).payload)).expect("space");
     })
 }
 
-/// A template whose memory the queue was told to bring to the cache ahead; with `rehearsal`, it has also been fired on
-/// a queue that no device reads.
+/// A prepared WRITE, whose words the compiler does not know.
+fn prepared_write<R: Register, const BYTES: usize, const ENTRIES: usize>(
+    sq: &SendQueue<transport::Rc, R>,
+) -> Request<'static, Prepared<Write, BYTES, ENTRIES>> {
+    let request = wqe::write(remote(MESSAGES.get(0))).signaled(WrId(0));
+    black_box(sq.prepare(&request).expect("a size that the queue takes"))
+}
+
+/// A prepared request whose memory the queue was told to bring to the cache ahead; with `rehearse`, it has also been
+/// posted to a queue that no device reads.
 fn warmed(rehearse: bool) -> impl Contestant {
-    let request = wqe::write(remote(MESSAGES.get(0))).inline_len::<8>().signaled(WrId(0));
     let queues = Ours::new(SMALL, exclusive);
     let mut rehearsal = queues.sq.rehearsal(Box::leak(Box::default()));
-    let template = Rc::new(queues.sq.template(request).expect("a size that the queue takes"));
-    let prepared = Rc::clone(&template);
-    ours(queues, move |sq, n| shoot(sq, &template, n)).warmed(move |ours| {
+    let write = Rc::new(prepared_write::<_, 8, 0>(&queues.sq));
+    let prepared = Rc::clone(&write);
+    ours(queues, move |sq, n| shoot(sq, &write, n)).warmed(move |ours| {
         ours.sq.warm(&*prepared);
         if rehearse {
             shoot(&mut rehearsal, &prepared, 0);
@@ -178,10 +173,10 @@ fn warmed(rehearse: bool) -> impl Contestant {
     })
 }
 
-/// One function for the rehearsal and the shot.
+/// One function for the rehearsal and the post.
 #[inline(never)]
-fn shoot(sq: &mut SendQueue<transport::Rc>, template: &Template<Write, InlineLen<8>>, n: u64) {
-    sq.fire(template, &MESSAGES.get(n).payload).expect("space");
+fn shoot(sq: &mut SendQueue<transport::Rc>, write: &Request<'static, Prepared<Write, 8>>, n: u64) {
+    sq.post(&write.inline(&MESSAGES.get(n).payload)).expect("space");
 }
 
 /// Requests that are in the rings of many queues and only need their doorbells.
@@ -396,22 +391,38 @@ fn wr_entry(threads: Threads) -> impl Contestant {
     theirs(SMALL, threads, 1, |theirs, n| theirs.wr(n, 1, |_| SIGNALED, set_entry))
 }
 
-/// Templates of other requests.
-fn templates(bench: &mut Bench) {
-    let request = || wqe::write(remote(MESSAGES.get(0))).gather_len::<1>().signaled(WrId(0));
-    Group::new("template entry", Timed::Post, 1, ENTRIES)
+/// Other prepared requests.
+fn prepared_requests(bench: &mut Bench) {
+    Group::new("prepared entry", Timed::Post, 1, ENTRIES)
         .case("floor two fences", "", entry_floor::<true>())
         .case("floor one fence", "floor two fences", entry_floor::<false>())
-        .case("template two fences", "floor two fences", fire(exclusive, request(), |m| [entry(m)]))
-        .case("template one fence", "floor one fence", fire(one_fence, request(), |m| [entry(m)]))
+        .case("prepared two fences", "floor two fences", prepared_entry(exclusive))
+        .case("prepared one fence", "floor one fence", prepared_entry(one_fence))
         .measure(bench);
-    let request = || wqe::send().inline_len::<8>().signaled(WrId(0));
-    Group::new("template send", Timed::Post, 1, ENTRIES)
+    Group::new("prepared send", Timed::Post, 1, ENTRIES)
         .case("floor two fences", "", send_floor::<true>())
         .case("floor one fence", "floor two fences", send_floor::<false>())
-        .case("template two fences", "floor two fences", fire(exclusive, request(), |m| m.payload))
-        .case("template one fence", "floor one fence", fire(one_fence, request(), |m| m.payload))
+        .case("prepared two fences", "floor two fences", prepared_send(exclusive))
+        .case("prepared one fence", "floor one fence", prepared_send(one_fence))
         .measure(bench);
+}
+
+fn prepared_entry<R: Register>(register: impl FnOnce(&Rig) -> R) -> impl Contestant {
+    let queues = Ours::new(SMALL, register);
+    let write = prepared_write::<_, 0, 1>(&queues.sq);
+    ours(queues, move |sq, n| {
+        // SAFETY: nobody looks at the memory that the entry names: the device has no peer and fetches nothing.
+        unsafe { sq.post_unchecked(&write.gather([entry(MESSAGES.get(n))])) }.expect("space");
+    })
+}
+
+fn prepared_send<R: Register>(register: impl FnOnce(&Rig) -> R) -> impl Contestant {
+    let queues = Ours::new(SMALL, register);
+    let send = queues.sq.prepare::<_, _, 8, 0>(&wqe::send().signaled(WrId(0))).expect("a size that the queue takes");
+    let send = black_box(send);
+    ours(queues, move |sq, n| {
+        sq.post(&send.inline(&MESSAGES.get(n).payload)).expect("space");
+    })
 }
 
 fn entry_floor<const FLUSH: bool>() -> impl Contestant {

@@ -1,19 +1,19 @@
-//! Posting one Ethernet frame: typed, from a template, an order whose numbers change, and a delegated segment; see
-//! `common`.
+//! Posting one Ethernet frame: typed, prepared, an order whose numbers change, and a delegated segment; see `common`.
 //!
 //! The device's ports must be Ethernet: `./run bench` starts it with `--link ethernet`.
 mod common;
 
+use std::hint::black_box;
 use std::rc::Rc;
 
 use blueflame::SendQueue;
 use blueflame::arch::Wide;
 use blueflame::db::ExclusiveRegister;
 use blueflame::packet::{Host, Kind, Packet, Tcp4, Udp4};
-use blueflame::queue::FrameTemplate;
 use blueflame::types::WrId;
 use blueflame::verbs::ethernet::Segment;
-use blueflame::wqe;
+use blueflame::wqe::operations::{Frame, Prepared};
+use blueflame::wqe::{self, Request};
 
 use common::MESSAGES;
 use common::clock::settle;
@@ -64,8 +64,8 @@ fn alone(bench: &mut Bench) {
         .case("floor", "", floor(INLINE, |sq, n| sq.post_wide::<true, _>(&sq.inline_frame(frame(n)))))
         .case("floor with wr_id", "floor", with_wr_id())
         .case("typed", "floor", typed)
-        .case("template floor", "", template_floor())
-        .case("template", "template floor", template())
+        .case("prepared floor", "", prepared_floor())
+        .case("prepared", "prepared floor", by_prepared())
         .case("ibv_wr default", "floor", ibv_wr(Threads::Any))
         .case("ibv_wr single-threaded", "floor", ibv_wr(Threads::One))
         .measure(bench);
@@ -78,7 +78,7 @@ fn alone(bench: &mut Bench) {
         .measure(bench);
 }
 
-/// A prepared packet, of which a shot changes a part and its checksum. A shot begins when the one before has been
+/// A packet, of which each post changes a part and its checksum. A post begins when the one before has been
 /// executed, as if a signal had come.
 fn order(bench: &mut Bench) {
     Group::new("order", Timed::Post, 1, ENTRIES / PAIR)
@@ -93,7 +93,7 @@ fn order(bench: &mut Bench) {
             }),
         )
         .case(
-            "template",
+            "prepared",
             "floor",
             shots(datagram(), |order, n| order.set_part(0, &(n as u32).to_be_bytes()).expect("room")),
         )
@@ -112,13 +112,13 @@ fn order(bench: &mut Bench) {
         .measure(bench);
 }
 
-/// A frame from a template, after work that has taken all caches, TLBs and predictors.
+/// A prepared frame, after work that has taken all caches, TLBs and predictors.
 fn cold(bench: &mut Bench) {
     Group::cold("cold frame", Timed::Post, COLD_MESSAGES)
-        .case("floor", "", template_floor())
-        .case("template", "floor", template())
-        .case("template, warmed", "floor", warmed(false))
-        .case("template, rehearsed", "floor", warmed(true))
+        .case("floor", "", prepared_floor())
+        .case("prepared", "floor", by_prepared())
+        .case("prepared, warmed", "floor", warmed(false))
+        .case("prepared, rehearsed", "floor", warmed(true))
         .case("ibv_wr default", "", ibv_wr(Threads::Any))
         .measure(bench);
 }
@@ -157,7 +157,7 @@ fn with_wr_id() -> impl Contestant {
 }
 
 /// Frames whose control segment was composed before.
-fn template_floor() -> impl Contestant {
+fn prepared_floor() -> impl Contestant {
     let mut prepared = None;
     floor(INLINE, move |sq, n| {
         let prepared = prepared.get_or_insert_with(|| sq.prepared_frame(frame(0)));
@@ -165,35 +165,39 @@ fn template_floor() -> impl Contestant {
     })
 }
 
-/// The template of a frame.
-fn prepared(queue: &Queue) -> FrameTemplate<FRAME_BYTES> {
-    queue.template(wqe::frame().inline_headers(*frame(0)).signaled(WrId(0))).expect("a size that the queue takes")
+/// A prepared frame, to which each post gives its bytes.
+type Whole = Request<'static, Prepared<Frame<FRAME_BYTES>>>;
+
+/// The words are not known to the compiler.
+fn prepared(sq: &Queue) -> Whole {
+    let request = wqe::frame().inline_headers(&[0; FRAME_BYTES]).signaled(WrId(0));
+    black_box(sq.prepare(&request).expect("a size that the queue takes"))
 }
 
-/// One function for the rehearsal and the shot.
+/// One function for the rehearsal and the post.
 #[inline(always)]
-fn shoot(sq: &mut Queue, template: &FrameTemplate<FRAME_BYTES>, n: u64) {
-    sq.fire(&template.frame(frame(n)), &()).expect("space");
+fn shoot(sq: &mut Queue, prepared: &Whole, n: u64) {
+    sq.post(&prepared.inline_headers(frame(n))).expect("space");
 }
 
-fn template() -> impl Contestant {
+fn by_prepared() -> impl Contestant {
     let queues = queues(INLINE);
-    let template = prepared(&queues.sq);
-    ours(queues, move |sq, n| shoot(sq, &template, n))
+    let prepared = prepared(&queues.sq);
+    ours(queues, move |sq, n| shoot(sq, &prepared, n))
 }
 
-/// A template whose memory the queue was told to bring to the cache ahead; with `rehearse`, it has also been fired on
-/// a queue that no device reads.
+/// A request that is kept, and whose memory the queue was told to bring to the cache ahead; with `rehearse`, it has
+/// also been posted to a queue that no device reads.
 fn warmed(rehearse: bool) -> impl Contestant {
     #[inline(never)]
-    fn shoot_apart(sq: &mut Queue, template: &FrameTemplate<FRAME_BYTES>, n: u64) {
-        shoot(sq, template, n);
+    fn shoot_apart(sq: &mut Queue, prepared: &Whole, n: u64) {
+        shoot(sq, prepared, n);
     }
     let queues = queues(INLINE);
     let mut rehearsal = queues.sq.rehearsal(Box::leak(Box::default()));
-    let template = Rc::new(prepared(&queues.sq));
-    let shot = Rc::clone(&template);
-    ours(queues, move |sq, n| shoot_apart(sq, &template, n)).warmed(move |ours| {
+    let prepared = Rc::new(prepared(&queues.sq));
+    let shot = Rc::clone(&prepared);
+    ours(queues, move |sq, n| shoot_apart(sq, &prepared, n)).warmed(move |ours| {
         ours.sq.warm(&*shot);
         if rehearse {
             shoot_apart(&mut rehearsal, &shot, 0);
@@ -239,14 +243,13 @@ fn payload(n: u64) -> &'static [u8; PAYLOAD] {
     frame(n).first_chunk().expect("a frame is longer")
 }
 
-/// Fires an order that `change` has changed.
+/// Posts an order that `change` has changed.
 fn shots<K: Kind>(mut order: Order<K>, change: impl Fn(&mut Order<K>, u64)) -> impl Contestant {
     let queues = queues(INLINE);
-    let template = queues.sq.template(order.request().signaled(WrId(0))).expect("a size that the queue takes");
     ours(queues, move |sq, n| {
         settle();
         change(&mut order, n);
-        sq.fire(&template.frame(order.as_bytes()), &()).expect("space");
+        sq.post(&order.request().signaled(WrId(0))).expect("space");
     })
 }
 

@@ -168,7 +168,7 @@ fn large(bench: &mut Bench) {
 
 /// A frame whose checksums the device computes.
 #[inline(always)]
-fn head(n: u64) -> Request<operations::Frame> {
+fn head(n: u64) -> Request<'static, operations::Frame> {
     wqe::frame().l3_checksum().l4_checksum().signaled(tag(n))
 }
 

@@ -126,7 +126,7 @@ fn inline_point<const N: usize>(group: Group<'_>) -> Group<'_> {
         unsafe { sq.post_unchecked(&request) }.expect("space");
     });
     let slice = ours(Ours::new(shape, exclusive), |sq, n| {
-        let request = wqe::write(remote(MESSAGES.get(n))).inline(&bytes::<N>(n)[..]).signaled(tag(n));
+        let request = wqe::write(remote(MESSAGES.get(n))).inline_slice(bytes::<N>(n)).signaled(tag(n));
         // SAFETY: as above.
         unsafe { sq.post_unchecked(&request) }.expect("space");
     });
@@ -164,7 +164,8 @@ fn sges<const N: usize>(n: u64) -> [Sge; N] {
 fn entries_point<const N: usize>(group: Group<'_>) -> Group<'_> {
     let shape = Shape { entries: ENTRIES, inline: 0, sge: N as u32, ..SMALL };
     let typed = ours(Ours::new(shape, exclusive), |sq, n| {
-        let request = wqe::write(remote(MESSAGES.get(n))).gather(sges::<N>(n)).signaled(tag(n));
+        let entries = sges::<N>(n);
+        let request = wqe::write(remote(MESSAGES.get(n))).gather_slice(&entries).signaled(tag(n));
         // SAFETY: a device in sink mode does not look at the entries' memory.
         unsafe { sq.post_unchecked(&request) }.expect("space");
     });

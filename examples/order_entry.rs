@@ -7,10 +7,10 @@
 //!
 //! ```text
 //!   feed    --- 1 --- 2 --- 3 (signal) ---------->  device  -> program: poll, parse, decide
-//!   orders  <------------------------- order ----   device  <- fire a template: four bytes of the payload, checksums
+//!   orders  <------------------------- order ----   device  <- post the packet: four bytes of the payload, checksums
 //! ```
 //!
-//! The order is a UDP datagram that is prepared once. Two times are measured. `decide` is by the CPU's clock, from
+//! The order is a UDP datagram that is made once. Two times are measured. `decide` is by the CPU's clock, from
 //! the parsed message until the doorbell is rung. `tick_to_trade` is by the device's clock, from the arrival of the
 //! feed's frame to the departure of the order.
 
@@ -21,7 +21,7 @@ use std::time::{Duration, Instant};
 use blueflame::WrId;
 use blueflame::packet::{Host, Packet, Udp4};
 use blueflame::queue::send::RehearsalMemory;
-use blueflame::queue::{FrameTemplate, PostError, SendQueue};
+use blueflame::queue::{PostError, SendQueue};
 use blueflame::transport::RawPacket;
 use clap::Parser;
 use common::feed::{Arbiter, Verdict};
@@ -82,13 +82,8 @@ fn main() -> ExitCode {
 // ANCHOR: fire
 /// The one function for orders and their rehearsals.
 #[inline(never)]
-fn fire(
-    sq: &mut SendQueue<RawPacket>,
-    template: &FrameTemplate<FRAME>,
-    order: &Order,
-    wr_id: WrId,
-) -> Result<(), PostError> {
-    sq.fire(&template.frame(order.as_bytes()).signaled_if(true, wr_id), &())
+fn fire(sq: &mut SendQueue<RawPacket>, order: &Order, wr_id: WrId) -> Result<(), PostError> {
+    sq.post(&order.request().signaled(wr_id))
 }
 // ANCHOR_END: fire
 
@@ -102,13 +97,12 @@ fn trade(options: &Options, ready: impl FnOnce() -> Result<(), Failure>) -> Resu
     let mut pair = pd.queue_pair::<RawPacket>(&cq, &cq).sends(SENDS * WQEBBS).receives(0).build()?;
     // ANCHOR_END: queue
     pair.activate(&device.port(options.feed.nic.ib_port)?)?;
-    // ANCHOR: template
+    // ANCHOR: order
     let here = Host { mac: interface.mac()?, socket: SOURCE };
     let mut order = Order::new(&here, &Host::group(options.venue)?);
     order.set_payload(&[b'.'; PAYLOAD])?;
-    let template = pair.sq.template(order.request())?;
     let mut rehearsal = pair.sq.rehearsal(Box::leak(Box::new(RehearsalMemory::new())));
-    // ANCHOR_END: template
+    // ANCHOR_END: order
     ready()?;
     let (mut arbiter, mut orders) = (Arbiter::default(), 0_u32);
     let mut times = [Times::default(), Times::default()];
@@ -125,7 +119,7 @@ fn trade(options: &Options, ready: impl FnOnce() -> Result<(), Failure>) -> Resu
             order.set_part(0, &orders.to_be_bytes())?;
             // The request's identifier is the timestamp of the feed's frame.
             let wr_id = WrId(packet.stamp << 1 | u64::from(is_warm));
-            fire(&mut pair.sq, &template, &order, wr_id)?;
+            fire(&mut pair.sq, &order, wr_id)?;
             // ANCHOR_END: shot
             times[usize::from(is_warm)].decide.record(begin.elapsed());
             (orders, fired) = (orders + 1, true);
@@ -144,8 +138,8 @@ fn trade(options: &Options, ready: impl FnOnce() -> Result<(), Failure>) -> Resu
         }
         // ANCHOR: warm
         if polled == 0 && is_warm {
-            pair.sq.warm(&template);
-            fire(&mut rehearsal, &template, &order, WrId(0))?;
+            pair.sq.warm(&order.request());
+            fire(&mut rehearsal, &order, WrId(0))?;
             rehearsal.end_rehearsal()?;
         }
         // ANCHOR_END: warm

@@ -13,8 +13,8 @@
 //!     |  <--- WRITE, last byte = mark ------   |
 //! ```
 //!
-//! Neither side waits for a completion: each sees the other's message in its own memory. The request is prepared once,
-//! as a template. Each post of the template supplies the mark, and one of eight asks for a completion, so that the
+//! Neither side waits for a completion: each sees the other's message in its own memory. The request is prepared
+//! once. Each post supplies the mark, and one of eight asks for a completion, so that the
 //! queue's space comes back. Sizes of a power of two up to `-I` go inline, others from registered memory.
 
 use std::net::TcpStream;
@@ -29,7 +29,7 @@ use clap::Parser;
 use common::{Failure, Latencies, Percentiles, ReportOptions, Role, Setup, limited};
 use serde::Serialize;
 
-/// Latency of RDMA WRITEs: a template against memory polling.
+/// Latency of RDMA WRITEs: prepared requests against memory polling.
 #[derive(Parser)]
 #[command(version, max_term_width = 80)]
 struct Options {
@@ -132,11 +132,12 @@ impl Side {
             ($($bytes:literal)*) => {
                 match size {
                     $($bytes if size <= options.inline_size => {
-                        let template = self.sq.template(wqe::write(self.theirs).inline_len::<$bytes>())?;
+                        let write = self.sq.prepare::<_, _, $bytes, 0>(&wqe::write(self.theirs))?;
                         let mut message = [0; $bytes];
-                        self.exchange(size, options, template.wqebbs(), |sq, mark, signaled| {
+                        let wqebbs = write.inline(&message).wqebbs();
+                        self.exchange(size, options, wqebbs, |sq, mark, signaled| {
                             message[$bytes - 1] = mark;
-                            sq.fire(&template.signaled_if(signaled, WrId(0)), &message)
+                            sq.post(&write.signaled_if(signaled, WrId(0)).inline(&message))
                         })
                     })*
                     _ => self.gather(size, options),
@@ -148,19 +149,19 @@ impl Side {
 
     /// As [`measure`](Self::measure), of a message in registered memory.
     fn gather(&mut self, size: u32, options: &Options) -> Result<Latencies, Failure> {
-        // ANCHOR: template
-        let template = self.sq.template(wqe::write(self.theirs).gather_len::<1>())?;
+        // ANCHOR: prepare
+        let write = self.sq.prepare::<_, _, 0, 1>(&wqe::write(self.theirs))?;
+        let write = write.gather([self.outgoing.sge_of(0..size as usize)]);
         let last = self.outgoing.as_ptr();
-        let message = [self.outgoing.sge_of(0..size as usize)];
-        self.exchange(size, options, template.wqebbs(), |sq, mark, signaled| {
+        self.exchange(size, options, write.wqebbs(), |sq, mark, signaled| {
             // SAFETY: inside the buffer, which lives as long as the queue. The peer has answered the last message, so
             // the device has read it; and should it send it again, then with a mark that the peer does not wait for.
             unsafe {
                 last.add(size as usize - 1).write_volatile(mark);
-                sq.fire_unchecked(&template.signaled_if(signaled, WrId(0)), &message)
+                sq.post_unchecked(&write.signaled_if(signaled, WrId(0)))
             }
         })
-        // ANCHOR_END: template
+        // ANCHOR_END: prepare
     }
 
     /// The client writes and waits for the answer; the server waits and answers.

@@ -24,7 +24,7 @@
 //! | **BlueFlame** | a doorbell that carries the WQE itself, so that the NIC need not fetch it |
 //! | **inline** | describes data that is in the WQE, not in registered memory |
 //! | **CQE** | completion queue entry: 64 or 128 bytes that the NIC writes to the completion queue (CQ) when a request is done |
-//! | **template**, shot | a request that you compose once and fire many times; each firing is a shot |
+//! | **prepared request** | a request that is checked and put together once, and posted many times with other data |
 //! | **owner bit** | the bit that distinguishes a new CQE from that of the last pass over the ring |
 //! | **signalled** | describes a request that asks for a CQE. That CQE also completes the unsignalled requests before it |
 //! | **retire** | to give a completed request's `wr_id` back to you, and its room in the ring to the queue. `complete` does so, and says whether the request succeeded |
@@ -106,9 +106,9 @@
 //!     to: Remote,
 //!     orders: &[[u8; 32]],
 //! ) -> Result<(), PostError> {
-//!     let template = sq.template(wqe::write(to).inline_len::<32>().signaled(WrId(0)))?;
+//!     let write = sq.prepare::<_, _, 32, 0>(&wqe::write(to).signaled(WrId(0)))?;
 //!     for order in orders {
-//!         sq.fire(&template, order)?;
+//!         sq.post(&write.inline(order))?;
 //!     }
 //!     Ok(())
 //! }
@@ -137,7 +137,7 @@
 //! | [`arch`] | barriers and register stores, one file per CPU architecture |
 //! | [`transport`] | the services a queue pair can offer, as types |
 //! | [`wqe`] | requests, and how they are encoded; knows no queue |
-//! | [`packet`] | UDP datagrams and TCP segments as frames: prepared once, changed for each shot |
+//! | [`packet`] | UDP datagrams and TCP segments as frames: made once, changed for each post |
 //! | [`db`] | doorbell records and registers, and who owns a register |
 //! | [`cq`] | completions: polling, reading, waiting for events |
 //! | [`queue`] | send, receive and shared receive queues: indices, room, identifiers |
@@ -165,9 +165,10 @@
 //! - **Making a queue or a register of raw parts**: `from_parts`. You vouch for the addresses of rings and registers.
 //!   `TagMatching::new` joins a list and its command queue.
 //! - **Posting a request that names registered memory**: `post_unchecked`, on send, receive and shared receive queues
-//!   alike; `push_unchecked` and `fill_unchecked` in batches; `fire_unchecked` for templates; `stage_unchecked` before
-//!   a doorbell. The NIC uses that memory until the request has completed, and no borrow lasts that long. The same
-//!   holds for `gather_unchecked` (frames of a session) and `append_unchecked` (tagged buffers).
+//!   alike; `push_unchecked` and `fill_unchecked` in batches; `stage_unchecked` before a doorbell. For requests chosen at
+//!   run time there are `post_erased_unchecked`, `push_erased_unchecked` and `stage_erased_unchecked`. The NIC uses that
+//!   memory until the request has completed, and no borrow lasts that long. The same holds for `gather_unchecked` (frames
+//!   of a session) and `append_unchecked` (tagged buffers).
 //! - **Changing a list of tags by a request**: `wqe::tag_append`, `wqe::tag_remove` and `wqe::tag_sync`, by
 //!   `post_unchecked`. The list's owner counts its own requests alone.
 //! - **Starting another queue by a request**: `SendQueue::enable`, `RecvQueue::enable`. The request names an index,

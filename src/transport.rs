@@ -11,6 +11,12 @@ pub trait Transport: Sealed + 'static {
     /// Whether each WQE carries a signature over its bytes: [`Signed`].
     #[doc(hidden)]
     const SIGNS: bool = false;
+    /// Its bit in a set of transports.
+    #[doc(hidden)]
+    const BIT: u8;
+    /// The fewest inline headers of a frame.
+    #[doc(hidden)]
+    const LEAST_HEADERS: usize = 0;
     /// The form of the receives of its queue pairs: [`PlainRecv`], or [`SignedRecv`] for a [`Signed`] service.
     type RecvForm: RecvForm;
 }
@@ -436,28 +442,37 @@ impl<T> Sealed for Signed<T> {}
 impl Sealed for PlainRecv {}
 impl Sealed for SignedRecv {}
 impl Transport for Rc {
+    const BIT: u8 = 1 << 0;
     type RecvForm = PlainRecv;
 }
 impl Transport for Uc {
+    const BIT: u8 = 1 << 1;
     type RecvForm = PlainRecv;
 }
 impl Transport for Ud {
+    const BIT: u8 = 1 << 2;
     type RecvForm = PlainRecv;
 }
 impl Transport for Dci {
+    const BIT: u8 = 1 << 3;
     type RecvForm = PlainRecv;
 }
 impl Transport for DciStreams {
+    const BIT: u8 = 1 << 4;
     type RecvForm = PlainRecv;
 }
 impl Transport for XrcInitiator {
+    const BIT: u8 = 1 << 5;
     type RecvForm = PlainRecv;
 }
 impl<M: InlineMode> Transport for RawPacket<M> {
+    const BIT: u8 = 1 << 6;
+    const LEAST_HEADERS: usize = M::LEAST;
     type RecvForm = PlainRecv;
 }
 impl<T: Signable> Transport for Signed<T> {
     const SIGNS: bool = true;
+    const BIT: u8 = T::BIT;
     type RecvForm = SignedRecv;
 }
 

@@ -67,16 +67,16 @@ impl Rig<'_> {
             for n in 0..burst.count {
                 tag += 1;
                 let data = vec![n as u8; n % 28 + 1];
-                let send = || wqe::send().inline(data.as_slice()).signaled(WrId(tag));
+                let send = || wqe::send().inline_slice(data.as_slice()).signaled(WrId(tag));
                 // SAFETY: nobody looks at the memory meanwhile.
                 unsafe { self.rq.post_unchecked(WrId(tag), &[self.mailbox.slot(n, 64)])? };
                 match burst.kind {
                     0 | 1 => self.sq.post(&send()),
                     2 => self.sq.post(&send().imm(7)),
                     3 => self.sq.post(&send().imm(n as u32)),
-                    _ => self
-                        .sq
-                        .post(&wqe::write(self.window.remote()).imm(9).inline(data.as_slice()).signaled(WrId(tag))),
+                    _ => self.sq.post(
+                        &wqe::write(self.window.remote()).imm(9).inline_slice(data.as_slice()).signaled(WrId(tag)),
+                    ),
                 }?;
             }
             run_until_idle(&self.devices)?;

@@ -27,7 +27,8 @@ use blueflame::verbs::{
     Access, AddressCache, Buffer, Device, Drained, Endpoint, Error, OwnedCq, Path, Pool, ProtectionDomain, QpState,
     QueuePair,
 };
-use blueflame::wqe::{self, UdAddress, WorkRequest};
+use blueflame::wqe::data::Data;
+use blueflame::wqe::{self, Request, SupportedOn, UdAddress};
 
 const QKEY: Qkey = Qkey(0x1122_3344);
 /// Receives of an end, and bytes of each.
@@ -81,7 +82,7 @@ impl End {
         self.pair.qp.endpoint(&self.path)
     }
 
-    fn send(&mut self, request: &impl WorkRequest<Ud>) {
+    fn send<O: SupportedOn<Ud>, D: Data>(&mut self, request: &Request<'_, O, D>) {
         // SAFETY: as above.
         unsafe { self.pair.sq.post_unchecked(request) }.expect("room");
     }
@@ -151,11 +152,11 @@ fn datagrams_are_answered() {
             let message = vec![round; usize::from(round) * 5];
             // All ways of sending, one after the other.
             match round % 4 {
-                0 => a.send(&wqe::send().to(to).imm(u32::from(round)).inline(&message[..]).signaled(WrId(1))),
-                1 => a.send(&wqe::send().to(to).inline(&message[..]).signaled(WrId(1))),
+                0 => a.send(&wqe::send().to(to).imm(u32::from(round)).inline_slice(&message[..]).signaled(WrId(1))),
+                1 => a.send(&wqe::send().to(to).inline_slice(&message[..]).signaled(WrId(1))),
                 2 if address.compact().is_some() => {
                     let near = UdAddress::new(address.compact().expect("compact"), to.qpn(), QKEY);
-                    a.send(&wqe::send().to(near).inline(&message[..]).signaled(WrId(1)));
+                    a.send(&wqe::send().to(near).inline_slice(&message[..]).signaled(WrId(1)));
                 }
                 _ => {
                     // Gathered from a slot that a receive has, too: nobody sends to this end meanwhile.
@@ -174,7 +175,7 @@ fn datagrams_are_answered() {
             }
             let back = got.back.expect("a way back");
             let answer = UdAddress::new(cache.vector(&back).expect("an address"), got.from, QKEY);
-            b.send(&wqe::send().to(answer).inline(&message[..]).signaled(WrId(2)));
+            b.send(&wqe::send().to(answer).inline_slice(&message[..]).signaled(WrId(2)));
             let got = a.receive();
             assert_eq!((got.message, got.from), (message, b.pair.qp.qpn()));
         }

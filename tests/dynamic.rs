@@ -31,7 +31,8 @@ use blueflame::verbs::{
     QueuePair,
 };
 use blueflame::wqe::address::DcStream;
-use blueflame::wqe::{self, DcAddress, WorkRequest};
+use blueflame::wqe::data::Data;
+use blueflame::wqe::{self, DcAddress, Request, SupportedOn};
 use blueflame::{PostError, Remote};
 
 const KEY: DcKey = DcKey(0xfeed_beef_0123_4567);
@@ -74,7 +75,7 @@ impl Near {
 
 impl<T: Transport> Near<T> {
     /// Posts, and waits for the completion.
-    fn run(&mut self, request: &impl WorkRequest<T>) -> Result<WcOpcode, CqeError> {
+    fn run<O: SupportedOn<T>, D: Data>(&mut self, request: &Request<'_, O, D>) -> Result<WcOpcode, CqeError> {
         // SAFETY: the buffer lives as long as the queue, and is looked at when the completion has come.
         unsafe { self.pair.sq.post_unchecked(request) }.expect("room");
         let begin = Instant::now();
@@ -190,7 +191,7 @@ fn requests_reach_the_target_that_each_names() {
             let sge = near.buffer.sge_of(0..message.len());
             near.buffer.write(0, &message);
             let told = |imm| Received { message: message.clone(), imm, from: me };
-            assert_eq!(near.run(&wqe::send().to(to).inline(&message[..]).signaled(WrId(1))), Ok(WcOpcode::Send));
+            assert_eq!(near.run(&wqe::send().to(to).inline_slice(&message[..]).signaled(WrId(1))), Ok(WcOpcode::Send));
             assert_eq!(far.receive(), told(None));
             assert_eq!(near.run(&wqe::send().to(to).imm(7).gather([sge]).signaled(WrId(2))), Ok(WcOpcode::Send));
             assert_eq!(far.receive(), told(Some(7)));
@@ -268,7 +269,7 @@ fn streams_fail_alone_and_work_again_when_they_are_reset() {
         let to = far.address(&pd, &path);
         let wrong = DcAddress::new(to.vector(), to.dctn(), DcKey(KEY.0 ^ 2));
         let post = |near: &mut Near<DciStreams>, to: DcStream, text: &'static [u8]| {
-            near.pair.sq.post(&wqe::send().to(to).inline(text).signaled(WrId(text[0].into()))).expect("room");
+            near.pair.sq.post(&wqe::send().to(to).inline_slice(text).signaled(WrId(text[0].into()))).expect("room");
         };
         let mut round = |near: &mut Near<DciStreams>, expected: [(u8, Option<WcStatus>); 5]| {
             // All at once: the fifth is of a stream that has failed before it, or has not.

@@ -126,12 +126,12 @@ fn a_queue_pair_has_what_a_query_tells() {
             let bytes = [0; 2000];
             let past = &bytes[..init.cap.max_inline_data as usize + 1];
             let too_long = EncodeError::InlineTooLong { bytes: past.len(), limit: init.cap.max_inline_data };
-            assert_eq!(pair.sq.post(&wqe::send().inline(past)), Err(PostError::Encode(too_long)));
+            assert_eq!(pair.sq.post(&wqe::send().inline_slice(past)), Err(PostError::Encode(too_long)));
             let sges = [Sge { addr: 0, length: 1, lkey: Lkey(0) }; 64];
             let past = &sges[..init.cap.max_send_sge as usize + 1];
             let too_many = EncodeError::TooManySges { count: past.len(), limit: init.cap.max_send_sge };
             // SAFETY: not posted.
-            let refused = unsafe { pair.sq.post_unchecked(&wqe::send().gather(past)) };
+            let refused = unsafe { pair.sq.post_unchecked(&wqe::send().gather_slice(past)) };
             assert_eq!(refused, Err(PostError::Encode(too_many)));
         }
     }

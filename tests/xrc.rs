@@ -29,7 +29,8 @@ use blueflame::verbs::{
     Access, Buffer, Device, Error, OwnedCq, OwnedSrq, Path, Pool, ProtectionDomain, QpState, QueuePair, XrcDomain,
     XrcTarget,
 };
-use blueflame::wqe::{self, WorkRequest};
+use blueflame::wqe::data::Data;
+use blueflame::wqe::{self, Request, SupportedOn};
 
 const LONG: Duration = Duration::from_secs(20);
 const RECEIVES: usize = 8;
@@ -120,7 +121,7 @@ impl Sender {
         assert_eq!(target.qp().state(), Ok(QpState::ReadyToSend));
     }
 
-    fn post(&mut self, request: &impl WorkRequest<XrcInitiator>) {
+    fn post<O: SupportedOn<XrcInitiator>, D: Data>(&mut self, request: &Request<'_, O, D>) {
         // SAFETY: the buffer lives as long as the queue, and is looked at when the completion has come.
         unsafe { self.pair.sq.post_unchecked(request) }.expect("room");
     }
@@ -162,11 +163,11 @@ fn each_message_goes_to_the_queue_that_it_names() {
         let (srqn, message) = (worker.srqn(), vec![round as u8; 1 + round % 40]);
         let imm = match round % 3 {
             0 => {
-                sender.post(&wqe::send().to(srqn).inline(&message[..]).signaled(WrId(round as u64)));
+                sender.post(&wqe::send().to(srqn).inline_slice(&message[..]).signaled(WrId(round as u64)));
                 None
             }
             1 => {
-                sender.post(&wqe::send().to(srqn).imm(7).inline(&message[..]).signaled(WrId(round as u64)));
+                sender.post(&wqe::send().to(srqn).imm(7).inline_slice(&message[..]).signaled(WrId(round as u64)));
                 Some(7)
             }
             _ => {
@@ -245,7 +246,7 @@ fn keys_are_invalidated() {
 
 /// Templates: to the same queue each time, elsewhere in memory.
 #[test]
-fn templates_are_fired() {
+fn prepared_requests_are_posted() {
     let device = device();
     let (path, domain) = (path(&device), device.xrc_domain().expect("an XRC domain"));
     let worker = Worker::new(&device, &domain);
@@ -253,10 +254,10 @@ fn templates_are_fired() {
     let mut sender = Sender::new(&device);
     sender.connect(&path, &target);
     let (window, srqn) = (memory(&worker.pd), worker.srqn());
-    let write = wqe::write(window.remote()).to(srqn).inline_len::<8>().signaled(WrId(3));
-    let shot = sender.pair.sq.template(write).expect("within the limits");
+    let write = wqe::write(window.remote()).to(srqn).signaled(WrId(3));
+    let write = sender.pair.sq.prepare::<_, _, 8, 0>(&write).expect("within the limits");
     for n in 0..8_u64 {
-        sender.pair.sq.fire(&shot.at(window.remote().at(8 * n)), &n.to_ne_bytes()).expect("room");
+        sender.pair.sq.post(&write.at(window.remote().at(8 * n)).inline(&n.to_ne_bytes())).expect("room");
         assert_eq!(sender.done(), (WrId(3), Ok(Side::Requester)));
     }
     let mut bytes = [0; 64];

@@ -7,7 +7,7 @@
 //! and generality.
 //!
 //! Floors store words by 8 or by 16 bytes: the faster of the two on a Zen 4, where each was compared in turns with the
-//! other. By 16 bytes go templates, which were composed before (0.81 of the time by 8), and a lone inline request
+//! other. By 16 bytes go prepared requests, which were composed before (0.81 of the time by 8), and a lone inline request
 //! (0.91). All others go by 8 bytes. The time by 16 bytes is 1.08 for a lone request with an entry, whose words are all
 //! different, and 1.21 for bursts, which are stored once. It is 1.06 for a lone request with an 8-byte doorbell (with
 //! an entry 1.14), and 1.6 beside the lock of a shared register.

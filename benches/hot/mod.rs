@@ -42,14 +42,12 @@ use blueflame::db::{DoorbellFence, ExclusiveRegister, OneFence, SharedRegister};
 use blueflame::packet::{Packet, Tcp4, Udp4};
 use blueflame::queue::owning::{FreeList, Home, PooledBuffer, SlotPool};
 use blueflame::queue::striding::StridingRecvQueue;
-use blueflame::queue::{
-    Done, FrameTemplate, PostError, RecvError, RecvQueue, RetireError, SendQueue, Staged, Template,
-};
+use blueflame::queue::{Done, PostError, RecvError, RecvQueue, RetireError, SendQueue, Staged};
 use blueflame::types::{CqCi, Cqn, Lkey, Rkey, Srqn, TagIndex, WrId};
-use blueflame::wqe::address::{CompactAv, DcStream, To};
+use blueflame::wqe::address::{CompactAv, DcStream};
 use blueflame::wqe::keys::{Window, WindowRights};
-use blueflame::wqe::template::{GatherLen, InlineLen};
-use blueflame::wqe::{self, DcAddress, Fence, UdAddress};
+use blueflame::wqe::operations::{Frame, Opaque, Prepared, Send, To, Write};
+use blueflame::wqe::{self, DcAddress, Fence, Request, UdAddress};
 use blueflame::{Remote, Sge, transport};
 
 /// A queue whose doorbells do not end with a flush.
@@ -60,32 +58,30 @@ pub(crate) type DoorbellFenceQueue = SendQueue<transport::Rc, ExclusiveRegister<
 pub(crate) type FrameQueue = SendQueue<transport::RawPacket<transport::InlineNone>>;
 /// A queue on a register that has a lock.
 pub(crate) type SharedQueue = SendQueue<transport::Rc, &'static SharedRegister>;
-/// A prepared RDMA WRITE of 8 bytes, inline.
-pub(crate) type WriteShot = Template<wqe::operations::Write, InlineLen<8>>;
-/// A prepared RDMA WRITE from registered memory.
-pub(crate) type EntryShot = Template<wqe::operations::Write, GatherLen<1>>;
-/// A prepared SEND of 8 bytes, inline.
-pub(crate) type SendShot = Template<wqe::operations::Send, InlineLen<8>>;
 /// The destination of a datagram within the subnet.
 pub(crate) type NearAddress = UdAddress<CompactAv>;
-/// A prepared datagram of 8 bytes, inline, to such an address.
-pub(crate) type NearShot = Template<To<wqe::operations::Send, NearAddress>, InlineLen<8>>;
-/// A prepared datagram of 8 bytes, inline, to any address.
-pub(crate) type FarShot = Template<To<wqe::operations::Send, UdAddress>, InlineLen<8>>;
 /// A target within the subnet.
 pub(crate) type NearTarget = DcAddress<CompactAv>;
-/// A prepared RDMA WRITE of 8 bytes, inline, to such a target.
-pub(crate) type NearTargetShot = Template<To<wqe::operations::Write, NearTarget>, InlineLen<8>>;
-/// A prepared RDMA WRITE of 8 bytes, inline, by XRC.
-pub(crate) type XrcShot = Template<To<wqe::operations::Write, Srqn>, InlineLen<8>>;
+/// An RDMA WRITE that is prepared, for 8 bytes inline of each post.
+pub(crate) type PreparedWrite = Request<'static, Prepared<Write, 8>>;
+/// An RDMA WRITE that is prepared, for registered memory of each post.
+pub(crate) type PreparedEntry = Request<'static, Prepared<Write, 0, 1>>;
+/// A SEND, likewise.
+pub(crate) type PreparedSend = Request<'static, Prepared<Send, 8>>;
+/// A datagram to such an address.
+pub(crate) type PreparedNear = Request<'static, Prepared<To<Send, NearAddress>, 8>>;
+/// A datagram to any address.
+pub(crate) type PreparedFar = Request<'static, Prepared<To<Send, UdAddress>, 8>>;
+/// An RDMA WRITE to such a target.
+pub(crate) type PreparedTarget = Request<'static, Prepared<To<Write, NearTarget>, 8>>;
+/// An RDMA WRITE by XRC.
+pub(crate) type PreparedXrc = Request<'static, Prepared<To<Write, Srqn>, 8>>;
+/// A frame of 60 bytes that is prepared.
+pub(crate) type PreparedFrame<'h> = Request<'h, Prepared<Frame<60>>>;
 /// A datagram in a frame, prepared.
 pub(crate) type Order = Packet<Udp4, 98>;
 /// A TCP segment in a frame, with timestamps, prepared.
 pub(crate) type Segment = Packet<Tcp4<12>, 98>;
-/// A frame of 60 bytes, prepared.
-pub(crate) type FrameShot = FrameTemplate<60>;
-/// The request of such a frame, prepared.
-pub(crate) type OrderShot = FrameTemplate<98>;
 /// A request that only needs its doorbell.
 pub(crate) type RcStaged<'q> = Staged<'q, transport::Rc, ExclusiveRegister>;
 
@@ -147,7 +143,7 @@ hot! {
 
     /// An RDMA WRITE of so many bytes, inline.
     fn post_slice(sq: &mut SendQueue<transport::Rc>, to: Remote, data: &[u8], id: WrId) -> Result<(), PostError> {
-        sq.post(&wqe::write(to).inline(data).signaled(id))
+        sq.post(&wqe::write(to).inline_slice(data).signaled(id))
     }
 
     /// An RDMA WRITE of 8 bytes, inline, with a signature of the WQE.
@@ -176,7 +172,7 @@ hot! {
     }
 
     /// Copies memory.
-    fn post_memcpy(sq: &mut SendQueue<transport::Rc>, opaque: &wqe::operations::Opaque, from: Sge, to: u64, id: WrId) -> Result<(), PostError> {
+    fn post_memcpy(sq: &mut SendQueue<transport::Rc>, opaque: &Opaque, from: Sge, to: u64, id: WrId) -> Result<(), PostError> {
         // SAFETY: as above.
         unsafe { sq.post_unchecked(&wqe::memcpy(*opaque, from, to, from.lkey).signaled(id)) }
     }
@@ -252,61 +248,61 @@ hot! {
         unsafe { sq.post_unchecked(&packet.gather([payload]).signaled(id)) }
     }
 
-    /// A prepared RDMA WRITE of 8 bytes, inline.
-    fn fire_two_fences(sq: &mut SendQueue<transport::Rc>, shot: &WriteShot, data: &[u8; 8]) -> Result<(), PostError> {
-        sq.fire(shot, data)
+    /// An RDMA WRITE of 8 bytes, inline, by a request that is prepared.
+    fn prepared_two_fences(sq: &mut SendQueue<transport::Rc>, write: &PreparedWrite, data: &[u8; 8]) -> Result<(), PostError> {
+        sq.post(&write.inline(data))
     }
 
     /// The same with the flush left to the next doorbell.
-    fn fire_one_fence(sq: &mut OneFenceQueue, shot: &WriteShot, data: &[u8; 8]) -> Result<(), PostError> {
-        sq.fire(shot, data)
+    fn prepared_one_fence(sq: &mut OneFenceQueue, write: &PreparedWrite, data: &[u8; 8]) -> Result<(), PostError> {
+        sq.post(&write.inline(data))
     }
 
-    /// The same to a place that each shot names.
-    fn fire_at(sq: &mut OneFenceQueue, shot: &WriteShot, to: Remote, data: &[u8; 8]) -> Result<(), PostError> {
-        sq.fire(&shot.at(to), data)
+    /// The same to another place.
+    fn prepared_at(sq: &mut OneFenceQueue, write: &PreparedWrite, to: Remote, data: &[u8; 8]) -> Result<(), PostError> {
+        sq.post(&write.at(to).inline(data))
     }
 
-    /// The same to the template's place, with a tag of each shot's own, and with a completion or without.
-    fn fire_signaled_if(
+    /// The same to the request's place, with another tag, and with a completion or without.
+    fn prepared_signaled_if(
         sq: &mut OneFenceQueue,
-        shot: &WriteShot,
+        write: &PreparedWrite,
         signaled: bool,
         id: WrId,
         data: &[u8; 8],
     ) -> Result<(), PostError> {
-        sq.fire(&shot.signaled_if(signaled, id), data)
+        sq.post(&write.signaled_if(signaled, id).inline(data))
     }
 
-    /// A prepared RDMA WRITE from registered memory that each shot names.
-    fn fire_entry(sq: &mut SendQueue<transport::Rc>, shot: &EntryShot, from: Sge) -> Result<(), PostError> {
+    /// An RDMA WRITE from registered memory.
+    fn prepared_entry(sq: &mut SendQueue<transport::Rc>, write: &PreparedEntry, from: Sge) -> Result<(), PostError> {
         // SAFETY: nobody looks at the memory that the entry names: there is no device.
-        unsafe { sq.fire_unchecked(shot, &[from]) }
+        unsafe { sq.post_unchecked(&write.gather([from])) }
     }
 
-    /// A prepared SEND of 8 bytes, inline.
-    fn fire_send(sq: &mut SendQueue<transport::Rc>, shot: &SendShot, data: &[u8; 8]) -> Result<(), PostError> {
-        sq.fire(shot, data)
+    /// A SEND of 8 bytes, inline.
+    fn prepared_send(sq: &mut SendQueue<transport::Rc>, send: &PreparedSend, data: &[u8; 8]) -> Result<(), PostError> {
+        sq.post(&send.inline(data))
     }
 
-    /// A prepared datagram of 8 bytes, inline, to an address vector of 16 bytes.
-    fn fire_datagram(sq: &mut SendQueue<transport::Ud>, shot: &NearShot, data: &[u8; 8]) -> Result<(), PostError> {
-        sq.fire(shot, data)
+    /// A datagram of 8 bytes, inline, to an address vector of 16 bytes.
+    fn prepared_datagram(sq: &mut SendQueue<transport::Ud>, send: &PreparedNear, data: &[u8; 8]) -> Result<(), PostError> {
+        sq.post(&send.inline(data))
     }
 
     /// The same to one of 48 bytes.
-    fn fire_datagram_full(sq: &mut SendQueue<transport::Ud>, shot: &FarShot, data: &[u8; 8]) -> Result<(), PostError> {
-        sq.fire(shot, data)
+    fn prepared_datagram_full(sq: &mut SendQueue<transport::Ud>, send: &PreparedFar, data: &[u8; 8]) -> Result<(), PostError> {
+        sq.post(&send.inline(data))
     }
 
-    /// A prepared RDMA WRITE of 8 bytes, inline, of an initiator to a target by an address vector of 16 bytes.
-    fn fire_dynamic(sq: &mut SendQueue<transport::Dci>, shot: &NearTargetShot, data: &[u8; 8]) -> Result<(), PostError> {
-        sq.fire(shot, data)
+    /// An RDMA WRITE of 8 bytes, inline, of an initiator to a target by an address vector of 16 bytes.
+    fn prepared_dynamic(sq: &mut SendQueue<transport::Dci>, write: &PreparedTarget, data: &[u8; 8]) -> Result<(), PostError> {
+        sq.post(&write.inline(data))
     }
 
-    /// A prepared RDMA WRITE of 8 bytes, inline, by XRC, to a place of this shot.
-    fn fire_xrc_at(sq: &mut SendQueue<transport::XrcInitiator>, shot: &XrcShot, to: Remote, data: &[u8; 8]) -> Result<(), PostError> {
-        sq.fire(&shot.at(to), data)
+    /// An RDMA WRITE of 8 bytes, inline, by XRC, to another place.
+    fn prepared_xrc_at(sq: &mut SendQueue<transport::XrcInitiator>, write: &PreparedXrc, to: Remote, data: &[u8; 8]) -> Result<(), PostError> {
+        sq.post(&write.at(to).inline(data))
     }
 
     /// A request put into the ring but for its doorbell.
@@ -367,26 +363,26 @@ hot! {
         Ok(())
     }
 
-    /// A prepared request with another frame of 60 bytes.
-    fn fire_frame(sq: &mut FrameQueue, shot: &FrameShot, frame: &[u8; 60]) -> Result<(), PostError> {
-        sq.fire(&shot.frame(frame), &())
+    /// A frame of 60 bytes, all of them inline headers.
+    fn prepared_frame(sq: &mut FrameQueue, frame: &PreparedFrame<'_>, bytes: &[u8; 60]) -> Result<(), PostError> {
+        sq.post(&frame.inline_headers(bytes))
     }
 
     /// A prepared TCP segment in a frame of 98 bytes: its whole payload changes.
-    fn fire_segment(sq: &mut FrameQueue, shot: &OrderShot, segment: &mut Segment, payload: &[u8; 32]) -> Result<(), PostError> {
+    fn post_segment(sq: &mut FrameQueue, segment: &mut Segment, payload: &[u8; 32]) -> Result<(), PostError> {
         let _ = segment.set_payload(payload);
-        sq.fire(&shot.frame(segment.as_bytes()), &())
+        sq.post(&segment.request().signaled(WrId(0)))
     }
 
     /// A prepared datagram in a frame of 98 bytes: four bytes of its payload change, and the checksums by these.
-    fn fire_order(sq: &mut FrameQueue, shot: &OrderShot, order: &mut Order, number: u32) -> Result<(), PostError> {
+    fn post_order(sq: &mut FrameQueue, order: &mut Order, number: u32) -> Result<(), PostError> {
         let _ = order.set_part(0, &number.to_be_bytes());
-        sq.fire(&shot.frame(order.as_bytes()), &())
+        sq.post(&order.request().signaled(WrId(0)))
     }
 
-    /// Brings the lines of the next such shot to the cache.
-    fn warm_order(sq: &FrameQueue, shot: &OrderShot) {
-        sq.warm(shot);
+    /// Brings the lines of the next such request to the cache.
+    fn warm_order(sq: &FrameQueue, order: &Order) {
+        sq.warm(&order.request());
     }
 
     /// Frames of 60 bytes, inline, in one WQE.
@@ -430,7 +426,7 @@ hot! {
         let mut batch = sq.batch();
         // SAFETY: nobody looks at the memory that the entries name: there is no device.
         unsafe {
-            batch.push_unchecked(&wqe::configure_key(key, 4).list(*pieces))?;
+            batch.push_unchecked(&wqe::configure_key(key, 4).list(pieces))?;
             batch.push_unchecked(&wqe::write(to).gather([all]).fence(Fence::Small).signaled(id))?;
         }
         batch.ring_doorbell();

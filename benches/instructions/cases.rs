@@ -8,13 +8,13 @@ use blueflame::cq::{CompletionQueue, CqId};
 use blueflame::db::{DoorbellFence, OneFence, Register};
 use blueflame::packet::Host;
 use blueflame::queue::owning::{PooledBuffer, SlotPool};
-use blueflame::queue::{RecvQueue, SendQueue, Template};
+use blueflame::queue::{RecvQueue, SendQueue};
 use blueflame::transport::Transport;
 use blueflame::types::{CqCi, Cqn, DcKey, DciStream, Lkey, Qkey, Qpn, Rkey, Srqn, TagIndex, WrId};
 use blueflame::wqe::address::{CompactAv, DcStream, GlobalRoute};
 use blueflame::wqe::keys::Window;
 use blueflame::wqe::limits::FrameOffloads;
-use blueflame::wqe::template::TemplatePayload;
+use blueflame::wqe::operations::Prepared;
 use blueflame::wqe::{self, DcAddress, Request, SupportedOn, UdAddress};
 use blueflame::{Remote, Sge, transport};
 
@@ -170,7 +170,7 @@ fn posted_receives(cq: CqId) -> RecvQueue {
 
 /// Every case.
 pub(crate) fn cases() -> Vec<Case> {
-    [posts(), templates(), retires(), polls(), crate::frames::cases(), crate::floors::cases(), pools()]
+    [posts(), prepared(), retires(), polls(), crate::frames::cases(), crate::floors::cases(), pools()]
         .into_iter()
         .flatten()
         .collect()
@@ -354,60 +354,58 @@ fn posts() -> Vec<Case> {
     ]
 }
 
-fn templates() -> Vec<Case> {
-    /// A queue with a prepared request.
-    fn prepared<T: Transport, R: Register, O: SupportedOn<T>, H: TemplatePayload>(
+fn prepared() -> Vec<Case> {
+    /// A queue with a request that is prepared.
+    fn with_prepared<T: Transport, R: Register, O: SupportedOn<T>, const BYTES: usize, const ENTRIES: usize>(
         register: R,
-        request: Request<O, H>,
-    ) -> (SendQueue<T, R>, Template<O, H>) {
+        request: Request<'static, O>,
+    ) -> (SendQueue<T, R>, Request<'static, Prepared<O, BYTES, ENTRIES>>) {
         let sq = send_queue(register);
-        let shot = sq.template(request.signaled(WrId(0))).expect("within the limits");
-        (sq, shot)
+        let request = sq.prepare(&request.signaled(WrId(0))).expect("within the limits");
+        (sq, request)
     }
-    fn write() -> Request<wqe::operations::Write> {
+    fn write() -> Request<'static, wqe::operations::Write> {
         wqe::write(message(0).to)
     }
-    fn two_fences() -> (SendQueue<transport::Rc>, hot::WriteShot) {
-        prepared(exclusive(), write().inline_len())
+    fn two_fences() -> (SendQueue<transport::Rc>, hot::PreparedWrite) {
+        with_prepared(exclusive(), write())
     }
-    fn one_fence() -> (hot::OneFenceQueue, hot::WriteShot) {
-        prepared(exclusive().with_mode(), write().inline_len())
+    fn one_fence() -> (hot::OneFenceQueue, hot::PreparedWrite) {
+        with_prepared(exclusive().with_mode(), write())
     }
-    fn entry() -> (SendQueue<transport::Rc>, hot::EntryShot) {
-        prepared(exclusive(), write().gather_len())
+    fn entry() -> (SendQueue<transport::Rc>, hot::PreparedEntry) {
+        with_prepared(exclusive(), write())
     }
-    fn send() -> (SendQueue<transport::Rc>, hot::SendShot) {
-        prepared(exclusive(), wqe::send().inline_len())
+    fn send() -> (SendQueue<transport::Rc>, hot::PreparedSend) {
+        with_prepared(exclusive(), wqe::send())
     }
-    fn near() -> (SendQueue<transport::Ud>, hot::NearShot) {
-        prepared(exclusive(), wqe::send().to(Peers::new().peer(0).near).inline_len())
+    fn near() -> (SendQueue<transport::Ud>, hot::PreparedNear) {
+        with_prepared(exclusive(), wqe::send().to(Peers::new().peer(0).near))
     }
-    fn far() -> (SendQueue<transport::Ud>, hot::FarShot) {
-        prepared(exclusive(), wqe::send().to(Peers::new().peer(0).far).inline_len())
+    fn far() -> (SendQueue<transport::Ud>, hot::PreparedFar) {
+        with_prepared(exclusive(), wqe::send().to(Peers::new().peer(0).far))
     }
-    fn near_target() -> (SendQueue<transport::Dci>, hot::NearTargetShot) {
-        prepared(exclusive(), wqe::write(message(0).to).to(Targets::new().target(0).near).inline_len())
+    fn near_target() -> (SendQueue<transport::Dci>, hot::PreparedTarget) {
+        with_prepared(exclusive(), wqe::write(message(0).to).to(Targets::new().target(0).near))
     }
-    fn xrc() -> (SendQueue<transport::XrcInitiator>, hot::XrcShot) {
-        prepared(exclusive(), wqe::write(message(0).to).to(Srqn::truncate(0x1234)).inline_len())
+    fn xrc() -> (SendQueue<transport::XrcInitiator>, hot::PreparedXrc) {
+        with_prepared(exclusive(), wqe::write(message(0).to).to(Srqn::truncate(0x1234)))
     }
     fn host(last: u8) -> Host<SocketAddrV4> {
         Host { mac: [2, 0, 0x5e, 0, 0x53, last], socket: SocketAddrV4::new([192, 0, 2, last].into(), 5000) }
     }
-    fn order() -> (hot::FrameQueue, hot::OrderShot, hot::Order) {
+    fn order() -> (hot::FrameQueue, hot::Order) {
         let mut order = hot::Order::new(&host(1), &host(2));
         order.set_payload(&[0; 48]).expect("room");
-        let (sq, template) = prepared(exclusive(), order.request());
-        (sq, template, order)
+        (send_queue(exclusive()), order)
     }
-    fn frame() -> (hot::FrameQueue, hot::FrameShot) {
-        prepared(exclusive(), wqe::frame().l3_checksum().l4_checksum().inline_headers(FRAMES[0]))
+    fn frame() -> (hot::FrameQueue, hot::PreparedFrame<'static>) {
+        with_prepared(exclusive(), wqe::frame().l3_checksum().l4_checksum().inline_headers(&[0; 60]))
     }
-    fn segment() -> (hot::FrameQueue, hot::OrderShot, hot::Segment) {
+    fn segment() -> (hot::FrameQueue, hot::Segment) {
         let mut segment = hot::Segment::new(&host(1), &host(2));
         segment.set_payload(&[0; 32]).expect("room");
-        let (sq, template) = prepared(exclusive(), segment.request());
-        (sq, template, segment)
+        (send_queue(exclusive()), segment)
     }
     /// Queues with a request each that only needs its doorbell.
     fn staged() -> Vec<hot::RcStaged<'static>> {
@@ -418,47 +416,47 @@ fn templates() -> Vec<Case> {
         (0..ENTRIES as u64).map(shot).collect()
     }
     vec![
-        case!("post template two fences", 1, two_fences, fire_two_fences, |state, n, fire| {
-            fire(&mut state.0, &state.1, &message(n).data).expect("space")
+        case!("post prepared two fences", 1, two_fences, prepared_two_fences, |state, n, post| {
+            post(&mut state.0, &state.1, &message(n).data).expect("space")
         })
         .goal(37),
-        case!("post template one fence", 1, one_fence, fire_one_fence, |state, n, fire| {
-            fire(&mut state.0, &state.1, &message(n).data).expect("space")
+        case!("post prepared one fence", 1, one_fence, prepared_one_fence, |state, n, post| {
+            post(&mut state.0, &state.1, &message(n).data).expect("space")
         })
         .goal(37),
-        case!("post template one fence, at", 1, one_fence, fire_at, |state, n, fire| {
-            fire(&mut state.0, &state.1, message(n).to, &message(n).data).expect("space")
+        case!("post prepared one fence, at", 1, one_fence, prepared_at, |state, n, post| {
+            post(&mut state.0, &state.1, message(n).to, &message(n).data).expect("space")
         }),
-        case!("post template one fence, signaled_if", 1, one_fence, fire_signaled_if, |state, n, fire| {
-            fire(&mut state.0, &state.1, n % 4 == 0, WrId(n), &message(n).data).expect("space")
+        case!("post prepared one fence, signaled_if", 1, one_fence, prepared_signaled_if, |state, n, post| {
+            post(&mut state.0, &state.1, n % 4 == 0, WrId(n), &message(n).data).expect("space")
         }),
-        case!("template entry template two fences", 1, entry, fire_entry, |state, n, fire| {
-            fire(&mut state.0, &state.1, message(n).from).expect("space")
+        case!("prepared entry prepared two fences", 1, entry, prepared_entry, |state, n, post| {
+            post(&mut state.0, &state.1, message(n).from).expect("space")
         }),
-        case!("template send template two fences", 1, send, fire_send, |state, n, fire| {
-            fire(&mut state.0, &state.1, &message(n).data).expect("space")
+        case!("prepared send prepared two fences", 1, send, prepared_send, |state, n, post| {
+            post(&mut state.0, &state.1, &message(n).data).expect("space")
         }),
-        case!("template datagram compact", 1, near, fire_datagram, |state, n, fire| {
-            fire(&mut state.0, &state.1, &message(n).data).expect("space")
+        case!("prepared datagram compact", 1, near, prepared_datagram, |state, n, post| {
+            post(&mut state.0, &state.1, &message(n).data).expect("space")
         }),
-        case!("template datagram full", 1, far, fire_datagram_full, |state, n, fire| {
-            fire(&mut state.0, &state.1, &message(n).data).expect("space")
+        case!("prepared datagram full", 1, far, prepared_datagram_full, |state, n, post| {
+            post(&mut state.0, &state.1, &message(n).data).expect("space")
         }),
-        case!("template dynamic compact", 1, near_target, fire_dynamic, |state, n, fire| {
-            fire(&mut state.0, &state.1, &message(n).data).expect("space")
+        case!("prepared dynamic compact", 1, near_target, prepared_dynamic, |state, n, post| {
+            post(&mut state.0, &state.1, &message(n).data).expect("space")
         }),
-        case!("template xrc at", 1, xrc, fire_xrc_at, |state, n, fire| {
-            fire(&mut state.0, &state.1, message(n).to, &message(n).data).expect("space")
+        case!("prepared xrc at", 1, xrc, prepared_xrc_at, |state, n, post| {
+            post(&mut state.0, &state.1, message(n).to, &message(n).data).expect("space")
         }),
-        case!("post frame template", 1 in 2, frame, fire_frame, |state, n, fire| {
-            fire(&mut state.0, &state.1, black_box(&FRAMES[n as usize % FRAMES.len()])).expect("space")
+        case!("post frame prepared", 1 in 2, frame, prepared_frame, |state, n, post| {
+            post(&mut state.0, &state.1, black_box(&FRAMES[n as usize % FRAMES.len()])).expect("space")
         }),
-        case!("order delegated", 1 in 2, segment, fire_segment, |state, n, fire| {
+        case!("order delegated", 1 in 2, segment, post_segment, |state, n, post| {
             let payload = FRAMES[n as usize % FRAMES.len()].first_chunk().expect("32 bytes");
-            fire(&mut state.0, &state.1, &mut state.2, black_box(payload)).expect("space")
+            post(&mut state.0, &mut state.1, black_box(payload)).expect("space")
         }),
-        case!("order template", 1 in 2, order, fire_order, |state, n, fire| {
-            fire(&mut state.0, &state.1, &mut state.2, n as u32).expect("space")
+        case!("order prepared", 1 in 2, order, post_order, |state, n, post| {
+            post(&mut state.0, &mut state.1, n as u32).expect("space")
         }),
         case!("order warm", 1, order, warm_order, |state, _n, warm| warm(&state.0, &state.1)),
         case!("post stage", 1, || send_queue(exclusive()), stage, |sq, n, stage| {

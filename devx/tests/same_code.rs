@@ -95,7 +95,7 @@ const HOT: [(&str, &str); 11] = [
     ("post_one_fence", "post_one_fence"),
     ("post_entry", "post_entry"),
     ("post_slice", "post_slice"),
-    ("fire", "fire_two_fences"),
+    ("prepared", "prepared_two_fences"),
     ("batch", "batch"),
     ("retire_send", "retire_send"),
     ("post_receive", "post_receive"),

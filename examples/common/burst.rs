@@ -110,7 +110,7 @@ impl FrameSender {
                         // SAFETY: the memory is written by nothing, and goes after the queue.
                         unsafe { session.gather_unchecked(place)? };
                     } else {
-                        session.inline(*frame)?;
+                        session.inline(frame)?;
                     }
                 }
                 session.close();
@@ -119,7 +119,7 @@ impl FrameSender {
                 // SAFETY: as above.
                 unsafe { batch.push_unchecked(&request)? };
             } else {
-                batch.push(&wqe::frame().inline(frames[0]).signaled_if(self.sent == last, WrId(self.sent)))?;
+                batch.push(&wqe::frame().inline_slice(frames[0]).signaled_if(self.sent == last, WrId(self.sent)))?;
             }
             self.sent += frames.len() as u64;
         }

@@ -2,9 +2,10 @@
 
 use blueflame::transport::Rc;
 use blueflame::verbs::Device;
-use blueflame::wqe::formats::{BlockSize, EncryptedSide, Encryption, SignatureOrder};
+use blueflame::wqe::data::Data;
+use blueflame::wqe::formats::{BlockSize, EncryptedSide, Encryption, Formats, SignatureOrder};
 use blueflame::wqe::keys::KeyRights;
-use blueflame::wqe::{self, Fence, WorkRequest};
+use blueflame::wqe::{self, Fence, Request, SupportedOn};
 use blueflame::{PostError, WrId};
 use blueflame_devx::Context;
 use blueflame_devx::object::{Dek, EncryptingKey, Pd, XtsKey};
@@ -14,7 +15,7 @@ use howto::{End, Failure};
 const UNIT: usize = 512;
 
 /// Posts a request that names the end's buffer, by its own key or by another.
-fn post(end: &mut End, request: &impl WorkRequest<Rc>) -> Result<(), PostError> {
+fn post<O: SupportedOn<Rc>, D: Data>(end: &mut End, request: &Request<'_, O, D>) -> Result<(), PostError> {
     // SAFETY: the buffer is registered longer than the queue lives, and this program looks at it after completions.
     unsafe { end.pair.sq.post_unchecked(request) }
 }
@@ -42,8 +43,8 @@ fn main() -> Result<(), Failure> {
         order: SignatureOrder::default(),
     };
     let key = EncryptingKey::new(&pd, 4)?;
-    let memory = near.buffer.sge_of(0..UNIT);
-    post(&mut near, &key.configure().rights(KeyRights::LOCAL_WRITE).list([memory]).encryption(encryption))?;
+    let (memory, formats) = ([near.buffer.sge_of(0..UNIT)], Formats::encryption(encryption));
+    post(&mut near, &key.configure().rights(KeyRights::LOCAL_WRITE).list(&memory).formats(&formats))?;
     // ANCHOR_END: key
     // ANCHOR: use
     // The fence waits until the key has changed.

@@ -41,7 +41,7 @@ fn main() -> Result<(), Failure> {
         let last = half.end - 1;
         let mut batch = sender.pair.sq.batch();
         for n in half {
-            let send = wqe::send().inline(&message[..length(n)]);
+            let send = wqe::send().inline_slice(&message[..length(n)]);
             batch.push(&send.signaled_if(n == last, WrId(n as u64)))?;
         }
         batch.ring_doorbell();

@@ -43,7 +43,7 @@ fn main() -> Result<(), Failure> {
 
     // ANCHOR: error
     let long = vec![0; 1 << 10];
-    let refused = near.pair.sq.post(&wqe::write(to).inline(&long[..]));
+    let refused = near.pair.sq.post(&wqe::write(to).inline_slice(&long[..]));
     let Err(PostError::Encode(EncodeError::InlineTooLong { bytes, limit })) = refused else {
         return Err(format!("{} bytes inline: {refused:?}", long.len()).into());
     };

@@ -81,7 +81,7 @@ fn indirect_key(pd: &ProtectionDomain, near: &mut End, far: &mut End) -> Result<
     // For the peer, both pieces are one region that begins at 0.
     let key = pd.indirect_key(4)?;
     let pieces = [far.buffer.sge_of(PAGE..PAGE + 7), far.buffer.sge_of(0..5)];
-    let configure = key.configure().rights(KeyRights::REMOTE_READ).list(pieces);
+    let configure = key.configure().rights(KeyRights::REMOTE_READ).list(&pieces);
     // SAFETY: the buffer is registered longer than the key lives, and nobody writes it meanwhile.
     unsafe { far.pair.sq.post_unchecked(&configure.signaled(WrId(1)))? };
     far.sent()?;

@@ -43,7 +43,7 @@ fn main() -> Result<(), Failure> {
     frame[12..14].copy_from_slice(&EXPERIMENT.to_be_bytes());
     // Older devices need the first 18 bytes in the Ethernet segment; the rest is inline data like any other.
     let (headers, rest) = frame.split_first_chunk::<18>().ok_or("too short a frame")?;
-    pair.sq.post(&wqe::frame().inline_headers(headers).inline(rest).signaled(WrId(2)))?;
+    pair.sq.post(&wqe::frame().inline_headers(headers).inline_slice(rest).signaled(WrId(2)))?;
     // ANCHOR_END: send
     howto::completion(&mut sends, |cqe| pair.sq.complete(cqe))?;
     // ANCHOR: receive
@@ -69,7 +69,7 @@ fn main() -> Result<(), Failure> {
         let offsets = HeaderOffsets::new(outer, Some(inner))?;
         let (headers, rest) = tunnel.split_first_chunk::<42>().ok_or("too short a frame")?;
         let request = wqe::frame().inline_headers(headers).l3_checksum().inner_l3_checksum().inner_l4_checksum();
-        pair.sq.post(&request.header_offsets(offsets).inline(rest).signaled(WrId(3)))?;
+        pair.sq.post(&request.header_offsets(offsets).inline_slice(rest).signaled(WrId(3)))?;
         // ANCHOR_END: tunnel
         howto::completion(&mut sends, |cqe| pair.sq.complete(cqe))?;
         println!("a frame of a tunnel has left");

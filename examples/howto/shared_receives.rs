@@ -43,7 +43,7 @@ fn main() -> Result<(), Failure> {
     for n in 0..MESSAGES {
         let client = usize::from(n % 3 == 0);
         let text = format!("message {n}");
-        clients[client].pair.sq.post(&wqe::send().inline(text.as_bytes()).signaled(WrId(n as u64)))?;
+        clients[client].pair.sq.post(&wqe::send().inline_slice(text.as_bytes()).signaled(WrId(n as u64)))?;
         clients[client].sent()?;
 
         // ANCHOR: receive

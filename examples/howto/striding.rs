@@ -59,7 +59,7 @@ fn main() -> Result<(), Failure> {
         for n in first..first + BURST {
             frame[14..18].copy_from_slice(&n.to_be_bytes());
             let (headers, rest) = frame.split_first_chunk::<18>().ok_or("too short a frame")?;
-            let request = wqe::frame().inline_headers(headers).inline(rest);
+            let request = wqe::frame().inline_headers(headers).inline_slice(rest);
             batch.push(&request.signaled_if(n + 1 == first + BURST, WrId(n.into())))?;
         }
         batch.ring_doorbell();

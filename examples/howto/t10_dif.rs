@@ -2,11 +2,12 @@
 
 use blueflame::transport::Rc;
 use blueflame::verbs::Device;
+use blueflame::wqe::data::Data;
 use blueflame::wqe::formats::{
-    BlockSignature, BlockSignatureKind, BlockSize, Escape, Guard, Seed, SignedBlocks, T10Dif,
+    BlockSignature, BlockSignatureKind, BlockSize, Escape, Formats, Guard, Seed, SignedBlocks, T10Dif,
 };
 use blueflame::wqe::keys::KeyRights;
-use blueflame::wqe::{self, Fence, WorkRequest};
+use blueflame::wqe::{self, Fence, Request, SupportedOn};
 use blueflame::{PostError, WrId};
 use blueflame_devx::Context;
 use blueflame_devx::object::{Pd, SignatureKey};
@@ -18,7 +19,7 @@ const SIGNED: usize = BLOCK + 8;
 const BLOCKS: usize = 2;
 
 /// Posts a request that names the end's buffer, by its own key or by another.
-fn post(end: &mut End, request: &impl WorkRequest<Rc>) -> Result<(), PostError> {
+fn post<O: SupportedOn<Rc>, D: Data>(end: &mut End, request: &Request<'_, O, D>) -> Result<(), PostError> {
     // SAFETY: the buffer is registered longer than the queue lives, and this program looks at it after completions.
     unsafe { end.pair.sq.post_unchecked(request) }
 }
@@ -52,9 +53,8 @@ fn main() -> Result<(), Failure> {
     let blocks = SignedBlocks { size: BlockSize::B512, signature: BlockSignatureKind::T10Dif(dif) };
     // Memory has plain blocks, the wire has signatures.
     let signature = BlockSignature::on_wire(blocks);
-    let memory = near.buffer.sge_of(0..BLOCKS * BLOCK);
-    let configure = key.configure().rights(KeyRights::LOCAL_WRITE).list([memory]);
-    post(&mut near, &configure.signature(signature, key.psvs()))?;
+    let (memory, formats) = ([near.buffer.sge_of(0..BLOCKS * BLOCK)], Formats::signature(signature, key.psvs()));
+    post(&mut near, &key.configure().rights(KeyRights::LOCAL_WRITE).list(&memory).formats(&formats))?;
     for set_psv in signature.set_psvs(key.psvs()) {
         post(&mut near, &set_psv)?;
     }

@@ -62,7 +62,7 @@ fn main() -> Result<(), Failure> {
     // ANCHOR: send
     for tag in [9, 7] {
         let message = [&TagHeader::eager(tag).to_bytes()[..], b"data"].concat();
-        sender.pair.sq.post(&wqe::send().inline(&message[..]).signaled(WrId(tag)))?;
+        sender.pair.sq.post(&wqe::send().inline_slice(&message[..]).signaled(WrId(tag)))?;
     }
     // ANCHOR_END: send
     sender.sent()?;

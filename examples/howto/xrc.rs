@@ -67,7 +67,7 @@ fn main() -> Result<(), Failure> {
     for (worker, text) in workers.iter().zip(texts) {
         // The peer has told this number, like a remote key.
         let srqn = worker.srq.handle().srqn();
-        sq.post(&wqe::send().to(srqn).inline(text.as_bytes()).signaled(WrId(1)))?;
+        sq.post(&wqe::send().to(srqn).inline_slice(text.as_bytes()).signaled(WrId(1)))?;
     }
     // ANCHOR_END: send
     for (worker, text) in workers.iter_mut().zip(texts) {

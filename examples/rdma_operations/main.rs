@@ -30,7 +30,8 @@ use std::time::{Duration, Instant};
 use blueflame::cq::{Notify, Side};
 use blueflame::queue::{RecvQueue, SendQueue};
 use blueflame::verbs::{Access, Buffer, CompletionChannel, Owned, OwnedCq, Path, Pool, Qp, QueuePair, handshake};
-use blueflame::wqe::{self, WorkRequest};
+use blueflame::wqe::data::Data;
+use blueflame::wqe::{self, Request, SupportedOn};
 use blueflame::{Remote, WrId, transport};
 use clap::{CommandFactory, FromArgMatches, Parser, ValueEnum};
 use common::{Failure, Role, Setup, limited};
@@ -204,7 +205,10 @@ impl Queues {
     ///
     /// # Safety
     /// That of [`SendQueue::post_unchecked`], until this returns.
-    unsafe fn perform(&mut self, request: &impl WorkRequest<transport::Rc>) -> Result<(), Failure> {
+    unsafe fn perform<O: SupportedOn<transport::Rc>, D: Data>(
+        &mut self,
+        request: &Request<'_, O, D>,
+    ) -> Result<(), Failure> {
         // SAFETY: the caller's.
         unsafe { self.sq.post_unchecked(request) }?;
         self.wait_for(Side::Requester)?;

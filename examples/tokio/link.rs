@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use blueflame::cq::{Cqe, CqeError, Notify};
 use blueflame::verbs::{Buffer, CompletionChannel, Owned, OwnedCq, Qp};
-use blueflame::wqe::WorkRequest;
+use blueflame::wqe::data::Data;
+use blueflame::wqe::{Request, SupportedOn};
 use blueflame::{CompleteError, Remote, SendQueue, WrId, transport, wqe};
 use common::Failure;
 use tokio::io::unix::AsyncFd;
@@ -51,10 +52,10 @@ impl Link {
     ///
     /// # Safety
     /// The request names no memory but that of `buffer`.
-    async unsafe fn perform<W: WorkRequest<transport::Rc>>(
+    async unsafe fn perform<O: SupportedOn<transport::Rc>, D: Data>(
         &self,
         buffer: Buffer,
-        request: impl FnOnce(WrId) -> W,
+        request: impl FnOnce(WrId) -> Request<'static, O, D>,
     ) -> Result<Buffer, Failure> {
         self.room.acquire().await?.forget();
         // ANCHOR: perform

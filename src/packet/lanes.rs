@@ -1,17 +1,17 @@
-//! A frame in units of 16 bytes, in which a shot reads it. Knows no header.
+//! A frame in units of 16 bytes, in which a post reads it. Knows no header.
 //!
 //! A CPU can serve a load from a store that has not reached the cache yet, if this one store has all of the load's
-//! bytes. Otherwise the load waits for the cache, longer than the rest of a shot takes. So a change of a few bytes stores
+//! bytes. Otherwise the load waits for the cache, longer than the rest of a post takes. So a change of a few bytes stores
 //! all 16 bytes around them, aligned.
 
 use crate::arch::Wide;
-use crate::wqe::operations::Frame;
+use crate::wqe::HEADERS_BEFORE_DS;
 use crate::wqe::words::bytes::take8;
 
 /// Bytes of a lane.
 const BYTES: usize = size_of::<Wide>();
 /// Bytes in front of the frame, so that its lanes are aligned.
-const BEFORE: usize = BYTES - <Frame>::BEFORE_DS;
+const BEFORE: usize = BYTES - HEADERS_BEFORE_DS;
 
 /// The bytes of a frame.
 #[derive(Clone, Copy)]
@@ -32,7 +32,7 @@ impl<const N: usize> Lanes<N> {
             return self.put_some(at, up_to_sixteen(new), new.len());
         };
         // Whole lanes, and both ends, which can overlap them.
-        let before_lane = <Frame>::BEFORE_DS.wrapping_sub(at) % BYTES;
+        let before_lane = HEADERS_BEFORE_DS.wrapping_sub(at) % BYTES;
         if before_lane != 0 {
             self.put_some(at, u128::from_le_bytes(*first), BYTES);
         }
@@ -51,7 +51,7 @@ impl<const N: usize> Lanes<N> {
     fn put_some(&mut self, at: usize, new: u128, len: usize) {
         let mask = if len == 0 { 0 } else { u128::MAX >> ((BYTES - len) * 8) };
         // The first bytes are in the WQE's Ethernet segment.
-        let Some(behind) = at.checked_sub(<Frame>::BEFORE_DS) else {
+        let Some(behind) = at.checked_sub(HEADERS_BEFORE_DS) else {
             return self.put_each(at, mask, new);
         };
         let within = behind % BYTES;

@@ -1,4 +1,4 @@
-//! UDP datagrams and TCP segments as frames: prepared once, changed for each shot, with checksums that stay right; and
+//! UDP datagrams and TCP segments as frames: made once, changed for each post, with checksums that stay right; and
 //! the payload of received ones. Knows no device.
 //!
 //! ```
@@ -10,11 +10,10 @@
 //! let here = Host { mac: [2, 0, 0x5e, 0, 0x53, 1], socket: "192.0.2.1:4000".parse()? };
 //! let mut order = Packet::<Udp4, 98>::new(&here, &Host::group("239.1.2.3:5001".parse()?)?);
 //! order.set_payload(b"order 000 of this day")?;
-//! // Encoded once.
-//! let template = sq.template(order.request())?;
-//! // A shot: three bytes of the payload, and the checksums by these three bytes.
+//! sq.post(&order.request())?;
+//! // The next one: three bytes of the payload, and the checksums by these three bytes.
 //! order.set_part(6, b"001")?;
-//! sq.fire(&template.frame(order.as_bytes()), &())?;
+//! sq.post(&order.request())?;
 //! # Ok(())
 //! # }
 //! ```

@@ -1,4 +1,4 @@
-//! A packet that is prepared once, and changed for each shot. Knows no queue.
+//! A packet that is made once, and changed for each post. Knows no queue.
 
 use core::fmt;
 use core::marker::PhantomData;
@@ -223,17 +223,15 @@ impl<K: Kind, const N: usize> Packet<K, N> {
         self.frame.bytes.get(K::PAYLOAD..K::PAYLOAD + self.len).unwrap_or_default()
     }
 
-    /// The request that sends this frame: post it, or make a [template](crate::SendQueue::template) of it, which
-    /// [`Template::frame`](crate::queue::Template::frame) fires with later states of the packet. The whole frame is in
-    /// the WQE's Ethernet segment.
-    #[inline]
-    pub fn request(&self) -> Request<Frame<[u8; N]>> {
-        wqe::frame().inline_headers(self.frame.bytes)
+    /// The request that sends this frame. The whole frame is in the WQE's Ethernet segment.
+    #[inline(always)]
+    pub fn request(&self) -> Request<'_, Frame<N>> {
+        wqe::frame().inline_headers(&self.frame.bytes)
     }
 
     /// As [`request`](Self::request); the device computes the checksums.
-    #[inline]
-    pub fn request_by_device(&self) -> Request<Frame<[u8; N]>> {
+    #[inline(always)]
+    pub fn request_by_device(&self) -> Request<'_, Frame<N>> {
         let request = self.request().l4_checksum();
         if Self::V6 { request } else { request.l3_checksum() }
     }

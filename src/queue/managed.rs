@@ -3,6 +3,7 @@ use super::recv::queue::RecvQueue;
 use super::send::queue::SendQueue;
 use crate::db::Managed;
 use crate::transport::{RecvForm, Transport};
+use crate::wqe::data::Nothing;
 use crate::wqe::operations::{RecvEnable, SendEnable};
 use crate::wqe::{Request, enable_receives, enable_sends};
 
@@ -35,7 +36,7 @@ impl<T: Transport> SendQueue<T, Managed> {
     /// before this queue pair is reset or destroyed. It names an index modulo 2^16: executed later, or by another
     /// device, it has the device execute old requests of the ring, whose memory may be in use again.
     #[inline]
-    pub unsafe fn enable(&self) -> Request<SendEnable> {
+    pub unsafe fn enable(&self) -> Request<'static, SendEnable, Nothing> {
         enable_sends(self.qpn(), self.pi())
     }
 }
@@ -51,7 +52,7 @@ impl<F: RecvForm> RecvQueue<F> {
     /// before this queue pair is reset or destroyed. It names an index modulo 2^16: executed later, or by another
     /// device, it has the device execute old requests of the ring, whose memory may be in use again.
     #[inline]
-    pub unsafe fn enable(&self) -> Request<RecvEnable> {
+    pub unsafe fn enable(&self) -> Request<'static, RecvEnable, Nothing> {
         enable_receives(self.qpn(), self.head())
     }
 }

@@ -33,5 +33,4 @@ pub use send::error::PostError;
 pub use send::moderation::Moderation;
 pub use send::queue::{Done, SendQueue};
 pub use send::staged::Staged;
-pub use send::template::{FrameTemplate, Template};
 pub use tags::matching::TagMatching;

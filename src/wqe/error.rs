@@ -1,7 +1,7 @@
 //! Why a request cannot become a WQE of a queue. Knows limits only, no request.
 use core::fmt;
 
-use super::limits::{FrameOffload, FrameOffloads, KEY_LIST_ALIGN, Limits, MAX_MEMCPY_BYTES, MAX_SGE_BYTES};
+use super::limits::{FrameOffload, KEY_LIST_ALIGN, Limits, MAX_MEMCPY_BYTES, MAX_SGE_BYTES, Needs};
 use crate::types::Ds;
 
 /// Why a request does not fit a WQE of this queue, with the value and the limit. Nothing has been written.
@@ -22,8 +22,8 @@ pub enum EncodeError {
         /// The maximum of a data segment, or the bytes of the buffer.
         limit: u32,
     },
-    /// A template, or a request of a [burst](crate::queue::send::Burst), with a scatter/gather entry of zero bytes.
-    /// Verbs leaves such entries out of a WQE, but the size is fixed there.
+    /// A request of a [burst](crate::queue::send::Burst), or a [prepared](crate::SendQueue::prepare) one, with a
+    /// scatter/gather entry of zero bytes. Verbs leaves such entries out of a WQE, but the size is fixed there.
     EmptySge,
     /// A frame of zero bytes in a [session](crate::queue::send::Session).
     EmptyFrame,
@@ -117,23 +117,22 @@ impl EncodeError {
     /// The limit of a queue that a type of requests exceeds.
     #[cold]
     pub(crate) fn uncovered(limits: Limits, needs: Limits) -> Self {
-        if let Err(error) = limits.check_offloads(needs.offloads) {
-            error
-        } else if needs.max_sge > limits.max_sge {
+        if needs.max_sge > limits.max_sge {
             Self::too_many_sges(needs.max_sge as usize, limits.max_sge)
         } else {
             Self::inline_too_long(needs.max_inline as usize, limits.max_inline)
         }
     }
 
-    #[cold]
+    #[inline(always)]
     pub(super) fn sge_too_long(bytes: u32) -> Self {
         Self::SgeTooLong { bytes, limit: MAX_SGE_BYTES }
     }
 
-    /// The error for a template's entry of zero bytes or of too many.
+    /// The error for a scatter/gather entry of zero bytes or of too many, where the size of the request is fixed.
     #[cold]
-    pub(super) fn sge_size(bytes: u32) -> Self {
+    #[inline(never)]
+    pub(super) fn odd_entry(bytes: u32) -> Self {
         if bytes == 0 { Self::EmptySge } else { Self::sge_too_long(bytes) }
     }
 
@@ -144,6 +143,7 @@ impl EncodeError {
 
     /// The error for a frame of zero bytes or of too many.
     #[cold]
+    #[inline(never)]
     pub(crate) fn frame_size(bytes: u32) -> Self {
         if bytes == 0 { Self::EmptyFrame } else { Self::sge_too_long(bytes) }
     }
@@ -164,7 +164,7 @@ impl EncodeError {
         Self::InlineTooLong { bytes, limit }
     }
 
-    #[cold]
+    #[inline(always)]
     pub(super) fn key_list_too_long(entries: usize, limit: u16) -> Self {
         Self::KeyListTooLong { entries, limit }
     }
@@ -194,7 +194,7 @@ impl EncodeError {
         Self::EncryptedSignatures
     }
 
-    #[cold]
+    #[inline(always)]
     pub(super) fn memcpy_size(bytes: u32, limit: u32) -> Self {
         Self::MemcpySize { bytes, limit: limit.min(MAX_MEMCPY_BYTES) }
     }
@@ -208,7 +208,7 @@ impl EncodeError {
 impl Limits {
     /// Checks that the device has the offloads of `needs`.
     #[inline(always)]
-    pub(crate) fn check_offloads(&self, needs: FrameOffloads) -> Result<(), EncodeError> {
+    pub(crate) fn check_offloads(&self, needs: Needs) -> Result<(), EncodeError> {
         match self.offloads.missing(needs) {
             None => Ok(()),
             Some(offload) => Err(EncodeError::no_offload(offload)),
@@ -225,11 +225,9 @@ impl fmt::Display for EncodeError {
             Self::SgeTooLong { bytes, limit } => {
                 write!(f, "scatter/gather entry of {bytes} bytes, at most {limit} are possible")
             }
-            Self::EmptySge => write!(
-                f,
-                "scatter/gather entry of 0 bytes, those of templates and bursts have at least \
-                1"
-            ),
+            Self::EmptySge => {
+                write!(f, "scatter/gather entry of 0 bytes, those of bursts and prepared requests have at least 1")
+            }
             Self::EmptyFrame => write!(f, "frame of 0 bytes, at least 1 is needed"),
             Self::InlineTooLong { bytes, limit } => {
                 write!(f, "{bytes} bytes of inline data, but the queue accepts at most {limit}")

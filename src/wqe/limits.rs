@@ -31,9 +31,29 @@ impl Limits {
     /// Whether each limit is at least as large as in `needs`.
     #[inline(always)]
     pub(crate) const fn cover(&self, needs: Self) -> bool {
-        self.max_inline >= needs.max_inline
-            && self.max_sge >= needs.max_sge
-            && self.offloads.missing(needs.offloads).is_none()
+        self.max_inline >= needs.max_inline && self.max_sge >= needs.max_sge
+    }
+}
+
+/// The offloads that a frame needs, a bit for each of [`FrameOffload`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Needs(u8);
+
+impl Needs {
+    /// None.
+    pub(crate) const NONE: Self = Self(0);
+
+    /// These and another one.
+    ///
+    /// Offsets replace the device's own search for inner headers, and those of large sends are an offload of their own.
+    #[inline(always)]
+    pub(super) const fn and(self, offload: FrameOffload) -> Self {
+        let all = self.0 | 1 << offload as u8;
+        let offsets = all & 1 << FrameOffload::HeaderOffsets as u8 != 0;
+        let large = all & 1 << FrameOffload::LargeSends as u8 != 0;
+        let of_large = if offsets && large { 1 << FrameOffload::HeaderOffsetsOfLarge as u8 } else { 0 };
+        let inner = if offsets { 1 << FrameOffload::InnerChecksums as u8 } else { 0 };
+        Self((all | of_large) & !inner)
     }
 }
 
@@ -83,30 +103,30 @@ impl FrameOffloads {
         max_large_send: 0,
     };
 
-    /// The needs of options together: offsets replace the device's own search for inner headers, and those of large
-    /// sends are an offload of their own.
-    pub(super) const fn with_common(self) -> Self {
-        let inner_checksums = self.inner_checksums && !self.header_offsets;
-        Self { inner_checksums, header_offsets_of_large: self.header_offsets && self.max_large_send != 0, ..self }
-    }
-
     /// The first offload of `needs` that is not here. Bytes of large sends are compared where they are known.
     #[inline(always)]
-    pub(crate) const fn missing(&self, needs: Self) -> Option<FrameOffload> {
-        if needs.max_large_send != 0 && self.max_large_send == 0 {
-            Some(FrameOffload::LargeSends)
-        } else if needs.inner_checksums && !self.inner_checksums {
-            Some(FrameOffload::InnerChecksums)
-        } else if needs.header_offsets && !self.header_offsets {
-            Some(FrameOffload::HeaderOffsets)
-        } else if needs.header_offsets_of_large && !self.header_offsets_of_large {
-            Some(FrameOffload::HeaderOffsetsOfLarge)
-        } else if needs.metadata && !self.metadata {
-            Some(FrameOffload::Metadata)
-        } else {
-            None
+    pub(crate) fn missing(&self, needs: Needs) -> Option<FrameOffload> {
+        if needs == Needs::NONE {
+            return None;
+        }
+        FrameOffload::ALL.into_iter().find(|&offload| needs.0 & 1 << offload as u8 != 0 && !self.has(offload))
+    }
+
+    #[inline(always)]
+    const fn has(&self, offload: FrameOffload) -> bool {
+        match offload {
+            FrameOffload::LargeSends => self.max_large_send != 0,
+            FrameOffload::InnerChecksums => self.inner_checksums,
+            FrameOffload::HeaderOffsets => self.header_offsets,
+            FrameOffload::HeaderOffsetsOfLarge => self.header_offsets_of_large,
+            FrameOffload::Metadata => self.metadata,
         }
     }
+}
+
+impl FrameOffload {
+    const ALL: [Self; 5] =
+        [Self::LargeSends, Self::InnerChecksums, Self::HeaderOffsets, Self::HeaderOffsetsOfLarge, Self::Metadata];
 }
 
 impl fmt::Display for FrameOffload {

@@ -24,11 +24,10 @@
 //!   +------------------------+  at the ring's end the WQE goes on at the ring's start, also inside inline data
 //! ```
 //!
-//! A request ([`write()`], [`send()`], [`read()`], …) is a plain value: an operation with its operands, a payload,
-//! flags and the application's identifier. It knows its size, at compile time if its parts do. It encodes itself DS by
-//! DS: into CPU registers if its type fits one or two WQEBBs, otherwise into the ring in place. There is one encoder;
-//! operations (a table in `operations/table.rs`) and payloads supply only the differences. [`seg`] has the segments'
-//! layouts.
+//! A request ([`write()`], [`send()`], [`read()`], …) is a value: the words of its segments, its data, flags and the
+//! application's identifier. Its type tells the operation and the data, and so the size of the WQE, unless the data is
+//! a slice. If it fits four WQEBBs, it is composed in CPU registers, otherwise in the ring in place
+//! (`encode.rs`). The operations are a table in `table.rs`; [`seg`] has the segments' layouts.
 //!
 //! The bytes are those of libmlx5 (rdma-core `providers/mlx5/qp.c`, `_mlx5_post_send`), except where the device does
 //! not read. These places are the padding behind inline data (up to the next 16 bytes), the compare word of a
@@ -38,50 +37,59 @@
 
 pub mod address;
 pub mod atomics;
-mod builders;
+mod copy;
 pub mod cross_channel;
+mod cursor;
+pub mod data;
+mod encode;
 mod error;
 mod flags;
 pub mod formats;
+mod frame;
 pub mod keys;
 pub mod limits;
 mod opcode;
-pub mod operations;
-#[doc(hidden)]
-pub mod parts;
-mod payload;
+mod operation;
 mod request;
 mod sealed;
 pub mod seg;
 mod signing;
-mod sink;
+mod table;
 mod tags;
-pub mod template;
 pub(crate) mod words;
+
+/// The operations as types, and what they are made of.
+pub mod operations {
+    pub use super::copy::Opaque;
+    pub use super::frame::header_offsets::{HeaderOffsets, HeadersAt, Ip, L4};
+    pub use super::frame::{Frame, LargeSend};
+    pub use super::operation::{Operation, Prepared, SupportedOn, To};
+    pub use super::table::*;
+}
 
 pub use address::vector::{DcAddress, UdAddress};
 pub use atomics::masked::{masked_compare_swap, masked_fetch_add};
-pub use builders::{
-    bind_window, compare_swap, configure_key, fetch_add, local_invalidate, nop, read, send, unbind_window, write,
-};
-pub use cross_channel::queues::{dump, wait_for_completion};
+pub use copy::memcpy;
+pub use cross_channel::queues::{dump, dump_slice, wait_for_completion};
+pub use data::{Remote, Sge};
 pub use error::EncodeError;
 pub use flags::{CompletionMode, Fence};
 pub use formats::signature::set_psv;
+pub use frame::frame;
+pub use keys::configure::configure_key;
+pub use keys::window::{bind_window, local_invalidate, unbind_window};
 pub use limits::Limits;
-pub use operations::copy::memcpy;
-pub use operations::frame_request::frame;
-pub use operations::service::SupportedOn;
-pub use operations::table::Remote;
-pub use payload::Sge;
-pub use request::{Request, WorkRequest};
+pub use operation::SupportedOn;
+pub use request::{Erased, Request};
+pub(crate) use request::{Parts, Shape};
+pub use table::{compare_swap, fetch_add, nop, read, send, write};
 pub use tags::entry::{tag_append, tag_remove, tag_sync};
 
 pub(crate) use cross_channel::queues::{enable_receives, enable_sends};
-pub(crate) use operations::multi_packet::{MULTI_PACKET_HEAD_DS, MultiPacket};
-pub(crate) use payload::{Inline, Registered};
-pub(crate) use request::Control;
-pub(crate) use seg::{CtrlSeg, DataSeg, RaddrSeg};
-pub(crate) use signing::{ByteXor, Signing};
-pub(crate) use sink::{Composed, RingCursor, Sink, Straight, WQEBB_DS};
+pub(crate) use cursor::{RingCursor, each_ds};
+pub(crate) use data::inline_ds;
+pub(crate) use encode::WQEBB_DS;
+pub(crate) use frame::{HEADERS_BEFORE_DS, MULTI_PACKET_HEAD_DS, MultiPacket};
+pub(crate) use seg::{CtrlSeg, DataSeg};
+pub(crate) use signing::{ByteXor, sign, signed_in_ring};
 pub(crate) use words::ds::{DsWords, HeldDs};

@@ -1,67 +1,62 @@
-//! The one encoder: a request is an operation, a payload, flags and an identifier. Knows no queue, and no operation by
-//! its name.
-use super::error::EncodeError;
-use super::flags::{CompletionMode, Fence, bits};
-use super::limits::Limits;
-use super::operations::service::{Operation, SupportedOn};
-use super::payload::{Empty, NoLocalMemory, Payload};
-use super::sealed::Sealed;
-use super::seg::CtrlSeg;
-use super::sink::Sink;
-use super::words::ds::DsWords;
+//! A request as a value: its words, its data, flags and an identifier; and its checks. Knows no queue, and no operation
+//! by its name.
+use core::fmt;
+use core::marker::PhantomData;
+use core::mem::offset_of;
+
 use crate::transport::Transport;
-use crate::types::{Ds, WrId};
+use crate::types::{DS_BYTES, Ds, Lkey, Wqebbs, WrId};
+use crate::wqe::address::destination::Destination;
+use crate::wqe::data::{Bytes, Data, Entries, Given, Remote, Sge, ToCarry, ToFetch, ToScatter, inline_ds};
+use crate::wqe::error::EncodeError;
+use crate::wqe::flags::{CompletionMode, Fence, bits};
+use crate::wqe::keys::list::KeyList;
+use crate::wqe::limits::{Limits, MAX_SGE_BYTES, Needs};
+use crate::wqe::operation::{Operation, Prepared, To};
+use crate::wqe::seg::{CtrlSeg, DataSeg, RaddrSeg};
+use crate::wqe::words::ds::DsWords;
 
-/// The queue's part of a request's control segment.
-#[derive(Clone, Copy, Debug)]
-pub struct Control {
-    /// Index of the WQE's first WQEBB, at most 2^16 - 1.
-    pub(crate) index: u32,
-    /// The queue pair number, at its place in the first word.
-    pub(crate) qpn: u64,
-    /// Whether requests complete with a CQE even if they do not ask.
-    pub(crate) signal_all: bool,
-}
+/// DS that a request holds in words: the longest operations with a destination, or those that change a key, with an
+/// entry each.
+pub(super) const WORDS: usize = 12;
 
-/// A value that can be posted to a send queue of transport `T`.
+/// The place of a prepared request's second words of the control segment: that of one that asks for no completion, and
+/// the bits that differ in one that does.
+const PREPARED_FLAGS: usize = WORDS - 1;
+
+/// What a request consists of, whatever its type.
 ///
-/// Implemented by [`Request`] for the operations that `T` has ([`SupportedOn`]).
-pub trait WorkRequest<T: Transport>: Sealed + Copy {
-    /// The maximum number of DS, control segment included; `None` if it is known only at run time.
-    const MAX_DS: Option<usize>;
-
-    /// Whether it carries inline data.
-    const INLINE: bool;
-
-    /// Whether it has a payload, which may exceed a queue's limits.
-    #[doc(hidden)]
-    const HAS_PAYLOAD: bool;
-
-    /// The identifier to hand back with its completion (`wr_id`).
-    fn id(&self) -> WrId;
-
-    /// Its size in DS, control segment included.
-    ///
-    /// # Errors
-    /// The request exceeds `limits` or the format: the error has the value and the limit.
-    #[doc(hidden)]
-    fn ds(&self, limits: &Limits) -> Result<usize, EncodeError>;
-
-    /// The required limits if it [has](Self::has_static_size) its static size.
-    #[doc(hidden)]
-    const NEEDS: Limits;
-
-    /// Whether its size is [`MAX_DS`](Self::MAX_DS), it needs [`NEEDS`](Self::NEEDS), and its values are within
-    /// `limits`, where they have any. The answer agrees with [`ds`](Self::ds), by the fewest comparisons.
-    #[doc(hidden)]
-    fn has_static_size(&self, limits: &Limits) -> bool;
-
-    /// Writes the whole WQE of size `ds`, which must be the result of [`ds`](Self::ds).
-    #[doc(hidden)]
-    fn encode<S: Sink>(&self, control: &Control, ds: Ds, sink: &mut S);
+/// The words come first, aligned to their size, so that one load gets 16 bytes of a request that is kept.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(16))]
+pub(crate) struct Parts<'d> {
+    /// The control segment, of which the first word is the operation's and the queue's.
+    pub(super) control: DsWords,
+    /// The record, of which the second word is the size.
+    pub(super) record: DsWords,
+    /// The destination, the operation's segments, and the entries given by value.
+    pub(super) words: [DsWords; WORDS],
+    /// Inline headers of a frame.
+    pub(super) headers: &'d [u8],
+    /// Inline data.
+    pub(super) bytes: &'d [u8],
+    /// Entries given by reference.
+    pub(super) entries: &'d [Sge],
+    /// The memory behind a key.
+    pub(super) list: KeyList<'d>,
+    /// Entries of a key, or bytes of each packet of a large send.
+    pub(super) size: u16,
+    /// Bytes that the entries name.
+    pub(super) payload: u64,
+    /// The offloads that a frame needs.
+    pub(super) needs: Needs,
+    /// An operand is out of its limits.
+    pub(super) fault: Option<EncodeError>,
+    /// Some entries are of no bytes, and left out, or have too many.
+    pub(super) is_odd: bool,
 }
 
-/// A work request: start with the operation ([`write`](super::write), [`send`](super::send), …), add
+/// A work request: start with the operation ([`write`](super::write()), [`send`](super::send), …), add
 /// data, flags and an identifier, then post it.
 ///
 /// ```
@@ -75,6 +70,22 @@ pub trait WorkRequest<T: Transport>: Sealed + Copy {
 /// let _ = wqe::send().gather([local, local]).imm(42).solicited();
 /// ```
 ///
+/// Its types say which operation `O` it is, and what data `D` it has: both are known when the program is compiled, and
+/// so is the size of the WQE. All else are values. A request can be kept, and posted many times, each time with other
+/// data:
+///
+/// ```
+/// # use blueflame::{PostError, Remote, SendQueue, WrId, db::Register, transport, wqe};
+/// /// Writes messages one after the other into a buffer of the peer's.
+/// fn stream<R: Register>(sq: &mut SendQueue<transport::Rc, R>, to: Remote, messages: &[[u8; 32]]) -> Result<(), PostError> {
+///     let write = wqe::write(to).signaled(WrId(7));
+///     for (message, n) in messages.iter().zip(0..) {
+///         sq.post(&write.at(to.at(32 * n)).inline(message))?;
+///     }
+///     Ok(())
+/// }
+/// ```
+///
 /// Data can be given once, and a READ carries none:
 ///
 /// ```compile_fail,E0599
@@ -86,51 +97,84 @@ pub trait WorkRequest<T: Transport>: Sealed + Copy {
 /// let _ = wqe::send().inline(b"once").inline(b"twice");
 /// ```
 #[doc(alias = "ibv_send_wr")]
-#[derive(Clone, Copy, Debug)]
 #[must_use = "a request does nothing until it is posted"]
-pub struct Request<O, P = Empty> {
-    operation: O,
-    payload: P,
-    fm_ce_se: u8,
-    wr_id: WrId,
+pub struct Request<'d, O, D = ToCarry> {
+    pub(crate) parts: Parts<'d>,
+    types: PhantomData<(O, D)>,
 }
 
-impl<O, P> Request<O, P> {
-    #[inline]
-    pub(super) const fn new(operation: O, payload: P) -> Self {
-        Self { operation, payload, fm_ce_se: 0, wr_id: WrId(0) }
+impl<O, D> Clone for Request<'_, O, D> {
+    #[inline(always)]
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<O, D> Copy for Request<'_, O, D> {}
+
+impl<O, D> fmt::Debug for Request<'_, O, D> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Request").field(&self.parts).finish()
+    }
+}
+
+impl<O, D> Request<'static, O, D> {
+    /// A request of these words.
+    #[inline(always)]
+    pub(super) fn new<const N: usize>(words: [DsWords; N]) -> Self {
+        const { assert!(N <= WORDS) }
+        let mut all = [DsWords::ZERO; WORDS];
+        for (place, words) in all.iter_mut().zip(words) {
+            *place = words;
+        }
+        let parts = Parts {
+            control: DsWords::ZERO,
+            record: DsWords::ZERO,
+            words: all,
+            headers: &[],
+            bytes: &[],
+            entries: &[],
+            list: KeyList::NONE,
+            size: 0,
+            payload: 0,
+            needs: Needs::NONE,
+            fault: None,
+            is_odd: false,
+        };
+        Self { parts, types: PhantomData }
+    }
+}
+
+impl<'d, O, D> Request<'d, O, D> {
+    /// The same value as a request of other types.
+    #[inline(always)]
+    pub(super) fn with_types<P, E>(self) -> Request<'d, P, E> {
+        Request { parts: self.parts, types: PhantomData }
     }
 
-    /// A request in the mode [`CompletionMode::OnFirstError`] until the caller sets another mode.
-    #[inline]
-    pub(super) const fn of_first_error(operation: O, payload: P) -> Self {
-        Self { operation, payload, fm_ce_se: bits::ONLY_FIRST_ERROR, wr_id: WrId(0) }
+    /// The same request with other parts.
+    #[inline(always)]
+    pub(super) fn change(mut self, change: impl FnOnce(&mut Parts<'d>)) -> Self {
+        change(&mut self.parts);
+        self
     }
 
-    #[inline]
-    pub(super) fn with_operation<Q>(self, change: impl FnOnce(O) -> Q) -> Request<Q, P> {
-        let Self { operation, payload, fm_ce_se, wr_id } = self;
-        Request { operation: change(operation), payload, fm_ce_se, wr_id }
-    }
-
-    #[inline]
-    pub(super) fn with_payload<Q>(self, payload: Q) -> Request<O, Q> {
-        let Self { operation, fm_ce_se, wr_id, .. } = self;
-        Request { operation, payload, fm_ce_se, wr_id }
+    /// The same with these words at a place.
+    #[inline(always)]
+    pub(super) fn with_words<const N: usize>(self, at: usize, words: [DsWords; N]) -> Self {
+        self.change(|parts| {
+            for (place, words) in parts.words.iter_mut().skip(at).zip(words) {
+                *place = words;
+            }
+        })
     }
 
     /// Asks for a completion that returns `wr_id` (`IBV_SEND_SIGNALED`). Without it the request completes silently, and
     /// its room in the ring becomes free with the next signalled one.
     #[doc(alias = "IBV_SEND_SIGNALED")]
-    #[inline]
+    #[inline(always)]
     pub fn signaled(self, wr_id: WrId) -> Self {
-        Self { wr_id, ..self.completion(CompletionMode::Always) }
-    }
-
-    /// Sets `wr_id`, and asks for a completion if `signaled`: for moderation.
-    #[inline]
-    pub fn signaled_if(self, signaled: bool, wr_id: WrId) -> Self {
-        if signaled { self.signaled(wr_id) } else { self.wr_id(wr_id) }
+        self.completion(CompletionMode::Always).wr_id(wr_id)
     }
 
     /// Sets when it completes with a CQE. The last call counts, including calls of [`signaled`](Self::signaled). On a
@@ -143,125 +187,662 @@ impl<O, P> Request<O, P> {
     /// // If the queue fails, one completion says so, and not one for each of these.
     /// let _ = wqe::send().inline(b"a tick").completion(CompletionMode::OnFirstError).wr_id(WrId(7));
     /// ```
-    #[inline]
+    #[inline(always)]
     pub fn completion(self, mode: CompletionMode) -> Self {
-        let others = !(bits::CQ_UPDATE | bits::ONLY_FIRST_ERROR);
-        Self { fm_ce_se: self.fm_ce_se & others | mode as u8, ..self }
+        let others = !CtrlSeg::flags(bits::CQ_UPDATE | bits::ONLY_FIRST_ERROR);
+        self.change(|parts| parts.control.0[1] = parts.control.0[1] & others | CtrlSeg::flags(mode as u8))
     }
 
     /// Sets the identifier without asking for a completion. An error completion returns the identifier even so.
-    #[inline]
+    #[inline(always)]
     pub fn wr_id(self, wr_id: WrId) -> Self {
-        Self { wr_id, ..self }
+        self.change(|parts| parts.record.0[0] = wr_id.0)
     }
 
     /// Marks the message so that it wakes a peer that waits for solicited events only (`IBV_SEND_SOLICITED`).
     #[doc(alias = "IBV_SEND_SOLICITED")]
-    #[inline]
+    #[inline(always)]
     pub fn solicited(self) -> Self {
-        Self { fm_ce_se: self.fm_ce_se | bits::SOLICITED, ..self }
+        self.change(|parts| parts.control.0[1] |= CtrlSeg::flags(bits::SOLICITED))
     }
 
     /// Makes the request wait for earlier ones; the last call counts. `IBV_SEND_FENCE` is [`Fence::SmallAndReads`].
     #[doc(alias = "IBV_SEND_FENCE")]
-    #[inline]
+    #[inline(always)]
     pub fn fence(self, fence: Fence) -> Self {
-        Self { fm_ce_se: self.fm_ce_se & !bits::FENCE | fence as u8, ..self }
-    }
-}
-
-impl<O, P> Sealed for Request<O, P> {}
-impl<O, P: NoLocalMemory> NoLocalMemory for Request<O, P> {}
-
-impl<T: Transport, O: SupportedOn<T>, P: Payload> WorkRequest<T> for Request<O, P> {
-    const MAX_DS: Option<usize> = match P::MAX_DS {
-        Some(payload) => Some(1 + O::DS + payload),
-        None => None,
-    };
-    const INLINE: bool = P::INLINE || (O::INLINE && matches!(P::MAX_DS, Some(0)));
-    const HAS_PAYLOAD: bool = !matches!(P::MAX_DS, Some(0));
-    const NEEDS: Limits = Limits { offloads: O::OFFLOADS, ..P::NEEDS };
-
-    #[inline]
-    fn id(&self) -> WrId {
-        self.wr_id
-    }
-
-    #[inline(always)]
-    fn ds(&self, limits: &Limits) -> Result<usize, EncodeError> {
-        let () = O::FITS;
-        self.check(limits)?;
-        let ds = 1 + O::DS + self.payload.ds(limits)?;
-        if ds > Ds::MAX as usize {
-            return Err(EncodeError::wqe_too_long(ds));
-        }
-        Ok(ds)
-    }
-
-    #[inline(always)]
-    fn has_static_size(&self, limits: &Limits) -> bool {
-        self.payload.has_static_size() && (!O::CHECKED || self.check_values(limits).is_ok())
-    }
-
-    #[inline(always)]
-    fn encode<S: Sink>(&self, control: &Control, ds: Ds, sink: &mut S) {
-        let () = O::FITS;
-        self.encode_head(control, ds, sink);
-        self.payload.encode(sink);
-    }
-}
-
-impl<O, H> Request<O, H> {
-    /// Its payload.
-    #[inline]
-    pub(crate) const fn payload(&self) -> &H {
-        &self.payload
-    }
-
-    /// The same request, without asking for a completion.
-    #[inline]
-    pub(crate) fn unsignaled(self) -> Self {
-        Self { fm_ce_se: self.fm_ce_se & !bits::CQ_UPDATE, ..self }
+        self.change(|parts| {
+            parts.control.0[1] = parts.control.0[1] & !CtrlSeg::flags(bits::FENCE) | CtrlSeg::flags(fence as u8)
+        })
     }
 
     /// The identifier to hand back with its completion.
+    #[inline(always)]
+    #[must_use]
+    pub const fn id(&self) -> WrId {
+        WrId(self.parts.record.0[0])
+    }
+
+    /// Sets the control segment's last word, as a number.
+    #[inline(always)]
+    pub(super) fn with_imm(self, number: u32) -> Self {
+        self.change(|parts| parts.control.0[1] |= CtrlSeg::imm(number))
+    }
+
+    /// Refuses it, unless it is refused already.
+    #[inline(always)]
+    pub(super) fn refused_if(self, fault: Option<EncodeError>) -> Self {
+        self.change(|parts| {
+            if fault.is_some() && parts.fault.is_none() {
+                parts.fault = fault;
+            }
+        })
+    }
+}
+
+impl<'d, O: Operation, D: Data> Request<'d, O, D> {
+    /// The size of its WQE in DS, control segment included, if its type tells.
+    pub(crate) const DS: Option<usize> = match (O::PREPARED, D::DS) {
+        (Some((bytes, entries)), _) => Some(1 + O::DS + inline_ds(bytes) + entries),
+        (None, Some(data)) => Some(1 + O::DS + data),
+        (None, None) => None,
+    };
+
+    /// The limits that it needs, as far as its type tells.
+    pub(crate) const NEEDS: Limits = Limits {
+        max_inline: match D::BYTES {
+            Some(bytes) => bytes as u32,
+            None => 0,
+        },
+        max_sge: match D::ENTRIES {
+            Some(entries) => entries as u32,
+            None => 0,
+        },
+        ..Limits::NONE
+    };
+
+    /// Whether its data is in the WQE, so that the device has nothing else to fetch: then BlueFlame gives it the whole
+    /// request. A message without data is not inline, as in libmlx5, where a flag says so (rdma-core
+    /// `providers/mlx5/qp.c`, `_mlx5_post_send`, `inl`).
+    pub(crate) const INLINE: bool =
+        D::IS_INLINE || O::IS_FRAME && !D::NAMES && matches!((D::BYTES, D::ENTRIES), (Some(0), Some(0)));
+
+    /// Entries given by value.
+    const ENTRIES: usize = match D::ENTRIES {
+        Some(entries) => entries,
+        None => 0,
+    };
+
+    /// What its type tells, as a value.
+    pub(crate) const SHAPE: Shape = Shape {
+        opcode: CtrlSeg::opcode(O::OPMOD, O::OPCODE),
+        words: O::WORDS as u8,
+        headers: (O::DS - O::WORDS) as u8,
+        entries: Self::ENTRIES as u8,
+        has_bytes: !matches!(D::BYTES, Some(0)),
+        has_slice: D::ENTRIES.is_none(),
+        transports: O::ON[0],
+        is_inline: Self::INLINE,
+        names_memory: D::NAMES || !matches!(D::ENTRIES, Some(0)),
+        is_frame: O::IS_FRAME,
+        is_large: O::IS_LARGE,
+        is_checked: O::IS_CHECKED,
+    };
+
+    /// Sets the destination on queues whose requests name it:
+    /// - a [`UdAddress`](super::UdAddress) on a [`Ud`](crate::transport::Ud) queue;
+    /// - a [`DcAddress`](super::DcAddress) on a [`Dci`](crate::transport::Dci) queue;
+    /// - a shared receive queue of the peer ([`Srqn`](crate::types::Srqn)) on the queue of an
+    ///   [`XrcInitiator`](crate::transport::XrcInitiator).
+    #[doc(alias("ibv_wr_set_ud_addr", "mlx5dv_wr_set_dc_addr", "mlx5dv_wr_set_dc_addr_stream", "ibv_wr_set_xrc_srqn"))]
+    #[inline(always)]
+    pub fn to<A: Destination>(self, destination: A) -> Request<'d, To<O, A>, D> {
+        const {
+            assert!(A::DS + O::WORDS + Self::ENTRIES <= WORDS, "give so many entries by reference");
+            assert!(O::PREPARED.is_none(), "a request has its destination before it is prepared");
+        }
+        let old = self.parts.words;
+        self.change(|parts| {
+            parts.control.0[1] |= CtrlSeg::stream(destination.stream());
+            for (place, words) in parts.words.iter_mut().skip(A::DS).zip(old) {
+                *place = words;
+            }
+            destination.write(&mut parts.words);
+        })
+        .with_types()
+    }
+
+    /// Sets `wr_id`, and asks for a completion if `signaled`, or else for none but that of an error: for moderation.
+    #[inline(always)]
+    pub fn signaled_if(self, signaled: bool, wr_id: WrId) -> Self {
+        const { assert!(bits::CQ_UPDATE == 1 << 3 && bits::ONLY_FIRST_ERROR == 1 << 2) }
+        // By a shift, and not by a branch: which requests ask is no pattern that a CPU could predict.
+        let asked = CtrlSeg::flags(1).wrapping_mul(u64::from(signaled) << 3);
+        self.change(|parts| {
+            if const { O::PREPARED.is_some() } {
+                let DsWords([unsignaled, change]) = parts.words[PREPARED_FLAGS];
+                parts.control.0[1] = unsignaled ^ change & u64::from(signaled).wrapping_neg();
+            } else {
+                // A request that asks has no other mode.
+                let others = !(CtrlSeg::flags(bits::CQ_UPDATE) | asked >> 1);
+                parts.control.0[1] = parts.control.0[1] & others | asked;
+            }
+        })
+        .wr_id(wr_id)
+    }
+
+    /// Sets another place in the peer's memory.
+    ///
+    /// ```compile_fail,E0080
+    /// # use blueflame::{Remote, SendQueue, transport, types::Rkey, wqe};
+    /// # fn elsewhere(sq: &mut SendQueue<transport::Rc>, remote: Remote) {
+    /// let _ = wqe::send().at(remote); // a SEND names no memory of the peer
+    /// # }
+    /// # let _ = elsewhere as fn(_, _);
+    /// ```
+    #[inline(always)]
+    pub fn at(self, remote: Remote) -> Self {
+        let at = const {
+            match O::REMOTE {
+                Some(at) => at,
+                None => panic!("the operation names no memory of the peer"),
+            }
+        };
+        self.with_words(at, [RaddrSeg::from(remote).into()])
+    }
+
+    /// WQEBBs that it takes in the ring, for [`Moderation`](crate::queue::Moderation) and for the length of the queue.
+    ///
+    /// The queue has room for its depth divided by this many requests: a queue of `sends(128)` has 128 WQEBBs, so it
+    /// holds 64 requests of two WQEBBs. Ask for as many `sends` (`QpBuilder::sends`) as requests may be outstanding,
+    /// times this. A WRITE of RC has one WQEBB up to 28 bytes inline, and one more for each further 64 bytes. A frame
+    /// whose bytes are all inline headers has one WQEBB up to 34 bytes, and two up to 98: 16 bytes of control segment
+    /// and 14 of Ethernet segment come before them.
     #[inline]
+    #[must_use]
+    pub fn wqebbs(&self) -> Wqebbs {
+        let ds = match Self::DS {
+            Some(ds) if O::PREPARED.is_some() || !self.parts.is_odd => ds,
+            _ => self.parts.ds(Self::SHAPE),
+        };
+        Ds(ds.min(usize::from(Ds::MAX)) as u8).wqebbs()
+    }
+
+    /// Whether it has the size that its type tells, its operands are within their limits, and the queue has the offloads
+    /// that it needs. Of a prepared request, all but the size is checked already.
+    #[inline(always)]
+    pub(crate) fn is_regular(&self, limits: &Limits) -> bool {
+        let parts = &self.parts;
+        let is_even = const { matches!(D::ENTRIES, Some(0)) } || !parts.is_odd;
+        is_even
+            && (O::PREPARED.is_some()
+                || (!O::IS_CHECKED || parts.fault.is_none())
+                    && (!O::IS_FRAME || limits.offloads.missing(parts.needs).is_none())
+                    && (!O::IS_LARGE || parts.large_send(limits).is_none()))
+    }
+
+    /// Why it is not [regular](Self::is_regular).
+    #[inline(always)]
+    pub(crate) fn irregularity(&self, limits: &Limits) -> EncodeError {
+        let (parts, shape) = (&self.parts, Self::SHAPE);
+        if let Err(error) = parts.check_operands(shape, limits) {
+            return error;
+        }
+        // A single entry has all bytes, so that its words need not be kept for the error.
+        EncodeError::odd_entry(match Self::ENTRIES {
+            1 => parts.payload as u32,
+            _ => parts.odd_entry(shape),
+        })
+    }
+
+    /// The same request for data of so many bytes and entries, with all that does not change put together: for queues
+    /// with `limits`, which signal all requests, or do not.
+    ///
+    /// # Errors
+    /// It exceeds the limits, or one of its operands does.
+    pub(crate) fn prepared<const BYTES: usize, const ENTRIES: usize>(
+        &self,
+        limits: &Limits,
+        signal_all: bool,
+    ) -> Result<Request<'d, Prepared<O, BYTES, ENTRIES>, D>, EncodeError> {
+        let ds = const {
+            assert!(matches!(D::DS, Some(0)), "a request is prepared before it has its data");
+            assert!(!O::IS_LARGE, "a large send is posted, not prepared: each may have other bytes");
+            assert!(O::PREPARED.is_none() && O::WORDS + ENTRIES <= PREPARED_FLAGS);
+            Ds((1 + O::DS + inline_ds(BYTES) + ENTRIES) as u8)
+        };
+        let needs = Limits { max_inline: BYTES as u32, max_sge: ENTRIES as u32, ..Limits::NONE };
+        self.parts.check(Self::SHAPE, limits)?;
+        if !limits.cover(needs) {
+            return Err(EncodeError::uncovered(*limits, needs));
+        }
+        let opcode = CtrlSeg::opcode(O::OPMOD, O::OPCODE) | CtrlSeg::size(ds);
+        let second = self.parts.control.0[1];
+        let signaled = second & !CtrlSeg::flags(bits::ONLY_FIRST_ERROR) | CtrlSeg::flags(bits::CQ_UPDATE);
+        let unsignaled = if signal_all { signaled } else { second & !CtrlSeg::flags(bits::CQ_UPDATE) };
+        let prepared = self.with_words(PREPARED_FLAGS, [DsWords([unsignaled, unsignaled ^ signaled])]);
+        Ok(prepared
+            .change(|parts| {
+                parts.control = DsWords([opcode, if signal_all { signaled } else { second }]);
+                parts.record.0[1] = ds.wqebbs().0.into();
+            })
+            .with_types())
+    }
+
+    /// The memory that holds it while it is kept: a frame's inline headers; of any other request, its words.
+    #[inline(always)]
+    pub(crate) fn kept_at(&self) -> (*const u8, usize) {
+        if const { O::IS_FRAME } {
+            (self.parts.headers.as_ptr(), O::HEADERS)
+        } else {
+            const BEFORE: usize = offset_of!(Parts<'static>, words);
+            ((&raw const self.parts).cast(), BEFORE + (O::WORDS + Self::ENTRIES) * DS_BYTES)
+        }
+    }
+
+    /// The queue's record of it, of so many WQEBBs.
+    #[inline(always)]
+    pub(crate) const fn record(&self, wqebbs: u64) -> DsWords {
+        // A prepared request has its size there.
+        let DsWords([wr_id, prepared]) = self.parts.record;
+        DsWords([wr_id, if O::PREPARED.is_some() { prepared } else { wqebbs }])
+    }
+
+    /// Checks the offloads that it needs.
+    ///
+    /// # Errors
+    /// The device lacks one.
+    #[inline(always)]
+    pub(crate) fn check_offloads(&self, limits: &Limits) -> Result<(), EncodeError> {
+        limits.check_offloads(self.parts.needs)
+    }
+
+    /// The request for queues that check its transport when it is posted: for requests that are chosen at run time.
+    ///
+    /// ```
+    /// use blueflame::wqe::{self, Erased};
+    /// use blueflame::{PostError, Remote, SendQueue, WrId, transport};
+    ///
+    /// fn post(sq: &mut SendQueue<transport::Rc>, message: &[u8], to: Option<Remote>) -> Result<(), PostError> {
+    ///     let request: Erased<'_> = match to {
+    ///         Some(remote) => wqe::write(remote).inline_slice(message).signaled(WrId(1)).erased(),
+    ///         None => wqe::send().inline_slice(message).signaled(WrId(1)).erased(),
+    ///     };
+    ///     sq.post_erased(&request)
+    /// }
+    /// ```
+    #[inline(always)]
+    pub fn erased(&self) -> Erased<'d> {
+        // Its size is in its words already, and could differ from that of the data.
+        const { assert!(O::PREPARED.is_none(), "a prepared request is posted as it is") }
+        Erased { parts: self.parts, shape: Self::SHAPE }
+    }
+
+    /// Does not compile if the request was prepared for other data, or for more than four WQEBBs.
+    pub(crate) const IS_AS_PREPARED: () = if let Some((bytes, entries)) = O::PREPARED {
+        assert!(
+            matches!(D::BYTES, Some(given) if given == bytes) && matches!(D::ENTRIES, Some(given) if given == entries),
+            "the request was prepared for other data"
+        );
+        assert!(matches!(Self::DS, Some(ds) if ds <= 16), "a prepared request takes at most four WQEBBs");
+    };
+}
+
+/// The parts that a request of a fixed size has, with its first `N` words: little to move out of the way.
+#[derive(Clone, Copy)]
+pub(crate) struct Few<'d, const N: usize> {
+    control: DsWords,
+    record: DsWords,
+    words: [DsWords; N],
+    headers: &'d [u8],
+    bytes: &'d [u8],
+    size: u16,
+    payload: u64,
+    needs: Needs,
+    fault: Option<EncodeError>,
+    is_odd: bool,
+}
+
+impl<'d> Parts<'d> {
+    /// The parts of a request of that shape, which has at most `N` words.
+    #[inline(always)]
+    pub(crate) fn few<const N: usize>(&self, shape: Shape) -> Few<'d, N> {
+        let (mut words, is_frame) = ([DsWords::ZERO; N], shape.is_frame);
+        for (place, from) in words.iter_mut().zip(&self.words).take((shape.words + shape.entries).into()) {
+            *place = *from;
+        }
+        Few {
+            control: self.control,
+            record: self.record,
+            words,
+            headers: if is_frame { self.headers } else { &[] },
+            bytes: if shape.has_bytes { self.bytes } else { &[] },
+            size: if is_frame { self.size } else { 0 },
+            payload: if is_frame { self.payload } else { 0 },
+            needs: if is_frame { self.needs } else { Needs::NONE },
+            fault: if shape.is_checked { self.fault } else { None },
+            is_odd: shape.entries != 0 && self.is_odd,
+        }
+    }
+}
+
+impl<'d, const N: usize> Few<'d, N> {
+    /// All parts.
+    #[inline(always)]
+    pub(crate) fn parts(self) -> Parts<'d> {
+        let Self { control, record, words: few, headers, bytes, size, payload, needs, fault, is_odd } = self;
+        let mut words = [DsWords::ZERO; WORDS];
+        for (place, from) in words.iter_mut().zip(few) {
+            *place = from;
+        }
+        let (entries, list) = (&[][..], KeyList::NONE);
+        Parts { control, record, words, headers, bytes, entries, list, size, payload, needs, fault, is_odd }
+    }
+}
+
+impl Parts<'_> {
+    /// The error of a large send.
+    #[inline(always)]
+    fn large_send(&self, limits: &Limits) -> Option<EncodeError> {
+        let bytes = self.payload + self.bytes.len() as u64;
+        let limit = limits.offloads.max_large_send;
+        if self.size == 0 || bytes > limit.into() {
+            Some(EncodeError::large_send(self.size, bytes, limit))
+        } else {
+            None
+        }
+    }
+}
+
+/// What the type of a request tells of its WQE. Where it is constant, code that asks it costs nothing.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    /// The first word of the control segment, but for the queue's parts and the size.
+    pub(super) opcode: u64,
+    /// DS of destination and operation: of words, and of inline headers.
+    pub(super) words: u8,
+    headers: u8,
+    /// DS of entries given by value.
+    entries: u8,
+    /// Whether there may be inline data, and entries or a key's list by reference.
+    pub(super) has_bytes: bool,
+    pub(super) has_slice: bool,
+    transports: u8,
+    is_inline: bool,
+    names_memory: bool,
+    is_frame: bool,
+    is_large: bool,
+    is_checked: bool,
+}
+
+impl Shape {
+    /// Whether the device has nothing to fetch but the WQE.
+    #[inline(always)]
+    pub(crate) const fn is_inline(self) -> bool {
+        self.is_inline
+    }
+
+    /// DS in words. Of a composed request, at most 7.
+    #[inline(always)]
+    pub(crate) const fn all_words(self) -> usize {
+        self.words as usize + self.entries as usize
+    }
+
+    /// Whether it is a frame, whose first words are followed by its inline headers.
+    #[inline(always)]
+    pub(super) const fn is_frame(self) -> bool {
+        self.is_frame
+    }
+}
+
+/// A request of any operation and any data: made by [`Request::erased`].
+///
+/// [`SendQueue::post_erased`](crate::SendQueue::post_erased) refuses it if the queue's transport does not have the
+/// operation, or if the request names memory of this side.
+#[derive(Clone, Copy, Debug)]
+#[must_use = "a request does nothing until it is posted"]
+pub struct Erased<'d> {
+    pub(crate) parts: Parts<'d>,
+    pub(crate) shape: Shape,
+}
+
+impl Erased<'_> {
+    /// Whether the transport has the operation.
+    #[inline]
+    #[must_use]
+    pub fn is_supported_on<T: Transport>(&self) -> bool {
+        let Self { parts, shape } = self;
+        shape.transports & T::BIT != 0 && (!shape.is_frame || parts.headers.len() >= T::LEAST_HEADERS)
+    }
+
+    /// Whether it names memory of this side, so that posting it is `unsafe`.
+    #[inline]
+    #[must_use]
+    pub const fn names_memory(&self) -> bool {
+        self.shape.names_memory
+    }
+}
+
+impl Parts<'_> {
+    /// The identifier to hand back with its completion.
+    #[inline(always)]
     pub(crate) const fn id(&self) -> WrId {
-        self.wr_id
+        WrId(self.record.0[0])
+    }
+
+    /// The words of entries given by value.
+    #[inline(always)]
+    pub(super) fn own_entries(&self, shape: Shape) -> &[DsWords] {
+        let from = usize::from(shape.words);
+        self.words.get(from..from + usize::from(shape.entries)).unwrap_or_default()
+    }
+
+    /// Its size in DS, control segment included.
+    #[inline(always)]
+    pub(crate) fn ds(&self, shape: Shape) -> usize {
+        let mut ds = 1 + usize::from(shape.words) + usize::from(shape.headers);
+        if shape.has_bytes {
+            ds += inline_ds(self.bytes.len());
+        }
+        ds += match self.is_odd {
+            false => usize::from(shape.entries),
+            true => self.own_entries(shape).iter().filter(|words| byte_count(words) != 0).count(),
+        };
+        if shape.has_slice {
+            ds += self.entries.iter().filter(|sge| sge.length != 0).count() + self.list.ds();
+        }
+        ds
+    }
+
+    /// Checks the operands, and the offloads that it needs.
+    ///
+    /// # Errors
+    /// One exceeds its limit, or the device lacks an offload.
+    #[inline(always)]
+    fn check_operands(&self, shape: Shape, limits: &Limits) -> Result<(), EncodeError> {
+        if shape.is_frame {
+            limits.check_offloads(self.needs)?;
+        }
+        if shape.is_checked
+            && let Some(error) = self.fault
+        {
+            return Err(error);
+        }
+        if shape.is_large
+            && let Some(error) = self.large_send(limits)
+        {
+            return Err(error);
+        }
+        Ok(())
+    }
+
+    /// Bytes of an entry that has too many; 0 if only others are odd.
+    #[cold]
+    fn odd_entry(&self, shape: Shape) -> u32 {
+        let own = self.own_entries(shape).iter().map(byte_count);
+        let mut all = own.chain(self.entries.iter().map(|sge| sge.length));
+        all.find(|&bytes| bytes > MAX_SGE_BYTES).unwrap_or(0)
+    }
+
+    /// Checks it, and says its size in DS, control segment included.
+    ///
+    /// # Errors
+    /// It exceeds `limits` or the format: the error has the value and the limit.
+    #[inline(always)]
+    pub(crate) fn check(&self, shape: Shape, limits: &Limits) -> Result<Ds, EncodeError> {
+        self.check_operands(shape, limits)?;
+        if shape.has_bytes && self.bytes.len() > limits.max_inline as usize {
+            return Err(EncodeError::inline_too_long(self.bytes.len(), limits.max_inline));
+        }
+        let count = if shape.has_slice { self.entries.len() } else { 0 } + usize::from(shape.entries);
+        if count > limits.max_sge as usize {
+            return Err(EncodeError::too_many_sges(count, limits.max_sge));
+        }
+        if count != 0 && self.is_odd {
+            let bytes = self.odd_entry(shape);
+            if bytes > MAX_SGE_BYTES {
+                return Err(EncodeError::sge_too_long(bytes));
+            }
+        }
+        let ds = self.ds(shape);
+        if ds > usize::from(Ds::MAX) {
+            return Err(EncodeError::wqe_too_long(ds));
+        }
+        Ok(Ds(ds as u8))
     }
 }
 
-impl<O: Operation, P: Payload> Request<O, P> {
-    /// Checks the operation. Its size is not checked.
+/// The byte count of a data segment.
+#[inline(always)]
+pub(super) fn byte_count(words: &DsWords) -> u32 {
+    let DsWords([first, _]) = *words;
+    let [a, b, c, d, ..] = first.to_ne_bytes();
+    u32::from_be_bytes([a, b, c, d])
+}
+
+impl<'d, O: Operation, D: Data> Request<'d, O, D> {
+    /// Puts entries behind its words.
     #[inline(always)]
-    fn check(&self, limits: &Limits) -> Result<(), EncodeError> {
-        limits.check_offloads(O::OFFLOADS)?;
-        if O::CHECKED { self.check_values(limits) } else { Ok(()) }
+    fn with_entries<const N: usize, E>(self, list: [Sge; N]) -> Request<'d, O, E> {
+        const { assert!(O::WORDS + N <= WORDS, "give so many entries by reference: gather_slice, scatter_slice") }
+        let mut all = self;
+        for (n, sge) in list.into_iter().enumerate() {
+            all = all.with_words(O::WORDS + n, [sge.words()]).with_entry(sge);
+        }
+        all.with_types()
     }
 
-    /// Checks the operation's values that have limits.
+    /// Takes an entry into account.
     #[inline(always)]
-    fn check_values(&self, limits: &Limits) -> Result<(), EncodeError> {
-        self.operation.check(self.payload.data_bytes(), limits.offloads)
+    fn with_entry(self, sge: Sge) -> Self {
+        self.change(|parts| {
+            // One comparison for both ends of a size: zero wraps to the largest value.
+            parts.is_odd |= sge.length.wrapping_sub(1) >= MAX_SGE_BYTES;
+            parts.payload += u64::from(sge.length);
+        })
+    }
+
+    /// Names entries by reference.
+    #[inline(always)]
+    pub(super) fn with_slice(self, list: &'d [Sge]) -> Request<'d, O, Entries> {
+        let mut all = self;
+        for sge in list {
+            all = all.with_entry(*sge);
+        }
+        all.change(|parts| parts.entries = list).with_types()
     }
 }
 
-impl<O: Operation, P> Request<O, P> {
-    /// Writes the segments before the payload.
+impl<'d, O: Operation> Request<'d, O, ToCarry> {
+    /// Takes the message's bytes from registered memory.
+    #[doc(alias("ibv_wr_set_sge_list", "ibv_sge", "ibv_wr_set_sge"))]
     #[inline(always)]
-    pub(crate) fn encode_head<S: Sink>(&self, control: &Control, ds: Ds, sink: &mut S) {
-        sink.ds(self.control(control, ds));
-        self.operation.encode(sink);
+    pub fn gather<const N: usize>(self, list: [Sge; N]) -> Request<'d, O, Given<0, N>> {
+        self.with_entries(list)
     }
 
+    /// Takes the message's bytes from registered memory, by as many entries as the slice has.
     #[inline(always)]
-    fn control(&self, control: &Control, ds: Ds) -> DsWords {
-        // A signalled request is signalled on every queue: if that is known at compile time, the queue's flag is not
-        // read.
-        let signaled = self.fm_ce_se & bits::CQ_UPDATE != 0 || control.signal_all;
-        let asked = if signaled { self.fm_ce_se & !bits::ONLY_FIRST_ERROR } else { self.fm_ce_se };
-        let fm_ce_se = asked | if signaled { bits::CQ_UPDATE } else { 0 };
-        let first = CtrlSeg::index(control.index) | control.qpn | CtrlSeg::opcode_ds(O::OPMOD, O::OPCODE, ds);
-        DsWords([first, CtrlSeg::second_word(self.operation.stream(), fm_ce_se, self.operation.imm())])
+    pub fn gather_slice(self, list: &'d [Sge]) -> Request<'d, O, Entries> {
+        self.with_slice(list)
+    }
+
+    /// Copies the message's bytes into the WQE, when the request is posted.
+    #[doc(alias("ibv_wr_set_inline_data", "IBV_SEND_INLINE", "ibv_wr_set_inline_data_list"))]
+    #[inline(always)]
+    pub fn inline<'e, const N: usize>(self, data: &'e [u8; N]) -> Request<'e, O, Given<N, 0>>
+    where
+        'd: 'e,
+    {
+        let request: Request<'e, O, ToCarry> = self;
+        request.change(|parts| parts.bytes = data).with_types()
+    }
+
+    /// Copies the message's bytes into the WQE, as many as the slice has.
+    #[inline(always)]
+    pub fn inline_slice<'e>(self, data: &'e [u8]) -> Request<'e, O, Bytes>
+    where
+        'd: 'e,
+    {
+        let request: Request<'e, O, ToCarry> = self;
+        request.change(|parts| parts.bytes = data).with_types()
+    }
+}
+
+impl<'d, O: Operation, const B: usize> Request<'d, O, Given<B, 0>> {
+    /// Adds bytes from registered memory after the inline bytes, for example a message that the device fetches after a
+    /// header that this CPU makes. Both are one message. (libmlx5 has no such request; UCX posts them.)
+    ///
+    /// ```
+    /// use blueflame::types::{Lkey, WrId};
+    /// use blueflame::{Sge, wqe};
+    ///
+    /// let page = Sge { addr: 0x7000, length: 4096, lkey: Lkey(0x22) };
+    /// let _ = wqe::send().inline(b"page 17:").then_gather([page]).signaled(WrId(7));
+    /// ```
+    #[inline(always)]
+    pub fn then_gather<const N: usize>(self, list: [Sge; N]) -> Request<'d, O, Given<B, N>> {
+        self.with_entries(list)
+    }
+
+    /// The same by as many entries as the slice has.
+    #[inline(always)]
+    pub fn then_gather_slice(self, list: &'d [Sge]) -> Request<'d, O, Entries> {
+        self.with_slice(list)
+    }
+}
+
+impl<'d, O: Operation> Request<'d, O, Bytes> {
+    /// Adds bytes from registered memory after the inline bytes.
+    #[inline(always)]
+    pub fn then_gather_slice(self, list: &'d [Sge]) -> Request<'d, O, Entries> {
+        self.with_slice(list)
+    }
+}
+
+impl<'d, O: Operation> Request<'d, O, ToScatter> {
+    /// Puts the data read into registered memory.
+    #[inline(always)]
+    pub fn scatter<const N: usize>(self, list: [Sge; N]) -> Request<'d, O, Given<0, N>> {
+        self.with_entries(list)
+    }
+
+    /// Puts the data read into registered memory, by as many entries as the slice has.
+    #[inline(always)]
+    pub fn scatter_slice(self, list: &'d [Sge]) -> Request<'d, O, Entries> {
+        self.with_slice(list)
+    }
+}
+
+impl<'d, O: Operation, const BYTES: u32> Request<'d, O, ToFetch<BYTES>> {
+    /// Puts the old value, from before the operation, into registered memory. For operations on 8 bytes it is in the
+    /// CPU's order. For operations on 4 bytes it is a [`Be32`](super::seg::Be32), for those on 16 a
+    /// [`Be128`](super::seg::Be128).
+    ///
+    /// Linux' driver sets the device to the CPU's order. Where no kernel drives the device, the 8 bytes come in
+    /// network order (`atomic_req_8B_endianness_mode` 0). `Context::fetched_order` of `blueflame-devx` reports the
+    /// order.
+    #[inline(always)]
+    pub fn result(self, addr: u64, lkey: Lkey) -> Request<'d, O, Given<0, 1>> {
+        self.with_words(O::WORDS, [DataSeg::new(BYTES, lkey, addr).into()]).with_types()
     }
 }

@@ -69,11 +69,17 @@ impl CtrlSeg {
         Self { qpn_ds: Be32::new(qpn.get() << 8), ..Self::ZERO }.first_word()
     }
 
-    /// Opcode modifier, opcode and size: the same for every request of a type.
+    /// Size.
     #[inline(always)]
-    pub(crate) const fn opcode_ds(opmod: u8, opcode: Opcode, ds: Ds) -> u64 {
+    pub(crate) const fn size(ds: Ds) -> u64 {
+        Self { qpn_ds: Be32::new(ds.0 as u32), ..Self::ZERO }.first_word()
+    }
+
+    /// Opcode modifier and opcode: the same for every request of a type.
+    #[inline(always)]
+    pub(crate) const fn opcode(opmod: u8, opcode: Opcode) -> u64 {
         let opmod_idx_opcode = Be32::new((opmod as u32) << 24 | opcode as u32);
-        Self { opmod_idx_opcode, qpn_ds: Be32::new(ds.0 as u32), ..Self::ZERO }.first_word()
+        Self { opmod_idx_opcode, ..Self::ZERO }.first_word()
     }
 
     /// The second word's signature.
@@ -82,9 +88,27 @@ impl CtrlSeg {
         join(u32::from_ne_bytes([signature, 0, 0, 0]), 0)
     }
 
+    /// The second word's `fm_ce_se`.
+    #[inline(always)]
+    pub(crate) const fn flags(fm_ce_se: u8) -> u64 {
+        Self::second_word(DciStream(0), fm_ce_se, Be32::new(0))
+    }
+
+    /// The second word's last four bytes.
+    #[inline(always)]
+    pub(crate) const fn imm(imm: u32) -> u64 {
+        Self::second_word(DciStream(0), 0, Be32::new(imm))
+    }
+
+    /// The second word's stream.
+    #[inline(always)]
+    pub(crate) const fn stream(stream: DciStream) -> u64 {
+        Self::second_word(stream, 0, Be32::new(0))
+    }
+
     /// The second word, without a signature.
     #[inline(always)]
-    pub(crate) const fn second_word(stream: DciStream, fm_ce_se: u8, imm: Be32) -> u64 {
+    const fn second_word(stream: DciStream, fm_ce_se: u8, imm: Be32) -> u64 {
         let Self { signature, .. } = Self::ZERO;
         let [stream0, stream1] = stream.0.to_be_bytes();
         join(u32::from_ne_bytes([signature, stream0, stream1, fm_ce_se]), imm.to_bits())

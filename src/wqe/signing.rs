@@ -1,7 +1,8 @@
 //! Signatures of WQEs: an XOR of their bytes. The device checks it on queue pairs made with signatures. Knows no
 //! queue.
+use crate::types::Ds;
+use crate::wqe::cursor::RingCursor;
 use crate::wqe::seg::CtrlSeg;
-use crate::wqe::sink::{Composed, Sink};
 use crate::wqe::words::ds::{DsWords, HeldDs};
 
 /// The XOR of bytes, eight at a time.
@@ -37,55 +38,21 @@ fn signed(DsWords([first, second]): DsWords, wqe: ByteXor) -> DsWords {
     DsWords([first, second | CtrlSeg::signature(wqe.signature())])
 }
 
-impl<D: HeldDs, const N: usize> Composed<D, N> {
-    /// The XOR of its bytes.
-    #[inline(always)]
-    pub(crate) fn xor(&self, before: ByteXor) -> ByteXor {
-        self.all().iter().fold(before, |sum, ds| sum.with(ds.words()))
-    }
-
-    /// Signs a composed part that is a whole WQE.
-    #[inline(always)]
-    pub(crate) fn sign_whole(&mut self) {
-        self.sign(self.xor(ByteXor::default()));
-    }
-
-    /// Puts the signature into the control segment at its start. `wqe` is the XOR of the whole WQE.
-    #[inline(always)]
-    pub(crate) fn sign(&mut self, wqe: ByteXor) {
-        self.change_first(|control| D::new(signed(control.words(), wqe)));
+/// Signs a WQE in CPU registers, with zeros past its end.
+#[inline(always)]
+pub(crate) fn sign<F: HeldDs, const N: usize>(wqe: &mut [F; N]) {
+    let sum = wqe.iter().fold(ByteXor::default(), |sum, ds| sum.with(ds.words()));
+    if let Some(control) = wqe.first_mut() {
+        *control = F::new(signed(control.words(), sum));
     }
 }
 
-/// A sink that passes every DS on, and computes the signature.
-pub(crate) struct Signing<'s, S> {
-    sink: &'s mut S,
-    control: Option<DsWords>,
-    sum: ByteXor,
-}
-
-impl<'s, S: Sink> Signing<'s, S> {
-    #[inline(always)]
-    pub(crate) fn new(sink: &'s mut S) -> Self {
-        Self { sink, control: None, sum: ByteXor::default() }
-    }
-
-    /// The control segment with the signature of all DS passed on.
-    #[inline(always)]
-    pub(crate) fn control(self) -> DsWords {
-        signed(self.control.unwrap_or(DsWords::ZERO), self.sum)
-    }
-}
-
-impl<S: Sink> Sink for Signing<'_, S> {
-    const HAS_STATIC_SIZE: bool = S::HAS_STATIC_SIZE;
-
-    #[inline(always)]
-    fn ds(&mut self, ds: DsWords) {
-        self.control.get_or_insert(ds);
-        self.sum = self.sum.with(ds);
-        self.sink.ds(ds);
-    }
+/// The control segment with the signature of a WQE of `ds`, which lies in the ring from `wqe` on.
+#[inline(always)]
+pub(crate) fn signed_in_ring(mut wqe: RingCursor, ds: Ds) -> DsWords {
+    let control = wqe.read();
+    let sum = (1..ds.0).fold(ByteXor::default().with(control), |sum, _| sum.with(wqe.read()));
+    signed(control, sum)
 }
 
 #[cfg(test)]

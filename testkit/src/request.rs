@@ -1,5 +1,5 @@
-//! Send requests whose kind, size and flags are known only at run time, posted through the typed API. Property tests,
-//! fuzz targets and comparisons with other drivers use them.
+//! Send requests whose kind, size and flags are known only at run time. Property tests, fuzz targets and comparisons
+//! with other drivers use them.
 //!
 //! ```
 //! use blueflame::transport;
@@ -17,16 +17,15 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Lengths for which the crate composes a WQE in registers become arrays, so that both ways of encoding run. All other
-//! lengths go through slices.
+//! Requests go [erased](Request::erased), except for messages and WRITEs of some lengths, and frames: these go by their
+//! types, so that the crate composes them in registers. So both ways of encoding run.
 
 use blueflame::db::Register;
 use blueflame::queue::SendBatch;
-use blueflame::transport::{self, InlineNone, Transport};
-use blueflame::wqe::address::{CompactAv, Destination, To};
-use blueflame::wqe::operations::{Frame, Large};
-use blueflame::wqe::parts::{Carries, Fetches, InlineHeaders, Payload, Scatters};
-use blueflame::wqe::{self, Request, SupportedOn, UdAddress, WorkRequest};
+use blueflame::transport::{self, InlineMode, InlineNone, RawPacket, Transport};
+use blueflame::wqe::data::{self, ToCarry, ToFetch, ToScatter};
+use blueflame::wqe::operations::{Frame, Operation};
+use blueflame::wqe::{self, Erased, Request, SupportedOn};
 use blueflame::{PostError, SendQueue};
 
 pub use crate::wr::{Data, Extended, Kind, Target, Whom, Wr};
@@ -40,20 +39,39 @@ pub trait Poster<T: Transport> {
     ///
     /// # Safety
     /// As [`SendQueue::post_unchecked`].
-    unsafe fn put<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError>;
+    unsafe fn put<O: SupportedOn<T>, D: data::Data>(&mut self, request: &Request<'_, O, D>) -> Result<(), PostError>;
+
+    /// Puts one request whose type is not known.
+    ///
+    /// # Errors
+    /// As [`put`](Self::put).
+    ///
+    /// # Safety
+    /// As [`SendQueue::post_unchecked`].
+    unsafe fn put_erased(&mut self, request: &Erased<'_>) -> Result<(), PostError>;
 }
 
 impl<T: Transport, R: Register> Poster<T> for SendQueue<T, R> {
-    unsafe fn put<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
+    unsafe fn put<O: SupportedOn<T>, D: data::Data>(&mut self, request: &Request<'_, O, D>) -> Result<(), PostError> {
         // SAFETY: the caller's promise.
         unsafe { self.post_unchecked(request) }
+    }
+
+    unsafe fn put_erased(&mut self, request: &Erased<'_>) -> Result<(), PostError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.post_erased_unchecked(request) }
     }
 }
 
 impl<T: Transport, R: Register> Poster<T> for SendBatch<'_, T, R> {
-    unsafe fn put<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
+    unsafe fn put<O: SupportedOn<T>, D: data::Data>(&mut self, request: &Request<'_, O, D>) -> Result<(), PostError> {
         // SAFETY: the caller's promise.
         unsafe { self.push_unchecked(request) }
+    }
+
+    unsafe fn put_erased(&mut self, request: &Erased<'_>) -> Result<(), PostError> {
+        // SAFETY: the caller's promise.
+        unsafe { self.push_erased_unchecked(request) }
     }
 }
 
@@ -65,142 +83,87 @@ pub trait Service: Transport + Sized {
     /// Puts `wr`.
     ///
     /// # Errors
-    /// See [`PostError`].
+    /// See [`PostError`]. [`PostError::NotSupported`]: the transport does not have the kind.
     ///
     /// # Panics
-    /// If the transport does not have the kind, or the kind not the data: inline data for a READ, say.
+    /// If the kind does not have the data: inline data for a READ, say.
     ///
     /// # Safety
     /// As [`SendQueue::post_unchecked`]: memory that is named stays registered, and nobody uses it, until the request
-    /// has completed.
-    unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError>;
+    /// has completed; and nothing writes to the memory that a frame's entries name.
+    unsafe fn put<P: Poster<Self>>(poster: &mut P, wr: &Wr) -> Result<(), PostError>;
 }
 
-/// Implements services whose requests name no target, each with its function that puts requests.
-macro_rules! services {
-    ($($transport:ty, $device:ident, $put:ident;)*) => {
-        $(impl Service for $transport {
-            const TRANSPORT: softhca::context::Transport = softhca::context::Transport::$device;
-
-            unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError> {
-                // SAFETY: the caller's promise.
-                unsafe { $put(poster, wr) }
+/// Returns from the function with the request put, if `$wr` has the data of one of a few types: short inline data, or
+/// data that just fits a WQEBB or just does not; or at most two entries.
+macro_rules! put_typed {
+    ($poster:ident, $wr:expr, $request:expr, [$($len:literal)*]) => {
+        match &$wr.data {
+            Data::Inline(bytes) => {
+                $(if let Ok(array) = <&[u8; $len]>::try_from(&bytes[..]) {
+                    return $poster.put(&$wr.flag($request.inline(array)));
+                })*
             }
-        })*
+            Data::Sges(sges) => match sges[..] {
+                [] => return $poster.put(&$wr.flag($request)),
+                [a] => return $poster.put(&$wr.flag($request.gather([a]))),
+                [a, b] => return $poster.put(&$wr.flag($request.gather([a, b]))),
+                _ => {}
+            },
+        }
     };
 }
-services! {
-    transport::Uc, Uc, put_common;
-    transport::Signed<transport::Uc>, Uc, put_common;
-    transport::Rc, Rc, put_reliable;
-    transport::Signed<transport::Rc>, Rc, put_reliable;
-    transport::Ud, Ud, put_datagram;
-    transport::Signed<transport::Ud>, Ud, put_datagram;
-    transport::RawPacket, RawPacket, put_frame;
-}
 
-/// Puts any operation of a reliable connection.
-///
-/// # Safety
-/// As [`SendQueue::post_unchecked`].
-unsafe fn put_reliable<T, D: Poster<T>>(poster: &mut D, wr: &Wr) -> Result<(), PostError>
-where
-    T: Transport,
-    wqe::operations::Nop: SupportedOn<T>,
-    wqe::operations::Send: SupportedOn<T>,
-    wqe::operations::SendImm: SupportedOn<T>,
-    wqe::operations::SendInval: SupportedOn<T>,
-    wqe::operations::Write: SupportedOn<T>,
-    wqe::operations::WriteImm: SupportedOn<T>,
-    wqe::operations::Read: SupportedOn<T>,
-    wqe::operations::CompareSwap: SupportedOn<T>,
-    wqe::operations::FetchAdd: SupportedOn<T>,
-    wqe::operations::MaskedCompareSwap32: SupportedOn<T>,
-    wqe::operations::MaskedCompareSwap64: SupportedOn<T>,
-    wqe::operations::MaskedCompareSwap128: SupportedOn<T>,
-    wqe::operations::MaskedFetchAdd32: SupportedOn<T>,
-    wqe::operations::MaskedFetchAdd64: SupportedOn<T>,
-    wqe::operations::MaskedFetchAdd128: SupportedOn<T>,
-{
-    // SAFETY: the caller's promise, throughout.
-    unsafe {
-        match wr.kind {
-            Kind::SendInval(rkey) => put_carrying(poster, wqe::send().invalidate(rkey), wr),
-            Kind::Read(remote) => put_scattering(poster, wqe::read(remote), wr),
-            Kind::CompareSwap(remote, compare, swap) => {
-                put_fetching(poster, wqe::compare_swap(remote, compare, swap), wr)
-            }
-            Kind::FetchAdd(remote, add) => put_fetching(poster, wqe::fetch_add(remote, add), wr),
-            Kind::Extended(remote, Extended::Swap32 { compare, swap }) => {
-                put_fetching(poster, wqe::masked_compare_swap(remote, compare, swap), wr)
-            }
-            Kind::Extended(remote, Extended::Swap64 { compare, swap }) => {
-                put_fetching(poster, wqe::masked_compare_swap(remote, compare, swap), wr)
-            }
-            Kind::Extended(remote, Extended::Swap128 { compare, swap }) => {
-                put_fetching(poster, wqe::masked_compare_swap(remote, compare, swap), wr)
-            }
-            Kind::Extended(remote, Extended::Add32(add, boundary)) => {
-                put_fetching(poster, wqe::masked_fetch_add(remote, add, boundary), wr)
-            }
-            Kind::Extended(remote, Extended::Add64(add, boundary)) => {
-                put_fetching(poster, wqe::masked_fetch_add(remote, add, boundary), wr)
-            }
-            Kind::Extended(remote, Extended::Add128(add, boundary)) => {
-                put_fetching(poster, wqe::masked_fetch_add(remote, add, boundary), wr)
-            }
-            _ => put_common(poster, wr),
+/// Does so for the kinds that some transports have.
+macro_rules! put_kinds {
+    (connected, $poster:ident, $wr:ident) => {
+        match $wr.kind {
+            Kind::Send => put_typed!($poster, $wr, wqe::send(), [3 8 44 45]),
+            Kind::Write(remote) => put_typed!($poster, $wr, wqe::write(remote), [3 8 28 29]),
+            _ => {}
         }
-    }
-}
-
-/// Puts a datagram, or a NOP.
-///
-/// # Safety
-/// As [`SendQueue::post_unchecked`].
-unsafe fn put_datagram<T, D: Poster<T>>(poster: &mut D, wr: &Wr) -> Result<(), PostError>
-where
-    T: Transport,
-    wqe::operations::Nop: SupportedOn<T>,
-    To<wqe::operations::Send, UdAddress<CompactAv>>: SupportedOn<T>,
-    To<wqe::operations::SendImm, UdAddress<CompactAv>>: SupportedOn<T>,
-    To<wqe::operations::Send, UdAddress>: SupportedOn<T>,
-    To<wqe::operations::SendImm, UdAddress>: SupportedOn<T>,
-{
-    // SAFETY: the caller's promise, throughout.
-    unsafe {
-        match wr.kind {
-            Kind::Nop => poster.put(&wr.flag(wqe::nop())),
-            // In either order, which must not matter.
-            Kind::Datagram(Whom::Compact(to), None) => put_carrying(poster, wqe::send().to(to), wr),
-            Kind::Datagram(Whom::Compact(to), Some(imm)) => put_carrying(poster, wqe::send().to(to).imm(imm), wr),
-            Kind::Datagram(Whom::Full(to), None) => put_carrying(poster, wqe::send().to(to), wr),
-            Kind::Datagram(Whom::Full(to), Some(imm)) => put_carrying(poster, wqe::send().imm(imm).to(to), wr),
-            kind => panic!("{kind:?} is no datagram"),
+    };
+    (datagrams, $poster:ident, $wr:ident) => {
+        match $wr.kind {
+            Kind::Datagram(Whom::Compact(to), None) => put_typed!($poster, $wr, wqe::send().to(to), [3 8 28 29]),
+            Kind::Datagram(Whom::Full(to), Some(imm)) => put_typed!($poster, $wr, wqe::send().imm(imm).to(to), [3 8 44]),
+            _ => {}
         }
-    }
+    };
+    ($target:ident, $poster:ident, $wr:ident) => {
+        match ($wr.kind, $wr.to) {
+            (Kind::Send, Some(Target::$target(to))) => put_typed!($poster, $wr, wqe::send().to(to), [3 8 28 29]),
+            (Kind::Write(remote), Some(Target::$target(to))) => {
+                put_typed!($poster, $wr, wqe::write(remote).to(to), [3 8 12 13 28 29])
+            }
+            _ => {}
+        }
+    };
 }
 
-/// Implements initiators, each with the kinds of [`Target`] that its requests may name.
-macro_rules! initiators {
-    ($($transport:ty, $device:ident: $($target:ident)+;)*) => {
+/// Implements services, each with the groups of kinds that go by their types.
+macro_rules! services {
+    ($($transport:ty, $device:ident: $($group:ident)*;)*) => {
         $(impl Service for $transport {
             const TRANSPORT: softhca::context::Transport = softhca::context::Transport::$device;
 
-            unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError> {
+            unsafe fn put<P: Poster<Self>>(poster: &mut P, wr: &Wr) -> Result<(), PostError> {
                 // SAFETY: the caller's promise, throughout.
                 unsafe {
-                    match wr.to {
-                        _ if wr.kind == Kind::Nop => poster.put(&wr.flag(wqe::nop())),
-                        $(Some(Target::$target(to)) => put_to(poster, to, wr),)+
-                        other => panic!("{other:?} is no target of this initiator, for {:?}", wr.kind),
-                    }
+                    $(put_kinds!($group, poster, wr);)*
+                    poster.put_erased(&erased(wr))
                 }
             }
         })*
     };
 }
-initiators! {
+services! {
+    transport::Uc, Uc: connected;
+    transport::Signed<transport::Uc>, Uc: connected;
+    transport::Rc, Rc: connected;
+    transport::Signed<transport::Rc>, Rc: connected;
+    transport::Ud, Ud: datagrams;
+    transport::Signed<transport::Ud>, Ud: datagrams;
     transport::Dci, Dc: Compact Full;
     transport::Signed<transport::Dci>, Dc: Compact Full;
     transport::DciStreams, Dc: Compact Full Stream;
@@ -209,111 +172,124 @@ initiators! {
     transport::Signed<transport::XrcInitiator>, Xrc: Srq;
 }
 
-/// Puts any operation of an initiator, for `to`.
-///
-/// # Safety
-/// As [`SendQueue::post_unchecked`].
-unsafe fn put_to<T, A, D: Poster<T>>(poster: &mut D, to: A, wr: &Wr) -> Result<(), PostError>
-where
-    T: Transport,
-    A: Destination,
-    To<wqe::operations::Send, A>: SupportedOn<T>,
-    To<wqe::operations::SendImm, A>: SupportedOn<T>,
-    To<wqe::operations::SendInval, A>: SupportedOn<T>,
-    To<wqe::operations::Write, A>: SupportedOn<T>,
-    To<wqe::operations::WriteImm, A>: SupportedOn<T>,
-    To<wqe::operations::Read, A>: SupportedOn<T>,
-    To<wqe::operations::CompareSwap, A>: SupportedOn<T>,
-    To<wqe::operations::FetchAdd, A>: SupportedOn<T>,
-    To<wqe::operations::MaskedCompareSwap32, A>: SupportedOn<T>,
-    To<wqe::operations::MaskedCompareSwap64, A>: SupportedOn<T>,
-    To<wqe::operations::MaskedCompareSwap128, A>: SupportedOn<T>,
-    To<wqe::operations::MaskedFetchAdd32, A>: SupportedOn<T>,
-    To<wqe::operations::MaskedFetchAdd64, A>: SupportedOn<T>,
-    To<wqe::operations::MaskedFetchAdd128, A>: SupportedOn<T>,
-{
-    // SAFETY: the caller's promise, throughout.
-    unsafe {
-        match wr.kind {
-            Kind::Send => put_carrying(poster, wqe::send().to(to), wr),
-            // In either order, which must not matter.
-            Kind::SendImm(imm) if imm & 1 == 0 => put_carrying(poster, wqe::send().to(to).imm(imm), wr),
-            Kind::SendImm(imm) => put_carrying(poster, wqe::send().imm(imm).to(to), wr),
-            Kind::SendInval(rkey) => put_carrying(poster, wqe::send().invalidate(rkey).to(to), wr),
-            Kind::Write(remote) => put_carrying(poster, wqe::write(remote).to(to), wr),
-            Kind::WriteImm(remote, imm) if imm & 1 == 0 => put_carrying(poster, wqe::write(remote).to(to).imm(imm), wr),
-            Kind::WriteImm(remote, imm) => put_carrying(poster, wqe::write(remote).imm(imm).to(to), wr),
-            Kind::Read(remote) => put_scattering(poster, wqe::read(remote).to(to), wr),
-            Kind::CompareSwap(remote, compare, swap) => {
-                put_fetching(poster, wqe::compare_swap(remote, compare, swap).to(to), wr)
-            }
-            Kind::FetchAdd(remote, add) => put_fetching(poster, wqe::fetch_add(remote, add).to(to), wr),
-            Kind::Extended(remote, Extended::Swap32 { compare, swap }) => {
-                put_fetching(poster, wqe::masked_compare_swap(remote, compare, swap).to(to), wr)
-            }
-            Kind::Extended(remote, Extended::Swap64 { compare, swap }) => {
-                put_fetching(poster, wqe::masked_compare_swap(remote, compare, swap).to(to), wr)
-            }
-            Kind::Extended(remote, Extended::Swap128 { compare, swap }) => {
-                put_fetching(poster, wqe::masked_compare_swap(remote, compare, swap).to(to), wr)
-            }
-            Kind::Extended(remote, Extended::Add32(add, boundary)) => {
-                put_fetching(poster, wqe::masked_fetch_add(remote, add, boundary).to(to), wr)
-            }
-            Kind::Extended(remote, Extended::Add64(add, boundary)) => {
-                put_fetching(poster, wqe::masked_fetch_add(remote, add, boundary).to(to), wr)
-            }
-            Kind::Extended(remote, Extended::Add128(add, boundary)) => {
-                put_fetching(poster, wqe::masked_fetch_add(remote, add, boundary).to(to), wr)
-            }
-            kind => panic!("{kind:?} is nothing for an initiator"),
-        }
-    }
-}
-
-impl Service for transport::RawPacket<InlineNone> {
+impl Service for RawPacket {
     const TRANSPORT: softhca::context::Transport = softhca::context::Transport::RawPacket;
 
-    unsafe fn put<D: Poster<Self>>(poster: &mut D, wr: &Wr) -> Result<(), PostError> {
+    unsafe fn put<P: Poster<Self>>(poster: &mut P, wr: &Wr) -> Result<(), PostError> {
         // SAFETY: the caller's promise.
+        unsafe { put_frame(poster, wr) }
+    }
+}
+
+impl Service for RawPacket<InlineNone> {
+    const TRANSPORT: softhca::context::Transport = softhca::context::Transport::RawPacket;
+
+    unsafe fn put<P: Poster<Self>>(poster: &mut P, wr: &Wr) -> Result<(), PostError> {
+        // SAFETY: the caller's promise, throughout.
         unsafe {
-            match wr.kind {
-                Kind::Frame(0, checksums) => put_carrying(poster, checksummed(wqe::frame(), checksums), wr),
-                _ => put_frame(poster, wr),
-            }
+            let Kind::Frame(0, checksums) = wr.kind else { return put_frame(poster, wr) };
+            let frame = checksummed(wqe::frame(), checksums);
+            put_typed!(poster, wr, frame, [28 29]);
+            poster.put_erased(&carrying(frame, wr))
         }
     }
 }
 
-fn checksummed<H: InlineHeaders, X>(frame: Request<Frame<H, X>>, checksums: bool) -> Request<Frame<H, X>> {
+/// The request of a kind, `to` a destination if there is one.
+macro_rules! any_kind {
+    ($wr:ident $(, $to:ident)?) => {
+        match $wr.kind {
+            Kind::Nop => $wr.flag(wqe::nop()).erased(),
+            Kind::Send => carrying(wqe::send()$(.to($to))?, $wr),
+            // In either order, which must not matter.
+            Kind::SendImm(imm) if imm & 1 == 0 => carrying(wqe::send()$(.to($to))?.imm(imm), $wr),
+            Kind::SendImm(imm) => carrying(wqe::send().imm(imm)$(.to($to))?, $wr),
+            Kind::SendInval(rkey) => carrying(wqe::send().invalidate(rkey)$(.to($to))?, $wr),
+            Kind::Write(remote) => carrying(wqe::write(remote)$(.to($to))?, $wr),
+            Kind::WriteImm(remote, imm) if imm & 1 == 0 => carrying(wqe::write(remote)$(.to($to))?.imm(imm), $wr),
+            Kind::WriteImm(remote, imm) => carrying(wqe::write(remote).imm(imm)$(.to($to))?, $wr),
+            Kind::Read(remote) => scattering(wqe::read(remote)$(.to($to))?, $wr),
+            Kind::CompareSwap(remote, compare, swap) => {
+                fetching(wqe::compare_swap(remote, compare, swap)$(.to($to))?, $wr)
+            }
+            Kind::FetchAdd(remote, add) => fetching(wqe::fetch_add(remote, add)$(.to($to))?, $wr),
+            Kind::Extended(remote, Extended::Swap32 { compare, swap }) => {
+                fetching(wqe::masked_compare_swap(remote, compare, swap)$(.to($to))?, $wr)
+            }
+            Kind::Extended(remote, Extended::Swap64 { compare, swap }) => {
+                fetching(wqe::masked_compare_swap(remote, compare, swap)$(.to($to))?, $wr)
+            }
+            Kind::Extended(remote, Extended::Swap128 { compare, swap }) => {
+                fetching(wqe::masked_compare_swap(remote, compare, swap)$(.to($to))?, $wr)
+            }
+            Kind::Extended(remote, Extended::Add32(add, boundary)) => {
+                fetching(wqe::masked_fetch_add(remote, add, boundary)$(.to($to))?, $wr)
+            }
+            Kind::Extended(remote, Extended::Add64(add, boundary)) => {
+                fetching(wqe::masked_fetch_add(remote, add, boundary)$(.to($to))?, $wr)
+            }
+            Kind::Extended(remote, Extended::Add128(add, boundary)) => {
+                fetching(wqe::masked_fetch_add(remote, add, boundary)$(.to($to))?, $wr)
+            }
+            Kind::Datagram(Whom::Compact(to), None) => carrying(wqe::send().to(to), $wr),
+            Kind::Datagram(Whom::Compact(to), Some(imm)) => carrying(wqe::send().to(to).imm(imm), $wr),
+            Kind::Datagram(Whom::Full(to), None) => carrying(wqe::send().to(to), $wr),
+            Kind::Datagram(Whom::Full(to), Some(imm)) => carrying(wqe::send().imm(imm).to(to), $wr),
+            Kind::Frame(..) | Kind::LargeFrame(..) => panic!("{:?} needs a raw packet queue", $wr.kind),
+        }
+    };
+}
+
+/// The request, of any kind but frames.
+fn erased(wr: &Wr) -> Erased<'_> {
+    match wr.to {
+        _ if wr.kind == Kind::Nop => wr.flag(wqe::nop()).erased(),
+        None => any_kind!(wr),
+        Some(Target::Compact(to)) => any_kind!(wr, to),
+        Some(Target::Full(to)) => any_kind!(wr, to),
+        Some(Target::Stream(to)) => any_kind!(wr, to),
+        Some(Target::Srq(to)) => any_kind!(wr, to),
+    }
+}
+
+/// The request with the data of `wr` to carry.
+fn carrying<'d, O: Operation>(request: Request<'d, O, ToCarry>, wr: &'d Wr) -> Erased<'d> {
+    match &wr.data {
+        Data::Inline(bytes) => wr.flag(request.inline_slice(bytes)).erased(),
+        Data::Sges(sges) => wr.flag(request.gather_slice(sges)).erased(),
+    }
+}
+
+/// A READ into the memory of `wr`.
+fn scattering<'d, O: Operation>(request: Request<'d, O, ToScatter>, wr: &'d Wr) -> Erased<'d> {
+    wr.flag(request.scatter_slice(wr.sges())).erased()
+}
+
+/// An atomic, whose result goes to the memory of `wr`.
+fn fetching<O: Operation, const BYTES: u32>(request: Request<'static, O, ToFetch<BYTES>>, wr: &Wr) -> Erased<'static> {
+    let [result] = wr.sges() else { panic!("an atomic has one result") };
+    wr.flag(request.result(result.addr, result.lkey)).erased()
+}
+
+fn checksummed<const N: usize, D>(frame: Request<'_, Frame<N>, D>, checksums: bool) -> Request<'_, Frame<N>, D> {
     if checksums { frame.l3_checksum().l4_checksum() } else { frame }
 }
 
 /// Puts a frame with inline headers, or a NOP.
 ///
 /// # Safety
-/// As [`SendQueue::post_unchecked`]; and nothing writes to the memory that a frame's entries name.
-unsafe fn put_frame<T, D: Poster<T>>(poster: &mut D, wr: &Wr) -> Result<(), PostError>
-where
-    T: Transport,
-    wqe::operations::Nop: SupportedOn<T>,
-    Frame<[u8; 18]>: SupportedOn<T>,
-    Frame<[u8; 34]>: SupportedOn<T>,
-    Frame<[u8; 42]>: SupportedOn<T>,
-    Frame<[u8; 66]>: SupportedOn<T>,
-    Frame<[u8; 130]>: SupportedOn<T>,
-    Frame<[u8; 54], Large>: SupportedOn<T>,
-    Frame<[u8; 66], Large>: SupportedOn<T>,
-    Frame<[u8; 74], Large>: SupportedOn<T>,
-    Frame<[u8; 130], Large>: SupportedOn<T>,
-{
+/// As [`Service::put`].
+unsafe fn put_frame<M: InlineMode, P: Poster<RawPacket<M>>>(poster: &mut P, wr: &Wr) -> Result<(), PostError> {
     macro_rules! by_length {
         ($len:expr, $($array:literal)*, |$frame:ident| $made:expr) => {
             match $len {
                 $($array => {
                     let headers: [u8; $array] = wr.data.head($array).try_into().expect("as many bytes in the frame");
-                    let $frame = wqe::frame().inline_headers(headers);
-                    put_carrying(poster, $made, &Wr { data: wr.data.rest($array), ..wr.clone() })
+                    let wr = Wr { data: wr.data.rest($array), ..wr.clone() };
+                    let $frame = wqe::frame().inline_headers(&headers);
+                    let frame = $made;
+                    put_typed!(poster, wr, frame, [8]);
+                    poster.put_erased(&carrying(frame, &wr))
                 })*
                 len => panic!("inline headers of {len} bytes"),
             }
@@ -330,126 +306,4 @@ where
             kind => panic!("{kind:?} is no frame"),
         }
     }
-}
-
-/// Puts a request that every connected transport has.
-///
-/// # Safety
-/// As [`SendQueue::post_unchecked`].
-unsafe fn put_common<T, D: Poster<T>>(poster: &mut D, wr: &Wr) -> Result<(), PostError>
-where
-    T: Transport,
-    wqe::operations::Nop: SupportedOn<T>,
-    wqe::operations::Send: SupportedOn<T>,
-    blueflame::wqe::operations::SendImm: SupportedOn<T>,
-    wqe::operations::Write: SupportedOn<T>,
-    blueflame::wqe::operations::WriteImm: SupportedOn<T>,
-{
-    // SAFETY: the caller's promise, throughout.
-    unsafe {
-        match wr.kind {
-            Kind::Nop => poster.put(&wr.flag(wqe::nop())),
-            Kind::Send => put_carrying(poster, wqe::send(), wr),
-            Kind::SendImm(imm) => put_carrying(poster, wqe::send().imm(imm), wr),
-            Kind::Write(remote) => put_carrying(poster, wqe::write(remote), wr),
-            Kind::WriteImm(remote, imm) => put_carrying(poster, wqe::write(remote).imm(imm), wr),
-            Kind::SendInval(_) | Kind::Read(_) | Kind::CompareSwap(..) | Kind::FetchAdd(..) | Kind::Extended(..) => {
-                panic!("{:?} needs a reliable connection", wr.kind)
-            }
-            Kind::Frame(..) | Kind::LargeFrame(..) => panic!("{:?} needs a raw packet queue", wr.kind),
-            Kind::Datagram(..) => panic!("{:?} needs a datagram queue", wr.kind),
-        }
-    }
-}
-
-/// Whether inline data of `len` bytes, a length fixed by its type, makes an unusual WQE: a short one, one that just
-/// fits a WQEBB, or one that just does not. Each such length takes code of its own, and compile time.
-const fn composed_at_the_edge<O: Carries>(len: usize) -> bool {
-    // The bytes of a WQEBB, but for the control segment, those of the operation, and the count before inline data.
-    let room = 44_usize.checked_sub(16 * O::DS);
-    len <= 8 || matches!(room, Some(room) if len == room || len == room + 1)
-}
-
-/// Puts `request` with the data of `wr`.
-///
-/// # Safety
-/// As [`SendQueue::post_unchecked`].
-unsafe fn put_carrying<T, O, D>(poster: &mut D, request: Request<O>, wr: &Wr) -> Result<(), PostError>
-where
-    T: Transport,
-    O: Carries + SupportedOn<T>,
-    D: Poster<T>,
-{
-    macro_rules! inline_by_length {
-        ($bytes:expr, $($len:literal)*) => {
-            match $bytes.len() {
-                $($len if const { composed_at_the_edge::<O>($len) } => {
-                    let array: &[u8; $len] = $bytes[..].try_into().expect("the length that was matched");
-                    finish(poster, request.inline(array), wr)
-                })*
-                _ => finish(poster, request.inline(&$bytes[..]), wr),
-            }
-        };
-    }
-    // SAFETY: the caller's promise, throughout.
-    unsafe {
-        match &wr.data {
-            Data::Inline(bytes) => inline_by_length!(bytes, 3 8 12 13 28 29 44 45),
-            Data::Sges(sges) => match sges[..] {
-                [] => finish(poster, request, wr),
-                [a] => finish(poster, request.gather([a]), wr),
-                [a, b] => finish(poster, request.gather([a, b]), wr),
-                _ => finish(poster, request.gather(&sges[..]), wr),
-            },
-        }
-    }
-}
-
-/// Puts a READ into the memory of `wr`.
-///
-/// # Safety
-/// As [`SendQueue::post_unchecked`].
-unsafe fn put_scattering<T, O, D>(poster: &mut D, request: Request<O>, wr: &Wr) -> Result<(), PostError>
-where
-    T: Transport,
-    O: Scatters + SupportedOn<T>,
-    D: Poster<T>,
-{
-    // SAFETY: the caller's promise, throughout.
-    unsafe {
-        match wr.sges() {
-            [] => finish(poster, request, wr),
-            &[a] => finish(poster, request.scatter([a]), wr),
-            &[a, b] => finish(poster, request.scatter([a, b]), wr),
-            sges => finish(poster, request.scatter(sges), wr),
-        }
-    }
-}
-
-/// Puts an atomic, whose result goes to the memory of `wr`.
-///
-/// # Safety
-/// As [`SendQueue::post_unchecked`].
-unsafe fn put_fetching<T, O, D>(poster: &mut D, request: Request<O>, wr: &Wr) -> Result<(), PostError>
-where
-    T: Transport,
-    O: Fetches + SupportedOn<T>,
-    D: Poster<T>,
-{
-    let [result] = wr.sges() else { panic!("an atomic has one result") };
-    // SAFETY: the caller's promise.
-    unsafe { finish(poster, request.result(result.addr, result.lkey), wr) }
-}
-
-/// # Safety
-/// As [`SendQueue::post_unchecked`].
-unsafe fn finish<T, O, P, D>(poster: &mut D, request: Request<O, P>, wr: &Wr) -> Result<(), PostError>
-where
-    T: Transport,
-    O: SupportedOn<T>,
-    P: Payload,
-    D: Poster<T>,
-{
-    // SAFETY: the caller's promise.
-    unsafe { poster.put(&wr.flag(request)) }
 }

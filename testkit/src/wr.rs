@@ -3,7 +3,8 @@
 use blueflame::types::Srqn;
 use blueflame::wqe::address::{CompactAv, DcStream, FullAv};
 use blueflame::wqe::atomics::Masked;
-use blueflame::wqe::{CompletionMode, DcAddress, Fence, Request, UdAddress};
+use blueflame::wqe::operations::Operation;
+use blueflame::wqe::{CompletionMode, DcAddress, Fence, Request, UdAddress, data};
 use blueflame::{Qpn, Remote, Rkey, Sge, WrId};
 
 /// What to do.
@@ -223,7 +224,7 @@ impl Wr {
     }
 
     /// `request` with this one's identifier and flags.
-    pub(crate) fn flag<O, P>(&self, request: Request<O, P>) -> Request<O, P> {
+    pub(crate) fn flag<'d, O: Operation, D: data::Data>(&self, request: Request<'d, O, D>) -> Request<'d, O, D> {
         let request = if self.first_error_only { request.completion(CompletionMode::OnFirstError) } else { request };
         let request = request.signaled_if(self.signaled, WrId(self.id)).fence(self.fence);
         if self.solicited { request.solicited() } else { request }

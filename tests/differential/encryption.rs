@@ -6,7 +6,7 @@ use blueflame::transport::Rc;
 use blueflame::types::{Dek, WrId};
 use blueflame::verbs::memory::IndirectKey;
 use blueflame::verbs::{Access, Pool};
-use blueflame::wqe::formats::{BlockSize, DataUnits, EncryptedSide, Encryption, SignatureOrder};
+use blueflame::wqe::formats::{BlockSize, DataUnits, EncryptedSide, Encryption, Formats, SignatureOrder};
 use blueflame::wqe::keys::KeyRights;
 use blueflame::wqe::{self, Fence, Sge};
 use proptest::prelude::*;
@@ -109,8 +109,8 @@ fn theirs(twins: &mut Twins<Rc>, stage: &Stage, case: &Case) -> Result<(), Strin
 fn ours(twins: &mut Twins<Rc>, stage: &Stage, case: &Case) {
     let (key, id) = (&stage.keys[1], WrId(case.id));
     let list = case.list(stage);
-    let encryption = Encryption { dek: stage.numbers[case.dek], ..case.encryption };
-    let configure = key.configure().rights(KeyRights::LOCAL_WRITE).list(&list[..]).encryption(encryption).wr_id(id);
+    let formats = Formats::encryption(Encryption { dek: stage.numbers[case.dek], ..case.encryption });
+    let configure = key.configure().rights(KeyRights::LOCAL_WRITE).list(&list).formats(&formats).wr_id(id);
     let sge = [key.sge(0, case.bytes() as u32)];
     let write = wqe::write(stage.places.wire.remote()).gather(sge).fence(Fence::SmallAndReads).wr_id(id);
     let read = wqe::read(stage.places.wire.remote()).scatter(sge).fence(Fence::SmallAndReads).signaled(id);

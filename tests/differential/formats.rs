@@ -7,7 +7,8 @@ use blueflame::transport::Rc;
 use blueflame::types::{Dek, Psv, Rkey, WrId};
 use blueflame::verbs::{Access, Pool};
 use blueflame::wqe::formats::{
-    BlockSignature, BlockSize, DataUnits, EncryptedSide, Encryption, Psvs, SignatureBytes, SignatureOrder, SignedBlocks,
+    BlockSignature, BlockSize, DataUnits, EncryptedSide, Encryption, Formats, Psvs, SignatureBytes, SignatureOrder,
+    SignedBlocks,
 };
 use blueflame::wqe::keys::KeyRights;
 use blueflame::wqe::{self, Fence, Sge};
@@ -181,8 +182,9 @@ fn ours(twins: &mut Twins<Rc>, stage: &Stage, case: &Case) {
     let list = case.list(stage);
     let encryption = Encryption { dek: stage.numbers[case.dek], ..case.encryption };
     let signature = case.signature();
-    let configure = wqe::configure_key(Rkey(key.key), ENTRIES).rights(KeyRights::LOCAL_WRITE).list(&list[..]);
-    let configure = configure.signature(signature, psvs).and_encryption(encryption).fence(stage.fence).wr_id(id);
+    let formats = Formats::signature(signature, psvs).and_encryption(encryption);
+    let configure = wqe::configure_key(Rkey(key.key), ENTRIES).rights(KeyRights::LOCAL_WRITE).list(&list);
+    let configure = configure.formats(&formats).fence(stage.fence).wr_id(id);
     let (sge, wire) = ([key.sge(case.wire_bytes())], stage.places.wire.remote());
     let mut batch = twins.ours.sq.batch();
     // SAFETY: the stage's memory, which outlives the queue; so below.

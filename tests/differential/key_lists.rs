@@ -229,7 +229,7 @@ fn ours(twins: &mut Twins<Rc>, stage: &Stage, case: &Case, sge: Sge) {
     let mut batch = sq.batch();
     macro_rules! push {
         ($request:expr) => {{
-            let request: Request<ConfigureKey, _> = $request;
+            let request: Request<'_, ConfigureKey, _> = $request;
             // SAFETY: the fabric's memory and the stage's, which outlive the queue; so below.
             unsafe { batch.push_unchecked(&request.fence(stage.fence).wr_id(id)) }.expect("room")
         }};
@@ -238,11 +238,8 @@ fn ours(twins: &mut Twins<Rc>, stage: &Stage, case: &Case, sge: Sge) {
     let configure = if let Some(rights) = case.rights { configure.rights(key_rights(rights)) } else { configure };
     match &case.layout {
         Layout::Unchanged => push!(configure),
-        Layout::List(list) => match <[Sge; 3]>::try_from(&list[..]) {
-            Ok(list) => push!(configure.list(list)),
-            Err(_) => push!(configure.list(&list[..])),
-        },
-        Layout::Interleaved(repeat, list) => push!(configure.interleaved(*repeat, &list[..])),
+        Layout::List(list) => push!(configure.list(list)),
+        Layout::Interleaved(repeat, list) => push!(configure.interleaved(*repeat, list)),
     }
     if case.apart {
         batch.ring_doorbell();

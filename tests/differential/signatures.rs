@@ -10,7 +10,8 @@ use blueflame::transport::Rc;
 use blueflame::types::{Psv, Rkey, WrId};
 use blueflame::verbs::{Access, Pool};
 use blueflame::wqe::Sge;
-use blueflame::wqe::formats::{BlockSignature, BlockSize, Crc, CrcKind, Escape, Guard, Psvs};
+use blueflame::wqe::data::Nothing;
+use blueflame::wqe::formats::{BlockSignature, BlockSize, Crc, CrcKind, Escape, Formats, Guard, Psvs};
 use blueflame::wqe::formats::{BlockSignatureKind, Seed, SignatureBytes, SignedBlocks, T10Dif};
 use blueflame::wqe::keys::KeyRights;
 use blueflame::wqe::operations::SetPsv;
@@ -269,21 +270,21 @@ fn ours(twins: &mut Twins<Rc>, stage: &Stage, case: &Case, list: Option<&[Sge]>,
     let sets: Vec<_> = set.into_iter().flat_map(|signature| signature.set_psvs(psvs)).collect();
     let configure = configure.signaled_if(ends && sets.is_empty(), id);
     let mut batch = twins.ours.sq.batch();
+    let signs = matches!(case.change, Change::Sign(..));
+    let formats = signs.then(|| Formats::signature(signature.expect("this"), psvs));
     // SAFETY: the stage's memory, which outlives the queue; so below.
     unsafe {
-        match (list, case.change) {
-            (Some(list), Change::Sign(..)) => {
-                batch.push_unchecked(&configure.list(list).signature(signature.expect("this"), psvs))
-            }
-            (Some(list), _) => batch.push_unchecked(&configure.list(list)),
-            (None, Change::Sign(..)) => batch.push_unchecked(&configure.signature(signature.expect("this"), psvs)),
-            (None, _) => batch.push_unchecked(&configure),
+        match (list, &formats) {
+            (Some(list), Some(formats)) => batch.push_unchecked(&configure.list(list).formats(formats)),
+            (Some(list), None) => batch.push_unchecked(&configure.list(list)),
+            (None, Some(formats)) => batch.push_unchecked(&configure.formats(formats)),
+            (None, None) => batch.push_unchecked(&configure),
         }
     }
     .expect("room");
     let last = sets.len();
     for (n, set) in sets.into_iter().enumerate() {
-        let set: wqe::Request<SetPsv> = set;
+        let set: wqe::Request<'_, SetPsv, Nothing> = set;
         batch.push(&set.signaled_if(ends && n + 1 == last, id)).expect("room");
     }
     for (n, step) in case.steps.iter().enumerate() {

@@ -120,7 +120,7 @@ impl Sender {
         headers[..6].copy_from_slice(&station());
         let rest = fabric.buffer.sge_of(0..len - HEADERS);
         // SAFETY: the fabric's memory, which nothing writes there.
-        unsafe { self.pair.sq.post_unchecked(&wqe::frame().inline_headers(headers).gather([rest]).signaled(WrId(1))) }
+        unsafe { self.pair.sq.post_unchecked(&wqe::frame().inline_headers(&headers).gather([rest]).signaled(WrId(1))) }
             .expect("room");
         let cqe = wait("send", || self.cq.poll().map(|cqe| (cqe.check(), self.pair.sq.retire(&cqe)))).expect("sent");
         assert!(cqe.0.is_ok() && cqe.1.is_ok(), "{cqe:?}");

@@ -283,7 +283,7 @@ pub(crate) fn queue_ops() -> Vec<(&'static str, queue_ops::Input)> {
                 Op::Stage { request: inline(1, 8), ring: true },
                 Op::Stage { request: inline(1, 100), ring: false },
                 scribble(0),
-                Op::Fire { bytes: [7; 40] },
+                Op::PostPrepared { bytes: [7; 40] },
                 Op::RetireNth { n: 1 },
                 Op::Stage { request: inline(1, 100), ring: true },
             ]),

@@ -10,19 +10,19 @@ use blueflame::queue::striding::{Frame, StridingRecvQueue};
 use blueflame::types::{Qpn, WrId};
 use blueflame::{Sge, transport};
 
-use crate::hot::{Completed, DoorbellFenceQueue, WriteShot};
+use crate::hot::{Completed, DoorbellFenceQueue, PreparedWrite};
 
 type ThreadQueue = SendQueue<transport::Rc, &'static ThreadRegister>;
 
-/// By a register of one thread. A template of one WQEBB has both doorbells in line.
+/// By a register of one thread.
 #[unsafe(no_mangle)]
-pub fn other_fire_thread_register(sq: &mut ThreadQueue, shot: &WriteShot, data: &[u8; 8]) -> Result<(), PostError> {
-    sq.fire(shot, data)
+pub fn other_prepared_thread_register(sq: &mut ThreadQueue, write: &PreparedWrite, data: &[u8; 8]) -> Result<(), PostError> {
+    sq.post(&write.inline(data))
 }
 
 #[unsafe(no_mangle)]
-pub fn other_fire_doorbell_fence(sq: &mut DoorbellFenceQueue, shot: &WriteShot, data: &[u8; 8]) -> Result<(), PostError> {
-    sq.fire(shot, data)
+pub fn other_prepared_doorbell_fence(sq: &mut DoorbellFenceQueue, write: &PreparedWrite, data: &[u8; 8]) -> Result<(), PostError> {
+    sq.post(&write.inline(data))
 }
 
 #[unsafe(no_mangle)]

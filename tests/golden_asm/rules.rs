@@ -63,7 +63,7 @@ fn is_error_constructor(symbol: &str) -> bool {
 
 /// Ways that the straight one is not burdened with.
 pub(crate) fn is_other_way(symbol: &str) -> bool {
-    symbol.starts_with("blueflame::queue::send::shot::refuse::<")
+    symbol.starts_with("blueflame::queue::send::post::cold::<")
         || symbol == "<blueflame::queue::recv::queue::RecvQueue>::retire_any"
         || symbol.starts_with("<blueflame::queue::striding::queue::StridingRecvQueue>::settle")
         || symbol.starts_with("<blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<")
@@ -72,8 +72,9 @@ pub(crate) fn is_other_way(symbol: &str) -> bool {
         || symbol == "<blueflame::queue::striding::queue::StridingRecvQueue>::close"
         || symbol == "<blueflame::queue::striding::memory::BufferState>::close"
         || symbol == "<blueflame::queue::striding::memory::BufferState>::free"
-        || symbol.starts_with("blueflame::queue::send::place::short::out_of_line::<")
-        || symbol.starts_with("<blueflame::queue::send::session::Room>::around::<")
+        || symbol == "<blueflame::queue::send::session::Room>::around"
+        || symbol == "<blueflame::queue::send::session::Room>::behind"
+        || symbol == "<blueflame::wqe::request::Parts>::odd_entry"
         || symbol.starts_with("<blueflame::queue::send::queue::SendQueue<") && symbol.contains(">::ring_other")
 }
 

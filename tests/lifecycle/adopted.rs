@@ -87,7 +87,7 @@ fn data_in_a_cqe_is_never_taken_for_data_in_the_buffer() {
         // SAFETY: looked at when the receive has completed.
         unsafe { pair.rq.as_mut().expect("a receive queue").post_unchecked(WrId(9), &[a.buffer.sge()]) }.expect("room");
         let message: Vec<u8> = (1..=len as u8).collect();
-        a.pair.sq.post(&wqe::send().inline(&message[..]).signaled(WrId(1))).expect("room");
+        a.pair.sq.post(&wqe::send().inline_slice(&message[..]).signaled(WrId(1))).expect("room");
         wait_for("the send", || a.cq.poll().map(|cqe| a.pair.sq.retire(&cqe).expect("outstanding")));
         wait_for("the receive", || {
             let cqe = cq.poll()?;

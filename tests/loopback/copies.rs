@@ -1,5 +1,5 @@
 //! All copy routines of this CPU post alike: requests of every inline size, from one WQEBB to several, around the
-//! ring's end, and templates, on registers of every type.
+//! ring's end, and prepared requests, on registers of every type.
 //!
 //! Routines belong here, their choice in `probe.rs`.
 
@@ -23,7 +23,7 @@ fn same(qp: &QpParts, n: usize, slot: usize, wqe: usize) -> bool {
     (slot..).flat_map(|slot| ring[slot % 8]).take(wqe).eq(half.into_iter().take(wqe))
 }
 
-/// Writes of every inline size, and shots of templates. Each must arrive, and the register must hold the same bytes as
+/// Writes of every inline size, from registers and from the ring. Each must arrive, and the register must hold the same bytes as
 /// the ring.
 fn writes<R: Register>(ring_by: impl FnOnce(&QpParts) -> R) {
     let hca = Device::standalone().expect("a device");
@@ -39,25 +39,25 @@ fn writes<R: Register>(ring_by: impl FnOnce(&QpParts) -> R) {
     end.connect(&end.endpoint(), &ConnectOptions::default()).expect("a connection");
     let window = hca.buffer(LONGEST).expect("memory");
     let to = wqe::write(window.remote());
-    let small = end.sq.template(to.inline_len::<28>().signaled(WrId(0))).expect("within the limits");
-    let large = end.sq.template(to.inline_len::<200>().signaled(WrId(0))).expect("within the limits");
-    let shots = [28, 200].into_iter().cycle().take(20).map(|len| (len, true));
-    for (n, (len, shot)) in (0..=LONGEST).map(|len| (len, false)).chain(shots).enumerate() {
+    let small = end.sq.prepare::<_, _, 28, 0>(&to).expect("within the limits");
+    let large = end.sq.prepare::<_, _, 200, 0>(&to).expect("within the limits");
+    let known = [8, 28, 60, 200].into_iter().cycle().take(40).map(|len| (len, true));
+    for (n, (len, is_known)) in (0..=LONGEST).map(|len| (len, false)).chain(known).enumerate() {
         let bytes: Vec<u8> = (0..len).map(|i| (n * 31 + i) as u8).collect();
         let slot = usize::from(end.sq.pi().0) % 8;
-        let tag = WrId(if shot { 0 } else { n as u64 });
-        // Requests of a size that the compiler knows, others, and templates go three ways: out of registers, out of the
-        // ring, out of wide registers.
-        let posted = if shot && len == 28 {
-            end.sq.fire(&small, &std::array::from_fn(|i| bytes[i]))
-        } else if shot {
-            end.sq.fire(&large, &std::array::from_fn(|i| bytes[i]))
-        } else if let Ok(bytes) = <&[u8; 8]>::try_from(&*bytes) {
+        let tag = WrId(n as u64);
+        // Requests of one and two WQEBBs whose size the compiler knows go out of registers, prepared ones, too; others out
+        // of the ring.
+        let posted = if let (true, Ok(bytes)) = (is_known, <&[u8; 8]>::try_from(&*bytes)) {
             end.sq.post(&to.inline(bytes).signaled(tag))
-        } else if let Ok(bytes) = <&[u8; 28]>::try_from(&*bytes) {
+        } else if let (true, Ok(bytes)) = (is_known, <&[u8; 28]>::try_from(&*bytes)) {
+            end.sq.post(&small.signaled_if(true, tag).inline(bytes))
+        } else if let (true, Ok(bytes)) = (is_known, <&[u8; 60]>::try_from(&*bytes)) {
             end.sq.post(&to.inline(bytes).signaled(tag))
+        } else if let (true, Ok(bytes)) = (is_known, <&[u8; 200]>::try_from(&*bytes)) {
+            end.sq.post(&large.signaled_if(true, tag).inline(bytes))
         } else {
-            end.sq.post(&to.inline(&*bytes).signaled(tag))
+            end.sq.post(&to.inline_slice(&bytes).signaled(tag))
         };
         posted.expect("room");
         // Without bytes there is no inline segment.

@@ -142,7 +142,7 @@ fn what_does_not_fit_is_lost_in_silence() {
 
 /// Prepared datagrams, and many with one doorbell.
 #[test]
-fn shots_and_batches() {
+fn prepared_and_in_batches() {
     let mut pair = connected_pair::<Ud>().expect("two ends");
     let mailbox = pair.far.buffer(8 * 64).expect("memory");
     for slot in 0..8 {
@@ -151,11 +151,11 @@ fn shots_and_batches() {
     }
     let (compact, full) = (pair.far.address(), pair.far.address().to_full());
     let sq = &mut pair.near.sq;
-    let near = sq.template(wqe::send().to(compact).imm(5).inline_len::<4>()).expect("within the limits");
-    let far = sq.template(wqe::send().to(full).inline_len::<4>()).expect("within the limits");
+    let near = sq.prepare::<_, _, 4, 0>(&wqe::send().to(compact).imm(5)).expect("within the limits");
+    let far = sq.prepare::<_, _, 4, 0>(&wqe::send().to(full)).expect("within the limits");
     for n in 0..2 {
-        sq.fire(&near, &[n; 4]).expect("room");
-        sq.fire(&far.signaled_if(true, WrId(9)), &[10 + n; 4]).expect("room");
+        sq.post(&near.inline(&[n; 4])).expect("room");
+        sq.post(&far.signaled_if(true, WrId(9)).inline(&[10 + n; 4])).expect("room");
     }
     let mut batch = sq.batch();
     for n in 20..22 {

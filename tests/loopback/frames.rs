@@ -68,20 +68,21 @@ fn every_split_is_the_same_frame() {
 }
 
 #[test]
-fn a_datagram_prepared_and_fired() {
+fn a_datagram_prepared_and_posted() {
     const DATA: usize = 50;
     let (hca, mut end) = end::<transport::RawPacket>(8);
-    let frame = wqe::frame().inline_headers(headers(DATA)).l3_checksum().l4_checksum().signaled(WrId(3));
-    let shot = end.sq.template(frame.inline_len::<DATA>()).expect("within the limits");
+    let headers = headers(DATA);
+    let frame = wqe::frame().inline_headers(&headers).l3_checksum().l4_checksum().signaled(WrId(3));
+    let frame = end.sq.prepare::<_, _, DATA, 0>(&frame).expect("within the limits");
     for n in 0..100 {
         let payload: [u8; DATA] = core::array::from_fn(|i| (i * 3 + n) as u8);
-        end.sq.fire(&shot, &payload).expect("room");
+        end.sq.post(&frame.inline(&payload)).expect("room");
         let sent = sent(&hca, &mut end, 3);
         assert_eq!(sent[42..], payload);
         let mut plain = sent.clone();
         plain[24..26].fill(0);
         plain[40..42].fill(0);
-        assert_eq!(plain[..42], headers(DATA));
+        assert_eq!(plain[..42], headers);
         assert_eq!(sum(&sent[14..34]), 0xffff, "the header's checksum");
         let pseudo = [&sent[26..34], &[0, 17], &sent[38..40]].concat();
         assert_eq!(sum(&[&pseudo, &sent[34..]].concat()), 0xffff, "the datagram's checksum");
@@ -106,7 +107,8 @@ fn a_large_send_leaves_as_frames() {
     let payload: Vec<u8> = (0..BYTES).map(|n| (n * 7 + n / 251) as u8).collect();
     buffer.write(0, &payload);
     for (id, mss) in [(1, 1460), (2, 4000), (3, 8000)] {
-        let request = wqe::frame().inline_headers(tcp_headers()).l3_checksum().l4_checksum().large(mss);
+        let headers = tcp_headers();
+        let request = wqe::frame().inline_headers(&headers).l3_checksum().l4_checksum().large(mss);
         let pieces = [buffer.sge(0..33), buffer.sge(33..BYTES)];
         // SAFETY: the buffer is registered and left alone until the completion.
         unsafe { end.sq.post_unchecked(&request.gather(pieces).signaled(WrId(id))) }.expect("room");
@@ -169,10 +171,10 @@ fn frames_in_tunnels_have_their_inner_checksums() {
     let offsets = offsets.expect("even offsets");
     let known = wqe::frame().l3_checksum().inner_l3_checksum().inner_l4_checksum().signaled(WrId(1));
     let frame = tunnelled(4789, &vxlan, &data);
-    end.sq.post(&known.inline(&frame[..])).expect("room");
+    end.sq.post(&known.inline_slice(&frame[..])).expect("room");
     assert_inner_checksums(&sent(&hca, &mut end, 1), 64);
     let frame = tunnelled(4000, &[1, 2, 3, 4], &data);
-    end.sq.post(&known.header_offsets(offsets).inline(&frame[..])).expect("room");
+    end.sq.post(&known.header_offsets(offsets).inline_slice(&frame[..])).expect("room");
     assert_inner_checksums(&sent(&hca, &mut end, 1), 46);
 
     let mut batch = end.sq.batch();
@@ -195,7 +197,9 @@ fn frames_in_tunnels_have_their_inner_checksums() {
 
     let frame = tunnelled(4000, &[5; 4], &data);
     let headers = frame.first_chunk::<86>().expect("all headers");
-    end.sq.post(&known.inline_headers(headers).header_offsets(offsets).large(40).inline(&frame[86..])).expect("room");
+    end.sq
+        .post(&known.inline_headers(headers).header_offsets(offsets).large(40).inline_slice(&frame[86..]))
+        .expect("room");
     hca.run_until_idle().expect("an end");
     let cqe = end.cq.poll().expect("a completion");
     cqe.check().expect("success");

@@ -6,7 +6,8 @@
 use blueflame::db::{ExclusiveRegister, OneFence, Register, SharedRegister};
 use blueflame::queue::BlueFlamePolicy;
 use blueflame::types::SqPi;
-use blueflame::wqe::{self, WorkRequest};
+use blueflame::wqe::data::Data;
+use blueflame::wqe::{self, Request, SupportedOn};
 use blueflame::{SendQueue, Sge, WrId, transport};
 use blueflame_testkit::{Buffer, ConnectOptions, Device, End, RegisterOptions, Shape, connect, register};
 
@@ -61,7 +62,10 @@ impl<R: Register> Setup<R> {
     }
 }
 
-fn post<R: Register>(sq: &mut SendQueue<transport::Rc, R>, request: &impl WorkRequest<transport::Rc>) {
+fn post<R: Register, O: SupportedOn<transport::Rc>, D: Data>(
+    sq: &mut SendQueue<transport::Rc, R>,
+    request: &Request<'_, O, D>,
+) {
     // SAFETY: the buffers live as long as the device, and are looked at only when the device is idle.
     unsafe { sq.post_unchecked(request) }.expect("posted");
 }
@@ -73,22 +77,20 @@ fn pattern(round: usize, len: usize) -> Vec<u8> {
 
 fn rounds<R: Register>(setup: &mut Setup<R>, rounds: usize) {
     let remote = setup.theirs.remote();
-    let mut template =
-        setup.near.sq.template(wqe::write(remote.at(64)).inline_len::<8>().signaled(WrId(0))).expect("short");
+    let prepared = setup.near.sq.prepare::<_, _, 8, 0>(&wqe::write(remote.at(64))).expect("short");
     for round in 0..rounds {
         let tag = round as u64;
         // Inline, of every length, around the ring's end in the middle of the data.
         let data = pattern(round, round % (MAX_INLINE as usize + 1));
-        post(&mut setup.near.sq, &wqe::write(remote).inline(&data[..]).signaled(WrId(tag)));
+        post(&mut setup.near.sq, &wqe::write(remote).inline_slice(&data).signaled(WrId(tag)));
         setup.complete(tag);
         assert_eq!(setup.theirs.to_vec(..data.len()), data);
 
-        // From registers: one WQEBB known by type, posted and fired.
+        // From registers: one WQEBB known by type, made here and prepared.
         let word = (tag ^ 0x0123_4567_89ab_cdef).to_le_bytes();
         post(&mut setup.near.sq, &wqe::write(remote.at(32)).inline(&word).signaled(WrId(tag)));
         setup.complete(tag);
-        template.set_wr_id(WrId(tag));
-        setup.near.sq.fire(&template, &word).expect("fired");
+        setup.near.sq.post(&prepared.inline(&word).signaled_if(true, WrId(tag))).expect("posted");
         setup.complete(tag);
         assert_eq!([setup.theirs.to_vec(32..40), setup.theirs.to_vec(64..72)], [word.to_vec(), word.to_vec()]);
 
@@ -99,14 +101,14 @@ fn rounds<R: Register>(setup: &mut Setup<R>, rounds: usize) {
         let list: Vec<Sge> = (0..pieces).map(|i| setup.local(100 * i, if i == 3 { 0 } else { 100 })).collect();
         let sent: Vec<u8> =
             data.chunks(100).take(pieces).enumerate().filter(|(i, _)| *i != 3).flat_map(|(_, c)| c.to_vec()).collect();
-        post(&mut setup.near.sq, &wqe::write(remote.at(512)).gather(&list[..]).signaled(WrId(tag)));
+        post(&mut setup.near.sq, &wqe::write(remote.at(512)).gather_slice(&list).signaled(WrId(tag)));
         setup.complete(tag);
         assert_eq!(setup.theirs.to_vec(512..512 + sent.len()), sent);
         // The same behind a header, around the ring's end in either part of the WQE.
         let header = pattern(round + 1, round % 13);
         post(
             &mut setup.near.sq,
-            &wqe::write(remote.at(2048)).inline(&header[..]).then_gather(&list[..]).signaled(WrId(tag)),
+            &wqe::write(remote.at(2048)).inline_slice(&header[..]).then_gather_slice(&list).signaled(WrId(tag)),
         );
         setup.complete(tag);
         assert_eq!(setup.theirs.to_vec(2048..2048 + header.len() + sent.len()), [&header[..], &sent].concat());

@@ -4,8 +4,8 @@ use core::marker::PhantomData;
 
 use blueflame::transport::{self, Transport};
 use blueflame::types::Srqn;
-use blueflame::wqe::address::{CompactAv, DcStream, FullAv, To};
-use blueflame::wqe::parts::Operation;
+use blueflame::wqe::address::{CompactAv, DcStream, FullAv};
+use blueflame::wqe::operations::{Operation, To};
 use blueflame::wqe::{self, DcAddress, SupportedOn, UdAddress};
 
 /// A segment of a WQE, between the control segment and the data.
@@ -55,6 +55,8 @@ pub(crate) struct Row {
     pub(crate) ds: usize,
     /// Whether each column's queues take it.
     pub(crate) supported: Vec<bool>,
+    /// The same of requests that are chosen at run time: by the operation's own table, not by the compiler's.
+    pub(crate) erased: Vec<bool>,
 }
 
 /// Has a constant of its own where `T` has `O`; elsewhere the trait's is found.
@@ -66,6 +68,11 @@ trait Unsupported {
 impl<O, T> Unsupported for Probe<O, T> {}
 impl<O: SupportedOn<T>, T: Transport> Probe<O, T> {
     const SUPPORTED: bool = true;
+}
+
+/// Whether a queue of `T` takes the operation of a request that is chosen at run time.
+fn erased<O: Operation, T: Transport>() -> bool {
+    O::ON[0] & T::BIT != 0
 }
 
 /// The operation as each column's queues take it.
@@ -103,6 +110,7 @@ macro_rules! table {
                 data: $data,
                 ds: <$op as Operation>::DS,
                 supported: table!(@supported $op, $columns),
+                erased: table!(@erased $op, $columns),
             }),*]
         }
     };
@@ -110,6 +118,10 @@ macro_rules! table {
     (@supported $op:ty, [$($form:ident $transport:ty),*]) => {
         // Some take no address where others must have one: NOP.
         vec![$(<Probe<$form<$op>, $transport>>::SUPPORTED || <Probe<Plain<$op>, $transport>>::SUPPORTED),*]
+    };
+
+    (@erased $op:ty, [$($form:ident $transport:ty),*]) => {
+        vec![$(erased::<$form<$op>, $transport>() || erased::<Plain<$op>, $transport>()),*]
     };
 }
 
@@ -157,7 +169,7 @@ table! {
         TagAppend wqe::operations::TagAppend, "`IBV_WR_TAG_ADD`", &[TM], "one entry: 1 DS";
         TagRemove wqe::operations::TagRemove, "`IBV_WR_TAG_DEL`", &[TM], "none";
         TagSync wqe::operations::TagSync, "`IBV_WR_TAG_SYNC`", &[TM], "none";
-        Frame wqe::operations::Frame<[u8; 18]>, "`IBV_WR_SEND`", &[ETHERNET], "gathered or inline";
+        Frame wqe::operations::Frame<18>, "`IBV_WR_SEND`", &[ETHERNET], "gathered or inline";
     }
 }
 
@@ -167,7 +179,7 @@ type Twice<O> = To<To<O, UdAddress<FullAv>>, UdAddress<FullAv>>;
 /// Transports, in the order of [`destinations`].
 pub(crate) const TRANSPORTS: [&str; 7] = ["RC", "UC", "XRC", "UD", "DCI", "DCI with streams", "raw packets"];
 
-/// Which transports take the operation with each form of destination.
+/// Which transports take the operation with each form of destination: as the compiler says, and at run time.
 macro_rules! destinations {
     ($op:ty) => {
         destinations!(@forms $op, [Plain ToSrq ToFull ToCompact ToTarget ToNearTarget ByStream Twice],
@@ -178,7 +190,11 @@ macro_rules! destinations {
         vec![$((stringify!($form), destinations!(@taken $form<$op>, $transports))),*]
     };
     (@taken $request:ty, [$($transport:ty),*]) => {
-        [$(<Probe<$request, $transport>>::SUPPORTED),*]
+        [$({
+            let supported = <Probe<$request, $transport>>::SUPPORTED;
+            assert_eq!(erased::<$request, $transport>(), supported, "{}", concat!(stringify!($request), " on ", stringify!($transport)));
+            supported
+        }),*]
     };
 }
 
@@ -189,7 +205,11 @@ pub(crate) fn destinations() -> [Vec<(&'static str, [bool; 7])>; 2] {
 }
 
 /// Whether frames without inline headers are taken, where the device needs headers, and where it needs none.
-pub(crate) const BARE_FRAMES: [bool; 2] = [
-    <Probe<wqe::operations::Frame, transport::RawPacket>>::SUPPORTED,
-    <Probe<wqe::operations::Frame, transport::RawPacket<transport::InlineNone>>>::SUPPORTED,
-];
+/// The compiler refuses them where the constant is not evaluated: the crate's docs have that test.
+pub(crate) fn bare_frames() -> [bool; 2] {
+    let frame = wqe::frame().erased();
+    [
+        frame.is_supported_on::<transport::RawPacket>(),
+        frame.is_supported_on::<transport::RawPacket<transport::InlineNone>>(),
+    ]
+}

@@ -103,20 +103,18 @@ fn every_operation_is_of_one_kind() {
 
 #[test]
 fn the_docs_of_each_operation_name_its_transports() {
-    let files = ["operations/table.rs", "operations/frame.rs", "keys/window.rs", "keys/configure.rs"]
-        .map(|file| source(&format!("src/wqe/{file}")));
+    let files = ["table.rs", "frame/mod.rs"].map(|file| source(&format!("src/wqe/{file}")));
     for row in rows() {
-        let found = [";", "(", " {", "<"].iter().find_map(|end| {
-            let item = format!("\npub struct {}{end}", row.name);
-            files.iter().find_map(|file| docs(file, &item))
-        });
+        let items = [format!("\n    {}:", row.name), format!("\npub struct {}<", row.name)];
+        let found = items.iter().find_map(|item| files.iter().find_map(|file| docs(file, item)));
         let found = found.unwrap_or_else(|| panic!("{} has no docs in these files", row.name));
         let wanted = transports(&row);
         assert!(found.contains(&wanted), "the docs of {} lack {wanted:?}: {found}", row.name);
     }
     let invalidate = rows().into_iter().find(|row| row.name == "SendInval").expect("a row");
-    let builders = source("src/wqe/builders.rs");
-    let found = docs(&builders, "    pub fn invalidate(self, rkey: Rkey) -> Request<SendInval").expect("the builder");
+    let builders = source("src/wqe/table.rs");
+    let item = "    pub fn invalidate(self, rkey: Rkey) -> Request<'d, SendInval";
+    let found = docs(&builders, item).expect("the builder");
     assert!(found.contains(&transports(&invalidate)), "the docs of `invalidate`: {found}");
 }
 
@@ -134,9 +132,9 @@ fn the_docs_of_each_transport_name_its_operations() {
 /// The notes below a compiler error of an unsupported operation.
 #[test]
 fn the_compiler_names_the_operations_of_each_transport() {
-    let file = source("src/wqe/operations/service.rs");
+    let file = source("src/wqe/operation.rs");
     for (name, _, of) in TRANSPORTS {
         let wanted = format!("note = \"{name}: {}\"", operations(of));
-        assert!(file.contains(&wanted), "src/wqe/operations/service.rs lacks {wanted}");
+        assert!(file.contains(&wanted), "src/wqe/operation.rs lacks {wanted}");
     }
 }

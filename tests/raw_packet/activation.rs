@@ -77,7 +77,7 @@ fn a_frame_on_the_way_to_ready_takes_no_receive() {
     let is_in_init = Rc::clone(&was_in_init);
     AFTER_INIT.set(Some(Box::new(move || {
         let (headers, rest) = frame.split_first_chunk::<HEADERS>().expect("so many");
-        other.sq.post(&wqe::frame().inline_headers(*headers).inline(rest)).expect("room");
+        other.sq.post(&wqe::frame().inline_headers(headers).inline_slice(rest)).expect("room");
         // Long enough for the frame to arrive.
         thread::sleep(Duration::from_millis(100));
         is_in_init.set(true);

@@ -24,7 +24,7 @@ fn rules_of_frames_that_leave_match_metadata() {
     let [dropped, masked, free] = [0x5eed_0001, 0x5eed_1100, 0x5eed_0002];
     let mut arrives = |metadata: u32| {
         lab.post(1);
-        let request = wqe::frame().inline_headers(*headers).metadata(metadata).inline(rest);
+        let request = wqe::frame().inline_headers(headers).metadata(metadata).inline_slice(rest);
         lab.sender.sq.post(&request.signaled(WrId(2))).expect("room");
         // This shorter one leaves in any case, and comes behind the other.
         lab.post(3);

@@ -30,13 +30,12 @@ fn frames_leave_in_every_form() {
     let mut headers = [0x11; HEADERS];
     headers[..18].copy_from_slice(&[0, 0, 0x5e, 0, 0x53, 1, 0, 0, 0x5e, 0, 0x53, 2, 0x81, 0, 0, 1, 0x88, 0xb5]);
     let frame = wqe::frame().inline_headers(&headers);
-    let shot =
-        sq.template(wqe::frame().inline_headers(headers).inline_len::<64>().signaled(WrId(4))).expect("a template");
+    let prepared = sq.prepare::<_, _, 64, 0>(&frame.signaled(WrId(4))).expect("within the limits");
     sq.post(&frame.inline(&[0x5a; 46]).signaled(WrId(1))).expect("room");
     // SAFETY: the buffer lives as long as the queue, and nobody writes it.
     unsafe { sq.post_unchecked(&frame.gather([buffer.sge_of(0..1000)]).signaled(WrId(2))) }.expect("room");
-    sq.post(&wqe::frame().inline_headers([0x11; 60]).l3_checksum().signaled(WrId(3))).expect("room");
-    sq.fire(&shot, &[7; 64]).expect("room");
+    sq.post(&wqe::frame().inline_headers(&[0x11; 60]).l3_checksum().signaled(WrId(3))).expect("room");
+    sq.post(&prepared.inline(&[7; 64])).expect("room");
     for tag in 1..=4 {
         let done = completion(&mut cq, |cqe| pair.sq.retire(cqe).map(|retired| retired.wr_id));
         assert_eq!(done, (Ok(()), WrId(tag)));
@@ -53,13 +52,14 @@ fn a_queue_holds_half_as_many_orders_of_two_wqebbs() {
         let pair = pd.queue_pair::<Frames>(&cq, &cq).sends(sends).receives(0).build();
         let mut pair = pair.expect("a raw packet queue pair: is it permitted?");
         pair.activate(&device.port(1).expect("port 1")).expect("ready to send");
-        let order = pair.sq.template(wqe::frame().inline_headers([0x11; 98])).expect("a template");
+        let order = wqe::frame().inline_headers(&[0x11; 98]);
+        let order = pair.sq.prepare::<_, _, 0, 0>(&order).expect("within the limits");
         assert_eq!(order.wqebbs(), Wqebbs(2));
-        let mut shots = 0;
-        while pair.sq.fire(&order, &()).is_ok() {
-            shots += 1;
+        let mut posted = 0;
+        while pair.sq.post(&order).is_ok() {
+            posted += 1;
         }
-        shots
+        posted
     };
     assert_eq!((fits(128), fits(256)), (64, 128));
 }
@@ -236,7 +236,7 @@ fn inner_checksums_by_offsets_arrive() {
     let offsets = HeaderOffsets::new(outer, Some(inner)).expect("even offsets");
     let (headers, rest) = frame.split_first_chunk::<42>().expect("so many");
     let request = wqe::frame().inline_headers(headers).l3_checksum().inner_l3_checksum().inner_l4_checksum();
-    sender.sq.post(&request.header_offsets(offsets).metadata(1).inline(rest).signaled(WrId(1))).expect("room");
+    sender.sq.post(&request.header_offsets(offsets).metadata(1).inline_slice(rest).signaled(WrId(1))).expect("room");
     let done = completion(&mut sends, |cqe| sender.sq.retire(cqe).map(|done| done.wr_id));
     assert_eq!(done, (Ok(()), WrId(1)));
     assert_eq!(completion(&mut receives, |cqe| rq.retire(cqe)), (Ok(()), WrId(1)));

@@ -25,7 +25,7 @@ fn packets_have_the_headers_that_the_device_needs() {
     /// Posts the packet with its first `N` bytes inline, and returns its end. An error if there is no such queue pair.
     fn post<M: InlineMode, const N: usize>() -> Result<Result<(), WcStatus>, Error>
     where
-        wqe::operations::Frame<[u8; N]>: SupportedOn<transport::RawPacket<M>>,
+        wqe::operations::Frame<N>: SupportedOn<transport::RawPacket<M>>,
     {
         let device = device();
         let pd = device.protection_domain().expect("a PD");
@@ -33,7 +33,7 @@ fn packets_have_the_headers_that_the_device_needs() {
         let mut pair = pd.queue_pair::<transport::RawPacket<M>>(&cq, &cq).inline(100).build()?;
         pair.activate(&device.port(1).expect("port 1")).expect("ready to send");
         let (headers, rest) = UDP.split_first_chunk::<N>().expect("so many");
-        let frame = wqe::frame().inline_headers(*headers).l3_checksum().l4_checksum().inline(rest);
+        let frame = wqe::frame().inline_headers(headers).l3_checksum().l4_checksum().inline_slice(rest);
         pair.sq.post(&frame.signaled(WrId(1))).expect("room");
         let begin = Instant::now();
         loop {

@@ -56,7 +56,7 @@ impl Lab {
     pub(crate) fn deliver(&mut self, sent: bool) {
         let frame = frame(self.station, 7);
         let (headers, rest) = frame.split_first_chunk::<HEADERS>().expect("so many");
-        let request = wqe::frame().inline_headers(*headers).inline(rest);
+        let request = wqe::frame().inline_headers(headers).inline_slice(rest);
         let posted = match sent {
             true => self.sender.sq.post(&request.signaled(WrId(1))),
             false => self.sender.sq.post(&request),

@@ -87,7 +87,7 @@ fn frame(station: [u8; 6], byte: u8) -> [u8; 60] {
 
 fn send(sq: &mut QueuePair<Frames>, cq: &mut OwnedCq, bytes: &[u8; 60]) {
     let (headers, rest) = bytes.split_first_chunk::<HEADERS>().expect("so many");
-    sq.sq.post(&wqe::frame().inline_headers(*headers).inline(rest).signaled(WrId(1))).expect("room");
+    sq.sq.post(&wqe::frame().inline_headers(headers).inline_slice(rest).signaled(WrId(1))).expect("room");
     assert_eq!(completion(cq, |cqe| sq.sq.retire(cqe).map(|done| done.wr_id)), (Ok(()), WrId(1)));
 }
 

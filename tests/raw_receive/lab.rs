@@ -90,7 +90,7 @@ impl Sender {
         let bytes = frame.bytes();
         let (headers, rest) = bytes.split_first_chunk::<18>().expect("so many");
         let sq = &mut self.pair.sq;
-        sq.post(&wqe::frame().inline_headers(*headers).inline(rest).signaled(WrId(1))).expect("room");
+        sq.post(&wqe::frame().inline_headers(headers).inline_slice(rest).signaled(WrId(1))).expect("room");
         until(|| {
             let cqe = self.cq.poll()?;
             cqe.check().expect("a success");

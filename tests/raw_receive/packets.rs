@@ -28,13 +28,13 @@ impl Wire {
         Self { lab, cq, pair }
     }
 
-    /// Fires a template with this frame, by software's checksums or by the device's. Returns the frame as it arrived,
+    /// Posts a prepared request with this frame in place of its own, by software's checksums or by the device's. Returns the frame as it arrived,
     /// and whether the receiving device has found its checksums right.
-    fn send<const N: usize>(&mut self, template: &[u8; N], by_device: bool, frame: &[u8; N]) -> (Vec<u8>, bool, bool) {
-        let request = wqe::frame().inline_headers(*template);
+    fn send<const N: usize>(&mut self, first: &[u8; N], by_device: bool, frame: &[u8; N]) -> (Vec<u8>, bool, bool) {
+        let request = wqe::frame().inline_headers(first);
         let request = if by_device { request.l3_checksum().l4_checksum() } else { request };
-        let template = self.pair.sq.template(request).expect("within the limits");
-        self.pair.sq.fire(&template.frame(frame).signaled_if(true, WrId(1)), &()).expect("room");
+        let prepared = self.pair.sq.prepare::<_, _, 0, 0>(&request).expect("within the limits");
+        self.pair.sq.post(&prepared.inline_headers(frame).signaled_if(true, WrId(1))).expect("room");
         until(|| {
             let cqe = self.cq.poll()?;
             cqe.check().expect("a success");
@@ -52,7 +52,7 @@ impl Wire {
         })
     }
 
-    /// Sends states of a packet, of which the template has only the first.
+    /// Sends states of a packet, of which the prepared request has only the first.
     fn carry<K: Kind, const N: usize>(&mut self, from: K::Socket, to: K::Socket) {
         let [from, to] = [(SENDER, from), (STATION, to)].map(|(mac, socket)| Host { mac, socket });
         let mut packet = Packet::<K, N>::new(&from, &to);

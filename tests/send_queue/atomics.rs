@@ -12,7 +12,7 @@ use blueflame::wqe::address::{CompactAv, FullAv, GlobalRoute};
 use blueflame::wqe::atomics::Masked;
 use blueflame::wqe::{self, DcAddress, Remote};
 
-use crate::golden::{check, fire_as_post};
+use crate::golden::{check, every_way};
 
 const REMOTE: Remote = Remote { addr: 0x0102_0304_0506_0708, rkey: Rkey(0x1112_1314) };
 const RADDR: [u8; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 0x11, 0x12, 0x13, 0x14, 0, 0, 0, 0];
@@ -132,11 +132,11 @@ fn follow_the_destination() {
     each!(DciStreams, far.on(DciStream(7)), &[base(0x80), grh, [9; 16]]);
 }
 
-/// The modifier is the template's, too.
+/// The modifier is that of erased and of prepared requests, too.
 #[test]
-fn templates_have_the_modifier() {
-    let swap = wqe::masked_compare_swap(REMOTE, COMPARE_64, SWAP_64).result(PLACE, LKEY).signaled(WrId(1));
-    fire_as_post::<Rc, _, _, _>(swap, swap, &());
-    let swap = wqe::masked_compare_swap(REMOTE, COMPARE_128, SWAP_128).result(PLACE, LKEY).signaled(WrId(1));
-    fire_as_post::<Rc, _, _, _>(swap, swap, &());
+fn every_way_has_the_modifier() {
+    let swap = wqe::masked_compare_swap(REMOTE, COMPARE_64, SWAP_64).signaled(WrId(1));
+    every_way!(Rc, swap, 0, 1, |swap| swap.result(PLACE, LKEY));
+    let swap = wqe::masked_compare_swap(REMOTE, COMPARE_128, SWAP_128).signaled(WrId(1));
+    every_way!(Rc, swap, 0, 1, |swap| swap.result(PLACE, LKEY));
 }

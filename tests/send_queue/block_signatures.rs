@@ -7,7 +7,7 @@ use blueflame::PostError;
 use blueflame::transport::Rc;
 use blueflame::types::WrId;
 use blueflame::wqe::Sge;
-use blueflame::wqe::formats::{BlockSignature, BlockSize, Crc, CrcKind, DifferentBlocks, Escape, Guard};
+use blueflame::wqe::formats::{BlockSignature, BlockSize, Crc, CrcKind, DifferentBlocks, Escape, Formats, Guard};
 use blueflame::wqe::formats::{BlockSignatureKind, Seed, SignatureBytes, SignedBlocks, T10Dif};
 use blueflame::wqe::keys::{KeyRights, Strided};
 use blueflame::wqe::limits::MAX_SGE_BYTES;
@@ -47,7 +47,8 @@ fn a_signature_value_is_set() {
 fn formats_follow_the_list() {
     let signature = BlockSignature::on_both(CRC, DIFS).check(SignatureBytes::GUARD | SignatureBytes(1));
     let request = wqe::configure_key(KEY, 4).rights(KeyRights::REMOTE_READ).signature_errors(3);
-    let request = request.list([DATA]).signature(signature, PSVS).signaled(WrId(1));
+    let formats = Formats::signature(signature, PSVS);
+    let request = request.list(&[DATA]).formats(&formats).signaled(WrId(1));
     let mut wqe = before(16, 4);
     // The number of errors changes, too, and is odd.
     wqe[1][14] |= 0x02;
@@ -78,20 +79,22 @@ fn what_is_not_of_one_structure_is_not_copied() {
 fn what_formats_cannot_count_is_refused() {
     let rig = Rig::new(Setup::default());
     let mut sq = rig.queue::<Rc>();
-    let signature = BlockSignature::on_wire(CRC);
+    let formats = Formats::signature(BlockSignature::on_wire(CRC), PSVS);
     let long = Sge { length: MAX_SGE_BYTES, ..DATA };
     // SAFETY: no device looks; so below.
-    let posted = unsafe { sq.post_unchecked(&wqe::configure_key(KEY, 4).list([long; 3]).signature(signature, PSVS)) };
+    let posted = unsafe { sq.post_unchecked(&wqe::configure_key(KEY, 4).list(&[long; 3]).formats(&formats)) };
     let error = EncodeError::FormattedTooLong { bytes: 3 * u64::from(MAX_SGE_BYTES), limit: u32::MAX };
     assert_eq!(posted, Err(PostError::Encode(error)));
     assert_eq!(error.to_string(), "memory key with formats over 6442450941 bytes, at most 4294967295 are possible");
     // One byte less than 2^32 are possible, as pieces and as strides.
     let last = Sge { length: u32::MAX - 2 * MAX_SGE_BYTES, ..DATA };
-    let request = wqe::configure_key(KEY, 4).list([long, long, last]).signature(signature, PSVS);
+    let pieces = [long, long, last];
+    let request = wqe::configure_key(KEY, 4).list(&pieces).formats(&formats);
     // SAFETY: as above.
     assert_eq!(unsafe { sq.post_unchecked(&request) }, Ok(()));
     let strided = Strided { addr: DATA.addr, bytes: 0x8000, stride: 0x8000, lkey: DATA.lkey };
-    let strides = |count| wqe::configure_key(KEY, 4).interleaved(count, [strided; 2]).signature(signature, PSVS);
+    let strided = [strided; 2];
+    let strides = |count| wqe::configure_key(KEY, 4).interleaved(count, &strided).formats(&formats);
     // SAFETY: as above.
     let posted = unsafe { sq.post_unchecked(&strides(0x1_0000)) };
     assert_eq!(posted, Err(EncodeError::FormattedTooLong { bytes: 1 << 32, limit: u32::MAX }.into()));
@@ -99,7 +102,7 @@ fn what_formats_cannot_count_is_refused() {
     assert_eq!(unsafe { sq.post_unchecked(&strides(0xffff)) }, Ok(()));
     // With 48 entries there would be 60 DS.
     let list = [Sge { length: 1, ..DATA }; 52];
-    let request = wqe::configure_key(KEY, 52).list(&list[..]).signature(signature, PSVS);
+    let request = wqe::configure_key(KEY, 52).list(&list).formats(&formats);
     // SAFETY: as above.
     let posted = unsafe { sq.post_unchecked(&request) };
     assert_eq!(posted, Err(PostError::Encode(EncodeError::WqeTooLong { ds: 64, limit: 63 })));

@@ -9,7 +9,8 @@ use proptest::prelude::*;
 use blueflame::queue::{Done, PostError, SendQueue};
 use blueflame::transport::{InlineNone, RawPacket, Rc, Transport};
 use blueflame::types::{Lkey, Rkey, SqPi, Wqebbs, WrId};
-use blueflame::wqe::{self, EncodeError, Remote, Sge, WorkRequest};
+use blueflame::wqe::data::Data;
+use blueflame::wqe::{self, EncodeError, Remote, Request, Sge, SupportedOn};
 
 use crate::rig::{OLD, Rig, Setup};
 
@@ -25,11 +26,11 @@ enum Way {
 }
 
 /// Posts `n` requests, and retires each. The ring, the record, the register, and the tags.
-fn posted<T: Transport, W: WorkRequest<T>>(
+fn posted<'d, T: Transport, O: SupportedOn<T>, D: Data>(
     way: Way,
     n: usize,
     setup: Setup,
-    request: impl Fn(usize) -> W,
+    request: impl Fn(usize) -> Request<'d, O, D>,
 ) -> (Vec<u8>, [[u8; 4]; 2], Vec<u8>, Vec<Done>) {
     let rig = Rig::new(setup);
     let mut sq: SendQueue<T> = rig.queue();
@@ -64,9 +65,14 @@ fn posted<T: Transport, W: WorkRequest<T>>(
     (rig.ring(), rig.dbrec(), rig.page().to_vec(), retired)
 }
 
-fn same<T: Transport, W: WorkRequest<T>>(n: usize, pushed: usize, setup: Setup, request: impl Fn(usize) -> W) {
-    let expected = posted::<T, W>(Way::Batch, n, setup, &request);
-    assert!(posted::<T, W>(Way::Burst(pushed), n, setup, &request) == expected, "{n}, {pushed} pushed, {setup:?}");
+fn same<'d, T: Transport, O: SupportedOn<T>, D: Data>(
+    n: usize,
+    pushed: usize,
+    setup: Setup,
+    request: impl Fn(usize) -> Request<'d, O, D>,
+) {
+    let expected = posted::<T, O, D>(Way::Batch, n, setup, &request);
+    assert!(posted::<T, O, D>(Way::Burst(pushed), n, setup, &request) == expected, "{n}, {pushed} pushed, {setup:?}");
 }
 
 proptest! {
@@ -78,12 +84,12 @@ proptest! {
         let tag = |n: usize| WrId(1 << 40 | n as u64);
         // One WQEBB, signalled or not.
         let small = |n: usize| data[n].first_chunk::<8>().expect("60 bytes");
-        same::<Rc, _>(n, pushed, setup, |n| wqe::write(place(n)).inline(small(n)).signaled_if(n % 3 == 0, tag(n)));
-        same::<Rc, _>(n, pushed, setup, |n| wqe::write(place(n)).gather([LOCAL]).wr_id(tag(n)));
+        same::<Rc, _, _>(n, pushed, setup, |n| wqe::write(place(n)).inline(small(n)).signaled_if(n % 3 == 0, tag(n)));
+        same::<Rc, _, _>(n, pushed, setup, |n| wqe::write(place(n)).gather([LOCAL]).wr_id(tag(n)));
         // Two, around the ring's end.
-        same::<Rc, _>(n, pushed, setup, |n| wqe::write(place(n)).inline(&data[n]).signaled(tag(n)));
-        same::<RawPacket<InlineNone>, _>(n, pushed, setup, |n| wqe::frame().inline(&data[n]).signaled(tag(n)));
-        same::<RawPacket, _>(n, pushed, setup, |n| {
+        same::<Rc, _, _>(n, pushed, setup, |n| wqe::write(place(n)).inline(&data[n]).signaled(tag(n)));
+        same::<RawPacket<InlineNone>, _, _>(n, pushed, setup, |n| wqe::frame().inline(&data[n]).signaled(tag(n)));
+        same::<RawPacket, _, _>(n, pushed, setup, |n| {
             let headers = data[n].first_chunk::<18>().expect("60 bytes");
             wqe::frame().inline_headers(headers).gather([LOCAL]).l3_checksum().signaled(tag(n))
         });

@@ -18,7 +18,7 @@ use blueflame::types::{CqCi, Cqn, Lkey, Qpn, WrId};
 use blueflame::wqe::cross_channel::DeviceClock;
 use blueflame::wqe::{self, CompletionMode, Request, Sge};
 
-use crate::golden::{check, fire_as_post};
+use crate::golden::{check, every_way};
 use crate::rig::{OLD, QPN, Rig, Setup};
 
 const fn ctrl(opmod: u8, opcode: u8, ds: u8, fm_ce_se: u8) -> [u8; 16] {
@@ -37,11 +37,11 @@ const TICKS: [u8; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0
 /// Unsignalled, both kinds of WAIT have `MLX5_COMP_ONLY_FIRST_ERR` (`drivers/net/mlx5/mlx5_tx.h`, `mlx5_tx_cseg_init`).
 const QUIET: u8 = 1 << 2;
 
-fn until_time() -> Request<wqe::operations::WaitTime> {
+fn until_time() -> Request<'static, wqe::operations::WaitTime, wqe::data::Nothing> {
     DeviceClock::REAL_TIME.at(0x0102_0304_0000_0000).wait_until(0x0102_0304_0506_0708).expect("within four seconds")
 }
 
-fn until_tick() -> Request<wqe::operations::WaitTime> {
+fn until_tick() -> Request<'static, wqe::operations::WaitTime, wqe::data::Nothing> {
     let clock = DeviceClock::free_running(NonZeroU32::new(1_000_000).expect("not 0"));
     clock.at(0x0102_0304_0000_0000).wait_until(0x0102_0304_0506_0708).expect("within four seconds")
 }
@@ -93,7 +93,7 @@ fn on_reliable_connections() {
     let always_told = until_tick().completion(CompletionMode::OnError);
     check::<Rc, _, _>(always_told, &[ctrl(2, 0x0f, 3, 0), CONDITION, TICKS], false);
     check::<Rc, _, _>(wqe::dump([ENTRY]).signaled(WrId(1)), &[ctrl(0, 0x23, 2, 8), DATA], false);
-    check::<Rc, _, _>(wqe::dump([ENTRY; 2].as_slice()), &[ctrl(0, 0x23, 3, 0), DATA, DATA], false);
+    check::<Rc, _, _>(wqe::dump_slice(&[ENTRY; 2]), &[ctrl(0, 0x23, 3, 0), DATA, DATA], false);
 
     let rig = Rig::new(Setup { pi: 0x1234, ..Setup::default() });
     let mut slave = managed(&rig);
@@ -138,9 +138,9 @@ fn on_raw_packets() {
 }
 
 #[test]
-fn templates_have_the_modifier() {
+fn every_way_has_the_modifier() {
     let wait = until_time().signaled(WrId(1));
-    fire_as_post::<Rc, _, _, _>(wait, wait, &());
+    every_way!(Rc, wait, 0, 0, |wait| wait);
 }
 
 /// DPDK and MLNX_OFED's libmlx5 write neither the record nor a register of such a queue.

@@ -15,7 +15,7 @@ use blueflame::wqe::seg::{BaseAvSeg, Be16, Be32, Be64, DatagramSeg, GrhAvSeg};
 use blueflame::wqe::{self, Fence, Sge, UdAddress};
 use proptest::prelude::*;
 
-use crate::golden::{by_ucx, check, fire_as_post};
+use crate::golden::{by_ucx, check, every_way};
 use crate::rig::{Rig, Setup};
 
 const LOCAL: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x31, lkey: Lkey(0x4142_4344) };
@@ -58,7 +58,7 @@ fn full_address_vectors_are_three_units() {
     let wqe = [ctrl, base(0x80), GRH, GID, DATA];
     let send = || wqe::send().fence(Fence::SmallAndReads);
     check::<Ud, _, _>(send().to(aim(full_av())).imm(0xcafe_babe).gather([LOCAL]), &wqe, false);
-    check::<Ud, _, _>(send().imm(0xcafe_babe).gather(&[LOCAL][..]).to(aim(full_av())), &wqe, false);
+    check::<Ud, _, _>(send().imm(0xcafe_babe).gather_slice(&[LOCAL]).to(aim(full_av())), &wqe, false);
     // Without a GRH it is the compact one, and zeros.
     let ctrl = [0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, 4, 0, 0, 0, 0, 0, 0, 0, 0];
     let to = aim(compact_av()).to_full();
@@ -94,7 +94,7 @@ fn a_compact_datagram_of_28_bytes_is_one_wqebb() {
     let [first, second] = inline;
     check::<Ud, _, _>(wqe::send().to(aim(compact_av())).inline(&bytes), &[ctrl(4), base(0), first, second], true);
     let wqe = [ctrl(6), base(0x80), GRH, GID, first, second];
-    check::<Ud, _, _>(wqe::send().to(aim(full_av())).inline(&bytes[..]), &wqe, true);
+    check::<Ud, _, _>(wqe::send().to(aim(full_av())).inline_slice(&bytes), &wqe, true);
 }
 
 /// RoCE: libmlx5's own bytes, in which key and number mean nothing.
@@ -124,18 +124,14 @@ fn bytes_of_libmlx5_are_kept_but_for_key_and_number() {
 }
 
 #[test]
-fn templates_of_datagrams_write_what_posts_write() {
+fn every_way_writes_the_same_datagram() {
     let send = || wqe::send().fence(Fence::Small).signaled(WrId(0));
     let (near, far) = (aim(compact_av()), aim(full_av()));
-    fire_as_post::<Ud, _, _, _>(send().to(near).inline(&[9; 28]), send().to(near).inline_len::<28>(), &[9; 28]);
-    fire_as_post::<Ud, _, _, _>(send().to(near).inline(&[9; 29]), send().to(near).inline_len::<29>(), &[9; 29]);
-    fire_as_post::<Ud, _, _, _>(
-        send().to(far).imm(7).inline(&[9; 8]),
-        send().to(far).imm(7).inline_len::<8>(),
-        &[9; 8],
-    );
-    fire_as_post::<Ud, _, _, _>(send().to(far).gather([LOCAL]), send().to(far).gather_len::<1>(), &[LOCAL]);
-    fire_as_post::<Ud, _, _, _>(send().to(far), send().to(far), &());
+    every_way!(Ud, send().to(near), 28, 0, |send| send.inline(&[9; 28]));
+    every_way!(Ud, send().to(near), 29, 0, |send| send.inline(&[9; 29]));
+    every_way!(Ud, send().to(far).imm(7), 8, 0, |send| send.inline(&[9; 8]));
+    every_way!(Ud, send().to(far), 0, 1, |send| send.gather([LOCAL]));
+    every_way!(Ud, send().to(far), 0, 0, |send| send);
 }
 
 #[test]

@@ -31,8 +31,10 @@ fn a_depth_bounds_what_is_outstanding_and_moves_with_what_is_retired() {
         assert_eq!(sq.post(&wqe::nop()), Err(FULL));
         assert_eq!(sq.stage(&wqe::nop()).err(), Some(FULL));
         assert_eq!(sq.batch().push(&wqe::nop()), Err(FULL));
-        let shot = sq.template(wqe::nop()).expect("a template");
-        assert_eq!(sq.fire(&shot, &()), Err(FULL));
+        let prepared = sq.prepare::<_, _, 0, 0>(&wqe::nop()).expect("within the limits");
+        assert_eq!(sq.post(&prepared), Err(FULL));
+        assert_eq!(sq.post_erased(&wqe::nop().erased()), Err(FULL));
+        assert_eq!(sq.batch().push_erased(&wqe::nop().erased()), Err(FULL));
         assert_eq!((rig.ring(), rig.dbrec(), rig.page()), before, "nothing is written, nothing is rung");
         let done = round % 5 + 1;
         let last = first.add(Wqebbs(done - 1));
@@ -85,8 +87,9 @@ fn a_closed_queue_says_why_and_rings_nothing() {
     assert_eq!(sq.post(&wqe::send().inline(&[0; 100])), Err(PostError::NotReadyToSend));
     assert_eq!(sq.stage(&wqe::nop()).err(), Some(PostError::NotReadyToSend));
     assert_eq!(sq.batch().push(&wqe::nop()), Err(PostError::NotReadyToSend));
-    let shot = sq.template(wqe::nop()).expect("a template");
-    assert_eq!(sq.fire(&shot, &()), Err(PostError::NotReadyToSend));
+    let prepared = sq.prepare::<_, _, 0, 0>(&wqe::nop()).expect("within the limits");
+    assert_eq!(sq.post(&prepared), Err(PostError::NotReadyToSend));
+    assert_eq!(sq.post_erased(&wqe::nop().erased()), Err(PostError::NotReadyToSend));
     assert_eq!((rig.ring(), rig.dbrec(), rig.page()), before);
     assert!(retire(&mut sq, 6).is_err() && retire(&mut sq, 7).is_err(), "nothing is outstanding");
     sq.set_depth(Wqebbs(8)).expect("the ring");

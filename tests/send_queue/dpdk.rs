@@ -86,7 +86,7 @@ fn pieces(wqe: &[u8], mut at: usize) -> Vec<Piece<'_>> {
 }
 
 /// A frame's options, as a WQE has them.
-fn head(wqe: &[u8]) -> Request<Frame> {
+fn head(wqe: &[u8]) -> Request<'static, Frame> {
     let flags = CHECKSUMS.map(|flag| wqe[20] & flag != 0);
     let head = wqe::frame().completion(mode(wqe));
     let head = if flags[0] { head.l3_checksum() } else { head };
@@ -157,7 +157,7 @@ fn behind_headers(wqe: &[u8]) -> (usize, usize) {
 /// Posts a frame whose first `N` bytes are in the Ethernet segment.
 fn post_with_headers<const N: usize>(batch: &mut Batch<'_>, wqe: &[u8]) {
     let headers: [u8; N] = wqe[30..30 + N].try_into().expect("so many");
-    let (request, mss) = (head(wqe).inline_headers(headers), half(wqe, 22));
+    let (request, mss) = (head(wqe).inline_headers(&headers), half(wqe, 22));
     match (&pieces(wqe, behind_headers(wqe).1)[..], mss) {
         ([], 0) => batch.push(&request),
         // SAFETY: no device looks, nor below.

@@ -12,7 +12,7 @@ use blueflame::types::{DcKey, DciStream, Lkey, Qpn, Rkey, WrId};
 use blueflame::wqe::address::{AddressVector, CompactAv, FullAv, GlobalRoute};
 use blueflame::wqe::{self, DcAddress, Remote, Sge};
 
-use crate::golden::{by_ucx, check, fire_as_post};
+use crate::golden::{by_ucx, check, every_way};
 
 const LOCAL: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x31, lkey: Lkey(0x4142_4344) };
 const DATA: [u8; 16] = [0, 0, 0, 0x31, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
@@ -159,16 +159,12 @@ fn streams_are_in_the_control_segment() {
 }
 
 #[test]
-fn templates_of_initiators_write_what_posts_write() {
+fn every_way_writes_the_same_of_initiators() {
     let (near, far, stream) = (aim(near()), aim(far()), aim(far()).on(DciStream(9)));
     let write = || wqe::write(REMOTE).signaled(WrId(0));
-    fire_as_post::<Dci, _, _, _>(write().to(near).inline(&[9; 12]), write().to(near).inline_len::<12>(), &[9; 12]);
-    fire_as_post::<Dci, _, _, _>(write().to(far).inline(&[9; 8]), write().to(far).inline_len::<8>(), &[9; 8]);
-    fire_as_post::<DciStreams, _, _, _>(
-        wqe::read(REMOTE).to(stream).scatter([LOCAL]),
-        wqe::read(REMOTE).to(stream).scatter_len::<1>(),
-        &[LOCAL],
-    );
+    every_way!(Dci, write().to(near), 12, 0, |write| write.inline(&[9; 12]));
+    every_way!(Dci, write().to(far), 8, 0, |write| write.inline(&[9; 8]));
+    every_way!(DciStreams, wqe::read(REMOTE).to(stream), 0, 1, |read| read.scatter([LOCAL]));
 }
 
 /// An address gives back the values that it was made of.

@@ -7,7 +7,7 @@
 use blueflame::PostError;
 use blueflame::transport::Rc;
 use blueflame::types::{Dek, WrId};
-use blueflame::wqe::formats::{BlockSignature, BlockSize, Crc, CrcKind, DataUnits, EncryptedSide, Encryption};
+use blueflame::wqe::formats::{BlockSignature, BlockSize, Crc, CrcKind, DataUnits, EncryptedSide, Encryption, Formats};
 use blueflame::wqe::formats::{BlockSignatureKind, Seed, SignatureOrder, SignedBlocks};
 use blueflame::wqe::keys::KeyRights;
 use blueflame::wqe::{self, EncodeError};
@@ -32,7 +32,7 @@ const CRC: SignedBlocks = SignedBlocks {
 
 #[test]
 fn encryption_follows_the_list() {
-    let request = wqe::configure_key(KEY, 4).rights(KeyRights::REMOTE_READ).list([DATA]);
+    let request = wqe::configure_key(KEY, 4).rights(KeyRights::REMOTE_READ).list(&[DATA]);
     let mut wqe = before(16, 4);
     wqe.extend([
         // Of encryption; before signatures, in memory; any length; units of 520.
@@ -41,21 +41,23 @@ fn encryption_follows_the_list() {
         [0, 0x61, 0x62, 0x63, 0, 0, 0, 0, b'k', b'e', b'y', b't', b'a', b'g', b'!', b'!'],
         ZERO,
     ]);
-    check::<Rc, _, _>(request.encryption(ENCRYPTION).signaled(WrId(1)), &wqe, false);
+    let formats = Formats::encryption(ENCRYPTION);
+    check::<Rc, _, _>(request.formats(&formats).signaled(WrId(1)), &wqe, false);
     // One unit: the number is little endian.
     let one = Encryption { units: DataUnits::One, unit: BlockSize::B4096, side: EncryptedSide::Wire, ..ENCRYPTION };
     wqe[12][1] = 0;
     wqe[12][8] = 3;
     wqe[13].reverse();
-    check::<Rc, _, _>(request.encryption(one).signaled(WrId(1)), &wqe, false);
+    let formats = Formats::encryption(one);
+    check::<Rc, _, _>(request.formats(&formats).signaled(WrId(1)), &wqe, false);
 }
 
 #[test]
 fn encryption_follows_signatures() {
     // Of a key whose list stays.
     let request = wqe::configure_key(KEY, 4).rights(KeyRights::REMOTE_READ);
-    let request = request.signature(BlockSignature::on_wire(CRC), PSVS);
     let encryption = Encryption { order: SignatureOrder::AfterCrypto, ..ENCRYPTION };
+    let formats = Formats::signature(BlockSignature::on_wire(CRC), PSVS).and_encryption(encryption);
     let mut wqe = before(16, 8);
     wqe.truncate(8);
     (wqe[1][5], wqe[1][15], wqe[5][14]) = (0, 0, 0);
@@ -70,26 +72,27 @@ fn encryption_follows_signatures() {
         [0, 0x61, 0x62, 0x63, 0, 0, 0, 0, b'k', b'e', b'y', b't', b'a', b'g', b'!', b'!'],
         ZERO,
     ]);
-    check::<Rc, _, _>(request.and_encryption(encryption).signaled(WrId(1)), &wqe, false);
+    check::<Rc, _, _>(request.formats(&formats).signaled(WrId(1)), &wqe, false);
 }
 
 #[test]
 fn what_devices_cannot_encrypt_is_refused() {
     let rig = Rig::new(Setup::default());
     let mut sq = rig.queue::<Rc>();
-    let list = wqe::configure_key(KEY, 4).list([DATA]);
+    let list = wqe::configure_key(KEY, 4).list(&[DATA]);
     let one = Encryption { units: DataUnits::One, ..ENCRYPTION };
     // SAFETY: no device looks; nothing is posted; so below.
-    let posted = unsafe { sq.post_unchecked(&list.encryption(one)) };
+    let posted = unsafe { sq.post_unchecked(&list.formats(&Formats::encryption(one))) };
     let error = EncodeError::DataUnitTooShort { bytes: 0x1000, limit: 520 };
     assert_eq!(posted, Err(PostError::Encode(error)));
     assert_eq!(error.to_string(), "memory key over 4096 bytes, but it encrypts one data unit of 520");
-    let both = list.signature(BlockSignature::on_both(CRC, CRC), PSVS);
+    let both = Formats::signature(BlockSignature::on_both(CRC, CRC), PSVS);
     for (side, order) in
         [(EncryptedSide::Wire, SignatureOrder::AfterCrypto), (EncryptedSide::Memory, SignatureOrder::BeforeCrypto)]
     {
+        let formats = both.and_encryption(Encryption { side, order, ..ENCRYPTION });
         // SAFETY: as above.
-        let posted = unsafe { sq.post_unchecked(&both.and_encryption(Encryption { side, order, ..ENCRYPTION })) };
+        let posted = unsafe { sq.post_unchecked(&list.formats(&formats)) };
         assert_eq!(posted, Err(PostError::Encode(EncodeError::EncryptedSignatures)));
     }
 }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use blueflame::queue::{BlueFlamePolicy, PostError, SendQueue};
 use blueflame::transport::{self, InlineNone};
 use blueflame::types::{Lkey, Wqebbs, WrId};
-use blueflame::wqe::parts::{InlineHeaders, Payload};
+use blueflame::wqe::data;
 use blueflame::wqe::{self, EncodeError, Request, Sge, SupportedOn};
 
 use crate::golden::check;
@@ -28,7 +28,8 @@ fn count<const N: usize>() -> [u8; N] {
 
 #[test]
 fn eighteen_bytes_and_an_entry_are_one_wqebb() {
-    let frame = wqe::frame().inline_headers(count::<18>()).gather([LOCAL]).signaled(WrId(1));
+    let headers = count::<18>();
+    let frame = wqe::frame().inline_headers(&headers).gather([LOCAL]).signaled(WrId(1));
     let wqe = [
         ctrl(4),
         [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 18, 1, 2],
@@ -54,8 +55,9 @@ fn a_device_that_needs_none_gets_none() {
 
 #[test]
 fn each_checksum_has_its_bit() {
-    let frame = wqe::frame().inline_headers(count::<18>()).signaled(WrId(1));
-    let l3 = wqe::frame().l3_checksum().inline_headers(count::<18>()).signaled(WrId(1));
+    let headers = count::<18>();
+    let frame = wqe::frame().inline_headers(&headers).signaled(WrId(1));
+    let l3 = wqe::frame().l3_checksum().inline_headers(&headers).signaled(WrId(1));
     for (frame, cs_flags) in [(frame, 0), (l3, 0x40), (frame.l4_checksum(), 0x80), (l3.l4_checksum(), 0xc0)] {
         let wqe = [
             ctrl(3),
@@ -89,15 +91,15 @@ fn a_datagram_inline_is_two_wqebbs() {
 fn what_is_too_long_is_refused() {
     let rig = Rig::new(Setup { wqebbs: 8, ..Setup::default() });
     let mut sq = rig.queue::<transport::RawPacket>();
-    let headers = wqe::frame().inline_headers([0; 458]);
-    let mut post = |data: &[u8]| sq.post(&headers.inline(data));
+    let headers = wqe::frame().inline_headers(&[0; 458]);
+    let mut post = |data: &[u8]| sq.post(&headers.inline_slice(data));
     // 1 + 30 units, and an inline segment of 33: only with the headers is it too much.
     assert_eq!(post(&[0; 512]), Err(EncodeError::WqeTooLong { ds: 64, limit: 63 }.into()));
     assert_eq!(post(&[0; 513]), Err(EncodeError::InlineTooLong { bytes: 513, limit: 512 }.into()));
     assert_eq!(post(&[0; 500]), Err(PostError::LargerThanRing { needed: Wqebbs(16), ring: 8 }));
     let sges = [LOCAL; 31];
     // SAFETY: no device looks.
-    let posted = unsafe { sq.post_unchecked(&headers.gather(&sges[..])) };
+    let posted = unsafe { sq.post_unchecked(&headers.gather_slice(&sges)) };
     assert_eq!(posted, Err(EncodeError::TooManySges { count: 31, limit: 30 }.into()));
     assert!(rig.ring().iter().all(|&byte| byte == OLD));
 }
@@ -181,9 +183,9 @@ impl Case {
         by_length!(18 19 33 34 35 42 50 51 66 114 978)
     }
 
-    fn carry<H: InlineHeaders>(
+    fn carry<const N: usize>(
         &self,
-        mut frame: Request<wqe::operations::Frame<H>>,
+        mut frame: Request<'_, wqe::operations::Frame<N>>,
         rig: &Rig,
     ) -> Result<(), PostError> {
         if self.l3 {
@@ -199,19 +201,19 @@ impl Case {
                     sges.iter().map(|&(addr, bytes, lkey)| Sge { addr, length: bytes, lkey: Lkey(lkey) }).collect();
                 match <[Sge; 1]>::try_from(&*sges) {
                     Ok(array) => post(frame.gather(array), rig),
-                    Err(_) => post(frame.gather(&*sges), rig),
+                    Err(_) => post(frame.gather_slice(&sges), rig),
                 }
             }
             Data::Inline(data) => match <&[u8; 12]>::try_from(&**data) {
                 Ok(array) => post(frame.inline(array), rig),
-                Err(_) => post(frame.inline(&**data), rig),
+                Err(_) => post(frame.inline_slice(data), rig),
             },
         }
     }
 }
 
-fn post<O: SupportedOn<transport::RawPacket<InlineNone>>, P: Payload>(
-    request: Request<O, P>,
+fn post<O: SupportedOn<transport::RawPacket<InlineNone>>, D: data::Data>(
+    request: Request<'_, O, D>,
     rig: &Rig,
 ) -> Result<(), PostError> {
     let mut sq = rig.queue::<transport::RawPacket<InlineNone>>();
@@ -248,65 +250,85 @@ proptest! {
     }
 }
 
-/// Fires one template with other headers, and posts the frames that these shots are to be, on twin queues where the
-/// ring and the index wrap. The template's own headers leave nothing behind.
-fn shots_of_other_frames<const N: usize>() {
+/// Posts frames that are kept and prepared with other headers, and fresh frames of these headers, on twin queues where
+/// the ring and the index wrap. The first headers leave nothing behind.
+fn other_headers<const N: usize>() {
     let setup = Setup { wqebbs: 8, pi: 0xfffd, ..Setup::default() };
-    let (posts, fires) = (Rig::new(setup), Rig::new(setup));
-    let mut by_post = posts.queue::<transport::RawPacket>();
-    let mut by_fire = fires.queue::<transport::RawPacket>();
-    let frame = |headers| wqe::frame().l3_checksum().inline_headers(headers).wr_id(WrId(1));
-    let whole = by_fire.template(frame([0xff; N])).expect("within the limits");
-    let open = by_fire.template(frame([0xff; N]).inline_len::<5>()).expect("within the limits");
-    for n in 0..12 {
+    let (fresh, kept) = (Rig::new(setup), Rig::new(setup));
+    let mut by_fresh = fresh.queue::<transport::RawPacket>();
+    let mut by_kept = kept.queue::<transport::RawPacket>();
+    let options = wqe::frame().l3_checksum().wr_id(WrId(1));
+    let (bare, first_headers) = (options, [0xff; N]);
+    let whole = options.inline_headers(&first_headers);
+    let prepared = by_kept.prepare::<_, _, 0, 0>(&whole).expect("within the limits");
+    let open = by_kept.prepare::<_, _, 5, 0>(&whole).expect("within the limits");
+    for n in 0..24 {
         let headers: [u8; N] = core::array::from_fn(|i| (i * 7) as u8 ^ n as u8);
-        let (first, signaled, wr_id) = (by_post.pi(), n % 3 == 0, WrId(100 + n));
-        let (posted, fired) = match n % 4 {
-            0 => (by_post.post(&frame(headers)), by_fire.fire(&whole.frame(&headers), &())),
-            1 => (by_post.post(&frame(headers).inline(b"order")), by_fire.fire(&open.frame(&headers), b"order")),
+        let frame = wqe::frame().inline_headers(&headers).l3_checksum().wr_id(WrId(1));
+        let (first, signaled, wr_id) = (by_fresh.pi(), n % 3 == 0, WrId(100 + n));
+        let (posted, changed) = match n % 8 {
+            0 => (by_fresh.post(&frame), by_kept.post(&bare.inline_headers(&headers))),
+            4 => (by_fresh.post(&frame), by_kept.post(&prepared.inline_headers(&headers))),
+            5 => {
+                let changed = by_kept.post(&open.inline_headers(&headers).inline(b"order"));
+                (by_fresh.post(&frame.inline(b"order")), changed)
+            }
+            6 => {
+                let changed = prepared.inline_headers(&headers).signaled_if(signaled, wr_id);
+                (by_fresh.post(&frame.signaled_if(signaled, wr_id)), by_kept.post(&changed))
+            }
+            7 => {
+                let changed = open.signaled_if(signaled, wr_id).inline(b"order").inline_headers(&headers);
+                (by_fresh.post(&frame.inline(b"order").signaled_if(signaled, wr_id)), by_kept.post(&changed))
+            }
+            1 => {
+                let changed = by_kept.post(&whole.inline_headers(&headers).inline(b"order"));
+                (by_fresh.post(&frame.inline(b"order")), changed)
+            }
             2 => {
-                let shot = whole.frame(&headers).signaled_if(signaled, wr_id);
-                (by_post.post(&frame(headers).signaled_if(signaled, wr_id)), by_fire.fire(&shot, &()))
+                let changed = whole.inline_headers(&headers).signaled_if(signaled, wr_id);
+                (by_fresh.post(&frame.signaled_if(signaled, wr_id)), by_kept.post(&changed))
             }
             _ => {
-                let shot = open.frame(&headers).signaled_if(signaled, wr_id);
-                let request = frame(headers).inline(b"order").signaled_if(signaled, wr_id);
-                (by_post.post(&request), by_fire.fire(&shot, b"order"))
+                let changed = bare.signaled_if(signaled, wr_id).inline(b"order").inline_headers(&headers);
+                let request = frame.inline(b"order").signaled_if(signaled, wr_id);
+                (by_fresh.post(&request), by_kept.post(&changed))
             }
         };
-        assert_eq!((posted, fired), (Ok(()), Ok(())));
-        assert_eq!(posts.ring(), fires.ring(), "{N} bytes, shot {n}");
-        assert_eq!(posts.dbrec(), fires.dbrec());
+        assert_eq!((posted, changed), (Ok(()), Ok(())));
+        assert_eq!(fresh.ring(), kept.ring(), "{N} bytes, frame {n}");
+        assert_eq!(fresh.dbrec(), kept.dbrec());
         // SAFETY: no device looks.
-        let retired = [&mut by_post, &mut by_fire].map(|sq| unsafe { sq.retire_index(first.0) });
+        let retired = [&mut by_fresh, &mut by_kept].map(|sq| unsafe { sq.retire_index(first.0) });
         assert_eq!(retired[0].expect("outstanding").wr_id, if n % 4 < 2 { WrId(1) } else { wr_id });
         assert_eq!(retired[1], retired[0]);
     }
 }
 
 #[test]
-fn a_shot_of_another_frame_writes_that_frame() {
-    shots_of_other_frames::<18>();
-    shots_of_other_frames::<19>();
-    shots_of_other_frames::<42>();
-    shots_of_other_frames::<60>();
-    shots_of_other_frames::<98>();
-    shots_of_other_frames::<200>();
+fn a_frame_that_is_kept_takes_other_headers() {
+    other_headers::<18>();
+    other_headers::<19>();
+    other_headers::<42>();
+    other_headers::<60>();
+    other_headers::<98>();
+    other_headers::<200>();
 }
 
 #[test]
 fn warming_changes_nothing() {
     let rig = Rig::new(Setup { wqebbs: 4, pi: 0xffff, ..Setup::default() });
     let mut sq = rig.queue::<transport::RawPacket>();
-    let template = sq.template(wqe::frame().inline_headers([7; 98])).expect("within the limits");
+    let (headers, others) = ([7; 98], [8; 98]);
+    let frame = wqe::frame().inline_headers(&headers);
     let everything = |sq: &SendQueue<_>| (rig.ring(), rig.dbrec(), rig.page().to_vec(), format!("{sq:?}"));
     for _ in 0..3 {
         let before = everything(&sq);
-        sq.warm(&template);
-        sq.warm(&template.frame(&[8; 98]).signaled_if(true, WrId(3)));
+        sq.warm(&frame);
+        sq.warm(&frame.inline_headers(&others).signaled_if(true, WrId(3)));
         assert_eq!(everything(&sq), before);
         let first = sq.pi();
-        sq.fire(&template, &()).expect("room");
+        sq.post(&frame).expect("room");
         // SAFETY: no device looks.
         unsafe { sq.retire_index(first.0) }.expect("outstanding");
         assert_ne!(everything(&sq), before);

@@ -3,13 +3,13 @@
 //!
 //! Operations of every service belong here, special ones in files of their own.
 
-use blueflame::queue::{BlueFlamePolicy, PostError};
+use blueflame::queue::{BlueFlamePolicy, PostError, SendQueue};
 use blueflame::transport;
 use blueflame::transport::{Rc, Transport, Ud};
 use blueflame::types::{Lkey, Qkey, Qpn, Rkey, WrId};
 use blueflame::wqe::address::CompactAv;
-use blueflame::wqe::parts::Payload;
-use blueflame::wqe::template::TemplatePayload;
+use blueflame::wqe::data::Data;
+use blueflame::wqe::operations::Prepared;
 use blueflame::wqe::{self, EncodeError, Fence, Remote, Request, Sge, UdAddress};
 use blueflame::wqe::{CompletionMode, SupportedOn};
 
@@ -22,8 +22,8 @@ const RADDR: [u8; 16] = [0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x11, 0
 const DATA: [u8; 16] = [0, 0, 0, 0x31, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
 
 /// Posts at producer index 0x1234 of a ring of 8 WQEBBs (slot 4) and compares all bytes: ring, record, register.
-pub(crate) fn check<T: Transport, O: SupportedOn<T>, P: Payload>(
-    request: Request<O, P>,
+pub(crate) fn check<T: Transport, O: SupportedOn<T>, D: Data>(
+    request: Request<'_, O, D>,
     wqe: &[[u8; 16]],
     copied: bool,
 ) {
@@ -75,12 +75,11 @@ fn nop() {
 fn send_of_two_entries() {
     let empty = Sge { length: 0, ..LOCAL };
     let wqe = [[0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, 3, 0, 0, 0, 0x0a, 0, 0, 0, 0], DATA, DATA];
-    let flags = |request: Request<_, _>| request.signaled(WrId(1)).solicited();
-    check::<transport::Rc, _, _>(flags(wqe::send().gather([LOCAL, LOCAL])), &wqe, false);
+    check::<transport::Rc, _, _>(wqe::send().gather([LOCAL, LOCAL]).signaled(WrId(1)).solicited(), &wqe, false);
     // Entries of zero bytes are left out, wherever they are.
     check::<transport::Rc, _, _>(wqe::send().gather([empty, LOCAL, LOCAL]).signaled(WrId(1)).solicited(), &wqe, false);
     let list = [LOCAL, empty, empty, LOCAL, empty];
-    check::<transport::Uc, _, _>(wqe::send().gather(&list[..]).signaled(WrId(1)).solicited(), &wqe, false);
+    check::<transport::Uc, _, _>(wqe::send().gather_slice(&list).signaled(WrId(1)).solicited(), &wqe, false);
 }
 
 /// Completion modes as DPDK names them (`drivers/common/mlx5/mlx5_prm.h`): `MLX5_COMP_ONLY_ERR` 0,
@@ -122,7 +121,7 @@ fn inline_write() {
         true,
     );
     check::<transport::Uc, _, _>(
-        wqe::write(REMOTE).inline(&b"a bid!\r\n"[..]).signaled(WrId(7)),
+        wqe::write(REMOTE).inline_slice(b"a bid!\r\n").signaled(WrId(7)),
         &[ctrl, RADDR, data],
         true,
     );
@@ -131,9 +130,10 @@ fn inline_write() {
 #[test]
 fn inline_of_nothing_is_no_segment() {
     let ctrl = [0, 0x12, 0x34, 0x08, 0xc0, 0xff, 0xee, 2, 0, 0, 0, 0, 0, 0, 0, 0];
-    // Inline still, and of more than one unit: libmlx5 copies it to BlueFlame.
-    check::<transport::Rc, _, _>(wqe::write(REMOTE).inline(b""), &[ctrl, RADDR], true);
-    check::<transport::Rc, _, _>(wqe::write(REMOTE).inline(&[][..]), &[ctrl, RADDR], true);
+    // By its type it is a message without data, as `gather([])` makes one: libmlx5 does not copy that to BlueFlame.
+    check::<transport::Rc, _, _>(wqe::write(REMOTE).inline(b""), &[ctrl, RADDR], false);
+    // Inline still, and of more than one unit: libmlx5 copies it.
+    check::<transport::Rc, _, _>(wqe::write(REMOTE).inline_slice(&[]), &[ctrl, RADDR], true);
     let ctrl = [0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, 1, 0, 0, 0, 0, 0, 0, 0, 0];
     check::<transport::Rc, _, _>(wqe::send().inline(b""), &[ctrl], false);
 }
@@ -200,51 +200,91 @@ fn inline_wraps_in_the_middle_of_the_data() {
     assert_eq!(rig.page()[..80], wqe);
 }
 
-/// Posts and fires the same message three times, on twin queues where the ring and the index wrap. Compares all stores,
-/// and the retired requests.
-pub(crate) fn fire_as_post<T: Transport, O: SupportedOn<T>, P: Payload, H: TemplatePayload>(
-    posted: Request<O, P>,
-    open: Request<O, H>,
-    data: &H::Data,
-) {
+/// Posts the same request three times by each of two ways, on twin queues where the ring and the index wrap. Compares
+/// all stores, and the retired requests.
+fn twins<T: Transport>(one: impl Fn(&mut SendQueue<T>, WrId), other: impl Fn(&mut SendQueue<T>, WrId)) {
     let setup = Setup { wqebbs: 4, pi: 0xfffe, ..Setup::default() };
-    let (posts, fires) = (Rig::new(setup), Rig::new(setup));
-    let (mut by_post, mut by_fire) = (posts.queue::<T>(), fires.queue::<T>());
-    let mut template = by_fire.template(open).expect("within the limits");
+    let rigs = [Rig::new(setup), Rig::new(setup)];
+    let [mut a, mut b] = [rigs[0].queue::<T>(), rigs[1].queue::<T>()];
     for n in 0..3 {
         let wr_id = WrId(9 + n);
-        template.set_wr_id(wr_id);
-        let (first, free) = (by_post.pi(), by_post.free());
-        // SAFETY: no device looks.
-        unsafe { by_post.post_unchecked(&posted.wr_id(wr_id)) }.expect("posted");
-        // SAFETY: as above.
-        unsafe { by_fire.fire_unchecked(&template, data) }.expect("fired");
-        assert_eq!(posts.ring(), fires.ring());
-        assert_eq!(posts.dbrec(), fires.dbrec());
+        let (first, free) = (a.pi(), a.free());
+        one(&mut a, wr_id);
+        other(&mut b, wr_id);
+        assert_eq!(rigs[0].ring(), rigs[1].ring());
+        assert_eq!(rigs[0].dbrec(), rigs[1].dbrec());
         // The device does not read the register's bytes past the WQE's end: old bytes of the ring, or zeros.
         let slot = usize::from(first.0 % 4) * 64;
-        let wqe_bytes = 16 * usize::from(posts.ring()[slot + 7] & 0x3f);
+        let wqe_bytes = 16 * usize::from(rigs[0].ring()[slot + 7] & 0x3f);
         for half in [0, 256] {
             let register = |rig: &Rig| rig.page()[half..half + wqe_bytes.min(256)].to_vec();
-            assert_eq!(register(&posts), register(&fires));
+            assert_eq!(register(&rigs[0]), register(&rigs[1]));
         }
-        assert_eq!(by_post.free(), by_fire.free());
-        assert_eq!(free.0 - by_post.free().0, wqe_bytes.div_ceil(64) as u16);
+        assert_eq!(a.free(), b.free());
+        assert_eq!(free.0 - a.free().0, wqe_bytes.div_ceil(64) as u16);
         // SAFETY: no device looks.
-        let retired = [&mut by_post, &mut by_fire].map(|sq| unsafe { sq.retire_index(first.0) });
+        let retired = [&mut a, &mut b].map(|sq| unsafe { sq.retire_index(first.0) });
         assert_eq!(retired[0].expect("outstanding").wr_id, wr_id);
         assert_eq!(retired[1], retired[0]);
     }
 }
 
+/// A request by its type, and erased.
+pub(crate) fn erased_as_typed<T: Transport, O: SupportedOn<T>, D: Data>(request: Request<'_, O, D>) {
+    assert!(request.erased().is_supported_on::<T>());
+    // SAFETY: no device looks; so below.
+    let typed = |sq: &mut SendQueue<T>, id| unsafe { sq.post_unchecked(&request.wr_id(id)) }.expect("posted");
+    // SAFETY: as above.
+    twins(typed, |sq, id| unsafe { sq.post_erased_unchecked(&request.wr_id(id).erased()) }.expect("posted"));
+}
+
+/// A request, and one that is prepared for so many bytes and entries, and then is given them by `give`.
+pub(crate) fn prepared_as_posted<'d, T, O, D, E, const BYTES: usize, const ENTRIES: usize>(
+    posted: Request<'d, O, E>,
+    open: Request<'d, O, D>,
+    give: impl Fn(Request<'d, Prepared<O, BYTES, ENTRIES>, D>) -> Request<'d, Prepared<O, BYTES, ENTRIES>, E>,
+) where
+    T: Transport,
+    O: SupportedOn<T>,
+    D: Data,
+    E: Data,
+{
+    // SAFETY: no device looks; so below.
+    let whole = |sq: &mut SendQueue<T>, id| unsafe { sq.post_unchecked(&posted.wr_id(id)) }.expect("posted");
+    twins(whole, |sq, id| {
+        let prepared = sq.prepare(&open).expect("within the limits");
+        // SAFETY: as above.
+        unsafe { sq.post_unchecked(&give(prepared).wr_id(id)) }.expect("posted");
+    });
+}
+
+/// A request with its data.
+pub(crate) fn given<R, G>(request: R, give: impl FnOnce(R) -> G) -> G {
+    give(request)
+}
+
+/// Compares the three ways of a request with its data: posted whole, erased, and prepared.
+macro_rules! every_way {
+    ($transport:ty, $request:expr, $bytes:expr, $entries:expr, |$open:ident| $given:expr) => {{
+        let posted = crate::golden::given($request, |$open| $given);
+        crate::golden::erased_as_typed::<$transport, _, _>(posted);
+        crate::golden::prepared_as_posted::<$transport, _, _, _, { $bytes }, { $entries }>(posted, $request, |$open| {
+            $given
+        });
+    }};
+}
+pub(crate) use every_way;
+
 #[test]
-fn template_writes_what_post_writes() {
+fn every_way_writes_the_same() {
     fn inline<const N: usize>(payload: [u8; N]) {
-        let request = wqe::write(REMOTE).imm(5).fence(Fence::Small).signaled(WrId(0));
-        fire_as_post::<transport::Rc, _, _, _>(request.inline(&payload), request.inline_len::<N>(), &payload);
-        let request = wqe::send().solicited();
-        fire_as_post::<transport::Rc, _, _, _>(request.inline(&payload), request.inline_len::<N>(), &payload);
-        fire_as_post::<transport::Rc, _, _, _>(request.inline(&payload), request.inline(&payload), &());
+        let write = wqe::write(REMOTE).imm(5).fence(Fence::Small).signaled(WrId(0));
+        erased_as_typed::<Rc, _, _>(write.inline_slice(&payload));
+        erased_as_typed::<Rc, _, _>(write.inline(&payload));
+        prepared_as_posted::<Rc, _, _, _, N, 0>(write.inline(&payload), write, |write| write.inline(&payload));
+        let send = wqe::send().solicited();
+        erased_as_typed::<Rc, _, _>(send.inline(&payload));
+        prepared_as_posted::<Rc, _, _, _, N, 0>(send.inline(&payload), send, |send| send.inline(&payload));
     }
     fn counting<const N: usize>() -> [u8; N] {
         core::array::from_fn(|i| i as u8 + 1)
@@ -264,91 +304,149 @@ fn template_writes_what_post_writes() {
     inline(counting::<200>());
     let other = Sge { addr: 0x9192_9394_9596_9798, length: 0x7fff_ffff, lkey: Lkey(0xa1a2_a3a4) };
     let write = wqe::write(REMOTE).signaled(WrId(0));
-    fire_as_post::<transport::Rc, _, _, _>(write.gather([LOCAL]), write.gather_len::<1>(), &[LOCAL]);
-    fire_as_post::<transport::Rc, _, _, _>(write.gather([LOCAL, other]), write.gather_len::<2>(), &[LOCAL, other]);
-    fire_as_post::<transport::Rc, _, _, _>(write.gather([other; 7]), write.gather_len::<7>(), &[other; 7]);
-    fire_as_post::<transport::Rc, _, _, _>(write.gather([LOCAL, other]), write.gather([LOCAL, other]), &());
-    let read = wqe::read(REMOTE).signaled(WrId(0));
-    fire_as_post::<transport::Rc, _, _, _>(read.scatter([other]), read.scatter_len::<1>(), &[other]);
-    let add = wqe::fetch_add(REMOTE, 3).result(LOCAL.addr, LOCAL.lkey);
-    fire_as_post::<transport::Rc, _, _, _>(add, add, &());
-    fire_as_post::<transport::Rc, _, _, _>(wqe::nop(), wqe::nop(), &());
+    every_way!(Rc, write, 0, 1, |write| write.gather([LOCAL]));
+    every_way!(Rc, write, 0, 2, |write| write.gather([LOCAL, other]));
+    every_way!(Rc, write, 0, 7, |write| write.gather([other; 7]));
+    erased_as_typed::<Rc, _, _>(write.gather_slice(&[LOCAL, other]));
+    erased_as_typed::<Rc, _, _>(write.inline(b"header").then_gather([LOCAL, other]));
+    every_way!(Rc, wqe::read(REMOTE).signaled(WrId(0)), 0, 1, |read| read.scatter([other]));
+    every_way!(Rc, wqe::fetch_add(REMOTE, 3), 0, 1, |add| add.result(LOCAL.addr, LOCAL.lkey));
+    every_way!(Rc, wqe::nop(), 0, 0, |nop| nop);
     let headers: [u8; 42] = counting();
-    let frame = wqe::frame().inline_headers(headers).l4_checksum();
-    fire_as_post::<transport::RawPacket, _, _, _>(frame.inline(&[7; 64]), frame.inline_len::<64>(), &[7; 64]);
-    fire_as_post::<transport::RawPacket, _, _, _>(frame.gather([LOCAL]), frame.gather_len::<1>(), &[LOCAL]);
-    fire_as_post::<transport::RawPacket, _, _, _>(frame, frame, &());
+    let frame = wqe::frame().inline_headers(&headers).l4_checksum();
+    every_way!(transport::RawPacket, frame, 64, 0, |frame| frame.inline(&[7; 64]));
+    every_way!(transport::RawPacket, frame, 0, 1, |frame| frame.gather([LOCAL]));
+    every_way!(transport::RawPacket, frame, 0, 0, |frame| frame);
 }
 
-/// Fires shots that differ from their template, and posts the requests that they must equal, on twin queues where the
-/// ring and the index wrap.
 #[test]
-fn a_shot_writes_what_it_says_and_the_rest_as_prepared() {
+fn an_erased_request_goes_only_where_its_type_would() {
+    let rig = Rig::new(Setup::default());
+    let headers = [7; 18];
+    let rc = rig.queue::<Rc>().post_erased(&wqe::frame().inline_headers(&headers).erased());
+    assert_eq!(rc, Err(PostError::NotSupported));
+    assert_eq!(rig.queue::<Rc>().batch().push_erased(&wqe::frame().erased()), Err(PostError::NotSupported));
+    assert_eq!(rig.queue::<Ud>().post_erased(&wqe::send().erased()), Err(PostError::NotSupported), "no destination");
+    let read = rig.queue::<transport::Uc>().post_erased(&wqe::read(REMOTE).erased());
+    assert_eq!(read, Err(PostError::NotSupported));
+    // The device needs 18 bytes inline.
+    let bare = rig.queue::<transport::RawPacket>().post_erased(&wqe::frame().inline(b"a frame").erased());
+    assert_eq!(bare, Err(PostError::NotSupported));
+    let gathers = wqe::send().gather([LOCAL]).erased();
+    assert_eq!(rig.queue::<Rc>().post_erased(&gathers), Err(PostError::NamesMemory));
+    assert_eq!(rig.queue::<Rc>().batch().push_erased(&gathers), Err(PostError::NamesMemory));
+    assert!(rig.ring().iter().chain(&rig.page()).all(|&byte| byte == OLD), "an error leaves no trace");
+    assert_eq!(rig.queue::<Rc>().post_erased(&wqe::send().inline_slice(&headers).erased()), Ok(()));
+}
+
+/// Posts requests that are kept and that are prepared, with changes, and the requests that they must equal, on queues
+/// where the ring and the index wrap.
+#[test]
+fn a_request_that_is_kept_writes_what_it_is_changed_to_and_the_rest_as_before() {
     let elsewhere = |n| Remote { addr: REMOTE.addr.wrapping_mul(n + 2), rkey: Rkey(0x0102_0304 * (n as u32 + 1)) };
     let (short, long) = ([0x5a; 8], [0xc3; 50]);
     let modes = [CompletionMode::OnError, CompletionMode::Always, CompletionMode::OnFirstError];
     for (signal_all, mode) in [false, true].iter().flat_map(|&all| modes.map(|mode| (all, mode))) {
         let setup = Setup { wqebbs: 8, pi: 0xfffd, signal_all, ..Setup::default() };
-        let (posts, fires) = (Rig::new(setup), Rig::new(setup));
-        let (mut by_post, mut by_fire) = (posts.queue::<transport::Rc>(), fires.queue::<transport::Rc>());
+        let rigs = [Rig::new(setup), Rig::new(setup), Rig::new(setup)];
+        let [mut by_fresh, mut by_kept, mut by_prepared] = [0, 1, 2].map(|n| rigs[n].queue::<Rc>());
         let unsignaled = if mode == CompletionMode::Always { CompletionMode::OnError } else { mode };
-        // A template's flags count only where a shot does not set them.
+        // What it is kept with counts only where it is not changed.
         let write = wqe::write(REMOTE).imm(7).fence(Fence::Small).completion(mode).wr_id(WrId(1));
-        let small = by_fire.template(write.inline_len::<8>()).expect("within the limits");
-        let large = by_fire.template(write.inline_len::<50>()).expect("within the limits");
-        let entry = by_fire.template(wqe::read(REMOTE).scatter_len::<1>()).expect("within the limits");
+        let read = wqe::read(REMOTE).completion(mode);
+        let small = by_prepared.prepare::<_, _, 8, 0>(&write).expect("within the limits");
+        let large = by_prepared.prepare::<_, _, 50, 0>(&write).expect("within the limits");
+        let entry = by_prepared.prepare::<_, _, 0, 1>(&read).expect("within the limits");
         for n in 0..12 {
             let (to, signaled, wr_id) = (elsewhere(n), n % 3 == 0, WrId(100 + n));
-            let first = by_post.pi();
-            let moved = wqe::write(to).imm(7).fence(Fence::Small).completion(unsignaled);
-            let plain = wqe::write(REMOTE).imm(7).fence(Fence::Small).completion(unsignaled);
-            let (posted, fired, tag) = match n % 4 {
-                0 => (
-                    by_post.post(&moved.completion(mode).wr_id(WrId(1)).inline(&short)),
-                    by_fire.fire(&small.at(to), &short),
-                    WrId(1),
-                ),
+            let first = by_fresh.pi();
+            let asked = if signaled { CompletionMode::Always } else { unsignaled };
+            let moved = wqe::write(to).imm(7).fence(Fence::Small).completion(asked).wr_id(wr_id);
+            let (posted, tag) = match n % 4 {
+                0 => {
+                    let fresh = by_fresh.post(&moved.completion(mode).wr_id(WrId(1)).inline(&short));
+                    let kept = by_kept.post(&write.at(to).inline(&short));
+                    ([fresh, kept, by_prepared.post(&small.at(to).inline(&short))], WrId(1))
+                }
                 1 => {
-                    let posted = by_post.post(&plain.signaled_if(signaled, wr_id).inline(&short));
-                    (posted, by_fire.fire(&small.signaled_if(signaled, wr_id), &short), wr_id)
+                    let plain = wqe::write(REMOTE).imm(7).fence(Fence::Small).completion(asked).wr_id(wr_id);
+                    let fresh = by_fresh.post(&plain.inline(&short));
+                    let kept = by_kept.post(&write.signaled_if(signaled, wr_id).inline(&short));
+                    let prepared = by_prepared.post(&small.signaled_if(signaled, wr_id).inline(&short));
+                    ([fresh, kept, prepared], wr_id)
                 }
                 2 => {
-                    let posted = by_post.post(&moved.signaled_if(signaled, wr_id).inline(&long));
-                    (posted, by_fire.fire(&large.at(to).signaled_if(signaled, wr_id), &long), wr_id)
+                    let fresh = by_fresh.post(&moved.inline(&long));
+                    let kept = by_kept.post(&write.inline(&long).at(to).signaled_if(signaled, wr_id));
+                    let prepared = by_prepared.post(&large.at(to).signaled_if(signaled, wr_id).inline(&long));
+                    ([fresh, kept, prepared], wr_id)
                 }
                 _ => {
-                    let read = wqe::read(to).scatter([LOCAL]).signaled_if(signaled, wr_id);
-                    let shot = entry.at(to).signaled_if(signaled, wr_id);
+                    let fresh = wqe::read(to).scatter([LOCAL]).completion(asked).wr_id(wr_id);
+                    let kept = read.at(to).signaled_if(signaled, wr_id).scatter([LOCAL]);
+                    let prepared = entry.at(to).signaled_if(signaled, wr_id).scatter([LOCAL]);
                     // SAFETY: no device looks.
-                    unsafe { (by_post.post_unchecked(&read), by_fire.fire_unchecked(&shot, &[LOCAL]), wr_id) }
+                    let posted = unsafe {
+                        let [fresh, kept] = [by_fresh.post_unchecked(&fresh), by_kept.post_unchecked(&kept)];
+                        [fresh, kept, by_prepared.post_unchecked(&prepared)]
+                    };
+                    (posted, wr_id)
                 }
             };
-            assert_eq!((posted, fired), (Ok(()), Ok(())));
-            assert_eq!(posts.ring(), fires.ring());
-            assert_eq!(posts.dbrec(), fires.dbrec());
+            assert_eq!(posted, [Ok(()); 3]);
+            for other in &rigs[1..] {
+                assert_eq!((rigs[0].ring(), rigs[0].dbrec()), (other.ring(), other.dbrec()), "{mode:?}, {n}");
+            }
             // SAFETY: no device looks.
-            let retired = [&mut by_post, &mut by_fire].map(|sq| unsafe { sq.retire_index(first.0) });
+            let retired = [&mut by_fresh, &mut by_kept, &mut by_prepared].map(|sq| unsafe { sq.retire_index(first.0) });
             assert_eq!(retired[0].expect("outstanding").wr_id, tag);
-            assert_eq!(retired[1], retired[0]);
+            assert_eq!([retired[1], retired[2]], [retired[0]; 2]);
         }
     }
 }
 
+/// What a queue would not take is not prepared for it.
 #[test]
-fn template_refuses_what_the_device_would_misread() {
+fn what_exceeds_the_limits_is_not_prepared() {
+    let rig = Rig::new(Setup { wqebbs: 4, max_sge: 2, max_inline: 20, ..Setup::default() });
+    let mut sq = rig.queue::<Rc>();
+    let many = sq.prepare::<_, _, 0, 3>(&wqe::send()).err();
+    assert_eq!(many, Some(EncodeError::TooManySges { count: 3, limit: 2 }));
+    let long = sq.prepare::<_, _, 21, 0>(&wqe::send()).err();
+    assert_eq!(long, Some(EncodeError::InlineTooLong { bytes: 21, limit: 20 }));
+    let prepared = sq.prepare::<_, _, 0, 2>(&wqe::send()).expect("within the limits");
+    let long = Sge { length: 0x8000_0000, ..LOCAL };
+    let limit = 0x7fff_ffff;
+    // SAFETY: no device looks; so below.
+    let posted = unsafe { sq.post_unchecked(&prepared.gather([long, LOCAL])) };
+    assert_eq!(posted, Err(PostError::Encode(EncodeError::SgeTooLong { bytes: 0x8000_0000, limit })));
+    assert!(rig.ring().iter().chain(&rig.page()).all(|&byte| byte == OLD), "an error leaves no trace");
+    // An entry of zero bytes would be left out, and the request shorter than it was prepared for.
+    let empty = Sge { length: 0, ..LOCAL };
+    // SAFETY: as above.
+    let posted = unsafe { sq.post_unchecked(&prepared.gather([LOCAL, empty])) };
+    assert_eq!(posted, Err(PostError::Encode(EncodeError::EmptySge)));
+    assert!(rig.ring().iter().chain(&rig.page()).all(|&byte| byte == OLD), "an error leaves no trace");
+}
+
+/// Entries given by value: those of no bytes are left out, and those of too many refused, whatever way the request
+/// goes.
+#[test]
+fn entries_that_the_device_would_misread_are_refused() {
     let rig = Rig::new(Setup { wqebbs: 4, max_sge: 2, ..Setup::default() });
     let mut sq = rig.queue::<transport::Rc>();
-    let empty = Sge { length: 0, ..LOCAL };
     let long = Sge { length: 0x8000_0000, ..LOCAL };
-    assert_eq!(sq.template(wqe::send().gather([LOCAL, empty])).err(), Some(EncodeError::EmptySge));
-    let many = sq.template(wqe::send().gather_len::<3>()).err();
-    assert_eq!(many, Some(EncodeError::TooManySges { count: 3, limit: 2 }));
-    let template = sq.template(wqe::send().gather_len::<2>()).expect("within the limits");
+    let send = wqe::send().wr_id(WrId(1));
+    let many = Err(PostError::Encode(EncodeError::TooManySges { count: 3, limit: 2 }));
+    let too_long = Err(EncodeError::SgeTooLong { bytes: 0x8000_0000, limit: 0x7fff_ffff }.into());
     // SAFETY: no device looks.
-    let mut fire = |data| unsafe { sq.fire_unchecked(&template, &data) };
-    assert_eq!(fire([LOCAL, empty]), Err(PostError::Encode(EncodeError::EmptySge)));
-    let limit = 0x7fff_ffff;
-    assert_eq!(fire([long, LOCAL]), Err(PostError::Encode(EncodeError::SgeTooLong { bytes: 0x8000_0000, limit })));
+    unsafe {
+        assert_eq!(sq.post_unchecked(&send.gather([LOCAL; 3])), many);
+        assert_eq!(sq.post_erased_unchecked(&send.gather([LOCAL; 3]).erased()), many);
+        assert_eq!(sq.post_unchecked(&send.gather([long, LOCAL])), too_long);
+        assert_eq!(sq.post_erased_unchecked(&send.gather_slice(&[LOCAL, long]).erased()), too_long);
+        assert_eq!(sq.batch().push_unchecked(&send.gather([LOCAL, long])), too_long);
+    }
     assert!(rig.ring().iter().chain(&rig.page()).all(|&byte| byte == OLD), "an error leaves no trace");
 }
 
@@ -381,7 +479,7 @@ fn ucx_writes_the_same_of_inline_data_and_what_follows() {
     check::<Rc, _, _>(request, &wqe, false);
     // Sizes that are known only at run time.
     let slice = message(0x7f75_33d6_a008, 0x1902);
-    check::<Rc, _, _>(wqe::send().inline(&header[..]).then_gather(&slice[..]).signaled(WrId(1)), &wqe, false);
+    check::<Rc, _, _>(wqe::send().inline_slice(&header).then_gather_slice(&slice).signaled(WrId(1)), &wqe, false);
 
     let wqe = by_ucx(
         "0000000a000042070000000000000000 1ee7a330000000008000004200000001

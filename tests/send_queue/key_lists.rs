@@ -52,7 +52,7 @@ fn lists_are_longer_than_four_gibibytes() {
     let entry = [0x7f, 0xff, 0xff, 0xff, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x28, 0];
     let len = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0x7f, 0xff, 0xff, 0xfd];
     let wqe = [ctrl(12), umr, ZERO, ZERO, key, len, ZERO, ZERO, entry, entry, entry, ZERO];
-    check::<Rc, _, _>(wqe::configure_key(KEY, 4).list([piece; 3]).signaled(WrId(1)), &wqe, false);
+    check::<Rc, _, _>(wqe::configure_key(KEY, 4).list(&[piece; 3]).signaled(WrId(1)), &wqe, false);
 
     let entry = [0x12, 0x34, 0xff, 0xff, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x28, 0];
     let strided = Strided { addr: PLACE.addr, bytes: 0xffff, stride: 0x1234, lkey: PLACE.lkey };
@@ -60,7 +60,8 @@ fn lists_are_longer_than_four_gibibytes() {
     // 0x1fffe times 2^32 - 1.
     let len = [0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0xff, 0xfd, 0xff, 0xfe, 0, 2];
     let wqe = [ctrl(12), umr, ZERO, ZERO, key, len, ZERO, ZERO, block, entry, entry, ZERO];
-    let request = wqe::configure_key(KEY, 4).interleaved(u32::MAX, [strided; 2]).signaled(WrId(1));
+    let strided = [strided; 2];
+    let request = wqe::configure_key(KEY, 4).interleaved(u32::MAX, &strided).signaled(WrId(1));
     check::<Rc, _, _>(request, &wqe, false);
 }
 
@@ -79,9 +80,9 @@ fn lists_have_the_room_of_their_key() {
     let key = |room| wqe::configure_key(KEY, room);
     let too_long = |entries, limit| Err(EncodeError::KeyListTooLong { entries, limit }.into());
     // SAFETY: no device looks, nor below.
-    assert_eq!(unsafe { sq.post_unchecked(&key(2).list([PLACE; 3])) }, too_long(3, 2));
+    assert_eq!(unsafe { sq.post_unchecked(&key(2).list(&[PLACE; 3])) }, too_long(3, 2));
     // SAFETY: as above.
-    assert_eq!(unsafe { sq.post_unchecked(&key(3).list([PLACE; 3])) }, Ok(()));
+    assert_eq!(unsafe { sq.post_unchecked(&key(3).list(&[PLACE; 3])) }, Ok(()));
     let mut at = |place, entries, room| {
         // SAFETY: as above.
         unsafe { sq.post_unchecked(&key(room).list_at(place, entries, 0x1000)) }

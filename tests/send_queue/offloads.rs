@@ -70,7 +70,8 @@ fn count<const N: usize>() -> [u8; N] {
 fn a_large_send_has_its_headers_and_the_size_of_its_frames() {
     let rig = rig();
     let mut sq = queue(&rig, ALL);
-    let request = wqe::frame().inline_headers(count::<54>()).l3_checksum().l4_checksum().large(1460);
+    let headers = count::<54>();
+    let request = wqe::frame().inline_headers(&headers).l3_checksum().l4_checksum().large(1460);
     // SAFETY: no device looks, nor below.
     unsafe { sq.post_unchecked(&request.gather([LOCAL]).signaled(WrId(1))) }.expect("room");
     let wqe = [
@@ -161,7 +162,8 @@ fn options_add_up_in_any_order() {
     for order in 0..3 {
         let rig = rig();
         let mut sq = queue(&rig, ALL);
-        let frame = wqe::frame().inline_headers(count::<124>()).l3_checksum();
+        let headers = count::<124>();
+        let frame = wqe::frame().inline_headers(&headers).l3_checksum();
         // SAFETY: no device looks.
         unsafe {
             match order {
@@ -238,14 +240,16 @@ fn frames_of_a_session_share_the_options() {
     assert_written(&rig, &wqe);
 }
 
-/// A template contains the options. A shot brings other headers.
+/// A prepared request has the options. Each post brings other headers.
 #[test]
-fn a_template_has_the_options() {
+fn a_prepared_request_has_the_options() {
     let rig = rig();
     let mut sq = queue(&rig, ALL);
-    let frame = wqe::frame().inline_headers([0xee; 20]).inner_l4_checksum().header_offsets(GENEVE).metadata(6);
-    let template = sq.template(frame.inline_len::<12>()).expect("a template");
-    sq.fire(&template.frame(&count::<20>()).signaled_if(true, WrId(1)), &[9; 12]).expect("room");
+    let first = [0xee; 20];
+    let frame = wqe::frame().inline_headers(&first).inner_l4_checksum().header_offsets(GENEVE).metadata(6);
+    let headers = count::<20>();
+    let prepared = sq.prepare::<_, _, 12, 0>(&frame).expect("within the limits");
+    sq.post(&prepared.inline_headers(&headers).signaled_if(true, WrId(1)).inline(&[9; 12])).expect("room");
     let wqe = [
         [0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, 5, 0, 0, 0, 0x08, 0, 0, 0, 0],
         [27, 7, 52, 42, 0x20, 0x30, 0, 0, 0, 0, 0, 6, 0, 20, 1, 2],
@@ -254,7 +258,7 @@ fn a_template_has_the_options() {
         [0x80, 0, 0, 12, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9, 9],
     ];
     assert_written(&rig, &wqe);
-    let bare = queue(&rig, FrameOffloads::NONE).template(frame.inline_len::<12>());
+    let bare = queue(&rig, FrameOffloads::NONE).prepare::<_, _, 12, 0>(&frame);
     assert_eq!(bare.err(), Some(EncodeError::NoOffload { offload: FrameOffload::HeaderOffsets }));
 }
 
@@ -277,7 +281,7 @@ fn each_option_needs_its_own_offload() {
     assert_eq!(sq.post(&plain.metadata(0).inline(b"x")), no(FrameOffload::Metadata));
     assert_eq!(sq.batch().session(&plain.metadata(0)).map(drop), no(FrameOffload::Metadata));
     sq.set_frame_offloads(FrameOffloads { header_offsets_of_large: false, ..ALL });
-    let headers = plain.inline_headers([0; 54]);
+    let headers = plain.inline_headers(&[0; 54]);
     let large = headers.large(1).header_offsets(GENEVE);
     assert_eq!(sq.post(&large.inline(&[0; 2])), no(FrameOffload::HeaderOffsetsOfLarge));
     assert_eq!(
@@ -324,13 +328,13 @@ fn a_device_without_the_offload_gets_no_such_request() {
     let rig = rig();
     let large = PostError::Encode(EncodeError::NoOffload { offload: FrameOffload::LargeSends });
     let mut sq = queue(&rig, FrameOffloads { max_large_send: 0, ..ALL });
-    let request = wqe::frame().inline_headers([0; 54]).large(1);
-    let short = wqe::frame().inline_headers([0; 18]).large(1);
+    let request = wqe::frame().inline_headers(&[0; 54]).large(1);
+    let short = wqe::frame().inline_headers(&[0; 18]).large(1);
     assert_eq!(sq.post(&short), Err(large), "one WQEBB");
     assert_eq!(sq.post(&request.inline(&[0; 2])), Err(large), "two WQEBBs");
-    assert_eq!(sq.post(&request.inline(&[0; 60][..])), Err(large), "any length");
+    assert_eq!(sq.post(&request.inline_slice(&[0; 60])), Err(large), "any length");
     assert_eq!(sq.batch().push(&request.inline(&[0; 2])), Err(large), "a batch");
-    let burst = sq.batch_of(2).map(|mut burst| burst.push(&request.inline(&[0; 2])));
+    let burst = sq.batch_of(2).and_then(|mut burst| burst.push(&request.inline(&[0; 2])));
     assert_eq!(burst.err(), Some(large), "a burst");
     assert!(rig.ring().iter().all(|&byte| byte == OLD));
 
@@ -343,7 +347,7 @@ fn a_device_without_the_offload_gets_no_such_request() {
 fn values_past_their_limits_are_named() {
     let rig = rig();
     let mut sq = queue(&rig, FrameOffloads { max_large_send: 1000, ..ALL });
-    let headers = wqe::frame().inline_headers([0; 54]);
+    let headers = wqe::frame().inline_headers(&[0; 54]);
     assert_eq!(sq.post(&headers.large(0).inline(&[0; 2])), Err(EncodeError::LargeSendMss.into()));
     let piece = |length| Sge { length, ..LOCAL };
     let too_long = |bytes| Err(PostError::Encode(EncodeError::LargeSendTooLong { bytes, limit: 1000 }));

@@ -6,8 +6,8 @@ use blueflame::db::Register;
 use blueflame::queue::{PostError, SendBatch, SendQueue};
 use blueflame::transport;
 use blueflame::types::{Lkey, Rkey, WrId};
-use blueflame::wqe::parts::Carries;
-use blueflame::wqe::{self, Fence, Remote, Request, Sge, SupportedOn, WorkRequest};
+use blueflame::wqe::data::{self, ToCarry};
+use blueflame::wqe::{self, Fence, Remote, Request, Sge, SupportedOn};
 
 use crate::rig::QPN;
 
@@ -170,7 +170,7 @@ impl Case {
                     None => self.flags(read, to),
                     Some(sges) => match <[Sge; 1]>::try_from(&*sges) {
                         Ok(array) if self.arrays => self.flags(read.scatter(array), to),
-                        _ => self.flags(read.scatter(&*sges), to),
+                        _ => self.flags(read.scatter_slice(&sges), to),
                     },
                 }
             }
@@ -196,40 +196,42 @@ impl Case {
         Some(sges.iter().map(|&(addr, bytes, lkey)| Sge { addr, length: bytes, lkey: Lkey(lkey) }).collect())
     }
 
-    fn carry<O: Carries + SupportedOn<transport::Rc>>(
+    fn carry<O: SupportedOn<transport::Rc>>(
         &self,
-        request: Request<O>,
+        request: Request<'_, O, ToCarry>,
         to: &mut impl Submit,
     ) -> Result<(), PostError> {
         /// Tries the array forms of the lengths given, then falls back to the slice.
         macro_rules! by_length {
-            ($method:ident, $slice:expr, $item:ty, as_ref: [$($n:literal)*]) => {{
+            ($method:ident, $by_slice:ident, $slice:expr, $item:ty, as_ref: [$($n:literal)*]) => {{
                 let slice: &[$item] = $slice;
                 $(if let (true, Ok(array)) = (self.arrays, <&[$item; $n]>::try_from(slice)) {
                     return self.flags(request.$method(array), to);
                 })*
-                self.flags(request.$method(slice), to)
+                self.flags(request.$by_slice(slice), to)
             }};
-            ($method:ident, $slice:expr, $item:ty, by_value: [$($n:literal)*]) => {{
+            ($method:ident, $by_slice:ident, $slice:expr, $item:ty, by_value: [$($n:literal)*]) => {{
                 let slice: &[$item] = $slice;
                 $(if let (true, Ok(array)) = (self.arrays, <[$item; $n]>::try_from(slice)) {
                     return self.flags(request.$method(array), to);
                 })*
-                self.flags(request.$method(slice), to)
+                self.flags(request.$by_slice(slice), to)
             }};
         }
         match &self.data {
             Data::None => self.flags(request, to),
-            Data::Sges(_) => by_length!(gather, &self.sges().unwrap_or_default(), Sge, by_value: [0 1 2 3 4 5]),
-            Data::Inline(data) => by_length!(inline, data, u8, as_ref: [
+            Data::Sges(_) => {
+                by_length!(gather, gather_slice, &self.sges().unwrap_or_default(), Sge, by_value: [0 1 2 3 4 5])
+            }
+            Data::Inline(data) => by_length!(inline, inline_slice, data, u8, as_ref: [
                 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 20 23 24 27 28 29 30 31 32 40 43 44 45 48
             ]),
         }
     }
 
-    fn flags<O: SupportedOn<transport::Rc>, P: blueflame::wqe::parts::Payload>(
+    fn flags<O: SupportedOn<transport::Rc>, D: data::Data>(
         &self,
-        request: Request<O, P>,
+        request: Request<'_, O, D>,
         to: &mut impl Submit,
     ) -> Result<(), PostError> {
         let mut request = request.signaled_if(self.signaled, WrId(self.wr_id));
@@ -245,18 +247,27 @@ impl Case {
 
 /// A queue to post to, or a batch to push to.
 pub(crate) trait Submit {
-    fn submit<W: WorkRequest<transport::Rc>>(&mut self, request: &W) -> Result<(), PostError>;
+    fn submit<O: SupportedOn<transport::Rc>, D: data::Data>(
+        &mut self,
+        request: &Request<'_, O, D>,
+    ) -> Result<(), PostError>;
 }
 
 impl<R: Register> Submit for SendQueue<transport::Rc, R> {
-    fn submit<W: WorkRequest<transport::Rc>>(&mut self, request: &W) -> Result<(), PostError> {
+    fn submit<O: SupportedOn<transport::Rc>, D: data::Data>(
+        &mut self,
+        request: &Request<'_, O, D>,
+    ) -> Result<(), PostError> {
         // SAFETY: no device looks.
         unsafe { self.post_unchecked(request) }
     }
 }
 
 impl<R: Register> Submit for SendBatch<'_, transport::Rc, R> {
-    fn submit<W: WorkRequest<transport::Rc>>(&mut self, request: &W) -> Result<(), PostError> {
+    fn submit<O: SupportedOn<transport::Rc>, D: data::Data>(
+        &mut self,
+        request: &Request<'_, O, D>,
+    ) -> Result<(), PostError> {
         // SAFETY: no device looks.
         unsafe { self.push_unchecked(request) }
     }
@@ -269,7 +280,10 @@ pub(crate) struct Stager<'q, R: Register> {
 }
 
 impl<R: Register> Submit for Stager<'_, R> {
-    fn submit<W: WorkRequest<transport::Rc>>(&mut self, request: &W) -> Result<(), PostError> {
+    fn submit<O: SupportedOn<transport::Rc>, D: data::Data>(
+        &mut self,
+        request: &Request<'_, O, D>,
+    ) -> Result<(), PostError> {
         // SAFETY: no device looks.
         let staged = unsafe { self.sq.stage_unchecked(request) }?;
         if self.ring {

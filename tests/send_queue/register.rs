@@ -35,7 +35,7 @@ fn a_staged_request_goes_to_the_register_whole() {
         let rig = Rig::new(Setup::default());
         let mut sq = rig.queue::<transport::Rc>();
         let data = vec![0x11; bytes];
-        let staged = sq.stage(&wqe::send().inline(&data[..])).expect("room");
+        let staged = sq.stage(&wqe::send().inline_slice(&data)).expect("room");
         staged.ring_doorbell();
         let wqebbs = (16 + 4 + bytes).div_ceil(64) * 64;
         let (page, ring) = (rig.page(), rig.ring());

@@ -31,9 +31,9 @@ fn a_rehearsal_stores_nothing_that_a_device_reads() {
         sq.set_blueflame_policy(BlueFlamePolicy::Prefer);
         let before = (rig.ring(), rig.dbrec(), rig.page(), sq.pi(), sq.free());
         let mut rehearsal: Queue = sq.rehearsal(memory());
-        let shot = sq.template(wqe::write(REMOTE).inline_len::<200>().signaled(WrId(1))).expect("it fits");
+        let write = sq.prepare::<_, _, 200, 0>(&wqe::write(REMOTE).signaled(WrId(1))).expect("it fits");
         for n in 0..1000_u64 {
-            rehearsal.fire(&shot, &[n as u8; 200]).expect("room");
+            rehearsal.post(&write.inline(&[n as u8; 200])).expect("room");
             rehearsal.post(&wqe::write(REMOTE).inline(&n.to_ne_bytes()).signaled(WrId(n))).expect("room");
             assert_eq!(rehearsal.end_rehearsal(), Ok(Wqebbs(5)), "four WQEBBs and one");
         }

@@ -63,8 +63,8 @@ fn limits_are_named() {
     let refused = sq.post(&wqe::send().inline(b"12345678"));
     assert_eq!(refused, Err(PostError::Encode(EncodeError::InlineTooLong { bytes: 8, limit: 7 })));
     assert!(refused.is_err_and(|error| error.source().is_some()) && PostError::NotReadyToSend.source().is_none());
-    let refused = sq.template(wqe::send().inline_len::<8>()).err();
-    assert_eq!(refused, Some(EncodeError::InlineTooLong { bytes: 8, limit: 7 }));
+    let refused = sq.post_erased(&wqe::send().inline_slice(b"12345678").erased());
+    assert_eq!(refused, Err(PostError::Encode(EncodeError::InlineTooLong { bytes: 8, limit: 7 })));
     assert_eq!(rig.ring(), before);
 
     let rig = Rig::new(Setup { max_inline: 4096, wqebbs: 32, ..Setup::default() });
@@ -109,7 +109,7 @@ fn no_earlier_request_begins_inside_of_a_request_of_two_wqebbs() {
     type Post = fn(&mut SendQueue<transport::Rc>) -> Result<(), PostError>;
     // Of a length that the compiler knows, or not: these go different ways.
     let known: Post = |sq| sq.post(&wqe::send().inline(&[1; 100]).signaled(WrId(9)));
-    let unknown: Post = |sq| sq.post(&wqe::send().inline(&[1; 100][..]).signaled(WrId(9)));
+    let unknown: Post = |sq| sq.post(&wqe::send().inline_slice(&[1; 100]).signaled(WrId(9)));
     let batched: Post = |sq| {
         let mut batch = sq.batch();
         batch.push(&wqe::send().inline(&[1; 100]).signaled(WrId(9)))?;
@@ -118,15 +118,16 @@ fn no_earlier_request_begins_inside_of_a_request_of_two_wqebbs() {
     };
     let batched_unknown: Post = |sq| {
         let mut batch = sq.batch();
-        batch.push(&wqe::send().inline(&[1; 100][..]).signaled(WrId(9)))?;
+        batch.push(&wqe::send().inline_slice(&[1; 100]).signaled(WrId(9)))?;
         batch.ring_doorbell();
         Ok(())
     };
-    let fired: Post = |sq| {
-        let template = sq.template(wqe::send().inline_len::<60>().signaled(WrId(9))).map_err(PostError::Encode)?;
-        sq.fire(&template, &[1; 60])
+    let composed: Post = |sq| sq.post(&wqe::send().inline(&[1; 60]).signaled(WrId(9)));
+    let prepared: Post = |sq| {
+        let send = sq.prepare::<_, _, 60, 0>(&wqe::send().signaled(WrId(9)))?;
+        sq.post(&send.inline(&[1; 60]))
     };
-    for post in [known, unknown, batched, batched_unknown, fired] {
+    for post in [known, unknown, batched, batched_unknown, composed, prepared] {
         let rig = Rig::new(Setup { wqebbs: 4, ..Setup::default() });
         let mut sq = rig.queue::<transport::Rc>();
         for n in 0..4 {

@@ -9,7 +9,7 @@ use blueflame::transport::Rc;
 use blueflame::types::{Lkey, TagIndex, WrId};
 use blueflame::wqe::{self, EncodeError, Sge};
 
-use crate::golden::{check, fire_as_post};
+use crate::golden::{check, every_way};
 use crate::rig::{Rig, Setup};
 
 const fn ctrl(ds: u8, fm_ce_se: u8) -> [u8; 16] {
@@ -25,7 +25,7 @@ const fn segment(opcode: u8, flags: u8, index: [u8; 2], count: [u8; 2]) -> [u8; 
     [opcode, flags, index[0], index[1], 0, 0, count[0], count[1], 0, 0, 0, 0, 0, 0, 0, 0]
 }
 
-fn append(buffer: Sge) -> wqe::Request<wqe::operations::TagAppend, wqe::parts::TagBuffer> {
+fn append(buffer: Sge) -> wqe::Request<'static, wqe::operations::TagAppend, wqe::data::Given<0, 1>> {
     wqe::tag_append(0x0102_0304_0506_0708, 0x8182_8384_8586_8788, TagIndex(0xabcd), buffer)
 }
 
@@ -48,9 +48,9 @@ fn on_a_command_queue() {
 }
 
 #[test]
-fn templates_have_the_segment() {
+fn every_way_has_the_segment() {
     let remove = wqe::tag_remove(TagIndex(7)).reported().unexpected(3);
-    fire_as_post::<Rc, _, _, _>(remove, remove, &());
+    every_way!(Rc, remove, 0, 0, |remove| remove);
 }
 
 #[test]

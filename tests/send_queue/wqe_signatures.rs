@@ -34,26 +34,33 @@ macro_rules! ways {
                         2 => self.post_unchecked(&write().gather([LOCAL])),
                         3 => self.post(&write().inline(&[9; 60])),
                         4 => self.post_unchecked(&write().gather([LOCAL; 5])),
-                        5 => self.post(&write().inline(&long[..])),
-                        6 => self.post(&write().inline(&long[..5])),
+                        5 => self.post(&write().inline_slice(&long)),
+                        6 => self.post(&write().inline_slice(&long[..5])),
                         7 => self.stage(&write().inline(&[7; 20])).map(|shot| shot.ring_doorbell()),
                         8 => self.stage(&write().inline(&[9; 60])).map(|shot| shot.ring_doorbell()),
-                        9 => self.stage(&write().inline(&long[..])).map(|shot| shot.ring_doorbell()),
+                        9 => self.stage(&write().inline_slice(&long)).map(|shot| shot.ring_doorbell()),
                         10 => {
                             let mut batch = self.batch();
                             batch.push(&write().inline(&[7; 20]))?;
                             batch.push(&write().inline(&[9; 60]))?;
-                            batch.push(&write().inline(&long[..]))?;
+                            batch.push(&write().inline_slice(&long))?;
                             batch.ring_doorbell();
                             Ok(())
                         }
                         11 => {
-                            let template = self.template(write().inline_len::<20>())?;
-                            self.fire(&template.signaled_if(false, WrId(3)), &[8; 20])
+                            let prepared = self.prepare::<_, _, 20, 0>(&write())?;
+                            self.post(&prepared.signaled_if(false, WrId(3)).inline(&[8; 20]))
+                        }
+                        12 => {
+                            let prepared = self.prepare::<_, _, 150, 0>(&write())?;
+                            self.post(&prepared.at(REMOTE.at(64)).inline(&[8; 150]))
                         }
                         _ => {
-                            let template = self.template(write().inline_len::<150>())?;
-                            self.fire(&template.at(REMOTE.at(64)), &[8; 150])
+                            let mut batch = self.batch();
+                            batch.push_erased(&write().inline(&[7; 20]).erased())?;
+                            batch.push_erased(&write().inline_slice(&long).erased())?;
+                            batch.ring_doorbell();
+                            Ok(())
                         }
                     }
                 }
@@ -63,7 +70,7 @@ macro_rules! ways {
 }
 ways!(Rc, Signed<Rc>);
 
-const WAYS: usize = 13;
+const WAYS: usize = 14;
 
 /// The ring, and the register's lower half, after a post at this index.
 fn posted<T: Transport>(way: usize, pi: u16) -> (Vec<u8>, Vec<u8>, u16)

@@ -9,7 +9,7 @@ use blueflame::transport::XrcInitiator as Xrc;
 use blueflame::types::{Lkey, Rkey, Srqn, WrId};
 use blueflame::wqe::{self, Remote, Sge};
 
-use crate::golden::{check, fire_as_post};
+use crate::golden::{check, every_way};
 use crate::rig::{Rig, Setup};
 
 const SRQN: Srqn = Srqn::truncate(0xff12_3456);
@@ -53,24 +53,24 @@ fn an_atomic_is_five_units() {
 }
 
 #[test]
-fn templates_write_what_posts_write() {
+fn every_way_writes_the_same() {
     let write = || wqe::write(REMOTE).to(SRQN).signaled(WrId(0));
-    fire_as_post::<Xrc, _, _, _>(write().inline(&[9; 12]), write().inline_len::<12>(), &[9; 12]);
-    fire_as_post::<Xrc, _, _, _>(write().inline(&[9; 13]), write().inline_len::<13>(), &[9; 13]);
+    every_way!(Xrc, write(), 12, 0, |write| write.inline(&[9; 12]));
+    every_way!(Xrc, write(), 13, 0, |write| write.inline(&[9; 13]));
     let read = || wqe::read(REMOTE).to(SRQN).signaled(WrId(0));
-    fire_as_post::<Xrc, _, _, _>(read().scatter([LOCAL]), read().scatter_len::<1>(), &[LOCAL]);
+    every_way!(Xrc, read(), 0, 1, |read| read.scatter([LOCAL]));
 }
 
-/// A shot elsewhere changes the place that is named, and not whom the request is for.
+/// Another place changes what is named, and not whom the request is for.
 #[test]
-fn shots_go_elsewhere_in_memory() {
+fn prepared_requests_go_elsewhere_in_memory() {
     let elsewhere = REMOTE.at(0x1000);
-    let rings = [true, false].map(|fires| {
+    let rings = [true, false].map(|is_prepared| {
         let rig = Rig::new(Setup::default());
         let mut sq = rig.queue::<Xrc>();
-        if fires {
-            let shot = sq.template(wqe::write(REMOTE).to(SRQN).inline_len::<12>()).expect("within the limits");
-            sq.fire(&shot.at(elsewhere), &[3; 12]).expect("room");
+        if is_prepared {
+            let write = sq.prepare::<_, _, 12, 0>(&wqe::write(REMOTE).to(SRQN)).expect("within the limits");
+            sq.post(&write.at(elsewhere).inline(&[3; 12])).expect("room");
         } else {
             sq.post(&wqe::write(elsewhere).to(SRQN).inline(&[3; 12])).expect("room");
         }

@@ -77,7 +77,7 @@ impl Sender {
             let (headers, rest) = bytes.split_first_chunk::<18>().expect("so many");
             self.memory.write(at, rest);
             let rest = self.memory.sge_of(at..at + rest.len());
-            let frame = wqe::frame().inline_headers(*headers).gather([rest]);
+            let frame = wqe::frame().inline_headers(headers).gather([rest]);
             let last = n + 1 == frames.len();
             // SAFETY: the memory is this sender's, and is written again when the frames have left.
             let pushed = unsafe {

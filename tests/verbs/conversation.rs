@@ -5,7 +5,8 @@ use blueflame::cq::Side;
 use blueflame::transport::Rc;
 use blueflame::types::WrId;
 use blueflame::wqe::atomics::Masked;
-use blueflame::wqe::{self, WorkRequest};
+use blueflame::wqe::data::Data;
+use blueflame::wqe::{self, Request, SupportedOn};
 
 use crate::end::End;
 
@@ -16,7 +17,7 @@ fn bytes_at<const N: usize>(end: &End<Rc>, at: usize) -> [u8; N] {
 }
 
 /// Posts a request of this tag, and waits for it.
-fn done(end: &mut End<Rc>, request: &impl WorkRequest<Rc>, tag: u64) {
+fn done<O: SupportedOn<Rc>, D: Data>(end: &mut End<Rc>, request: &Request<'_, O, D>, tag: u64) {
     end.post(request);
     assert_eq!(end.completion().1, WrId(tag));
 }

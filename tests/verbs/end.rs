@@ -8,7 +8,8 @@ use blueflame::queue::{RecvQueue, SendQueue};
 use blueflame::transport::{Connected, Receives, Transport};
 use blueflame::types::{Psn, WrId};
 use blueflame::verbs::{Access, Buffer, Device, Owned, OwnedCq, Pool, ProtectionDomain, Qp, QueuePair, VerbsTransport};
-use blueflame::wqe::WorkRequest;
+use blueflame::wqe::data::Data;
+use blueflame::wqe::{Request, SupportedOn};
 
 pub(crate) fn device() -> Device {
     match Device::open_first() {
@@ -33,7 +34,7 @@ impl<T: VerbsTransport, R: Register> End<T, R> {
         Self { qp, sq, rq, cq, buffer: pool.take(1 << 16).expect("all of it") }
     }
 
-    pub(crate) fn post(&mut self, request: &impl WorkRequest<T>) {
+    pub(crate) fn post<O: SupportedOn<T>, D: Data>(&mut self, request: &Request<'_, O, D>) {
         // SAFETY: requests of these tests name the ends' buffers, which live as long as the queues, and are looked at
         // when the completion has come.
         unsafe { self.sq.post_unchecked(request) }.expect("post");

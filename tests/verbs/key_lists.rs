@@ -129,7 +129,7 @@ fn what_repeats_is_one_region() {
     let lkey = line.memory.lkey();
     let entry = |offset, bytes, stride| Strided { addr: start + offset, bytes, stride, lkey };
     let list = [entry(0, 3, 16), entry(40_000, 5, 5), entry(30_000, 1, 0)];
-    let configure = line.key.configure().rights(KeyRights::REMOTE_READ).interleaved(100, list);
+    let configure = line.key.configure().rights(KeyRights::REMOTE_READ).interleaved(100, &list);
     line.far.post(&configure.signaled(WrId(1)));
     assert_eq!(line.far.completion().1, WrId(1));
     let turn = |n: u64| [16 * n..16 * n + 3, 40_000 + 5 * n..40_005 + 5 * n, 30_000..30_001];
@@ -139,7 +139,7 @@ fn what_repeats_is_one_region() {
     // By this side's requests, with the fence that the list needs.
     let write = wqe::write(line.near.buffer.remote()).gather([line.key.sge(450, 9)]);
     line.near.buffer.fill(0);
-    line.far.post(&line.key.configure().interleaved(51, list));
+    line.far.post(&line.key.configure().interleaved(51, &list));
     line.far.post(&write.fence(Fence::Small).signaled(WrId(2)));
     assert_eq!(line.far.completion().1, WrId(2));
     assert_eq!(line.near.bytes(9), bytes(turn(50)));
@@ -220,22 +220,22 @@ fn what_cannot_be_is_told_before() {
     assert_eq!(line.key.entries(), 8, "in fours");
     let piece = line.piece(0, 8);
     // SAFETY: nothing is posted.
-    let error = unsafe { line.far.sq.post_unchecked(&line.key.configure().list([piece; 9])) };
+    let error = unsafe { line.far.sq.post_unchecked(&line.key.configure().list(&[piece; 9])) };
     assert_eq!(error, Err(PostError::Encode(EncodeError::KeyListTooLong { entries: 9, limit: 8 })));
     let entry = Strided { addr: piece.addr, bytes: 1, stride: 1, lkey: piece.lkey };
     // SAFETY: as above.
-    let error = unsafe { line.far.sq.post_unchecked(&line.key.configure().interleaved(1, [entry; 8])) };
+    let error = unsafe { line.far.sq.post_unchecked(&line.key.configure().interleaved(1, &[entry; 8])) };
     assert_eq!(error, Err(PostError::Encode(EncodeError::KeyListTooLong { entries: 9, limit: 8 })));
     let long = Sge { length: 1 << 31, ..piece };
     // SAFETY: as above.
-    let error = unsafe { line.far.sq.post_unchecked(&line.key.configure().list([piece, long])) };
+    let error = unsafe { line.far.sq.post_unchecked(&line.key.configure().list(&[piece, long])) };
     assert_eq!(
         error,
         Err(PostError::Encode(EncodeError::SgeTooLong { bytes: 1 << 31, limit: wqe::limits::MAX_SGE_BYTES }))
     );
     let large = line.pd.indirect_key(100).expect("a key");
     // SAFETY: as above.
-    let error = unsafe { line.far.sq.post_unchecked(&large.configure().list([piece; 53])) };
+    let error = unsafe { line.far.sq.post_unchecked(&large.configure().list(&[piece; 53])) };
     assert_eq!(error, Err(PostError::Encode(EncodeError::WqeTooLong { ds: 64, limit: 63 })));
     for entries in [0, 0xfffd] {
         let error = line.pd.indirect_key(entries).expect_err("not so many");

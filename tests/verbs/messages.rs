@@ -60,7 +60,7 @@ fn rings_wrap_many_times() {
         b.post_receive(round);
         let len = (round * 37 % 64 + 1) as usize;
         let message: Vec<u8> = (0..len as u64).map(|i| (round + i) as u8).collect();
-        a.post(&wqe::send().inline(&message[..]).signaled(WrId(round)));
+        a.post(&wqe::send().inline_slice(&message[..]).signaled(WrId(round)));
         assert_eq!(b.completion(), (Side::Responder, WrId(round), len as u32));
         assert_eq!(a.completion().1, WrId(round));
         assert_eq!(b.bytes(len), message, "round {round}");
@@ -89,7 +89,7 @@ impl CopyVisitor for CopiedMessages {
             b.post_receive(tag);
             match <&[u8; 8]>::try_from(&*bytes) {
                 Ok(bytes) => a.post(&wqe::send().inline(bytes).signaled(WrId(tag))),
-                Err(_) => a.post(&wqe::send().inline(&*bytes).signaled(WrId(tag))),
+                Err(_) => a.post(&wqe::send().inline_slice(&*bytes).signaled(WrId(tag))),
             }
             a.sq.flush();
             assert_eq!((a.completion().1, b.completion()), (WrId(tag), (Side::Responder, WrId(tag), len)));
@@ -118,7 +118,7 @@ fn large_cqes_and_several_gather_entries() {
     b.post_receive(1);
     a.buffer.write(0, b"one two three");
     let pieces = [a.buffer.sge_of(8..13), a.buffer.sge_of(3..4), a.buffer.sge_of(0..3)];
-    a.post(&wqe::send().gather(&pieces[..]).signaled(WrId(2)));
+    a.post(&wqe::send().gather_slice(&pieces).signaled(WrId(2)));
     assert_eq!(b.completion().2, 9);
     assert_eq!(a.completion().1, WrId(2));
     assert_eq!(b.bytes(9), b"three one");

@@ -12,7 +12,8 @@ use blueflame::types::{Psn, TagIndex, WrId};
 use blueflame::verbs::device::LinkLayer;
 use blueflame::verbs::receive::{OwnedTagMatching, TagAttr};
 use blueflame::verbs::{Access, Buffer, Device, Error, OwnedCq, Pool, ProtectionDomain, QueuePair};
-use blueflame::wqe::{self, Remote, WorkRequest};
+use blueflame::wqe::data::Data;
+use blueflame::wqe::{self, Remote, Request, SupportedOn};
 
 use crate::end::device;
 
@@ -117,7 +118,7 @@ impl Line {
     }
 
     /// Posts a request, and waits until it is done.
-    fn post<W: WorkRequest<Rc>>(&mut self, request: &W) {
+    fn post<O: SupportedOn<Rc>, D: Data>(&mut self, request: &Request<'_, O, D>) {
         // SAFETY: nobody else uses the memory until the request is done, for which this waits.
         unsafe { self.pair.sq.post_unchecked(request) }.expect("room");
         let (sq, begin) = (&mut self.pair.sq, Instant::now());
@@ -298,7 +299,7 @@ fn a_rendezvous_that_does_not_fit_is_left_to_software() {
     let data =
         RendezvousHeader { addr: line.memory.addr() + from as u64, rkey: line.memory.rkey(), bytes: bytes as u32 };
     let message = [header.to_bytes(), data.to_bytes()].concat();
-    line.post(&wqe::send().inline(&message[..]).signaled(WrId(1)));
+    line.post(&wqe::send().inline_slice(&message[..]).signaled(WrId(1)));
     match line.event() {
         TagEvent::Matched { wr_id: WrId(2), entry: of, header: told, complete: true, incomplete: true, .. } => {
             assert_eq!((of, told), (entry, Some(header)));
@@ -314,7 +315,7 @@ fn a_rendezvous_that_does_not_fit_is_left_to_software() {
     line.post(&wqe::read(remote).scatter([line.memory.sge_of(to..to + bytes)]).signaled(WrId(1)));
     assert!(line.is_data(to, 77, bytes));
     let message = [told.finished().to_bytes(), place.to_bytes()].concat();
-    line.post(&wqe::send().inline(&message[..]).signaled(WrId(1)));
+    line.post(&wqe::send().inline_slice(&message[..]).signaled(WrId(1)));
     let TagEvent::NoTag { wr_id: WrId(n), bytes: 32 } = line.event() else { panic!("no word that it is finished") };
     line.memory.read(UNEXPECTED + n as usize * ROOM, &mut found);
     assert_eq!(TagHeader::split(&found).expect("a header").0, header.finished());
@@ -350,7 +351,7 @@ fn the_device_fetches_a_rendezvous() {
         let data =
             RendezvousHeader { addr: line.memory.addr() + from as u64, rkey: line.memory.rkey(), bytes: bytes as u32 };
         let message = [header.to_bytes(), data.to_bytes()].concat();
-        line.post(&wqe::send().inline(&message[..]).signaled(WrId(1)));
+        line.post(&wqe::send().inline_slice(&message[..]).signaled(WrId(1)));
         line.matched(header, entry, n, bytes);
         let begin = Instant::now();
         while recv_cq.poll_with(1, |cqe| {

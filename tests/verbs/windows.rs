@@ -60,7 +60,7 @@ impl Line {
     }
 
     fn put(&mut self, to: Remote, bytes: &[u8]) {
-        self.near.post(&wqe::write(to).inline(bytes).signaled(WrId(4)));
+        self.near.post(&wqe::write(to).inline_slice(bytes).signaled(WrId(4)));
         assert_eq!(self.near.completion().1, WrId(4));
     }
 

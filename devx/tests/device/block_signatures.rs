@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use blueflame::cq::cqe::{SignatureError, SignaturePart, SignatureSide};
 use blueflame::transport::Rc;
 use blueflame::types::WrId;
-use blueflame::wqe::formats::{BlockSignature, BlockSize, Escape, Guard, Seed};
+use blueflame::wqe::formats::{BlockSignature, BlockSize, Escape, Formats, Guard, Seed};
 use blueflame::wqe::formats::{BlockSignatureKind, SignedBlocks, T10Dif};
 use blueflame::wqe::keys::KeyRights;
 use blueflame::wqe::{self, Fence, Remote, Sge};
@@ -38,7 +38,7 @@ fn crc16(data: &[u8]) -> u16 {
 fn configure(end: &mut End<Rc>, key: &mut SignatureKey, data: Sge) {
     let signature = BlockSignature::on_wire(BLOCKS);
     let rights = KeyRights::LOCAL_WRITE | KeyRights::REMOTE_WRITE | KeyRights::REMOTE_READ;
-    end.post(&key.configure().rights(rights).list([data]).signature(signature, key.psvs()));
+    end.post(&key.configure().rights(rights).list(&[data]).formats(&Formats::signature(signature, key.psvs())));
     for set_psv in signature.set_psvs(key.psvs()) {
         end.post(&set_psv.signaled(WrId(9)));
     }

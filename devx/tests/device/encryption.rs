@@ -4,7 +4,7 @@
 
 use blueflame::transport::Rc;
 use blueflame::types::WrId;
-use blueflame::wqe::formats::{BlockSize, EncryptedSide, Encryption, SignatureOrder};
+use blueflame::wqe::formats::{BlockSize, EncryptedSide, Encryption, Formats, SignatureOrder};
 use blueflame::wqe::keys::KeyRights;
 use blueflame::wqe::{self, Fence, Remote};
 use blueflame_devx::Error;
@@ -52,7 +52,7 @@ fn the_wire_has_ciphertext_and_memory_plain_text() {
     };
     let rights = KeyRights::LOCAL_WRITE | KeyRights::REMOTE_READ;
     let memory = a.buffer.sge_of(0..512);
-    a.post(&key.configure().rights(rights).list([memory]).encryption(encryption).signaled(WrId(1)));
+    a.post(&key.configure().rights(rights).list(&[memory]).formats(&Formats::encryption(encryption)).signaled(WrId(1)));
     assert_eq!(a.completion().1, WrId(1));
 
     // Sent, and read by the peer.
@@ -76,7 +76,7 @@ fn the_wire_has_ciphertext_and_memory_plain_text() {
     long[32..].fill(0xa5);
     let other = Dek::new(&ground.pd, &XtsKey::Aes256(long), None).expect("CREATE_GENERAL_OBJECT");
     (encryption.dek, encryption.keytag) = (other.number(), [0; 8]);
-    a.post(&key.configure().encryption(encryption).signaled(WrId(5)));
+    a.post(&key.configure().formats(&Formats::encryption(encryption)).signaled(WrId(5)));
     assert_eq!(a.completion().1, WrId(5));
     a.post(&wqe::write(to).gather([key.sge(0, 512)]).fence(Fence::Small).signaled(WrId(6)));
     assert_eq!(a.completion().1, WrId(6));

@@ -6,7 +6,8 @@ use blueflame::cq::Side;
 use blueflame::transport::Transport;
 use blueflame::types::WrId;
 use blueflame::verbs::{Access, Buffer, Path, Pool, ProtectionDomain};
-use blueflame::wqe::WorkRequest;
+use blueflame::wqe::data::Data;
+use blueflame::wqe::{Request, SupportedOn};
 use blueflame_devx::Context;
 use blueflame_devx::memory::{Rings, ThreadRings};
 use blueflame_devx::object::{DevxTransport, OwnedCq, Pd, QpBuilder, QueuePair, Uar};
@@ -58,7 +59,7 @@ impl<T: DevxTransport> End<T> {
         Self { pair, cq, buffer: pool.take(BUFFER).expect("all of it") }
     }
 
-    pub(crate) fn post<W: WorkRequest<T>>(&mut self, request: &W) {
+    pub(crate) fn post<O: SupportedOn<T>, D: Data>(&mut self, request: &Request<'_, O, D>) {
         // SAFETY: the buffers of both ends live as long as the ends, and tests wait for completions before they look.
         unsafe { self.pair.sq.post_unchecked(request) }.expect("room");
     }

@@ -113,7 +113,7 @@ fn frames_leave_by_a_send_queue() {
     assert_eq!(context.min_wqe_inline_mode(), MinInlineMode::NONE);
     let frame: [u8; 64] = std::array::from_fn(|n| n as u8);
     let headers: &[u8; 18] = frame.first_chunk().expect("64 bytes");
-    sq.post(&wqe::frame().inline_headers(headers).inline(&frame[18..]).signaled(WrId(9))).expect("room");
+    sq.post(&wqe::frame().inline_headers(headers).inline_slice(&frame[18..]).signaled(WrId(9))).expect("room");
     let mut done = None;
     while done.is_none() {
         cq.poll_with(1, |cqe| done = Some(sq.complete(&cqe).map(|done| done.wr_id)));

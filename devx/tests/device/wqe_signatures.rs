@@ -31,8 +31,8 @@ fn signed_messages_arrive() {
     for round in 0..20_u64 {
         post(&mut b, [round, !round]);
         let far = b.buffer.remote();
-        let template = a.pair.sq.template(wqe::send().inline_len::<8>().signaled(WrId(round))).expect("taken");
-        a.pair.sq.fire(&template, &round.to_ne_bytes()).expect("room");
+        let send = a.pair.sq.prepare::<_, _, 8, 0>(&wqe::send().signaled(WrId(round))).expect("taken");
+        a.pair.sq.post(&send.inline(&round.to_ne_bytes())).expect("room");
         assert_eq!(b.completion(), (Side::Responder, WrId(round), 8));
         assert_eq!(b.bytes(8), round.to_ne_bytes());
         a.post(&wqe::write(far.at(64)).inline(&[round as u8; 60]).imm(7).signaled(WrId(round)));

@@ -6,7 +6,7 @@ use blueflame::queue::{Owned, PostError, RecvError, RecvQueue, RetireError, Done
 use blueflame::types::WrId;
 use blueflame::{Remote, Sge, transport, wqe};
 
-use crate::hot::{Completed, WriteShot, inlined};
+use crate::hot::{Completed, PreparedWrite, inlined};
 
 type ThreadSend = SendQueue<transport::Rc, std::rc::Rc<ThreadRegister>>;
 type SharedSend = SendQueue<transport::Rc, std::sync::Arc<SharedRegister>>;
@@ -53,7 +53,7 @@ macro_rules! makers {
             fn post_shared = post_by; (sq: &mut SharedSendQueue, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError>;
             fn post_entry = inlined::post_entry; (sq: &mut Send, to: Remote, from: Sge, id: WrId) -> Result<(), PostError>;
             fn post_slice = inlined::post_slice; (sq: &mut Send, to: Remote, data: &[u8], id: WrId) -> Result<(), PostError>;
-            fn fire = inlined::fire_two_fences; (sq: &mut Send, shot: &WriteShot, data: &[u8; 8]) -> Result<(), PostError>;
+            fn prepared = inlined::prepared_two_fences; (sq: &mut Send, write: &PreparedWrite, data: &[u8; 8]) -> Result<(), PostError>;
             fn batch = inlined::batch; (sq: &mut Send, to: Remote, data: &[[u8; 8]]) -> Result<(), PostError>;
             fn retire_send = inlined::retire_send; (sq: &mut Send, counter: u16) -> Result<Done, RetireError>;
             fn post_receive = inlined::post_receive; (rq: &mut Receive, into: &[Sge], id: WrId) -> Result<(), RecvError>;

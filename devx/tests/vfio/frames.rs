@@ -90,7 +90,7 @@ impl Lab {
         let mut frame = [7; 60];
         frame[..14].copy_from_slice(&[2, 0, 0x5e, 0, 0x53, 1, 2, 0, 0x5e, 0, 0x53, 9, 0x88, 0xb5]);
         let (headers, rest) = frame.split_first_chunk::<18>().expect("so many");
-        self.sq.post(&wqe::frame().inline_headers(*headers).inline(rest).signaled(WrId(1))).expect("room");
+        self.sq.post(&wqe::frame().inline_headers(headers).inline_slice(rest).signaled(WrId(1))).expect("room");
         let begin = Instant::now();
         let mut sent = 0;
         while sent == 0 || !self.cq.holds(Whose::Receives) {

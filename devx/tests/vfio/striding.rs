@@ -64,7 +64,7 @@ fn exchange<M: PollMode>(lab: &mut Lab, mut cq: Owned<CompletionQueue<M>, Cq>, s
             let bytes = bytes(number + n, len);
             let (headers, rest) = bytes.split_first_chunk::<18>().expect("so many");
             source.write(n * ROOM, rest);
-            let frame = wqe::frame().inline_headers(*headers).gather([source.sge_of(n * ROOM..n * ROOM + rest.len())]);
+            let frame = wqe::frame().inline_headers(headers).gather([source.sge_of(n * ROOM..n * ROOM + rest.len())]);
             // SAFETY: the memory is written again when the frames have left.
             unsafe { batch.push_unchecked(&frame.signaled(WrId(1))) }.expect("room");
         }

@@ -39,7 +39,7 @@ impl Lab {
     /// Sends a frame of 60 bytes or more.
     fn send(&mut self, frame: &[u8]) {
         let (headers, rest) = frame.split_first_chunk::<18>().expect("so many");
-        self.sq.post(&wqe::frame().inline_headers(*headers).inline(rest).signaled(WrId(1))).expect("room");
+        self.sq.post(&wqe::frame().inline_headers(headers).inline_slice(rest).signaled(WrId(1))).expect("room");
         let begin = Instant::now();
         while self.sends.poll_with(1, |cqe| self.sq.retire(&cqe).map(drop).expect("outstanding")) == 0 {
             assert!(begin.elapsed() < Duration::from_secs(20), "not sent");

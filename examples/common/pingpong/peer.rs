@@ -6,7 +6,8 @@ use blueflame::queue::SendQueue;
 use blueflame::transport::Transport;
 use blueflame::types::{Qpn, WrId};
 use blueflame::verbs::{AddressHandle, Endpoint, Path, ProtectionDomain};
-use blueflame::wqe::address::{CompactAv, Destination, To};
+use blueflame::wqe::address::{CompactAv, Destination};
+use blueflame::wqe::operations::To;
 use blueflame::wqe::{self, SupportedOn};
 
 use crate::Failure;

@@ -81,6 +81,7 @@ programs! {
         "memory window: 64 bytes lent, written and taken back",
         "indirect key: 2 pieces read as one region",
     ];
+    prepare: ANY, ["8 prepared orders and a staged one have arrived"];
     raw_ethernet: ETHERNET, [
         "a frame of 60 bytes has left and arrived",
         "frames leave at 500 Mbit/s now",
@@ -92,7 +93,6 @@ programs! {
     striding: ETHERNET, ["2000 frames have arrived in 4 buffers; another thread has read 20 of them"];
     t10_dif: ANY, ["2 blocks were signed; the device reports Some(Guard) at byte 520"];
     tag_matching: INFINIBAND, ["the device has matched tag 7, and left tag 9 to software"];
-    templates: ANY, ["8 orders of one template and a staged one have arrived"];
     timed_sends: WAIT_ON_TIME, ["a message has left 50ms after it was posted"];
     xrc: XRC, ["one connection has reached 2 shared receive queues"];
 }

@@ -10,7 +10,7 @@ use blueflame::queue::send::{SqParts, WqeRecord};
 use blueflame::queue::{PostError, SendQueue};
 use blueflame::transport;
 use blueflame::types::{Psv, Qpn, Rkey, SqPi, WrId};
-use blueflame::wqe::formats::Psvs;
+use blueflame::wqe::formats::{Formats, Psvs};
 use blueflame::wqe::keys::{KeyRights, Strided, Window, WindowRights};
 use blueflame::wqe::limits::{KEY_LIST_ALIGN, MAX_SGE_BYTES};
 use blueflame::wqe::{self as wqe, EncodeError};
@@ -107,16 +107,13 @@ impl Request {
             match self.kind % KINDS {
                 0 => (sq.post_unchecked(&configure), self.configured(None, 0, UmrList::Inline(vec![]))),
                 1 => {
-                    let done = match sges[..] {
-                        [a, b] => sq.post_unchecked(&configure.list([a, b])),
-                        _ => sq.post_unchecked(&configure.list(&sges[..])),
-                    };
+                    let done = sq.post_unchecked(&configure.list(&sges));
                     let bytes: u64 = sges.iter().map(|sge| u64::from(sge.length)).sum();
                     let list = in_fours(sges.iter().map(klm).collect());
                     (done, self.configured(Some(bytes), list.len() / 16, UmrList::Inline(list)))
                 }
                 2 => {
-                    let done = sq.post_unchecked(&configure.interleaved(self.imm, &strided[..]));
+                    let done = sq.post_unchecked(&configure.interleaved(self.imm, &strided));
                     let turn: u64 = strided.iter().map(|entry| u64::from(entry.bytes)).sum();
                     let mut list = vec![repeat(turn as u32, self.imm, strided.len() as u16)];
                     list.extend(strided.iter().map(turn_of));
@@ -177,8 +174,9 @@ impl Request {
                     let list = in_fours(sges.iter().map(klm).collect());
                     let mut umr = self.configured(Some(bytes), list.len() / 16, UmrList::Inline(list));
                     umr.change.formatted = Some(true);
-                    let plain = configure.list(&sges[..]);
-                    let signing = configure.signature_errors(self.imm).list(&sges[..]).signature(asked, psvs);
+                    let (signing, encrypting) = (Formats::signature(asked, psvs), Formats::encryption(encryption));
+                    let both = signing.and_encryption(encryption);
+                    let (plain, counted) = (configure.list(&sges), configure.signature_errors(self.imm).list(&sges));
                     if kind != 9 {
                         umr.format_octwords += 4;
                         umr.signatures = Some(signed);
@@ -189,9 +187,9 @@ impl Request {
                         umr.encryption = Some(encrypted);
                     }
                     let done = match kind {
-                        7 => sq.post_unchecked(&signing),
-                        9 => sq.post_unchecked(&plain.encryption(encryption)),
-                        _ => sq.post_unchecked(&signing.and_encryption(encryption)),
+                        7 => sq.post_unchecked(&counted.formats(&signing)),
+                        9 => sq.post_unchecked(&plain.formats(&encrypting)),
+                        _ => sq.post_unchecked(&counted.formats(&both)),
                     };
                     (done, umr)
                 }

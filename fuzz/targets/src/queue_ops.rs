@@ -12,7 +12,8 @@ use blueflame::queue::recv::{RqParts, SrqParts, SrqRecord};
 use blueflame::queue::send::{SqParts, WqeRecord};
 use blueflame::queue::{Done, PostError, RecvError, RecvQueue, RetireError, SendQueue, SharedRecvQueue};
 use blueflame::types::{CqCi, Cqn, Lkey, Qpn, Rkey, SqPi, Srqn, WrId};
-use blueflame::wqe::{self, WorkRequest};
+use blueflame::wqe::data::Data;
+use blueflame::wqe::{self, Erased, SupportedOn};
 use blueflame::{Remote, Sge, transport};
 use blueflame_testkit::request::{Poster, Service, Wr};
 
@@ -49,8 +50,8 @@ input_enum! {
         Scribble { area: u8, at: u16, bytes: [u8; 16] },
         /// Stages a request, and rings it or drops it.
         Stage { request: Request, ring: bool },
-        /// Fires a prepared request of two WQEBBs with these bytes.
-        Fire { bytes: [u8; 40] },
+        /// Posts a prepared request of two WQEBBs with these bytes.
+        PostPrepared { bytes: [u8; 40] },
         /// A completion of the n-th receive from the oldest, which may be none that is outstanding.
         RetireReceiveNth { n: u8 },
     }
@@ -204,12 +205,12 @@ impl Lab {
                     (Err(error), _) => refused(&error, free, capacity),
                 }
             }
-            Op::Fire { bytes } => {
+            Op::PostPrepared { bytes } => {
                 self.next_id += 1;
                 let (pi, free) = (self.sq.pi(), self.sq.free().0);
                 let to = wqe::write(Remote { addr: 0x1000, rkey: Rkey(0x300) });
-                let template = self.sq.template(to.inline_len::<40>().signaled(WrId(self.next_id)));
-                match self.sq.fire(&template.expect("within the limits"), bytes) {
+                let prepared = self.sq.prepare::<_, _, 40, 0>(&to.signaled(WrId(self.next_id)));
+                match self.sq.post(&prepared.expect("within the limits").inline(bytes)) {
                     Ok(()) => self.sent.push_back((pi.0, 2, self.next_id)),
                     Err(error) => refused(&error, free, self.sq.capacity().0),
                 }
@@ -409,10 +410,24 @@ struct Stager<'q> {
 }
 
 impl Poster<transport::Rc> for Stager<'_> {
-    unsafe fn put<W: WorkRequest<transport::Rc>>(&mut self, request: &W) -> Result<(), PostError> {
+    unsafe fn put<O: SupportedOn<transport::Rc>, D: Data>(
+        &mut self,
+        request: &wqe::Request<'_, O, D>,
+    ) -> Result<(), PostError> {
         let before = self.sq.pi();
         // SAFETY: the caller's promise.
         let staged = unsafe { self.sq.stage_unchecked(request) }?;
+        if self.ring {
+            staged.ring_doorbell();
+        }
+        self.wqebbs = self.sq.pi().since(before).0;
+        Ok(())
+    }
+
+    unsafe fn put_erased(&mut self, request: &Erased<'_>) -> Result<(), PostError> {
+        let before = self.sq.pi();
+        // SAFETY: the caller's promise.
+        let staged = unsafe { self.sq.stage_erased_unchecked(request) }?;
         if self.ring {
             staged.ring_doorbell();
         }

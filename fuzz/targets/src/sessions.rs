@@ -13,9 +13,7 @@ use blueflame::queue::{PostError, SendBatch, SendQueue};
 use blueflame::transport::{InlineNone, RawPacket};
 use blueflame::types::{Lkey, Qpn, SqPi, WrId};
 use blueflame::wqe::limits::{FrameOffloads, MAX_SGE_BYTES};
-use blueflame::wqe::operations::{
-    Frame, HeaderOffsets, HeadersAt, InnerChecksums, Ip, L4, Metadata, Parsed, SharedOptions,
-};
+use blueflame::wqe::operations::{Frame, HeaderOffsets, HeadersAt, Ip, L4};
 use blueflame::wqe::{self, EncodeError, Request};
 use blueflame::{Sge, db};
 use softhca::context::{InlineHeaders, SqContext, Transport};
@@ -249,19 +247,8 @@ fn framing_of(bits: u8) -> Framing {
 const MORE: u8 = 4;
 const METADATA: u32 = 0x0101_0101;
 
-type Options = Metadata<Parsed<InnerChecksums>>;
-
-/// The same request with more options, as these bits choose.
-fn optioned(head: Request<Frame>, bits: u8) -> Request<Frame<(), Options>> {
-    let ip = |flag: u8| if bits & flag != 0 { Ip::V6 } else { Ip::V4 };
-    let protocol = if bits & 32 != 0 { L4::Udp } else { L4::Tcp };
-    let outer = HeadersAt { ip: ip(16), l3: 14, l4: Some((protocol, 34 + u16::from(bits) * 2 % 400)) };
-    let offsets = HeaderOffsets::new(outer, Some(HeadersAt { ip: ip(64), l3: 510, l4: None })).expect("even offsets");
-    let inner = if bits & 8 != 0 { head.inner_l3_checksum() } else { head.inner_l4_checksum() };
-    inner.header_offsets(offsets).metadata(METADATA * u32::from(bits))
-}
-
-fn head(id: u64, bits: u8) -> Request<Frame> {
+/// A head, or a frame without headers, with the options of these bits.
+fn head(id: u64, bits: u8) -> Request<'static, Frame> {
     let mut head = wqe::frame().signaled(WrId(id));
     if bits & 1 != 0 {
         head = head.l3_checksum();
@@ -269,7 +256,15 @@ fn head(id: u64, bits: u8) -> Request<Frame> {
     if bits & 2 != 0 {
         head = head.l4_checksum();
     }
-    head
+    if bits & MORE == 0 {
+        return head;
+    }
+    let ip = |flag: u8| if bits & flag != 0 { Ip::V6 } else { Ip::V4 };
+    let protocol = if bits & 32 != 0 { L4::Udp } else { L4::Tcp };
+    let outer = HeadersAt { ip: ip(16), l3: 14, l4: Some((protocol, 34 + u16::from(bits) * 2 % 400)) };
+    let offsets = HeaderOffsets::new(outer, Some(HeadersAt { ip: ip(64), l3: 510, l4: None })).expect("even offsets");
+    let inner = if bits & 8 != 0 { head.inner_l3_checksum() } else { head.inner_l4_checksum() };
+    inner.header_offsets(offsets).metadata(METADATA * u32::from(bits))
 }
 
 /// Different bytes.
@@ -289,22 +284,8 @@ fn several<R: db::Register>(
     id: u64,
     (pieces, bits, close): (&[Piece], u8, bool),
 ) -> Option<Put> {
-    match bits & MORE {
-        0 => session(batch, index, id, (pieces, bits, close), &head(id, bits)),
-        _ => session(batch, index, id, (pieces, bits, close), &optioned(head(id, bits), bits)),
-    }
-}
-
-/// The same, with this head.
-fn session<R: db::Register, X: SharedOptions>(
-    batch: &mut SendBatch<'_, RawPacket<InlineNone>, R>,
-    index: u16,
-    id: u64,
-    (pieces, bits, close): (&[Piece], u8, bool),
-    head: &Request<Frame<(), X>>,
-) -> Option<Put> {
     let limit = (usize::from(batch.free().0) * 4).min(MOST_DS);
-    let mut session = match batch.session(head) {
+    let mut session = match batch.session(&head(id, bits)) {
         Ok(session) => session,
         Err(error) => {
             assert!(matches!(error, PostError::Full { .. }) && limit == 0, "{error}");
@@ -317,7 +298,7 @@ fn session<R: db::Register, X: SharedOptions>(
         let (sge, seg) = entry(len, id + parts.len() as u64);
         let data = bytes(if piece.inline { len as usize } else { 0 }, id);
         let (ds, put) = if piece.inline {
-            ((4 + data.len()).div_ceil(16), session.inline(&data[..]))
+            ((4 + data.len()).div_ceil(16), session.inline(&data))
         } else {
             // SAFETY: no device acts on it.
             (1, unsafe { session.gather_unchecked(sge) })
@@ -362,18 +343,10 @@ fn one<R: db::Register>(
 ) -> Option<Put> {
     let headers = bytes(HEADERS[usize::from(tagged)], id);
     let data = bytes(len.into(), id + 1);
-    let plain = head(id, checksums);
-    let result = match (tagged, checksums & MORE) {
-        (false, 0) => batch.push(&plain.inline_headers(array::<{ HEADERS[0] }>(&headers)).inline(&data[..])),
-        (true, 0) => batch.push(&plain.inline_headers(array::<{ HEADERS[1] }>(&headers)).inline(&data[..])),
-        (false, _) => {
-            let request = optioned(plain, checksums).inline_headers(array::<{ HEADERS[0] }>(&headers));
-            batch.push(&request.inline(&data[..]))
-        }
-        (true, _) => {
-            let request = optioned(plain, checksums).inline_headers(array::<{ HEADERS[1] }>(&headers));
-            batch.push(&request.inline(&data[..]))
-        }
+    let frame = head(id, checksums).inline_slice(&data);
+    let result = match tagged {
+        false => batch.push(&frame.inline_headers(array::<{ HEADERS[0] }>(&headers))),
+        true => batch.push(&frame.inline_headers(array::<{ HEADERS[1] }>(&headers))),
     };
     let inline = if data.is_empty() { 0 } else { (4 + data.len()).div_ceil(16) };
     let wqebbs = (1 + (14 + headers.len()).div_ceil(16) + inline).div_ceil(4) as u16;

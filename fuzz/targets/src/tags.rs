@@ -5,8 +5,7 @@ use blueflame::queue::{PostError, SendQueue};
 use blueflame::transport;
 use blueflame::types::{Lkey, TagIndex, WrId};
 use blueflame::wqe::limits::MAX_SGE_BYTES;
-use blueflame::wqe::operations::TagOperation;
-use blueflame::wqe::{self, EncodeError, SupportedOn};
+use blueflame::wqe::{self, EncodeError};
 use softhca::wqe::{Append, DataSeg, INVALID_LKEY, SendOp, TagChange, TagOp};
 
 use super::request::{Input, Request};
@@ -21,36 +20,29 @@ impl Request {
         })
     }
 
-    /// Posts a request with the flags that were asked for.
-    fn post_tagged<O, P>(
-        &self,
-        sq: &mut SendQueue<transport::Rc>,
-        request: wqe::Request<O, P>,
-        id: u64,
-    ) -> Result<(), PostError>
-    where
-        O: TagOperation + SupportedOn<transport::Rc>,
-        P: wqe::parts::Payload,
-    {
-        let request = if self.flags & 1 != 0 { request.reported() } else { request };
-        let request = if self.flags & 2 != 0 { request.unexpected(self.imm as u16) } else { request };
-        // SAFETY: no device acts on the posted WQEs.
-        unsafe { sq.post_unchecked(&request.wr_id(WrId(id))) }
-    }
-
     fn post_tag(&self, sq: &mut SendQueue<transport::Rc>, id: u64) -> (Result<(), PostError>, TagOp) {
+        /// Posts a request with the flags that were asked for.
+        macro_rules! post {
+            ($request:expr) => {{
+                let request = $request.wr_id(WrId(id));
+                let request = if self.flags & 1 != 0 { request.reported() } else { request };
+                let request = if self.flags & 2 != 0 { request.unexpected(self.imm as u16) } else { request };
+                // SAFETY: no device acts on the posted WQEs.
+                unsafe { sq.post_unchecked(&request) }
+            }};
+        }
         let index = TagIndex(self.rkey as u16);
         let (done, change) = match self.kind % 3 {
             0 => {
                 let (mask, buffer) = (!self.addr ^ u64::from(self.imm), self.tag_buffer());
-                let done = self.post_tagged(sq, wqe::tag_append(self.addr, mask, index, buffer), id);
+                let done = post!(wqe::tag_append(self.addr, mask, index, buffer));
                 let seg = DataSeg { len: buffer.length, lkey: buffer.lkey.0, addr: buffer.addr };
                 // With this key, an entry has no memory.
                 let buffer = (seg.len != 0 && seg.lkey != INVALID_LKEY).then_some(seg);
                 (done, TagChange::Append(Append { next: index.0, tag: self.addr, mask, buffer }))
             }
-            1 => (self.post_tagged(sq, wqe::tag_remove(index), id), TagChange::Remove { index: index.0 }),
-            _ => (self.post_tagged(sq, wqe::tag_sync(), id), TagChange::None),
+            1 => (post!(wqe::tag_remove(index)), TagChange::Remove { index: index.0 }),
+            _ => (post!(wqe::tag_sync()), TagChange::None),
         };
         let sw_phase = (self.flags & 2 != 0).then_some(self.imm as u16);
         (done, TagOp { change, sw_phase, completes: self.flags & 1 != 0 })

@@ -76,7 +76,7 @@ impl Request {
             _ => {
                 let entries = self.read();
                 // SAFETY: no device acts on the posted WQEs.
-                let done = unsafe { sq.post_unchecked(&wqe::dump(&entries[..]).signaled_if(signaled, tag)) };
+                let done = unsafe { sq.post_unchecked(&wqe::dump_slice(&entries).signaled_if(signaled, tag)) };
                 let seg = |s: &Sge| DataSeg { len: s.length, lkey: s.lkey.0, addr: s.addr };
                 let segs = entries.iter().filter(|s| s.length != 0).map(seg).collect();
                 (done, (SendOp::Dump, Payload::Segs(segs), signaled))

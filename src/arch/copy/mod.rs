@@ -68,7 +68,7 @@
 //!
 //! # Which is best
 //!
-//! A request whose type fixes its size to one or two WQEBBs is composed in the form that the routine takes
+//! A request whose type fixes its size to at most four WQEBBs is composed in the form that the routine takes
 //! ([`BlockCopy::WIDE`]): words for `8x8`, wide registers ([`Wide`]) for the others. Wide registers halve the
 //! stores. Any other request is read back from the ring by words, because combining the words would cost more than it
 //! saves.

@@ -17,8 +17,7 @@ use crate::queue::send::queue::{Done, SendQueue};
 use crate::queue::send::session::Session;
 use crate::transport::{InlineNone, RawPacket};
 use crate::types::{Ds, SqPi, Wqebbs};
-use crate::wqe::operations::{Frame, SharedOptions};
-use crate::wqe::parts::InlineBytes;
+use crate::wqe::operations::Frame;
 use crate::wqe::{EncodeError, MULTI_PACKET_HEAD_DS, Request, Sge, WQEBB_DS};
 
 /// A send queue of frames that owns buffers of type `B` while its [sessions](crate::queue::send::Session) use them.
@@ -199,10 +198,7 @@ impl<'q, R: Register, B: DeviceBuffer> OwningFrameBatch<'q, R, B> {
     /// # Errors
     /// As for [`SendBatch::session`].
     #[inline(always)]
-    pub fn session<X: SharedOptions>(
-        &mut self,
-        head: &Request<Frame<(), X>>,
-    ) -> Result<OwningSession<'_, 'q, R, B, X>, PostError> {
+    pub fn session(&mut self, head: &Request<'static, Frame>) -> Result<OwningSession<'_, 'q, R, B>, PostError> {
         let Self { batch: Some(batch), ids, .. } = self else { return Err(PostError::NotReadyToSend) };
         let wqe = batch.next();
         let session = batch.session(&head.signaled(head.id()))?;
@@ -236,21 +232,21 @@ impl<R: Register, B: DeviceBuffer> Drop for OwningFrameBatch<'_, R, B> {
 /// One WQE of several frames under construction, which owns their buffers. See [`Session`]. Dropping it without
 /// [`close`](Self::close) drops them.
 #[must_use = "a session that is dropped without `close` sends nothing"]
-pub struct OwningSession<'b, 'q, R: Register, B: DeviceBuffer, X: SharedOptions = ()> {
+pub struct OwningSession<'b, 'q, R: Register, B: DeviceBuffer> {
     /// `None` once it was closed.
-    session: Option<Session<'b, 'q, R, X>>,
+    session: Option<Session<'b, 'q, R>>,
     wqe: SqPi,
     ids: &'b mut [u64],
     buffers: PhantomData<B>,
 }
 
-impl<R: Register, B: DeviceBuffer, X: SharedOptions> fmt::Debug for OwningSession<'_, '_, R, B, X> {
+impl<R: Register, B: DeviceBuffer> fmt::Debug for OwningSession<'_, '_, R, B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OwningSession").field("len", &self.len()).finish_non_exhaustive()
     }
 }
 
-impl<R: Register, B: DeviceBuffer, X: SharedOptions> OwningSession<'_, '_, R, B, X> {
+impl<R: Register, B: DeviceBuffer> OwningSession<'_, '_, R, B> {
     /// Adds a frame: the buffer's first `bytes` bytes.
     ///
     /// # Errors
@@ -276,7 +272,7 @@ impl<R: Register, B: DeviceBuffer, X: SharedOptions> OwningSession<'_, '_, R, B,
     /// # Errors
     /// As there.
     #[inline(always)]
-    pub fn inline<D: InlineBytes>(&mut self, frame: D) -> Result<(), PostError> {
+    pub fn inline(&mut self, frame: &[u8]) -> Result<(), PostError> {
         self.put(0, |session| session.inline(frame))
     }
 
@@ -285,7 +281,7 @@ impl<R: Register, B: DeviceBuffer, X: SharedOptions> OwningSession<'_, '_, R, B,
     fn put(
         &mut self,
         id: u64,
-        add: impl FnOnce(&mut Session<'_, '_, R, X>) -> Result<(), PostError>,
+        add: impl FnOnce(&mut Session<'_, '_, R>) -> Result<(), PostError>,
     ) -> Result<(), PostError> {
         let frames = self.len();
         let Some(session) = &mut self.session else { return Ok(()) };
@@ -329,7 +325,7 @@ impl<R: Register, B: DeviceBuffer, X: SharedOptions> OwningSession<'_, '_, R, B,
     }
 }
 
-impl<R: Register, B: DeviceBuffer, X: SharedOptions> Drop for OwningSession<'_, '_, R, B, X> {
+impl<R: Register, B: DeviceBuffer> Drop for OwningSession<'_, '_, R, B> {
     fn drop(&mut self) {
         for n in 0..self.len() {
             // SAFETY: this session has put its buffers there, and the device was not told of the WQE.

@@ -16,8 +16,9 @@ use crate::queue::send::error::PostError;
 use crate::queue::send::queue::SendQueue;
 use crate::transport::{RecvForm, Transport};
 use crate::types::WrId;
-use crate::wqe::operations::NoLocalMemory;
-use crate::wqe::{self, EncodeError, Request, Sge, SupportedOn, WorkRequest};
+use crate::wqe::data::{Given, NoLocalMemory, ToCarry, ToScatter};
+use crate::wqe::operations::Read;
+use crate::wqe::{EncodeError, Request, Sge, SupportedOn};
 
 /// Registered memory that can become a `wr_id` and be made of that `wr_id` again: `Box<verbs::Buffer>`, a slot of an
 /// application's pool.
@@ -188,10 +189,7 @@ impl<T: Transport, R: Register, B: DeviceBuffer, H: Holds<Queue = SendQueue<T, R
     /// # Errors
     /// See [`PostError`].
     #[inline(always)]
-    pub fn post<O, P: NoLocalMemory>(&mut self, request: Request<O, P>) -> Result<(), PostError>
-    where
-        Request<O, P>: WorkRequest<T>,
-    {
+    pub fn post<O: SupportedOn<T>, D: NoLocalMemory>(&mut self, request: Request<'_, O, D>) -> Result<(), PostError> {
         self.holder.queue_mut().post(&request.signaled(NO_BUFFER))
     }
 
@@ -200,9 +198,9 @@ impl<T: Transport, R: Register, B: DeviceBuffer, H: Holds<Queue = SendQueue<T, R
     /// # Errors
     /// See [`PostError`]; [`EncodeError::SgeTooLong`] names the bytes the buffer has.
     #[inline(always)]
-    pub fn gather<O: SupportedOn<T> + wqe::parts::Carries>(
+    pub fn gather<O: SupportedOn<T>>(
         &mut self,
-        request: Request<O>,
+        request: Request<'_, O, ToCarry>,
         buffer: B,
         bytes: u32,
     ) -> Result<(), Refused<PostError, B>> {
@@ -216,23 +214,23 @@ impl<T: Transport, R: Register, B: DeviceBuffer, H: Holds<Queue = SendQueue<T, R
     #[inline(always)]
     pub fn read(
         &mut self,
-        request: Request<wqe::operations::Read>,
+        request: Request<'_, Read, ToScatter>,
         buffer: B,
         bytes: u32,
     ) -> Result<(), Refused<PostError, B>>
     where
-        wqe::operations::Read: SupportedOn<T>,
+        Read: SupportedOn<T>,
     {
         self.with_buffer(buffer, bytes, |sge, wr_id| request.scatter([sge]).signaled(wr_id))
     }
 
     /// Posts the request that `request` makes of a buffer's memory and `wr_id`.
     #[inline(always)]
-    fn with_buffer<W: WorkRequest<T>>(
+    fn with_buffer<'d, O: SupportedOn<T>>(
         &mut self,
         buffer: B,
         bytes: u32,
-        request: impl FnOnce(Sge, WrId) -> W,
+        request: impl FnOnce(Sge, WrId) -> Request<'d, O, Given<0, 1>>,
     ) -> Result<(), Refused<PostError, B>> {
         let sge = buffer.sge();
         if bytes > sge.length {

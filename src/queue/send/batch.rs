@@ -1,15 +1,15 @@
 //! Batches: many requests, one doorbell. Knows no operation.
 use crate::db::Register;
 use crate::queue::send::error::PostError;
-use crate::queue::send::place::in_ring::WqeInRing;
+use crate::queue::send::place::places::WqeInRing;
 use crate::queue::send::place::wqebb_place::Index;
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
 #[cfg(feature = "std")]
 use crate::types::SqPi;
 use crate::types::Wqebbs;
-use crate::wqe::WorkRequest;
-use crate::wqe::operations::NoLocalMemory;
+use crate::wqe::data::{Data, NoLocalMemory};
+use crate::wqe::{Erased, Request, SupportedOn};
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Starts a batch: many requests, one doorbell.
@@ -71,7 +71,7 @@ impl<T: Transport, R: Register> SendBatch<'_, T, R> {
     /// # Errors
     /// See [`PostError`]: the request has not been put, those before it stay in the batch.
     #[inline(always)]
-    pub fn push<W: WorkRequest<T> + NoLocalMemory>(&mut self, request: &W) -> Result<(), PostError> {
+    pub fn push<O: SupportedOn<T>, D: NoLocalMemory>(&mut self, request: &Request<'_, O, D>) -> Result<(), PostError> {
         // SAFETY: the request names no memory.
         unsafe { self.push_unchecked(request) }
     }
@@ -84,12 +84,47 @@ impl<T: Transport, R: Register> SendBatch<'_, T, R> {
     /// # Safety
     /// As for [`SendQueue::post_unchecked`], from the time the batch is rung.
     #[inline(always)]
-    pub unsafe fn push_unchecked<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
+    pub unsafe fn push_unchecked<O: SupportedOn<T>, D: Data>(
+        &mut self,
+        request: &Request<'_, O, D>,
+    ) -> Result<(), PostError> {
+        let () = O::FITS;
         self.sq.put_request(self.pi, request, |_, wqe| {
             self.last = wqe;
             self.pi = self.pi.add(wqe.wqebbs());
             self.requests += 1;
         })
+    }
+
+    /// Puts a request that was chosen at run time, and that names no memory of this side, into the ring.
+    ///
+    /// # Errors
+    /// As for [`SendQueue::post_erased`] and [`push`](Self::push).
+    #[inline]
+    pub fn push_erased(&mut self, request: &Erased<'_>) -> Result<(), PostError> {
+        if request.names_memory() {
+            return Err(PostError::NamesMemory);
+        }
+        // SAFETY: it names no memory.
+        unsafe { self.push_erased_unchecked(request) }
+    }
+
+    /// Puts any request that was chosen at run time into the ring.
+    ///
+    /// # Errors
+    /// As for [`push_erased`](Self::push_erased).
+    ///
+    /// # Safety
+    /// As for [`push_unchecked`](Self::push_unchecked).
+    #[inline]
+    pub unsafe fn push_erased_unchecked(&mut self, request: &Erased<'_>) -> Result<(), PostError> {
+        if !request.is_supported_on::<T>() {
+            return Err(PostError::NotSupported);
+        }
+        self.last = self.sq.put_long(self.pi, &request.parts, request.shape)?;
+        self.pi = self.pi.add(self.last.wqebbs());
+        self.requests += 1;
+        Ok(())
     }
 
     /// The index of the next WQEBB.

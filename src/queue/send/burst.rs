@@ -3,20 +3,19 @@ use core::marker::PhantomData;
 
 use crate::db::Register;
 use crate::queue::send::error::PostError;
-use crate::queue::send::place::in_ring::WqeInRing;
-use crate::queue::send::place::places::{CopiedPlaces, Places};
-use crate::queue::send::place::short::composed_ds;
+use crate::queue::send::place::places::{Places, WqeInRing, composed_ds};
 use crate::queue::send::place::wqebb_place::Index;
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
 use crate::types::Wqebbs;
-use crate::wqe::operations::NoLocalMemory;
-use crate::wqe::{Composed, DsWords, EncodeError, WorkRequest};
+use crate::wqe::data::{Data, NoLocalMemory};
+use crate::wqe::operations::Operation;
+use crate::wqe::{EncodeError, Request, SupportedOn};
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Starts a batch of at most `n` requests of one type, with room for all of them.
     ///
-    /// The type tells the size, one or two WQEBBs, and the limits that the request needs. So both are checked here,
+    /// The type tells the size, up to four WQEBBs, and the limits that the request needs. So both are checked here,
     /// once for all requests, and putting a request is little more than its stores. Use [`batch`](Self::batch) for
     /// requests of several types, or of a size that only the value tells:
     ///
@@ -24,7 +23,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// # use blueflame::{SendQueue, queue::PostError, transport::Rc, wqe};
     /// # fn any_length(sq: &mut SendQueue<Rc>, data: &[u8]) -> Result<(), PostError> {
     /// let mut burst = sq.batch_of(1)?;
-    /// burst.push(&wqe::send().inline(data))?; // a slice
+    /// burst.push(&wqe::send().inline_slice(data))?;
     /// burst.ring_doorbell();
     /// # Ok(())
     /// # }
@@ -34,25 +33,28 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// # Errors
     /// See [`PostError`]: the queue has no room for all of them, or takes no request of the type.
     #[inline(always)]
-    pub fn batch_of<W: WorkRequest<T>>(&mut self, n: usize) -> Result<Burst<'_, T, R, W>, PostError> {
+    pub fn batch_of<O: SupportedOn<T>, D: Data>(&mut self, n: usize) -> Result<Burst<'_, T, R, O, D>, PostError> {
+        let () = O::FITS;
         let each = const {
-            let wqebbs = composed_ds::<T, W>().wqebbs();
-            assert!(wqebbs.0 != 0, "the type does not tell a size of one or two WQEBBs: use `batch`");
+            let wqebbs = composed_ds::<O, D>().wqebbs();
+            assert!(wqebbs.0 != 0, "the type does not tell a size of at most four WQEBBs: use `batch`");
             wqebbs
         };
-        if !self.limits.cover(W::NEEDS) {
-            return Err(PostError::Encode(EncodeError::uncovered(self.limits, W::NEEDS)));
+        let needs = Request::<'_, O, D>::NEEDS;
+        if !self.limits.cover(needs) {
+            return Err(PostError::Encode(EncodeError::uncovered(self.limits, needs)));
         }
         let free = self.free_from(self.pi);
         if n > usize::from(free.0 / each.0) {
             let needed = u16::try_from(n).unwrap_or(u16::MAX).saturating_mul(each.0);
             return Err(PostError::refused(Wqebbs(needed), free, self.depth(), self.capacity()));
         }
-        Ok(Burst { places: CopiedPlaces::of(self), pi: self.pi, left: n, sq: self, requests: PhantomData })
+        Ok(Burst { places: self.places, pi: self.pi, left: n, sq: self, requests: PhantomData })
     }
 }
 
-/// Requests of type `W` in the ring that the device does not know of yet; made by [`SendQueue::batch_of`].
+/// Requests of one operation and kind of data in the ring that the device does not know of yet; made by
+/// [`SendQueue::batch_of`].
 /// [`ring_doorbell`](Self::ring_doorbell) publishes them; dropping the burst takes them back.
 ///
 /// ```
@@ -68,18 +70,18 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
 /// ```
 #[derive(Debug)]
 #[must_use = "a burst that is dropped without `ring_doorbell` posts nothing"]
-pub struct Burst<'q, T: Transport, R: Register, W> {
+pub struct Burst<'q, T: Transport, R: Register, O, D> {
     sq: &'q mut SendQueue<T, R>,
-    places: CopiedPlaces,
+    places: Places,
     /// Index of the next WQEBB; the queue's own index still is where the burst starts.
     pi: Index,
     /// Requests that can still be put.
     left: usize,
-    requests: PhantomData<fn(&W)>,
+    requests: PhantomData<fn(O, D)>,
 }
 
-impl<T: Transport, R: Register, W: WorkRequest<T>> Burst<'_, T, R, W> {
-    const WQEBBS: Wqebbs = composed_ds::<T, W>().wqebbs();
+impl<T: Transport, R: Register, O: Operation, D: Data> Burst<'_, T, R, O, D> {
+    const WQEBBS: Wqebbs = composed_ds::<O, D>().wqebbs();
 
     /// Puts a request that names no memory of this side into the ring.
     ///
@@ -88,9 +90,9 @@ impl<T: Transport, R: Register, W: WorkRequest<T>> Burst<'_, T, R, W> {
     /// another size than the type tells, which is one with a scatter/gather entry of zero bytes, or of too many, and
     /// for a large send out of its limits. The request has not been put, those before it stay in the burst.
     #[inline(always)]
-    pub fn push(&mut self, request: &W) -> Result<(), PostError>
+    pub fn push(&mut self, request: &Request<'_, O, D>) -> Result<(), PostError>
     where
-        W: NoLocalMemory,
+        D: NoLocalMemory,
     {
         // SAFETY: the request names no memory.
         unsafe { self.push_unchecked(request) }
@@ -104,7 +106,7 @@ impl<T: Transport, R: Register, W: WorkRequest<T>> Burst<'_, T, R, W> {
     /// # Safety
     /// As for [`SendQueue::post_unchecked`], from the time the burst is rung.
     #[inline(always)]
-    pub unsafe fn push_unchecked(&mut self, request: &W) -> Result<(), PostError> {
+    pub unsafe fn push_unchecked(&mut self, request: &Request<'_, O, D>) -> Result<(), PostError> {
         if self.left == 0 {
             return Err(PostError::all_put(Self::WQEBBS));
         }
@@ -132,9 +134,9 @@ impl<T: Transport, R: Register, W: WorkRequest<T>> Burst<'_, T, R, W> {
     /// # Errors
     /// [`PostError::Encode`], as for [`push`](Self::push).
     #[inline(always)]
-    pub fn fill(&mut self, request: impl FnMut(usize) -> W) -> Result<(), PostError>
+    pub fn fill<'d>(&mut self, request: impl FnMut(usize) -> Request<'d, O, D>) -> Result<(), PostError>
     where
-        W: NoLocalMemory,
+        D: NoLocalMemory,
     {
         // SAFETY: the requests name no memory.
         unsafe { self.fill_unchecked(request) }
@@ -148,7 +150,10 @@ impl<T: Transport, R: Register, W: WorkRequest<T>> Burst<'_, T, R, W> {
     /// # Safety
     /// As for [`SendQueue::post_unchecked`], from the time the burst is rung.
     #[inline(always)]
-    pub unsafe fn fill_unchecked(&mut self, mut request: impl FnMut(usize) -> W) -> Result<(), PostError> {
+    pub unsafe fn fill_unchecked<'d>(
+        &mut self,
+        mut request: impl FnMut(usize) -> Request<'d, O, D>,
+    ) -> Result<(), PostError> {
         // If `request` panics, the burst is full.
         let left = core::mem::take(&mut self.left);
         for n in 0..left {
@@ -166,17 +171,13 @@ impl<T: Transport, R: Register, W: WorkRequest<T>> Burst<'_, T, R, W> {
     /// # Safety
     /// As for [`push_unchecked`](Self::push_unchecked). There is room for it.
     #[inline(always)]
-    unsafe fn put(&mut self, request: &W) -> Result<(), PostError> {
-        if !request.has_static_size(&self.sq.limits) {
-            return Err(PostError::other_size::<T, W>(*request, self.sq.limits));
+    unsafe fn put(&mut self, request: &Request<'_, O, D>) -> Result<(), PostError> {
+        if !request.is_regular(&self.sq.limits) {
+            return Err(PostError::Encode(request.irregularity(&self.sq.limits)));
         }
         // SAFETY: `batch_of` has reserved the room, and checked the limits; the request has the size of its type.
         unsafe {
-            if const { Self::WQEBBS.0 == 1 } {
-                let _: Composed<DsWords> = self.places.put_short(self.pi, request);
-            } else {
-                let _: [Composed<DsWords>; 2] = self.places.put_pair(self.pi, request);
-            }
+            self.places.put_for_later::<T, _, _>(self.pi, request);
         }
         self.pi = self.pi.add(Self::WQEBBS);
         Ok(())
@@ -212,7 +213,7 @@ impl<T: Transport, R: Register, W: WorkRequest<T>> Burst<'_, T, R, W> {
         unsafe {
             self.sq.publish(self.pi);
             if put == Self::WQEBBS {
-                self.sq.ring_lone(first, WqeInRing::new(first_word, const { composed_ds::<T, W>() }, W::INLINE));
+                self.sq.ring_lone(first, WqeInRing::composed::<O, D>(first_word));
             } else {
                 self.sq.register.ring_doorbell(|half| half.write(first_word));
             }

@@ -1,9 +1,8 @@
 //! Errors of send queues: invalid parts, and requests that were not posted.
 use core::fmt;
 
-use crate::transport::Transport;
 use crate::types::{Ds, Wqebbs};
-use crate::wqe::{EncodeError, Limits, WorkRequest};
+use crate::wqe::EncodeError;
 
 /// Invalid parts of a send queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,6 +69,12 @@ pub enum PostError {
     },
     /// The queue pair is not ready to send (state RTS).
     NotReadyToSend,
+    /// The queue's transport does not have the operation of a request that was chosen at run time
+    /// ([`SendQueue::post_erased`](crate::SendQueue::post_erased)).
+    NotSupported,
+    /// A request that was chosen at run time names memory of this side: post it by
+    /// [`post_erased_unchecked`](crate::SendQueue::post_erased_unchecked).
+    NamesMemory,
     /// The device takes no WQEs of several frames from this queue
     /// ([`FrameOffloads::multi_packet`](crate::wqe::limits::FrameOffloads::multi_packet)).
     NoMultiPacket,
@@ -109,14 +114,6 @@ impl PostError {
         Self::Full { needed, free: Wqebbs(0) }
     }
 
-    /// Why a request has not the size that its type tells. By value, so that valid requests need not be in memory.
-    #[cold]
-    #[inline(never)]
-    pub(in crate::queue) fn other_size<T: Transport, W: WorkRequest<T>>(request: W, limits: Limits) -> Self {
-        // Without an error by its value, it is shorter than its type tells.
-        Self::Encode(request.ds(&limits).err().unwrap_or(EncodeError::EmptySge))
-    }
-
     #[cold]
     pub(in crate::queue) fn no_multi_packet() -> Self {
         Self::NoMultiPacket
@@ -145,6 +142,10 @@ impl fmt::Display for PostError {
             }
             Self::NoMultiPacket => {
                 f.write_str("the device takes no WQEs of several frames from this queue: post the frames one by one")
+            }
+            Self::NotSupported => f.write_str("the queue's transport does not have the request's operation"),
+            Self::NamesMemory => {
+                f.write_str("the request names memory of this side: post it by the unchecked call, and vouch for it")
             }
             Self::NotReadyToSend => f.write_str("the queue pair is not ready to send: connect it first (state RTS)"),
         }

@@ -1,4 +1,4 @@
-//! Send queues: their parts, one request, batches, staged requests, templates, and the requests that completed.
+//! Send queues: their parts, one request, batches, staged requests, and the requests that completed.
 pub(super) mod batch;
 pub(super) mod blueflame;
 pub(super) mod burst;
@@ -10,9 +10,7 @@ pub(super) mod post;
 pub(super) mod queue;
 mod rehearsal;
 pub(super) mod session;
-pub(super) mod shot;
 pub(super) mod staged;
-pub(super) mod template;
 mod warm;
 
 pub use blueflame::probe::{Probe, ProbeError};
@@ -23,4 +21,3 @@ pub use parts::{SqParts, WqeRecord};
 pub use place::depth::DepthError;
 pub use rehearsal::{NotARehearsal, RehearsalMemory};
 pub use session::Session;
-pub use shot::{Shot, ShotAt, ShotFrame, ShotSignaledIf};

@@ -1,7 +1,7 @@
 //! The whole post, from a request to its doorbell. Knows requests by their size only, never their operations.
 //!
 //! ```text
-//!                 short, pair: one or two WQEBBs by type  long: of any size
+//!                 up to four WQEBBs by type             long: of any size
 //!
 //!   compose       in CPU registers                       ┐ put_long: through a cursor into the ring,
 //!   store         put: to the ring, and the wr_id        ┘ around its end; and the wr_id
@@ -12,22 +12,23 @@
 //!
 //! [`post`](SendQueue::post) takes one of the two ways from top to bottom. A [batch](crate::queue::SendBatch) and a
 //! [staged request](crate::queue::Staged) go as far as the store, many times or once, and publish and ring the doorbell
-//! later. A [template](crate::queue::Template) composes otherwise, and goes on as the short way does.
+//! later.
 use crate::arch::copy::BlockCopy;
 use crate::arch::{self, Wide};
 use crate::db::register::{Half, Register, Stored};
 use crate::queue::send::blueflame::copy::{CopiedDs, copy};
 use crate::queue::send::error::PostError;
 use crate::queue::send::parts::WqeRecord;
-use crate::queue::send::place::in_ring::WqeInRing;
-use crate::queue::send::place::places::Places as _;
-use crate::queue::send::place::short::{composed_ds, is_short, takes_pair, takes_short, unless_composed};
+use crate::queue::send::place::places::{WqeInRing, composed_ds, composed_wqebbs};
 use crate::queue::send::place::wqebb_place::Index;
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
-use crate::types::{Ds, Wqebbs};
-use crate::wqe::operations::NoLocalMemory;
-use crate::wqe::{Composed, DsWords, HeldDs, RingCursor, Signing, WorkRequest};
+use crate::types::Wqebbs;
+use crate::wqe::data::{Data, NoLocalMemory};
+use crate::wqe::operations::{Operation, Prepared};
+use crate::wqe::{
+    DsWords, EncodeError, Erased, HeldDs, Parts, Request, RingCursor, Shape, SupportedOn, WQEBB_DS, signed_in_ring,
+};
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Posts one request that names no memory of this side, and rings the doorbell: by BlueFlame where the
@@ -53,9 +54,56 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// See [`PostError`]; nothing has been written then.
     #[doc(alias = "ibv_post_send")]
     #[inline(always)]
-    pub fn post<W: WorkRequest<T> + NoLocalMemory>(&mut self, request: &W) -> Result<(), PostError> {
+    pub fn post<O: SupportedOn<T>, D: NoLocalMemory>(&mut self, request: &Request<'_, O, D>) -> Result<(), PostError> {
         // SAFETY: the request names no memory.
         unsafe { self.post_unchecked(request) }
+    }
+
+    /// Prepares a request for data of `BYTES` inline bytes and `ENTRIES` entries: checks it, and puts together all that
+    /// does not change. Posting it is cheaper than posting one that is kept otherwise.
+    ///
+    /// It may change in the place in the peer's memory ([`at`](Request::at)), in its `wr_id` and whether it asks for a
+    /// completion ([`signaled_if`](Request::signaled_if)), and in a frame's inline headers.
+    ///
+    /// ```
+    /// # use blueflame::{PostError, Remote, SendQueue, WrId, db::Register, queue::Moderation, transport, wqe};
+    /// /// Writes messages one after the other into a buffer of the peer's, with a completion now and then.
+    /// fn stream<R: Register>(
+    ///     sq: &mut SendQueue<transport::Rc, R>, to: Remote, messages: &[[u8; 32]], moderation: &mut Moderation,
+    /// ) -> Result<(), PostError> {
+    ///     let write = sq.prepare::<_, _, 32, 0>(&wqe::write(to))?;
+    ///     for (message, n) in messages.iter().zip(0..) {
+    ///         let write = write.at(to.at(32 * n)).inline(message);
+    ///         moderation.post(write.wqebbs(), |signaled| sq.post(&write.signaled_if(signaled, WrId(n))))?;
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    ///
+    /// Other data does not compile:
+    ///
+    /// ```compile_fail,E0080
+    /// # use blueflame::{PostError, Remote, SendQueue, transport, wqe};
+    /// fn longer(sq: &mut SendQueue<transport::Rc>, to: Remote) -> Result<(), PostError> {
+    ///     let write = sq.prepare::<_, _, 8, 0>(&wqe::write(to))?;
+    ///     sq.post(&write.inline(b"9 bytes.."))
+    /// }
+    /// # let _ = longer as fn(_, _) -> _;
+    /// ```
+    ///
+    /// Other queues whose transport has the operation can post it as well, if they have the same limits. Whether each
+    /// request asks for a completion ([`SqParts::signal_all`]) is that of the queue that has prepared it.
+    ///
+    /// # Errors
+    /// The queue does not take the request.
+    ///
+    /// [`SqParts::signal_all`]: crate::queue::send::SqParts::signal_all
+    pub fn prepare<'d, O: SupportedOn<T>, D: Data, const BYTES: usize, const ENTRIES: usize>(
+        &self,
+        request: &Request<'d, O, D>,
+    ) -> Result<Request<'d, Prepared<O, BYTES, ENTRIES>, D>, EncodeError> {
+        let () = O::FITS;
+        request.prepared(&self.limits, self.places.signal_all)
     }
 
     /// Posts any request as [`post`](Self::post) does.
@@ -74,83 +122,162 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// documentation says what you vouch for.
     #[doc(alias = "ibv_post_send")]
     #[inline(always)]
-    pub unsafe fn post_unchecked<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
+    pub unsafe fn post_unchecked<O: SupportedOn<T>, D: Data>(
+        &mut self,
+        request: &Request<'_, O, D>,
+    ) -> Result<(), PostError> {
+        let () = O::FITS;
         // SAFETY: the caller's.
         unsafe {
             // In the form that the register's copy routine wants.
             if const { <R::Copy as BlockCopy>::WIDE } {
-                self.post_composed::<Wide, _>(request)
+                self.post_composed::<Wide, _, _>(request)
             } else {
-                self.post_composed::<DsWords, _>(request)
+                self.post_composed::<DsWords, _, _>(request)
             }
         }
     }
 
-    /// Takes one of the two ways, the short one with a WQE composed in form `D`.
+    /// Posts a request that was chosen at run time, and that names no memory of this side.
+    ///
+    /// # Errors
+    /// [`PostError::NotSupported`]: the transport does not have the operation. [`PostError::NamesMemory`]: see
+    /// [`post_erased_unchecked`](Self::post_erased_unchecked). Others as for [`post`](Self::post); nothing has been
+    /// written then.
+    #[inline]
+    pub fn post_erased(&mut self, request: &Erased<'_>) -> Result<(), PostError> {
+        if request.names_memory() {
+            return Err(PostError::NamesMemory);
+        }
+        // SAFETY: it names no memory.
+        unsafe { self.post_erased_unchecked(request) }
+    }
+
+    /// Posts any request that was chosen at run time.
+    ///
+    /// # Errors
+    /// As for [`post_erased`](Self::post_erased).
+    ///
+    /// # Safety
+    /// As for [`post_unchecked`](Self::post_unchecked).
+    #[inline]
+    pub unsafe fn post_erased_unchecked(&mut self, request: &Erased<'_>) -> Result<(), PostError> {
+        if !request.is_supported_on::<T>() {
+            return Err(PostError::NotSupported);
+        }
+        // SAFETY: the caller's.
+        unsafe { self.post_long(&request.parts, request.shape) }
+    }
+
+    /// Takes one of the two ways, the short one with a WQE composed in form `F`.
     ///
     /// # Safety
     /// As for [`post_unchecked`](Self::post_unchecked).
     #[inline(always)]
-    unsafe fn post_composed<D: CopiedDs, W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
-        if is_short::<T, W>(&self.limits, request) {
-            if self.blueflame.take_short::<T, W>() {
+    unsafe fn post_composed<F: CopiedDs, O: Operation, D: Data>(
+        &mut self,
+        request: &Request<'_, O, D>,
+    ) -> Result<(), PostError> {
+        if const { O::PREPARED.is_some() } {
+            if !request.is_regular(&self.limits) {
+                return Err(PostError::Encode(request.irregularity(&self.limits)));
+            }
+            // SAFETY: the caller's; the queue takes what it has prepared.
+            return unsafe { self.post_short::<F, O, D>(request) };
+        }
+        if const { composed_wqebbs::<O, D>() != 0 } && request.is_regular(&self.limits) {
+            if const { composed_wqebbs::<O, D>() == 1 } && self.blueflame.take_one::<O, D>() {
                 // SAFETY: the caller's; BlueFlame takes the request, so the register has a size of at least 64 bytes.
-                return unsafe { self.post_short(request, |half, wqe: &Composed<D>| copy(half, &[*wqe])) };
+                return unsafe { self.post_one(request, |half, wqe: &[F; WQEBB_DS]| copy(half, wqe)) };
             }
-            if self.limits.cover(W::NEEDS) {
-                // SAFETY: the caller's.
-                return unsafe { self.post_short(request, |half, wqe: &Composed<D>| half.write(wqe.first_word())) };
+            if self.limits.cover(Request::<'_, O, D>::NEEDS) {
+                // SAFETY: the caller's; the queue takes the request.
+                return unsafe {
+                    if const { composed_wqebbs::<O, D>() == 1 } {
+                        self.post_one(request, |half, wqe: &[F; WQEBB_DS]| half.write(wqe[0].first_word()))
+                    } else {
+                        self.post_short::<F, O, D>(request)
+                    }
+                };
             }
         }
-        if takes_pair::<T, W>(&self.limits, request) {
-            // SAFETY: the caller's; the queue takes the request.
-            return unsafe { self.post_pair::<D, W>(request) };
+        if const { composed_wqebbs::<O, D>() == 0 } {
+            // A copy, which can stay in CPU registers where the request itself cannot.
+            let parts = request.parts;
+            // SAFETY: the caller's.
+            return unsafe { self.post_long(&parts, const { Request::<'_, O, D>::SHAPE }) };
         }
-        let request = *request;
         // SAFETY: the caller's.
-        unless_composed::<T, W, _>(move || unsafe { self.post_long(&request) })
+        out_of_line(request, move |parts, shape| unsafe { self.post_long(parts, shape) })
     }
 
     /// The short way.
     ///
     /// # Safety
+    /// As for [`post_unchecked`](Self::post_unchecked); the queue takes the request.
+    #[inline(always)]
+    unsafe fn post_short<F: CopiedDs, O: Operation, D: Data>(
+        &mut self,
+        request: &Request<'_, O, D>,
+    ) -> Result<(), PostError> {
+        // SAFETY: the caller's.
+        unsafe {
+            match const { composed_wqebbs::<O, D>() } {
+                1 => self.post_wqebbs::<F, O, D, WQEBB_DS>(request),
+                2 => self.post_wqebbs::<F, O, D, { 2 * WQEBB_DS }>(request),
+                3 => self.post_wqebbs::<F, O, D, { 3 * WQEBB_DS }>(request),
+                _ => self.post_wqebbs::<F, O, D, { 4 * WQEBB_DS }>(request),
+            }
+        }
+    }
+
+    /// The short way of a request of `N` DS, whole WQEBBs.
+    ///
+    /// # Safety
+    /// As for [`post_short`](Self::post_short).
+    #[inline(always)]
+    unsafe fn post_wqebbs<F: CopiedDs, O: Operation, D: Data, const N: usize>(
+        &mut self,
+        request: &Request<'_, O, D>,
+    ) -> Result<(), PostError> {
+        let (pi, wqebbs) = (self.pi, const { Wqebbs((N / WQEBB_DS) as u16) });
+        if const { N == WQEBB_DS } {
+            self.check_room_for_one(pi)?;
+        } else {
+            self.check_room(pi, wqebbs)?;
+        }
+        // SAFETY: there is room, and the caller vouches for the request.
+        let wqe: [F; N] = unsafe { self.places.put::<T, _, _, _, N>(pi, request) };
+        // SAFETY: just put; the caller vouches for the memory that the request names.
+        unsafe { self.publish(pi.add(wqebbs)) };
+        if self.blueflame.take(const { composed_ds::<O, D>() }, wqebbs, Request::<'_, O, D>::INLINE) {
+            // SAFETY: published, and BlueFlame takes the size.
+            self.register.ring_doorbell(|half| unsafe { copy(half, &wqe) });
+        } else {
+            // SAFETY: as above.
+            self.register.ring_doorbell(|half| unsafe { half.write(wqe[0].first_word()) });
+        }
+        Ok(())
+    }
+
+    /// The short way of a request of one WQEBB, by a doorbell that is known to fit.
+    ///
+    /// # Safety
     /// As for [`post_unchecked`](Self::post_unchecked); the queue takes the request, and the register takes what
     /// `doorbell` stores.
     #[inline(always)]
-    unsafe fn post_short<D: HeldDs, W: WorkRequest<T>, S: Stored>(
+    unsafe fn post_one<F: HeldDs, O: Operation, D: Data, S: Stored>(
         &mut self,
-        request: &W,
-        doorbell: impl FnOnce(Half<'_, R::Copy>, &Composed<D>) -> S,
+        request: &Request<'_, O, D>,
+        doorbell: impl FnOnce(Half<'_, R::Copy>, &[F; WQEBB_DS]) -> S,
     ) -> Result<(), PostError> {
         let pi = self.pi;
         self.check_room_for_one(pi)?;
         // SAFETY: there is room, and the caller vouches for the request.
-        let wqe = unsafe { self.put_short(pi, request) };
+        let wqe = unsafe { self.places.put::<T, _, _, _, WQEBB_DS>(pi, request) };
         // SAFETY: just put; the caller vouches for the memory that the request names.
         unsafe { self.publish(pi.add(Wqebbs(1))) };
         self.register.ring_doorbell(|half| doorbell(half, &wqe));
-        Ok(())
-    }
-
-    /// The short way of a request of two WQEBBs, such as a datagram with an address of 48 bytes.
-    ///
-    /// # Safety
-    /// As for [`post_unchecked`](Self::post_unchecked); the queue [takes](takes_pair) the request.
-    #[inline(always)]
-    unsafe fn post_pair<D: CopiedDs, W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
-        let pi = self.pi;
-        self.check_room(pi, Wqebbs(2))?;
-        // SAFETY: there is room, and the caller vouches for the request.
-        let wqebbs: [Composed<D>; 2] = unsafe { self.put_pair(pi, request) };
-        // SAFETY: just put; the caller vouches for the memory that the request names.
-        unsafe { self.publish(pi.add(Wqebbs(2))) };
-        if self.blueflame.take(const { composed_ds::<T, W>() }, Wqebbs(2), W::INLINE) {
-            // SAFETY: published, and BlueFlame takes the size.
-            self.register.ring_doorbell(|half| unsafe { copy(half, &wqebbs) });
-        } else {
-            // SAFETY: as above.
-            self.register.ring_doorbell(|half| unsafe { half.write(wqebbs[0].first_word()) });
-        }
         Ok(())
     }
 
@@ -159,9 +286,9 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// # Safety
     /// As for [`post_unchecked`](Self::post_unchecked).
     #[inline(always)]
-    unsafe fn post_long<W: WorkRequest<T>>(&mut self, request: &W) -> Result<(), PostError> {
+    unsafe fn post_long(&mut self, parts: &Parts<'_>, shape: Shape) -> Result<(), PostError> {
         let pi = self.pi;
-        let wqe = self.put_long(pi, request)?;
+        let wqe = self.put_long(pi, parts, shape)?;
         // SAFETY: just put, the only request; the caller vouches for the memory that it names.
         unsafe {
             self.publish(pi.add(wqe.wqebbs()));
@@ -172,61 +299,73 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
 
     /// Encodes a request of any size into the ring at `pi`, around its end if need be.
     #[inline(always)]
-    fn put_long<W: WorkRequest<T>>(&mut self, pi: Index, request: &W) -> Result<WqeInRing, PostError> {
-        // `WorkRequest::ds` says at most 63.
-        let ds = Ds(request.ds(&self.limits)? as u8);
+    pub(in crate::queue) fn put_long(
+        &mut self,
+        pi: Index,
+        parts: &Parts<'_>,
+        shape: Shape,
+    ) -> Result<WqeInRing, PostError> {
+        let ds = parts.check(shape, &self.limits)?;
         let wqebbs = ds.wqebbs();
         self.check_room(pi, wqebbs)?;
-        let (place, ring_wqebbs) = (self.place(pi), usize::from(self.capacity().0));
+        let places = self.places;
+        let place = places.place(pi);
         // SAFETY: `from_parts`' caller vouches for the ring; the place is below its size; as many WQEBBs as the WQE
         // takes are free.
-        let mut cursor = unsafe { RingCursor::new(self.ring, ring_wqebbs, place.number()) };
+        let cursor = || unsafe { RingCursor::new(places.ring, places.wqebbs() as usize, place.number()) };
+        parts.encode(shape, places.first_word(pi), places.signal_all, ds, &mut cursor());
         if const { T::SIGNS } {
-            let mut signing = Signing::new(&mut cursor);
-            request.encode(&self.control(pi), ds, &mut signing);
-            let DsWords([_, second]) = signing.control();
-            // SAFETY: the second word of the control segment, in the ring.
-            unsafe { self.wqebb(place).add(1).write(second) };
-        } else {
-            request.encode(&self.control(pi), ds, &mut cursor);
+            cursor().ds(signed_in_ring(cursor(), ds));
         }
         for n in 0..wqebbs.0 {
             // No WQE starts in the other WQEBBs that it covers.
-            let record = WqeRecord { wr_id: request.id(), wqebbs: if n == 0 { u64::from(wqebbs.0) } else { 0 } };
+            let record = WqeRecord { wr_id: parts.id(), wqebbs: if n == 0 { u64::from(wqebbs.0) } else { 0 } };
             // SAFETY: the record is one of the shadow, which `from_parts`' caller vouches for.
-            unsafe { record.store::<DsWords>(self.record(self.place(pi.add(Wqebbs(n))))) };
+            unsafe { record.store::<DsWords>(places.record(places.place(pi.add(Wqebbs(n))))) };
         }
         // SAFETY: a word of the ring, which has just been stored.
-        let first_word = unsafe { self.wqebb(place).read() };
-        Ok(WqeInRing::new(first_word, ds, W::INLINE))
+        let first_word = unsafe { places.wqebb(place).read() };
+        Ok(WqeInRing::new(first_word, ds, shape.is_inline()))
     }
 
     /// Puts a request into the ring at `pi`, for a doorbell that is rung later, and goes on with `then`. It takes the
     /// short way as far as the store where possible, otherwise the long one. Each way has a `then` of its own, so that
     /// facts about the request stay in CPU registers, or are known at compile time.
     #[inline(always)]
-    pub(in crate::queue) fn put_request<'q, W: WorkRequest<T>, O>(
+    pub(in crate::queue) fn put_request<'q, O: Operation, D: Data, Z>(
         &'q mut self,
         pi: Index,
-        request: &W,
-        then: impl FnOnce(&'q mut Self, WqeInRing) -> O,
-    ) -> Result<O, PostError> {
-        // Composed in words: cheaper for a WQE that is stored only once.
-        if takes_short(&self.limits, request) {
-            self.check_room_for_one(pi)?;
-            // SAFETY: there is room, and the queue takes the request.
-            let wqe: Composed<DsWords> = unsafe { self.put_short(pi, request) };
-            return Ok(then(self, WqeInRing::composed::<T, W, _>(&wqe)));
+        request: &Request<'_, O, D>,
+        then: impl FnOnce(&'q mut Self, WqeInRing) -> Z,
+    ) -> Result<Z, PostError> {
+        if const { O::PREPARED.is_some() } && !request.is_regular(&self.limits) {
+            return Err(PostError::Encode(request.irregularity(&self.limits)));
         }
-        if takes_pair::<T, W>(&self.limits, request) {
-            self.check_room(pi, Wqebbs(2))?;
+        let is_covered = || {
+            if const { O::PREPARED.is_some() } {
+                return true;
+            }
+            let is_covered = self.limits.cover(Request::<'_, O, D>::NEEDS);
+            is_covered && request.is_regular(&self.limits)
+        };
+        if const { composed_wqebbs::<O, D>() != 0 } && is_covered() {
+            let wqebbs = const { Wqebbs(composed_wqebbs::<O, D>()) };
+            if wqebbs == Wqebbs(1) {
+                self.check_room_for_one(pi)?;
+            } else {
+                self.check_room(pi, wqebbs)?;
+            }
             // SAFETY: there is room, and the queue takes the request.
-            let [first, _]: [Composed<DsWords>; 2] = unsafe { self.put_pair(pi, request) };
-            return Ok(then(self, WqeInRing::composed::<T, W, _>(&first)));
+            let first_word = unsafe { self.places.put_for_later::<T, _, _>(pi, request) };
+            return Ok(then(self, WqeInRing::composed::<O, D>(first_word)));
         }
-        let request = *request;
-        let queue = &mut *self;
-        let wqe = unless_composed::<T, W, _>(move || queue.put_long(pi, &request))?;
+        let wqe = if const { composed_wqebbs::<O, D>() == 0 } {
+            let parts = request.parts;
+            self.put_long(pi, &parts, const { Request::<'_, O, D>::SHAPE })
+        } else {
+            let queue = &mut *self;
+            out_of_line(request, move |parts, shape| queue.put_long(pi, parts, shape))
+        }?;
         Ok(then(self, wqe))
     }
 
@@ -253,7 +392,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     #[inline(always)]
     pub(in crate::queue) unsafe fn ring_lone(&mut self, pi: Index, wqe: WqeInRing) {
         if wqe.wqebbs() == Wqebbs(1) && self.blueflame.take(wqe.ds(), Wqebbs(1), wqe.is_inline()) {
-            let wqebb = self.wqebb(self.place(pi));
+            let wqebb = self.places.wqebb(self.places.place(pi));
             // SAFETY: the WQE is one WQEBB of the ring; BlueFlame takes it; the caller vouches for the rest.
             self.register.ring_doorbell(|half| unsafe { half.copy_wqebb(wqebb) });
         } else {
@@ -270,8 +409,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     #[inline(never)]
     pub(in crate::queue) unsafe fn ring_other(&mut self, pi: Index, wqe: WqeInRing) {
         if self.blueflame.take(wqe.ds(), wqe.wqebbs(), wqe.is_inline()) {
-            let (ring, capacity) = (self.ring, usize::from(self.capacity().0));
-            let (place, wqebbs) = (self.place(pi).number(), usize::from(wqe.wqebbs().0));
+            let (ring, capacity) = (self.places.ring, usize::from(self.capacity().0));
+            let (place, wqebbs) = (self.places.place(pi).number(), usize::from(wqe.wqebbs().0));
             // SAFETY: the WQE is in the ring that `from_parts`' caller vouches for, at a place inside; BlueFlame takes
             // its size; the caller vouches for the rest.
             self.register.ring_doorbell(|half| unsafe { half.copy_from_ring(ring, capacity, place, wqebbs) });
@@ -280,4 +419,28 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             self.register.ring_doorbell(|half| unsafe { half.write(wqe.first_word) });
         }
     }
+}
+
+/// Runs `exception`, for a request that has a fixed size by type, but has less in it than its type says, or more than
+/// the queue takes. That is rare, and so it runs out of line, where it takes no CPU registers from the common case. It
+/// gets a copy of the few parts that such a request has, so that the request need not be in memory.
+#[inline(always)]
+fn out_of_line<'d, O: Operation, D: Data, Z>(
+    request: &Request<'d, O, D>,
+    exception: impl FnOnce(&Parts<'d>, Shape) -> Z,
+) -> Z {
+    const FEW: usize = 4;
+    let shape = const { Request::<'d, O, D>::SHAPE };
+    if const { Request::<'d, O, D>::SHAPE.all_words() <= FEW } {
+        let few = request.parts.few::<FEW>(shape);
+        return cold(move || exception(&few.parts(), shape));
+    }
+    let few = request.parts.few::<{ 2 * FEW }>(shape);
+    cold(move || exception(&few.parts(), shape))
+}
+
+#[cold]
+#[inline(never)]
+fn cold<Z>(work: impl FnOnce() -> Z) -> Z {
+    work()
 }

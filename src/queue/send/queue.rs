@@ -1,7 +1,6 @@
 //! The send queue: its parts, its indices, and the requests that completed. Posting is in `post.rs`. Knows no
 //! operation.
 use core::marker::PhantomData;
-use core::ptr::NonNull;
 
 use crate::arch;
 use crate::arch::copy::BlockCopy;
@@ -17,7 +16,7 @@ use crate::queue::send::place::wqebb_place::{Index, WqebbPlace};
 use crate::transport::Transport;
 use crate::types::{Qpn, SqPi, WQEBB_BYTES, Wqebbs, WrId};
 use crate::wqe::limits::FrameOffloads;
-use crate::wqe::{Control, CtrlSeg, Limits};
+use crate::wqe::{CtrlSeg, Limits};
 
 /// A request that is done: the result of [`SendQueue::complete`] and [`SendQueue::retire`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,12 +63,10 @@ impl Done {
 #[doc(alias = "SQ")]
 #[derive(Debug)]
 pub struct SendQueue<T: Transport, R: Register = ExclusiveRegister> {
-    pub(in crate::queue) ring: NonNull<u64>,
-    pub(super) shadow: NonNull<WqeRecord>,
+    /// The ring and its records.
+    pub(in crate::queue) places: Places,
     pub(in crate::queue) db: DoorbellRecord,
     pub(in crate::queue) register: R,
-    /// The number where the control segment's first word has it.
-    pub(super) control_qpn: u64,
     /// Whose completions are this queue's.
     pub(super) origin: Origin,
     pub(in crate::queue) limits: Limits,
@@ -82,9 +79,6 @@ pub struct SendQueue<T: Transport, R: Register = ExclusiveRegister> {
     pub(in crate::queue) depth: u32,
     /// The most that `depth` may be.
     pub(in crate::queue) most: Wqebbs,
-    /// Selects a [`WqebbPlace`] of the ring.
-    pub(super) mask: u32,
-    pub(super) signal_all: bool,
     pub(super) transport: PhantomData<T>,
 }
 
@@ -132,11 +126,15 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         }
         let limits = Limits { max_inline, max_sge, offloads: FrameOffloads::NONE };
         Ok(Self {
-            ring: ring.cast(),
-            shadow,
+            places: Places {
+                ring: ring.cast(),
+                shadow,
+                qpn: CtrlSeg::qpn(qpn),
+                mask: WqebbPlace::mask(wqebbs),
+                signal_all,
+            },
             // SAFETY: the caller vouches for the record.
             db: unsafe { DoorbellRecord::send(dbrec) },
-            control_qpn: CtrlSeg::qpn(qpn),
             origin: Origin::new(cq, qpn),
             limits,
             blueflame: BlueFlameLimits::new(BlueFlamePolicy::default(), register.size(), limits),
@@ -146,8 +144,6 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             end: Index::new(pi.add(Wqebbs(wqebbs as u16))),
             depth: wqebbs,
             most: Wqebbs(wqebbs as u16),
-            mask: WqebbPlace::mask(wqebbs),
-            signal_all,
             transport: PhantomData,
         })
     }
@@ -169,7 +165,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// The ring's address, which tells queues apart.
     #[must_use]
     pub fn ring_addr(&self) -> usize {
-        self.ring.addr().get()
+        self.places.ring.addr().get()
     }
 
     /// The queue pair's number.
@@ -199,16 +195,16 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// domains").
     #[inline(always)]
     pub fn prefetch(&self) {
-        let place = self.place(self.pi);
-        arch::prefetch_write(self.wqebb(place).as_ptr());
-        arch::prefetch_write(self.record(place).as_ptr());
+        let place = self.places.place(self.pi);
+        arch::prefetch_write(self.places.wqebb(place).as_ptr());
+        arch::prefetch_write(self.places.record(place).as_ptr());
     }
 
     /// WQEBBs of the ring, 1 to 32768. [`depth`](Self::depth) says how many of them may be outstanding.
     #[inline]
     #[must_use]
     pub const fn capacity(&self) -> Wqebbs {
-        Wqebbs(WqebbPlace::wqebbs(self.mask) as u16)
+        Wqebbs(self.places.wqebbs() as u16)
     }
 
     /// WQEBBs that can be posted now.
@@ -295,7 +291,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             return Err(RetireError::not_outstanding(wqe_counter, oldest.get().0, self.pi().0));
         }
         // SAFETY: the place is one of the shadow.
-        let record = unsafe { self.record(self.place(completed)).read() };
+        let record = unsafe { self.places.record(self.places.place(completed)).read() };
         if record.wqebbs == 0 {
             return Err(RetireError::inside_wqe(wqe_counter));
         }
@@ -309,29 +305,6 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     #[inline(always)]
     pub(in crate::queue) const fn free_from(&self, pi: Index) -> Wqebbs {
         self.end.since(pi)
-    }
-}
-
-// SAFETY: `from_parts` has taken all three from one queue's parts.
-unsafe impl<T: Transport, R: Register> Places for SendQueue<T, R> {
-    #[inline(always)]
-    fn ring(&self) -> NonNull<u64> {
-        self.ring
-    }
-
-    #[inline(always)]
-    fn shadow(&self) -> NonNull<WqeRecord> {
-        self.shadow
-    }
-
-    #[inline(always)]
-    fn mask(&self) -> u32 {
-        self.mask
-    }
-
-    #[inline(always)]
-    fn control(&self, pi: Index) -> Control {
-        Control { index: pi.bits(), qpn: self.control_qpn, signal_all: self.signal_all }
     }
 }
 

@@ -8,6 +8,7 @@ use crate::arch::copy::BlockCopy;
 use crate::cq::{CqId, Origin};
 use crate::db::{DoorbellRecord, ExclusiveRegister, FlushMode, Register};
 use crate::queue::send::parts::WqeRecord;
+use crate::queue::send::place::places::Places;
 use crate::queue::send::place::wqebb_place::{Index, WqebbPlace};
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
@@ -85,23 +86,22 @@ impl<T: Transport, F: FlushMode, C: BlockCopy> SendQueue<T, ExclusiveRegister<F,
     /// A function that the compiler inlines in two places exists twice, so mark the function `#[inline(never)]`:
     ///
     /// ```
-    /// use blueflame::queue::{SendQueue, Template, send::RehearsalMemory};
-    /// use blueflame::wqe::operations::Write;
-    /// use blueflame::wqe::template::InlineLen;
+    /// use blueflame::queue::{SendQueue, send::RehearsalMemory};
+    /// use blueflame::wqe::{Request, operations::Write};
     /// use blueflame::{PostError, transport};
     ///
     /// #[inline(never)]
     /// fn fire(
     ///     sq: &mut SendQueue<transport::Rc>,
-    ///     order: &Template<Write, InlineLen<32>>,
+    ///     order: &Request<'static, Write>,
     ///     data: &[u8; 32],
     /// ) -> Result<(), PostError> {
-    ///     sq.fire(order, data)
+    ///     sq.post(&order.inline(data))
     /// }
     ///
     /// fn wait_and_fire(
     ///     sq: &mut SendQueue<transport::Rc>,
-    ///     order: &Template<Write, InlineLen<32>>,
+    ///     order: &Request<'static, Write>,
     ///     mut signal: impl FnMut() -> Option<[u8; 32]>,
     /// ) -> Result<(), Box<dyn std::error::Error>> {
     ///     let mut rehearsal = sq.rehearsal(Box::leak(Box::new(RehearsalMemory::new())));
@@ -136,8 +136,7 @@ impl<T: Transport, F: FlushMode, C: BlockCopy> SendQueue<T, ExclusiveRegister<F,
             )
         };
         Self {
-            ring,
-            shadow,
+            places: Places { ring, shadow, mask: WqebbPlace::mask(WQEBBS), ..self.places },
             db,
             blueflame: self.blueflame.within(register.size()),
             register,
@@ -146,7 +145,6 @@ impl<T: Transport, F: FlushMode, C: BlockCopy> SendQueue<T, ExclusiveRegister<F,
             end: Index::new(SqPi(WQEBBS as u16)),
             depth: WQEBBS,
             most: Wqebbs(WQEBBS as u16),
-            mask: WqebbPlace::mask(WQEBBS),
             ..*self
         }
     }

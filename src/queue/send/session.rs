@@ -6,16 +6,16 @@ use crate::db::Register;
 use crate::queue::send::batch::SendBatch;
 use crate::queue::send::error::PostError;
 use crate::queue::send::parts::WqeRecord;
-use crate::queue::send::place::in_ring::WqeInRing;
-use crate::queue::send::place::places::Places as _;
+use crate::queue::send::place::places::WqeInRing;
 use crate::transport::{InlineNone, RawPacket};
 use crate::types::{DS_BYTES, Ds, Wqebbs};
+use crate::wqe::data::ToCarry;
 use crate::wqe::limits::MAX_SGE_BYTES;
-use crate::wqe::operations::{Frame, SharedOptions};
-use crate::wqe::parts::{InlineBytes, Payload};
+use crate::wqe::operations::Frame;
+use crate::wqe::seg::InlineSeg;
 use crate::wqe::{
-    Composed, DataSeg, DsWords, EncodeError, Inline, MULTI_PACKET_HEAD_DS, MultiPacket, Registered, Request,
-    RingCursor, Sge, Sink, Straight, WQEBB_DS,
+    DsWords, EncodeError, HeldDs as _, MULTI_PACKET_HEAD_DS, MultiPacket, Request, RingCursor, Sge, WQEBB_DS, each_ds,
+    inline_ds,
 };
 
 /// 64-bit words of a DS.
@@ -29,21 +29,18 @@ impl<'q, R: Register> SendBatch<'q, RawPacket<InlineNone>, R> {
     /// [`PostError::NoMultiPacket`] if the device or the queue has no such WQEs, [`EncodeError::NoOffload`] for another
     /// offload, [`PostError::Full`], [`PostError::NotReadyToSend`].
     #[inline(always)]
-    pub fn session<X: SharedOptions>(
-        &mut self,
-        head: &Request<Frame<(), X>>,
-    ) -> Result<Session<'_, 'q, R, X>, PostError> {
+    pub fn session(&mut self, head: &Request<'static, Frame>) -> Result<Session<'_, 'q, R>, PostError> {
         let (sq, pi) = (&*self.sq, self.pi);
         if !sq.limits.offloads.multi_packet {
             return Err(PostError::no_multi_packet());
         }
-        sq.limits.check_offloads(X::NEEDS)?;
+        head.check_offloads(&sq.limits)?;
         sq.check_room_for_one(pi)?;
-        let place = sq.place(pi);
+        let place = sq.places.place(pi);
         let limit = (usize::from(sq.free_from(pi).0) * WQEBB_DS).min(usize::from(Ds::MAX));
         let straight = (usize::from(sq.capacity().0) - place.number()) * WQEBB_DS;
         let here = limit.min(straight);
-        let start = sq.wqebb(place);
+        let start = sq.places.wqebb(place);
         // SAFETY: the ring has `straight` DS from `start` on, at least `here`, which is more than those of the head: at
         // least one WQEBB is free.
         let (next, stop) = unsafe { (start.add(MULTI_PACKET_HEAD_DS * DS_WORDS), start.add(here * DS_WORDS)) };
@@ -104,10 +101,10 @@ impl<'q, R: Register> SendBatch<'q, RawPacket<InlineNone>, R> {
 ///
 /// A large send has a WQE of its own:
 ///
-/// ```compile_fail,E0277
+/// ```compile_fail,E0308
 /// # use blueflame::{queue::SendBatch, db::Register, transport::{InlineNone, RawPacket}, wqe};
-/// # use blueflame::wqe::{Request, operations::{Frame, Large}};
-/// fn begin<R: Register>(batch: &mut SendBatch<'_, RawPacket<InlineNone>, R>, head: Request<Frame<(), Large>>) {
+/// # use blueflame::wqe::{Request, operations::LargeSend};
+/// fn begin<R: Register>(batch: &mut SendBatch<'_, RawPacket<InlineNone>, R>, head: Request<'static, LargeSend<54>>) {
 ///     let _ = batch.session(&head);
 /// }
 /// ```
@@ -125,9 +122,9 @@ impl<'q, R: Register> SendBatch<'q, RawPacket<InlineNone>, R> {
 #[doc(alias("MLX5_OPCODE_ENHANCED_MPSW", "eMPW", "mpwqe"))]
 #[derive(Debug)]
 #[must_use = "a session that is dropped without `close` sends nothing"]
-pub struct Session<'b, 'q, R: Register, X = ()> {
+pub struct Session<'b, 'q, R: Register> {
     batch: &'b mut SendBatch<'q, RawPacket<InlineNone>, R>,
-    head: Request<MultiPacket<X>>,
+    head: Request<'static, MultiPacket, ToCarry>,
     room: Room,
     /// DS that the WQE may have.
     limit: usize,
@@ -166,40 +163,74 @@ impl Room {
         self.straight() + self.behind
     }
 
-    /// Writes a frame of `ds` that goes around the ring's end. `None` if there is no room for it.
+    /// The room at the ring's start, if there is any. All before is used.
+    ///
+    /// # Safety
+    /// `ring` is the ring's start.
+    #[cold]
+    unsafe fn behind(self, ring: NonNull<u64>) -> Option<Self> {
+        // SAFETY: there are so many DS in the ring.
+        let stop = unsafe { ring.add(self.behind * DS_WORDS) };
+        (self.behind != 0).then_some(Self { next: ring, stop, behind: 0 })
+    }
+
+    /// Writes the bytes of a frame of `ds` that goes around the ring's end. `None` if there is no room for it.
     ///
     /// # Safety
     /// `ring` is the ring's start, and all DS of the room are free.
     #[cold]
     #[inline(never)]
-    unsafe fn around<P: Payload>(self, ring: NonNull<u64>, frame: P, ds: usize) -> Option<Self> {
+    unsafe fn around(self, ring: NonNull<u64>, frame: &[u8], ds: usize) -> Option<Self> {
         let behind = ds.wrapping_sub(self.straight());
         if behind > self.behind {
             return None;
         }
         // SAFETY: there are DS behind, so `stop` is the ring's end; the frame's DS are free.
         let mut cursor = unsafe { RingCursor::resume(ring, self.stop, self.next) };
-        frame.encode(&mut cursor);
+        each_ds_of(frame, |ds| cursor.ds(ds));
         // SAFETY: both are in the ring, at most `behind` DS past its start.
         let (next, stop) = unsafe { (ring.add(behind * DS_WORDS), ring.add(self.behind * DS_WORDS)) };
         Some(Self { next, stop, behind: 0 })
     }
 }
 
-impl<R: Register, X: SharedOptions> Session<'_, '_, R, X> {
-    /// Adds a frame and copies its bytes, from the destination's address to the last byte of data: `&[u8; N]` or
-    /// `&[u8]`.
+/// Passes on the DS of a frame given by its bytes.
+#[inline(always)]
+fn each_ds_of(frame: &[u8], mut put: impl FnMut(DsWords)) {
+    let mut rest = frame;
+    put(DsWords::headed(InlineSeg::of(frame.len()).byte_count.to_bits(), &mut rest));
+    each_ds(rest, put);
+}
+
+impl<R: Register> Session<'_, '_, R> {
+    /// Adds a frame and copies its bytes, from the destination's address to the last byte of data.
     ///
     /// # Errors
     /// [`EncodeError::EmptyFrame`]. [`EncodeError::WqeTooLong`] or [`PostError::Full`]: the WQE has no room for it, or
     /// the ring. The frames before it stay in the session.
     #[inline(always)]
-    pub fn inline<D: InlineBytes>(&mut self, frame: D) -> Result<(), PostError> {
-        let bytes = frame.bytes().len();
-        if bytes == 0 {
+    pub fn inline(&mut self, frame: &[u8]) -> Result<(), PostError> {
+        if frame.is_empty() {
             return Err(PostError::Encode(EncodeError::empty_frame()));
         }
-        self.put(Inline::of(frame), Inline::<D>::ds_of(bytes))
+        let ds = inline_ds(frame.len());
+        if self.room.fits(ds) {
+            each_ds_of(frame, |ds| {
+                // SAFETY: so many free DS follow in the ring, which `from_parts`' caller vouches for.
+                unsafe {
+                    ds.store(self.room.next);
+                    self.room.next = self.room.next.add(DS_WORDS);
+                }
+            });
+        } else {
+            // SAFETY: the room's DS are free since `session` has looked, and the ring is the queue's.
+            match unsafe { self.room.around(self.batch.sq.places.ring, frame, ds) } {
+                Some(room) => self.room = room,
+                None => return Err(self.full(ds)),
+            }
+        }
+        self.frames += 1;
+        Ok(())
     }
 
     /// Adds a frame that the device fetches from registered memory, from the destination's address to the last byte of
@@ -217,33 +248,25 @@ impl<R: Register, X: SharedOptions> Session<'_, '_, R, X> {
             return Err(PostError::Encode(EncodeError::frame_size(frame.length)));
         }
         if self.room.next == self.room.stop {
-            return self.put(Registered::of([frame]), 1);
+            // SAFETY: the ring is the queue's.
+            match unsafe { self.room.behind(self.batch.sq.places.ring) } {
+                Some(room) => self.room = room,
+                None => return Err(self.full(1)),
+            }
         }
         // SAFETY: a free DS of the ring, which `from_parts`' caller vouches for: `next` and `stop` are whole DS apart.
-        let mut sink = unsafe { Straight::new(self.room.next) };
-        sink.ds(DataSeg::new(frame.length, frame.lkey, frame.addr).into());
-        self.room.next = sink.next();
+        unsafe {
+            frame.words().store(self.room.next);
+            self.room.next = self.room.next.add(DS_WORDS);
+        }
         self.frames += 1;
         Ok(())
     }
 
-    /// Writes the `ds` of a frame.
+    /// The error for a frame of `ds` that has no room.
     #[inline(always)]
-    fn put<P: Payload>(&mut self, frame: P, ds: usize) -> Result<(), PostError> {
-        if self.room.fits(ds) {
-            // SAFETY: so many free DS follow in the ring, which `from_parts`' caller vouches for.
-            let mut sink = unsafe { Straight::new(self.room.next) };
-            frame.encode(&mut sink);
-            self.room.next = sink.next();
-        } else {
-            // SAFETY: the room's DS are free since `session` has looked, and the ring is the queue's.
-            match unsafe { self.room.around(self.batch.sq.ring, frame, ds) } {
-                Some(room) => self.room = room,
-                None => return Err(PostError::session_full(self.limit, self.limit - self.room.left() + ds)),
-            }
-        }
-        self.frames += 1;
-        Ok(())
+    fn full(&self, ds: usize) -> PostError {
+        PostError::session_full(self.limit, self.limit - self.room.left() + ds)
     }
 
     /// Frames in the session.
@@ -283,21 +306,25 @@ impl<R: Register, X: SharedOptions> Session<'_, '_, R, X> {
         }
         let ds = Ds((limit - room.left()) as u8);
         let (pi, wqebbs) = (batch.pi, ds.wqebbs());
-        let mut segments = Composed::<DsWords>::new();
-        head.encode_head(&batch.sq.control(pi), ds, &mut segments);
-        let place = batch.sq.place(pi);
+        let places = batch.sq.places;
+        let [control, segment] = head.compose_head(places.first_word(pi), places.signal_all, ds);
+        let place = places.place(pi);
         // SAFETY: the start of a WQEBB of the ring that is free, since `session` has looked.
-        unsafe { segments.store(batch.sq.wqebb(place), MULTI_PACKET_HEAD_DS) };
+        unsafe {
+            let wqebb = places.wqebb(place);
+            control.store(wqebb);
+            segment.store(wqebb.add(DS_WORDS));
+        }
         let record = WqeRecord::of_frames(head.id(), wqebbs, frames);
         // SAFETY: one of the shadow, which `from_parts`' caller vouches for.
-        unsafe { record.store::<Wide>(batch.sq.record(place)) };
+        unsafe { record.store::<Wide>(places.record(place)) };
         for n in 1..wqebbs.0 {
-            let place = batch.sq.record(batch.sq.place(pi.add(Wqebbs(n))));
+            let place = places.record(places.place(pi.add(Wqebbs(n))));
             // SAFETY: as above. No WQE starts in the other WQEBBs.
             unsafe { WqeRecord { wqebbs: 0, ..record }.store::<Wide>(place) };
         }
         // DPDK and Linux ring such WQEs by 8 bytes; no public driver copies them to BlueFlame.
-        batch.last = WqeInRing::without_blueflame(segments.first_word());
+        batch.last = WqeInRing::without_blueflame(control.first_word());
         batch.pi = pi.add(wqebbs);
         batch.requests += usize::from(frames);
         wqebbs

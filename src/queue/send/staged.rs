@@ -2,14 +2,13 @@
 use crate::arch::Wide;
 use crate::db::Register;
 use crate::queue::send::error::PostError;
-use crate::queue::send::place::in_ring::WqeInRing;
-use crate::queue::send::place::places::Places as _;
+use crate::queue::send::place::places::WqeInRing;
 use crate::queue::send::place::wqebb_place::Index;
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
 use crate::types::{DS_BYTES, Wqebbs};
-use crate::wqe::operations::NoLocalMemory;
-use crate::wqe::{WQEBB_DS, WorkRequest};
+use crate::wqe::data::{Data, NoLocalMemory};
+use crate::wqe::{Erased, Request, SupportedOn, WQEBB_DS};
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Puts a request that names no memory of this side into the ring, and does everything except ring the doorbell.
@@ -28,7 +27,10 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// # Errors
     /// See [`PostError`]; nothing has been written then.
     #[inline]
-    pub fn stage<W: WorkRequest<T> + NoLocalMemory>(&mut self, request: &W) -> Result<Staged<'_, T, R>, PostError> {
+    pub fn stage<O: SupportedOn<T>, D: NoLocalMemory>(
+        &mut self,
+        request: &Request<'_, O, D>,
+    ) -> Result<Staged<'_, T, R>, PostError> {
         // SAFETY: the request names no memory.
         unsafe { self.stage_unchecked(request) }
     }
@@ -41,12 +43,30 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// # Safety
     /// As for [`post_unchecked`](Self::post_unchecked), from the time the shot is rung.
     #[inline]
-    pub unsafe fn stage_unchecked<W: WorkRequest<T>>(&mut self, request: &W) -> Result<Staged<'_, T, R>, PostError> {
+    pub unsafe fn stage_unchecked<O: SupportedOn<T>, D: Data>(
+        &mut self,
+        request: &Request<'_, O, D>,
+    ) -> Result<Staged<'_, T, R>, PostError> {
+        let () = O::FITS;
         let start = self.pi;
-        self.put_request(start, request, |sq, wqe| {
-            let one_wqebb = wqe.wqebbs() == Wqebbs(1) && sq.blueflame.take(wqe.ds(), Wqebbs(1), wqe.is_inline());
-            Staged { sq, start, end: start.add(wqe.wqebbs()), one_wqebb, wqe }
-        })
+        self.put_request(start, request, |sq, wqe| Staged::new(sq, start, wqe))
+    }
+
+    /// Stages any request that was chosen at run time.
+    ///
+    /// # Errors
+    /// As for [`post_erased`](Self::post_erased), but for memory.
+    ///
+    /// # Safety
+    /// As for [`stage_unchecked`](Self::stage_unchecked).
+    #[inline]
+    pub unsafe fn stage_erased_unchecked(&mut self, request: &Erased<'_>) -> Result<Staged<'_, T, R>, PostError> {
+        if !request.is_supported_on::<T>() {
+            return Err(PostError::NotSupported);
+        }
+        let start = self.pi;
+        let wqe = self.put_long(start, &request.parts, request.shape)?;
+        Ok(Staged::new(self, start, wqe))
     }
 }
 
@@ -63,7 +83,14 @@ pub struct Staged<'q, T: Transport, R: Register> {
     wqe: WqeInRing,
 }
 
-impl<T: Transport, R: Register> Staged<'_, T, R> {
+impl<'q, T: Transport, R: Register> Staged<'q, T, R> {
+    /// What was put at `start`.
+    #[inline(always)]
+    fn new(sq: &'q mut SendQueue<T, R>, start: Index, wqe: WqeInRing) -> Self {
+        let one_wqebb = wqe.wqebbs() == Wqebbs(1) && sq.blueflame.take(wqe.ds(), Wqebbs(1), wqe.is_inline());
+        Self { sq, start, end: start.add(wqe.wqebbs()), one_wqebb, wqe }
+    }
+
     /// Publishes the request and rings, by BlueFlame where [`post`](SendQueue::post) would.
     #[inline]
     pub fn ring_doorbell(self) {
@@ -71,7 +98,7 @@ impl<T: Transport, R: Register> Staged<'_, T, R> {
         // SAFETY: put, then published, and `stage_unchecked`'s caller vouches for the memory it names.
         unsafe { sq.publish(end) };
         if one_wqebb {
-            let wqebb = sq.wqebb(sq.place(start));
+            let wqebb = sq.places.wqebb(sq.places.place(start));
             // SAFETY: the four DS of a WQEBB of the ring. The loads have sixteen bytes: a wide load of recent word
             // stores would wait until they reach the cache, but the request was staged before.
             let copied: [Wide; WQEBB_DS] =

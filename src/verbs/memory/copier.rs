@@ -5,8 +5,8 @@ use super::buffer::Buffer;
 use crate::types::Lkey;
 use crate::verbs::error::Error;
 use crate::verbs::{Pool, ProtectionDomain};
+use crate::wqe::data::Named;
 use crate::wqe::operations::{Memcpy, Opaque};
-use crate::wqe::parts::Copied;
 use crate::wqe::{self, Request, Sge};
 
 /// The name of copies in the error for a device without them.
@@ -55,7 +55,7 @@ impl ProtectionDomain {
 impl Copier {
     /// A request that copies the bytes of `from` to the address `to` by the key `lkey`. [`wqe::memcpy`] documents the
     /// obligations of its poster, and the requirements of requests that use the copy.
-    pub fn copy(&self, from: Sge, to: u64, lkey: Lkey) -> Request<Memcpy, Copied> {
+    pub fn copy(&self, from: Sge, to: u64, lkey: Lkey) -> Request<'static, Memcpy, Named> {
         wqe::memcpy(self.opaque(), from, to, lkey)
     }
 

@@ -1,11 +1,12 @@
 //! Addresses of datagrams and of dynamic connections: an address vector, which says how to reach a port, and the
 //! number of the queue pair or the target there. Knows no request.
+use crate::transport::{self, Transport as _};
 use crate::types::{DS_BYTES, DcKey, DciStream, Qkey, Qpn};
-use crate::wqe::address::to::Destination;
+use crate::wqe::address::destination::Destination;
 use crate::wqe::sealed::Sealed;
 use crate::wqe::seg::{AV_GRH, BaseAvSeg, DatagramSeg, EXTENDED_AV, GrhAvSeg};
-use crate::wqe::sink::Sink;
 use crate::wqe::words::be::{Be16, Be32, Be64};
+use crate::wqe::words::ds::DsWords;
 
 /// The route to a port: [`CompactAv`] or [`FullAv`]. [`UdAddress::new`] adds the queue pair at that port,
 /// [`DcAddress::new`] the target.
@@ -28,9 +29,9 @@ pub trait AddressVector: Sealed + Copy {
     #[doc(hidden)]
     fn aimless(self) -> Self;
 
-    /// Writes it.
+    /// Writes it to the start of `words`.
     #[doc(hidden)]
-    fn encode<S: Sink>(&self, sink: &mut S);
+    fn write(&self, words: &mut [DsWords]);
 }
 
 /// Address vector of 16 bytes, for InfiniBand within a subnet: by LID, with no GRH. A datagram to it has room for 28
@@ -177,8 +178,10 @@ impl AddressVector for CompactAv {
     }
 
     #[inline(always)]
-    fn encode<S: Sink>(&self, sink: &mut S) {
-        sink.ds(self.0.into());
+    fn write(&self, words: &mut [DsWords]) {
+        if let [first, ..] = words {
+            *first = self.0.into();
+        }
     }
 }
 
@@ -232,11 +235,11 @@ impl AddressVector for FullAv {
     }
 
     #[inline(always)]
-    fn encode<S: Sink>(&self, sink: &mut S) {
+    fn write(&self, words: &mut [DsWords]) {
         let Self(DatagramSeg { base, grh, rgid }) = *self;
-        sink.ds(base.into());
-        sink.ds(grh.into());
-        sink.ds(rgid.into());
+        if let [first, second, third, ..] = words {
+            (*first, *second, *third) = (base.into(), grh.into(), rgid.into());
+        }
     }
 }
 
@@ -288,10 +291,11 @@ impl<V: AddressVector> UdAddress<V> {
 impl<V> Sealed for UdAddress<V> {}
 impl<V: AddressVector> Destination for UdAddress<V> {
     const DS: usize = V::DS;
+    const ON: u8 = transport::Ud::BIT;
 
     #[inline(always)]
-    fn encode<S: Sink>(&self, sink: &mut S) {
-        self.0.encode(sink);
+    fn write(&self, words: &mut [DsWords]) {
+        self.0.write(words);
     }
 }
 
@@ -362,10 +366,11 @@ impl<V: AddressVector> DcAddress<V> {
 impl<V> Sealed for DcAddress<V> {}
 impl<V: AddressVector> Destination for DcAddress<V> {
     const DS: usize = V::DS;
+    const ON: u8 = transport::Dci::BIT | transport::DciStreams::BIT;
 
     #[inline(always)]
-    fn encode<S: Sink>(&self, sink: &mut S) {
-        self.0.encode(sink);
+    fn write(&self, words: &mut [DsWords]) {
+        self.0.write(words);
     }
 }
 
@@ -396,6 +401,7 @@ impl<V: AddressVector> DcStream<V> {
 impl<V> Sealed for DcStream<V> {}
 impl<V: AddressVector> Destination for DcStream<V> {
     const DS: usize = V::DS;
+    const ON: u8 = transport::DciStreams::BIT;
 
     #[inline]
     fn stream(&self) -> DciStream {
@@ -403,7 +409,7 @@ impl<V: AddressVector> Destination for DcStream<V> {
     }
 
     #[inline(always)]
-    fn encode<S: Sink>(&self, sink: &mut S) {
-        self.address.encode(sink);
+    fn write(&self, words: &mut [DsWords]) {
+        self.address.write(words);
     }
 }

@@ -13,15 +13,15 @@
 //! DOCA and today's libmlx5 have no 16-byte atomics. Devices may have larger ones, which are not here.
 use core::fmt;
 
-use crate::wqe::operations::service::Fetches;
-use crate::wqe::operations::table::{
-    MaskedCompareSwap32, MaskedCompareSwap64, MaskedCompareSwap128, MaskedFetchAdd32, MaskedFetchAdd64,
-    MaskedFetchAdd128, Remote,
-};
-use crate::wqe::payload::Empty;
+use crate::wqe::data::{Data, Remote, ToFetch};
+use crate::wqe::operation::Operation;
 use crate::wqe::request::Request;
 use crate::wqe::sealed::Sealed;
-use crate::wqe::seg::{AtomicSeg, Masked128Seg, MaskedAdd32Seg, MaskedSwap32Seg};
+use crate::wqe::seg::{AtomicSeg, Masked128Seg, MaskedAdd32Seg, MaskedSwap32Seg, RaddrSeg};
+use crate::wqe::table::{
+    MaskedCompareSwap32, MaskedCompareSwap64, MaskedCompareSwap128, MaskedFetchAdd32, MaskedFetchAdd64,
+    MaskedFetchAdd128,
+};
 use crate::wqe::words::be::{Be32, Be64, Be128};
 
 /// A word, and the bits of it that count.
@@ -47,14 +47,20 @@ pub trait AtomicWord: Sealed + Copy + fmt::Debug {
     /// All bits set.
     const ALL: Self;
     /// The compare and swap.
-    type CompareSwap: Fetches;
+    type CompareSwap: Operation;
     /// The fetch and add.
-    type FetchAdd: Fetches;
+    type FetchAdd: Operation;
+    /// The room for the old value.
+    type Fetched: Data;
 
     #[doc(hidden)]
-    fn compare_swap(remote: Remote, compare: Masked<Self>, swap: Masked<Self>) -> Self::CompareSwap;
+    fn compare_swap(
+        remote: Remote,
+        compare: Masked<Self>,
+        swap: Masked<Self>,
+    ) -> Request<'static, Self::CompareSwap, Self::Fetched>;
     #[doc(hidden)]
-    fn fetch_add(remote: Remote, add: Self, boundary: Self) -> Self::FetchAdd;
+    fn fetch_add(remote: Remote, add: Self, boundary: Self) -> Request<'static, Self::FetchAdd, Self::Fetched>;
 }
 
 impl Sealed for u32 {}
@@ -62,40 +68,52 @@ impl AtomicWord for u32 {
     const ALL: Self = Self::MAX;
     type CompareSwap = MaskedCompareSwap32;
     type FetchAdd = MaskedFetchAdd32;
+    type Fetched = ToFetch<4>;
 
-    #[inline]
-    fn compare_swap(remote: Remote, compare: Masked<Self>, swap: Masked<Self>) -> MaskedCompareSwap32 {
+    #[inline(always)]
+    fn compare_swap(
+        remote: Remote,
+        compare: Masked<Self>,
+        swap: Masked<Self>,
+    ) -> Request<'static, MaskedCompareSwap32, ToFetch<4>> {
         let operands = MaskedSwap32Seg {
             swap: Be32::new(swap.value),
             compare: Be32::new(compare.value),
             swap_mask: Be32::new(swap.mask),
             compare_mask: Be32::new(compare.mask),
         };
-        MaskedCompareSwap32 { remote, operands }
+        Request::new([RaddrSeg::from(remote).into(), operands.into()])
     }
 
-    #[inline]
-    fn fetch_add(remote: Remote, add: Self, boundary: Self) -> MaskedFetchAdd32 {
+    #[inline(always)]
+    fn fetch_add(remote: Remote, add: Self, boundary: Self) -> Request<'static, MaskedFetchAdd32, ToFetch<4>> {
         let operands =
             MaskedAdd32Seg { add: Be32::new(add), boundary: Be32::new(boundary), reserved: [Be32::new(0); 2] };
-        MaskedFetchAdd32 { remote, operands }
+        Request::new([RaddrSeg::from(remote).into(), operands.into()])
     }
 }
 
+impl Sealed for u64 {}
 impl AtomicWord for u64 {
     const ALL: Self = Self::MAX;
     type CompareSwap = MaskedCompareSwap64;
     type FetchAdd = MaskedFetchAdd64;
+    type Fetched = ToFetch<8>;
 
-    #[inline]
-    fn compare_swap(remote: Remote, compare: Masked<Self>, swap: Masked<Self>) -> MaskedCompareSwap64 {
-        let pair = |swap, compare| AtomicSeg { swap_add: Be64::new(swap), compare: Be64::new(compare) };
-        MaskedCompareSwap64 { remote, operands: pair(swap.value, compare.value), masks: pair(swap.mask, compare.mask) }
+    #[inline(always)]
+    fn compare_swap(
+        remote: Remote,
+        compare: Masked<Self>,
+        swap: Masked<Self>,
+    ) -> Request<'static, MaskedCompareSwap64, ToFetch<8>> {
+        let pair = |swap, compare| AtomicSeg { swap_add: Be64::new(swap), compare: Be64::new(compare) }.into();
+        Request::new([RaddrSeg::from(remote).into(), pair(swap.value, compare.value), pair(swap.mask, compare.mask)])
     }
 
-    #[inline]
-    fn fetch_add(remote: Remote, add: Self, boundary: Self) -> MaskedFetchAdd64 {
-        MaskedFetchAdd64 { remote, operands: AtomicSeg { swap_add: Be64::new(add), compare: Be64::new(boundary) } }
+    #[inline(always)]
+    fn fetch_add(remote: Remote, add: Self, boundary: Self) -> Request<'static, MaskedFetchAdd64, ToFetch<8>> {
+        let operands = AtomicSeg { swap_add: Be64::new(add), compare: Be64::new(boundary) };
+        Request::new([RaddrSeg::from(remote).into(), operands.into()])
     }
 }
 
@@ -104,17 +122,26 @@ impl AtomicWord for u128 {
     const ALL: Self = Self::MAX;
     type CompareSwap = MaskedCompareSwap128;
     type FetchAdd = MaskedFetchAdd128;
+    type Fetched = ToFetch<16>;
 
-    #[inline]
-    fn compare_swap(remote: Remote, compare: Masked<Self>, swap: Masked<Self>) -> MaskedCompareSwap128 {
-        let [swap_mask, compare_mask] = [swap.mask, compare.mask].map(operand);
-        let [swap, compare] = [swap.value, compare.value].map(operand);
-        MaskedCompareSwap128 { remote, swap, compare, swap_mask, compare_mask }
+    #[inline(always)]
+    fn compare_swap(
+        remote: Remote,
+        compare: Masked<Self>,
+        swap: Masked<Self>,
+    ) -> Request<'static, MaskedCompareSwap128, ToFetch<16>> {
+        Request::new([
+            RaddrSeg::from(remote).into(),
+            operand(swap.value).into(),
+            operand(compare.value).into(),
+            operand(swap.mask).into(),
+            operand(compare.mask).into(),
+        ])
     }
 
-    #[inline]
-    fn fetch_add(remote: Remote, add: Self, boundary: Self) -> MaskedFetchAdd128 {
-        MaskedFetchAdd128 { remote, add: operand(add), boundary: operand(boundary) }
+    #[inline(always)]
+    fn fetch_add(remote: Remote, add: Self, boundary: Self) -> Request<'static, MaskedFetchAdd128, ToFetch<16>> {
+        Request::new([RaddrSeg::from(remote).into(), operand(add).into(), operand(boundary).into()])
     }
 }
 
@@ -142,13 +169,13 @@ const fn operand(value: u128) -> Masked128Seg {
 /// let _ = wqe::masked_compare_swap(lock, Masked { value: 0, ..take }, take).result(0x7000, Lkey(9));
 /// ```
 #[doc(alias = "MLX5_OPCODE_ATOMIC_MASKED_CS")]
-#[inline]
+#[inline(always)]
 pub fn masked_compare_swap<W: AtomicWord>(
     remote: Remote,
     compare: Masked<W>,
     swap: Masked<W>,
-) -> Request<W::CompareSwap> {
-    Request::new(W::compare_swap(remote, compare, swap), Empty)
+) -> Request<'static, W::CompareSwap, W::Fetched> {
+    W::compare_swap(remote, compare, swap)
 }
 
 /// Adds the fields of `add` to those at `remote`. Ask for the old value with [`Request::result`]. Each bit of
@@ -167,7 +194,11 @@ pub fn masked_compare_swap<W: AtomicWord>(
 /// let _ = wqe::masked_fetch_add(counters, 0x0000_0002_0000_0001_u64, 0x8000_8000_8000_8000).result(0x7000, Lkey(9));
 /// ```
 #[doc(alias = "MLX5_OPCODE_ATOMIC_MASKED_FA")]
-#[inline]
-pub fn masked_fetch_add<W: AtomicWord>(remote: Remote, add: W, boundary: W) -> Request<W::FetchAdd> {
-    Request::new(W::fetch_add(remote, add, boundary), Empty)
+#[inline(always)]
+pub fn masked_fetch_add<W: AtomicWord>(
+    remote: Remote,
+    add: W,
+    boundary: W,
+) -> Request<'static, W::FetchAdd, W::Fetched> {
+    W::fetch_add(remote, add, boundary)
 }

@@ -2,10 +2,11 @@
 use core::fmt;
 use core::num::NonZeroU32;
 
-use crate::wqe::operations::table::WaitTime;
-use crate::wqe::payload::Empty;
+use crate::wqe::data::Nothing;
+use crate::wqe::flags::CompletionMode;
 use crate::wqe::request::Request;
 use crate::wqe::seg::{WaitSeg, WaitValueSeg};
+use crate::wqe::table::WaitTime;
 use crate::wqe::words::be::{Be32, Be64};
 
 /// `MLX5_WAIT_COND_CYCLIC_SMALLER` of DPDK: waits until the value is behind the clock, which may have wrapped.
@@ -103,7 +104,7 @@ impl ClockReading {
     /// [`WaitError::OutOfReach`]: more than [`reach`](DeviceClock::reach) from the reading, on either side.
     /// [`WaitError::Nanoseconds`]: not a valid real time.
     #[inline]
-    pub const fn wait_until(self, time: u64) -> Result<Request<WaitTime>, WaitError> {
+    pub fn wait_until(self, time: u64) -> Result<Request<'static, WaitTime, Nothing>, WaitError> {
         let Self { clock, now } = self;
         if clock.is_real_time {
             if let Some(error) = no_real_time(time) {
@@ -119,7 +120,7 @@ impl ClockReading {
         }
         let segment = WaitSeg { operation: Be32::new(CYCLIC_SMALLER), lkey: Be32::new(0), va: Be64::new(0) };
         let operands = WaitValueSeg { value: Be64::new(time), mask: Be64::new(clock.mask) };
-        Ok(Request::of_first_error(WaitTime { segment, operands }, Empty))
+        Ok(Request::new([segment.into(), operands.into()]).completion(CompletionMode::OnFirstError))
     }
 }
 

@@ -6,10 +6,11 @@
 //! libmlx5 of MLNX_OFED 4.3 (`IBV_EXP_WR_CQE_WAIT`, `IBV_EXP_WR_SEND_ENABLE`, `IBV_EXP_WR_RECV_ENABLE`). The libmlx5
 //! of rdma-core neither posts them nor creates queue pairs for them; `blueflame-devx` creates such queue pairs.
 use crate::types::{CqCi, Cqn, Qpn, SqPi};
-use crate::wqe::operations::table::{Dump, RecvEnable, SendEnable, WaitCqe};
-use crate::wqe::payload::{Empty, EntryList, Registered, Sge};
+use crate::wqe::data::{Entries, Given, Nothing, Sge, ToCarry};
+use crate::wqe::flags::CompletionMode;
 use crate::wqe::request::Request;
 use crate::wqe::seg::QueueSeg;
+use crate::wqe::table::{Dump, RecvEnable, SendEnable, WaitCqe};
 
 /// Waits until the completion queue has the CQE with this index. The requests behind this one do not begin before
 /// that. The next CQE to poll has the index
@@ -38,21 +39,21 @@ use crate::wqe::seg::QueueSeg;
 /// }
 /// ```
 #[doc(alias = "MLX5_OPCODE_WAIT")]
-#[inline]
-pub const fn wait_for_completion(cqn: Cqn, index: CqCi) -> Request<WaitCqe> {
-    Request::of_first_error(WaitCqe { segment: QueueSeg::new(index.get(), cqn.get()) }, Empty)
+#[inline(always)]
+pub fn wait_for_completion(cqn: Cqn, index: CqCi) -> Request<'static, WaitCqe, Nothing> {
+    Request::new([QueueSeg::new(index.get(), cqn.get()).into()]).completion(CompletionMode::OnFirstError)
 }
 
 /// Lets the send queue of `qpn` execute up to `index`.
-#[inline]
-pub(crate) const fn enable_sends(qpn: Qpn, index: SqPi) -> Request<SendEnable> {
-    Request::new(SendEnable { segment: QueueSeg::new(index.0 as u32, qpn.get()) }, Empty)
+#[inline(always)]
+pub(crate) fn enable_sends(qpn: Qpn, index: SqPi) -> Request<'static, SendEnable, Nothing> {
+    Request::new([QueueSeg::new(index.0.into(), qpn.get()).into()])
 }
 
 /// Lets the receive queue of `qpn` go up to `index`.
-#[inline]
-pub(crate) const fn enable_receives(qpn: Qpn, index: u16) -> Request<RecvEnable> {
-    Request::new(RecvEnable { segment: QueueSeg::new(index as u32, qpn.get()) }, Empty)
+#[inline(always)]
+pub(crate) fn enable_receives(qpn: Qpn, index: u16) -> Request<'static, RecvEnable, Nothing> {
+    Request::new([QueueSeg::new(index.into(), qpn.get()).into()])
 }
 
 /// Reads the memory that the entries name, a packet's worth at most, and sends nothing (DUMP). When it has completed,
@@ -74,7 +75,13 @@ pub(crate) const fn enable_receives(qpn: Qpn, index: u16) -> Request<RecvEnable>
 /// # }
 /// ```
 #[doc(alias = "MLX5_OPCODE_DUMP")]
-#[inline]
-pub const fn dump<L: EntryList<Sge>>(entries: L) -> Request<Dump, Registered<L>> {
-    Request::new(Dump(()), Registered(entries))
+#[inline(always)]
+pub fn dump<const N: usize>(entries: [Sge; N]) -> Request<'static, Dump, Given<0, N>> {
+    Request::<Dump, ToCarry>::new([]).gather(entries)
+}
+
+/// The same, by as many entries as the slice has.
+#[inline(always)]
+pub fn dump_slice(entries: &[Sge]) -> Request<'_, Dump, Entries> {
+    Request::<Dump, ToCarry>::new([]).gather_slice(entries)
 }

@@ -1,13 +1,9 @@
 //! Encryption of the data behind a memory key (AES-XTS): the settings in a request. Knows no request.
 use crate::types::Dek;
 use crate::wqe::error::EncodeError;
-use crate::wqe::formats::formatted::Formats;
 use crate::wqe::formats::seg::{CryptoBsfSeg, bsf};
-use crate::wqe::formats::signature::{BlockSize, SignatureFormat};
-use crate::wqe::sealed::Sealed;
-use crate::wqe::sink::Sink;
+use crate::wqe::formats::signature::BlockSize;
 use crate::wqe::words::be::Be32;
-use crate::wqe::words::ds::DsWords;
 
 /// Where data is encrypted (`encrypt_on_tx`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,11 +68,12 @@ impl Encryption {
     }
 
     /// Signatures are of encrypted data.
-    const fn signs_encrypted(&self) -> bool {
+    pub(super) const fn signs_encrypted(&self) -> bool {
         self.number() >= 2
     }
 
-    fn segment(&self, size: u8) -> CryptoBsfSeg {
+    /// The segment, as one of formats of this size.
+    pub(super) fn segment(&self, size: u8) -> CryptoBsfSeg {
         CryptoBsfSeg {
             bsf_size_type: size | bsf::CRYPTO,
             enc_order: self.number(),
@@ -96,60 +93,14 @@ impl Encryption {
         }
     }
 
-    #[inline(always)]
-    fn encode<S: Sink>(&self, size: u8, sink: &mut S) {
-        <[DsWords; 4]>::from(self.segment(size)).into_iter().for_each(|ds| sink.ds(ds));
-    }
-
     /// Whether a memory key can have so many bytes.
     #[inline(always)]
-    fn check_bytes(&self, bytes: u64) -> Result<(), EncodeError> {
+    pub(super) fn check_bytes(&self, bytes: u64) -> Result<(), EncodeError> {
         match self.units {
             DataUnits::One if bytes > self.unit.bytes().into() => {
                 Err(EncodeError::data_unit_too_short(bytes, self.unit.bytes()))
             }
             _ => Ok(()),
         }
-    }
-}
-
-impl Sealed for Encryption {}
-impl Formats for Encryption {
-    const DS: usize = 4;
-
-    #[inline(always)]
-    fn check(&self, bytes: u64) -> Result<(), EncodeError> {
-        self.check_bytes(bytes)
-    }
-
-    #[inline(always)]
-    fn encode<S: Sink>(&self, sink: &mut S) {
-        self.encode(bsf::WITH_INLINE, sink);
-    }
-}
-
-/// Signatures and encryption.
-#[derive(Clone, Copy, Debug)]
-pub struct SignedAndEncrypted {
-    pub(in crate::wqe) signatures: SignatureFormat,
-    pub(in crate::wqe) encryption: Encryption,
-}
-
-impl Sealed for SignedAndEncrypted {}
-impl Formats for SignedAndEncrypted {
-    const DS: usize = 8;
-
-    #[inline(always)]
-    fn check(&self, bytes: u64) -> Result<(), EncodeError> {
-        if self.encryption.signs_encrypted() && self.signatures.are_on_both_sides() {
-            return Err(EncodeError::encrypted_signatures());
-        }
-        self.encryption.check_bytes(bytes)
-    }
-
-    #[inline(always)]
-    fn encode<S: Sink>(&self, sink: &mut S) {
-        self.signatures.encode_as(bsf::SIG_AND_CRYPTO, sink);
-        self.encryption.encode(bsf::SIG_AND_CRYPTO, sink);
     }
 }

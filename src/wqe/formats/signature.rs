@@ -3,16 +3,12 @@ use core::fmt;
 use core::ops::BitOr;
 
 use crate::types::Psv;
+use crate::wqe::data::Nothing;
 use crate::wqe::flags::Fence;
-use crate::wqe::formats::formatted::Formats;
 use crate::wqe::formats::seg::{DifSeg, SetPsvSeg, SigBsfSeg, bsf};
-use crate::wqe::operations::table::SetPsv;
-use crate::wqe::payload::Empty;
 use crate::wqe::request::Request;
-use crate::wqe::sealed::Sealed;
-use crate::wqe::sink::Sink;
+use crate::wqe::table::SetPsv;
 use crate::wqe::words::be::{Be16, Be32, Be64};
-use crate::wqe::words::ds::DsWords;
 
 /// Bytes of data that one signature covers (`enum mlx5dv_block_size`). `mlx5dv_query_device` reports the sizes that a
 /// device has.
@@ -281,7 +277,7 @@ impl fmt::Display for DifferentBlocks {
 
 impl core::error::Error for DifferentBlocks {}
 
-/// How data differs between memory and wire, for a key ([`Request::signature`]; `struct mlx5dv_sig_block_attr`). The
+/// How data differs between memory and wire, for a key ([`Formats`](super::Formats); `struct mlx5dv_sig_block_attr`). The
 /// device checks and strips the signatures of the source side, and generates those of the destination side. It copies
 /// the bytes that are the same on both sides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -348,7 +344,7 @@ impl BlockSignature {
     /// Give the request behind them the same fence.
     ///
     /// Post them again when the key goes on with the same signatures after an error ([`Request::signature_errors`]).
-    pub fn set_psvs(&self, psvs: Psvs) -> impl Iterator<Item = Request<SetPsv>> + use<> {
+    pub fn set_psvs(&self, psvs: Psvs) -> impl Iterator<Item = Request<'static, SetPsv, Nothing>> + use<> {
         let sides = [(self.memory, psvs.memory), (self.wire, psvs.wire)];
         sides.into_iter().filter_map(|(blocks, psv)| Some(set_psv(psv, blocks?.initial_value()).fence(Fence::Small)))
     }
@@ -387,27 +383,15 @@ pub struct Psvs {
     pub wire: Psv,
 }
 
-/// Signatures in the form of a key's request.
-#[derive(Clone, Copy, Debug)]
-pub struct SignatureFormat {
-    pub(in crate::wqe) signature: BlockSignature,
-    pub(in crate::wqe) psvs: Psvs,
-}
-
-impl SignatureFormat {
-    /// The segment, as one of formats of this size.
-    #[inline(always)]
-    pub(in crate::wqe) fn encode_as<S: Sink>(&self, size: u8, sink: &mut S) {
-        <[DsWords; 4]>::from(self.segment(size)).into_iter().for_each(|ds| sink.ds(ds));
-    }
-
+impl BlockSignature {
     /// Whether there are signatures both in memory and on the wire.
     pub(in crate::wqe) const fn are_on_both_sides(&self) -> bool {
-        self.signature.memory.is_some() && self.signature.wire.is_some()
+        self.memory.is_some() && self.wire.is_some()
     }
 
-    fn segment(&self, size: u8) -> SigBsfSeg {
-        let Self { signature, psvs } = self;
+    /// The segment, as one of formats of this size.
+    pub(in crate::wqe) fn segment(&self, psvs: Psvs, size: u8) -> SigBsfSeg {
+        let signature = self;
         let number = |blocks: Option<SignedBlocks>, psv: Psv| blocks.map_or(0, |blocks| blocks.format() | psv.get());
         let selector = |blocks: Option<SignedBlocks>| blocks.map_or(0, |blocks| blocks.size.selector());
         let dif = |blocks: Option<SignedBlocks>| blocks.map_or(DifSeg::NONE, |blocks| blocks.dif());
@@ -431,26 +415,16 @@ impl SignatureFormat {
     }
 }
 
-impl Sealed for SignatureFormat {}
-impl Formats for SignatureFormat {
-    const DS: usize = 4;
-
-    #[inline(always)]
-    fn encode<S: Sink>(&self, sink: &mut S) {
-        self.encode_as(bsf::WITH_INLINE, sink);
-    }
-}
-
 /// Sets a signature value: the initial value of a transfer's signatures ([`SignedBlocks::initial_value`]).
 /// [`BlockSignature::set_psvs`] makes the requests that a key needs.
 #[doc(alias = "MLX5_OPCODE_SET_PSV")]
-#[inline]
-pub const fn set_psv(psv: Psv, value: u64) -> Request<SetPsv> {
+#[inline(always)]
+pub fn set_psv(psv: Psv, value: u64) -> Request<'static, SetPsv, Nothing> {
     let segment = SetPsvSeg {
         psv_index: Be32::new(psv.get()),
         syndrome: Be16::new(0),
         reserved: [0; 2],
         transient_signature: Be64::new(value),
     };
-    Request::new(SetPsv { segment }, Empty)
+    Request::new([segment.into()])
 }

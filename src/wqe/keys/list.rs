@@ -1,85 +1,29 @@
-//! The memory behind an indirect key: lists in a request, or in memory. Knows no request.
+//! The memory behind an indirect key: lists in a request, or in memory; and the formats of its data. Knows no request.
 use crate::types::{DS_BYTES, Lkey};
+use crate::wqe::cursor::RingCursor;
+use crate::wqe::data::Sge;
 use crate::wqe::error::EncodeError;
-use crate::wqe::keys::change::LIST_ENTRIES;
+use crate::wqe::formats::Formats;
 use crate::wqe::keys::seg::{RepeatBlockSeg, RepeatEntrySeg};
-use crate::wqe::limits::{KEY_LIST_ALIGN, Limits, MAX_SGE_BYTES};
-use crate::wqe::payload::{EntryList, Payload, Sge, without_segments};
-use crate::wqe::sealed::Sealed;
-use crate::wqe::seg::DataSeg;
-use crate::wqe::sink::Sink;
 use crate::wqe::words::be::Be32;
 use crate::wqe::words::ds::DsWords;
 
+/// Lists are whole WQEBBs, of this many entries each.
+pub(in crate::wqe) const LIST_ENTRIES: usize = 4;
+
 /// DS of `entries`, including the padding of their last WQEBB.
-const fn list_ds(entries: usize) -> usize {
+pub(in crate::wqe) const fn list_ds(entries: usize) -> usize {
     entries.next_multiple_of(LIST_ENTRIES)
 }
 
 /// The most entries that the UMR control segment counts, in whole WQEBBs.
 const MAX_ENTRIES: u16 = u16::MAX - u16::MAX % LIST_ENTRIES as u16;
 
+/// The error of a list of so many entries for a key with `room` for them.
 #[inline(always)]
-fn check_room(entries: usize, room: u16) -> Result<(), EncodeError> {
-    let limit = if room < MAX_ENTRIES { room } else { MAX_ENTRIES };
-    if entries > limit.into() { Err(EncodeError::key_list_too_long(entries, limit)) } else { Ok(()) }
-}
-
-#[inline(always)]
-fn pad<S: Sink>(entries: usize, sink: &mut S) {
-    (entries..list_ds(entries)).for_each(|_| sink.ds(DsWords::ZERO));
-}
-
-/// Keeps the current mapping. Posting this can grant peers rights to the mapped memory, so it counts as memory that
-/// the request names.
-#[derive(Clone, Copy, Debug)]
-pub struct Unchanged {
-    /// Entries that the key has room for.
-    pub(in crate::wqe) room: u16,
-}
-
-without_segments!(Unchanged);
-
-/// Pieces of other keys' memory, in a row.
-#[derive(Clone, Copy, Debug)]
-pub struct Pieces<L> {
-    pub(in crate::wqe) list: L,
-    pub(in crate::wqe) room: u16,
-}
-
-impl<L> Sealed for Pieces<L> {}
-impl<L: EntryList<Sge>> Payload for Pieces<L> {
-    const MAX_DS: Option<usize> = match L::LEN {
-        Some(entries) => Some(list_ds(entries)),
-        None => None,
-    };
-    const INLINE: bool = false;
-    const NEEDS: Limits = Limits::NONE;
-
-    #[inline(always)]
-    fn ds(&self, _: &Limits) -> Result<usize, EncodeError> {
-        let entries = self.list.entries();
-        check_room(entries.len(), self.room)?;
-        match entries.iter().find(|sge| sge.length > MAX_SGE_BYTES) {
-            Some(sge) => Err(EncodeError::sge_too_long(sge.length)),
-            None => Ok(list_ds(entries.len())),
-        }
-    }
-
-    #[inline(always)]
-    fn has_static_size(&self) -> bool {
-        // It is longer than a WQEBB, so a static size would gain nothing.
-        false
-    }
-
-    #[inline(always)]
-    fn encode<S: Sink>(&self, sink: &mut S) {
-        let entries = self.list.entries();
-        for sge in entries {
-            sink.ds(DataSeg::new(sge.length, sge.lkey, sge.addr).into());
-        }
-        pad(entries.len(), sink);
-    }
+pub(in crate::wqe) fn too_long(entries: usize, room: u16) -> Option<EncodeError> {
+    let limit = room.min(MAX_ENTRIES);
+    if entries > limit.into() { Some(EncodeError::key_list_too_long(entries, limit)) } else { None }
 }
 
 /// Memory of another key that repeats: `bytes` at `addr`, then as many one `stride` further, and so on
@@ -96,106 +40,74 @@ pub struct Strided {
     pub lkey: Lkey,
 }
 
-/// Memory of other keys in turn, repeated several times.
+/// The memory that a request puts behind a key, and the formats of its data. Without any, the memory stays the same. (No
+/// `enum`: a choice of four would be a jump through a table.)
 #[derive(Clone, Copy, Debug)]
-pub struct Interleaved<L> {
-    pub(in crate::wqe) list: L,
-    pub(in crate::wqe) repeat: u32,
-    pub(in crate::wqe) room: u16,
+pub(in crate::wqe) struct KeyList<'d> {
+    /// Pieces of other keys' memory, in a row.
+    pub(in crate::wqe) pieces: &'d [Sge],
+    /// Memory of other keys in turn, and how many times.
+    pub(in crate::wqe) interleaved: Option<(&'d [Strided], u32)>,
+    /// Pieces, by a list in memory.
+    pub(in crate::wqe) at: Option<Sge>,
+    pub(in crate::wqe) formats: Option<&'d Formats>,
 }
 
-impl<L: EntryList<Strided>> Interleaved<L> {
-    /// Bytes of a turn.
-    fn turn(&self) -> u64 {
-        self.list.entries().iter().map(|entry| u64::from(entry.bytes)).sum()
-    }
+impl KeyList<'_> {
+    /// Nothing.
+    pub(in crate::wqe) const NONE: Self = Self { pieces: &[], interleaved: None, at: None, formats: None };
 
-    /// Entries, without the one for the repeat count.
+    /// Entries of 16 bytes in the request.
+    #[inline(always)]
     pub(in crate::wqe) fn entries(&self) -> usize {
-        self.list.entries().len()
+        self.pieces.len() + self.interleaved.map_or(0, |(list, _)| 1 + list.len())
     }
 
-    /// Bytes of all turns.
+    /// Bytes of a turn.
+    #[inline(always)]
+    fn turn(list: &[Strided]) -> u64 {
+        list.iter().map(|entry| u64::from(entry.bytes)).sum()
+    }
+
+    /// Bytes behind the key; 0 if the request does not set them, or by a list in memory.
+    #[inline(always)]
     pub(in crate::wqe) fn bytes(&self) -> u64 {
-        self.turn().saturating_mul(self.repeat.into())
+        let in_a_row: u64 = self.pieces.iter().map(|sge| u64::from(sge.length)).sum();
+        let in_turn = self.interleaved.map_or(0, |(list, repeat)| Self::turn(list).saturating_mul(repeat.into()));
+        // One of the two is 0.
+        in_a_row.saturating_add(in_turn)
+    }
+
+    /// DS of all.
+    #[inline(always)]
+    pub(in crate::wqe) fn ds(&self) -> usize {
+        list_ds(self.entries()) + usize::from(self.at.is_some()) + self.formats.map_or(0, Formats::ds)
+    }
+
+    /// Writes all.
+    #[inline(always)]
+    pub(in crate::wqe) fn encode(&self, ring: &mut RingCursor) {
+        self.pieces.iter().for_each(|sge| ring.ds(sge.words()));
+        if let Some((list, repeat)) = self.interleaved {
+            // A WQE has fewer than 64 entries, each of at most 16 bits of bytes.
+            ring.ds(RepeatBlockSeg::new(Self::turn(list) as u32, repeat, list.len() as u16).into());
+            for entry in list {
+                ring.ds(RepeatEntrySeg::new(entry.stride, entry.bytes, entry.lkey, entry.addr).into());
+            }
+        }
+        if let Some(place) = self.at {
+            ring.ds(place.words());
+        }
+        (self.entries()..list_ds(self.entries())).for_each(|_| ring.ds(DsWords::ZERO));
+        if let Some(formats) = self.formats {
+            formats.encode(ring);
+        }
     }
 }
 
-impl<L> Sealed for Interleaved<L> {}
-impl<L: EntryList<Strided>> Payload for Interleaved<L> {
-    const MAX_DS: Option<usize> = None;
-    const INLINE: bool = false;
-    const NEEDS: Limits = Limits::NONE;
-
-    #[inline(always)]
-    fn ds(&self, _: &Limits) -> Result<usize, EncodeError> {
-        let entries = 1 + self.list.entries().len();
-        check_room(entries, self.room)?;
-        Ok(list_ds(entries))
-    }
-
-    #[inline(always)]
-    fn has_static_size(&self) -> bool {
-        false
-    }
-
-    #[inline(always)]
-    fn encode<S: Sink>(&self, sink: &mut S) {
-        let entries = self.list.entries();
-        // A WQE has fewer than 64 entries, each of at most 16 bits of bytes.
-        sink.ds(RepeatBlockSeg::new(self.turn() as u32, self.repeat, entries.len() as u16).into());
-        for entry in entries {
-            sink.ds(RepeatEntrySeg::new(entry.stride, entry.bytes, entry.lkey, entry.addr).into());
-        }
-        pad(1 + entries.len(), sink);
-    }
-}
-
-/// A list of pieces in registered memory, for lists too long for a WQE.
-#[derive(Clone, Copy, Debug)]
-pub struct PiecesAt {
-    pub(in crate::wqe) place: Sge,
-    pub(in crate::wqe) entries: u16,
-    pub(in crate::wqe) room: u16,
-}
-
-impl PiecesAt {
-    /// Bytes that the device reads: whole WQEBBs.
-    const fn bytes(&self) -> usize {
-        list_ds(self.entries as usize) * DS_BYTES
-    }
-}
-
-impl Sealed for PiecesAt {}
-impl Payload for PiecesAt {
-    const MAX_DS: Option<usize> = Some(1);
-    const INLINE: bool = false;
-    const NEEDS: Limits = Limits::NONE;
-
-    #[inline(always)]
-    fn ds(&self, _: &Limits) -> Result<usize, EncodeError> {
-        check_room(self.entries.into(), self.room)?;
-        if self.entries == 0 {
-            return Err(EncodeError::KeyListEmpty);
-        }
-        if self.place.addr % KEY_LIST_ALIGN != 0 {
-            return Err(EncodeError::key_list_misaligned(self.place.addr));
-        }
-        if (self.place.length as usize) < self.bytes() {
-            return Err(EncodeError::key_list_cut(self.place.length, self.bytes()));
-        }
-        Ok(1)
-    }
-
-    #[inline(always)]
-    fn has_static_size(&self) -> bool {
-        false
-    }
-
-    #[inline(always)]
-    fn encode<S: Sink>(&self, sink: &mut S) {
-        sink.ds(DataSeg::new(self.bytes() as u32, self.place.lkey, self.place.addr).into());
-    }
+/// Bytes that the device reads of a list in memory: whole WQEBBs.
+pub(in crate::wqe) const fn bytes_at(entries: u16) -> usize {
+    list_ds(entries as usize) * DS_BYTES
 }
 
 impl Sge {

@@ -225,6 +225,22 @@ macro_rules! words {
     };
 }
 
+/// Gives the segment of these words.
+macro_rules! of_words {
+    ($seg:ty, $ds:literal) => {
+        impl From<[DsWords; $ds]> for $seg {
+            #[inline]
+            fn from(words: [DsWords; $ds]) -> Self {
+                // SAFETY: as many bytes, as for the other way, and any bytes are a value of each of its fields.
+                unsafe { core::mem::transmute::<[[u64; 2]; $ds], $seg>(words.map(|DsWords(words)| words)) }
+            }
+        }
+    };
+}
+
+of_words!(UmrCtrlSeg, 3);
+of_words!(MkeySeg, 4);
+
 words!(UmrCtrlSeg, 3);
 words!(MkeySeg, 4);
 words!(SigBsfSeg, 4);

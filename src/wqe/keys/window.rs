@@ -2,18 +2,15 @@
 //! no queue.
 use core::ops::BitOr;
 
-use crate::transport::{Dci, DciStreams, Rc, Uc, XrcInitiator};
 use crate::types::{Qpn, Rkey};
+use crate::wqe::data::{Named, Nothing, Sge};
 use crate::wqe::error::EncodeError;
-use crate::wqe::keys::change::{ANY_QPN, KeySegs, LIST_ENTRIES, NO_CHANGE, changes_keys};
+use crate::wqe::keys::change::{ANY_QPN, KeySegs, NO_CHANGE};
+use crate::wqe::keys::list::LIST_ENTRIES;
 use crate::wqe::keys::seg::{MkeySeg, umr};
-use crate::wqe::limits::{Limits, MAX_SGE_BYTES};
-use crate::wqe::payload::{Payload, Sge};
-use crate::wqe::sealed::Sealed;
-use crate::wqe::seg::DataSeg;
-use crate::wqe::sink::Sink;
+use crate::wqe::request::Request;
+use crate::wqe::table::{BindWindow, Invalidate};
 use crate::wqe::words::be::{Be32, Be64};
-use crate::wqe::words::ds::DsWords;
 
 /// A memory window, as named by the requests that change it.
 #[doc(alias = "ibv_mw")]
@@ -82,96 +79,89 @@ impl BitOr for WindowRights {
     }
 }
 
-/// Binds a memory window. When it is done, peers reach the piece by the window's new key (`IBV_WR_BIND_MW`).
-/// Transports: RC, UC, XRC, DCI.
+/// Binds a memory window to `piece`, at most [`MAX_SGE_BYTES`](crate::wqe::limits::MAX_SGE_BYTES) bytes of a region
+/// that was registered for windows. When this is done, peers can access the piece with `rights` by the window's new
+/// key. That is `new`, which differs from the previous key in the lowest byte (`ibv_inc_rkey`);
+/// `verbs::memory::MemoryWindow` keeps count.
 ///
-/// On XRC and DCI the request names no peer: the UMR control segment follows the control segment, as in libmlx5
-/// (rdma-core `providers/mlx5/qp.c`, `_mlx5_post_send` and `_build_umr_wqe`). Another driver of NVIDIA's keeps the XRC
-/// segment in such requests (MLNX_OFED `drivers/infiniband/hw/mlx5/wr.c`, `mlx5_ib_post_send`); this crate does not.
+/// The next request must not begin before this one is done. Give it at least [`Fence::Small`](crate::wqe::Fence::Small).
+/// libmlx5 does so by itself (rdma-core `providers/mlx5/qp.c`, `fm_cache`); a queue of this crate does not. A binding
+/// names memory: post it by the `unsafe` methods.
 ///
-/// ```text
-///    0  control segment: the window's key before
-///   16  UMR control segment
-///   64  memory key segment: the new key's lowest byte, rights, first address and length
-///  128  the piece: bytes, lkey and address; zeros up to 192
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BindWindow(KeySegs);
+/// # use blueflame::{Lkey, PostError, Qpn, Rkey, SendQueue, Sge, WrId, transport};
+/// use blueflame::wqe::{self, Fence};
+/// use blueflame::wqe::keys::{Window, WindowRights};
+///
+/// /// Lends memory to the peer, and tells it the key.
+/// fn lend(sq: &mut SendQueue<transport::Rc>, window: Rkey, piece: Sge) -> Result<(), PostError> {
+///     let key = Rkey(window.0 & !0xff | window.0.wrapping_add(1) & 0xff);
+///     let window = Window::Type2 { rkey: window, qpn: sq.qpn() };
+///     let mut batch = sq.batch();
+///     // SAFETY: the memory stays registered, and nobody minds what the peer writes there.
+///     unsafe { batch.push_unchecked(&wqe::bind_window(window, key, piece, WindowRights::WRITE))? };
+///     batch.push(&wqe::send().inline(&key.0.to_be_bytes()).fence(Fence::Small).signaled(WrId(1)))?;
+///     batch.ring_doorbell();
+///     Ok(())
+/// }
+/// ```
+///
+/// ```compile_fail,E0277
+/// # use blueflame::{Lkey, Rkey, SendQueue, Sge, transport};
+/// # use blueflame::wqe;
+/// # use blueflame::wqe::keys::{Window, WindowRights};
+/// # fn lend(sq: &mut SendQueue<transport::Rc>, window: Window, piece: Sge) {
+/// let _ = sq.post(&wqe::bind_window(window, window.rkey(), piece, WindowRights::WRITE)); // it names memory
+/// # }
+/// ```
+#[doc(alias("ibv_bind_mw", "ibv_wr_bind_mw", "IBV_WR_BIND_MW"))]
+#[inline(always)]
+pub fn bind_window(window: Window, new: Rkey, piece: Sge, rights: WindowRights) -> Request<'static, BindWindow, Named> {
+    let (flags, mask) = match window {
+        Window::Type1 { .. } => (0, 0),
+        Window::Type2 { .. } => (umr::CHECK_FREE, umr::MASK_QPN),
+    };
+    let rights_mask = umr::MASK_LOCAL_WRITE | umr::MASK_REMOTE_READ | umr::MASK_REMOTE_WRITE | umr::MASK_ATOMIC;
+    let mkey = MkeySeg {
+        access_flags: rights.0,
+        qpn_mkey: Be32::new(window.qpn_mkey(new)),
+        start_addr: Be64::new(piece.addr),
+        len: Be64::new(piece.length as u64),
+        ..NO_CHANGE
+    };
+    let mask = mask | umr::MASK_LEN | umr::MASK_START_ADDR | rights_mask;
+    let segs = KeySegs::new(umr::TRANSLATION_OFFSET | flags, LIST_ENTRIES as u16, mask, mkey);
+    let fault = if piece.is_too_long() { Some(EncodeError::sge_too_long(piece.length)) } else { None };
+    // One entry; the rest of its WQEBB is zeros.
+    segs.request(window.rkey()).with_words(KeySegs::DS, [piece.words()]).refused_if(fault)
+}
 
-/// Takes access by a key back: it invalidates a window of type 2 (`IBV_WR_LOCAL_INV`), and binds one of type 1 to
-/// nothing. Transports: RC, UC, XRC, DCI.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Invalidate(KeySegs);
-
-impl BindWindow {
-    pub(in crate::wqe) const fn new(window: Window, new: Rkey, piece: Sge, rights: WindowRights) -> Self {
-        let (flags, mask) = match window {
-            Window::Type1 { .. } => (0, 0),
-            Window::Type2 { .. } => (umr::CHECK_FREE, umr::MASK_QPN),
-        };
-        let rights_mask = umr::MASK_LOCAL_WRITE | umr::MASK_REMOTE_READ | umr::MASK_REMOTE_WRITE | umr::MASK_ATOMIC;
-        let mkey = MkeySeg {
-            access_flags: rights.0,
-            qpn_mkey: Be32::new(window.qpn_mkey(new)),
-            start_addr: Be64::new(piece.addr),
-            len: Be64::new(piece.length as u64),
-            ..NO_CHANGE
-        };
-        let mask = mask | umr::MASK_LEN | umr::MASK_START_ADDR | rights_mask;
-        Self(KeySegs::new(window.rkey(), umr::TRANSLATION_OFFSET | flags, LIST_ENTRIES as u16, mask, mkey))
-    }
-
-    /// The same piece, with addresses that count from 0.
-    pub(in crate::wqe) const fn zero_based(mut self) -> Self {
-        self.0.mkey.start_addr = Be64::new(0);
-        self
+impl Request<'_, BindWindow, Named> {
+    /// Makes the addresses that peers name count from 0 (`IBV_ACCESS_ZERO_BASED`).
+    #[inline(always)]
+    pub fn zero_based(self) -> Self {
+        self.change(|parts| {
+            let mut segs = KeySegs::of(&parts.words);
+            segs.mkey.start_addr = Be64::new(0);
+            segs.write(&mut parts.words);
+        })
     }
 }
 
-impl Invalidate {
-    /// For a window of type 2, by the queue pair that has bound it.
-    pub(in crate::wqe) const fn new(key: Rkey) -> Self {
-        let mkey = MkeySeg { free: umr::FREE, qpn_mkey: Be32::new(ANY_QPN << 8), ..NO_CHANGE };
-        Self(KeySegs::new(key, umr::TRANSLATION_OFFSET | umr::CHECK_QPN, 0, umr::MASK_QPN, mkey))
-    }
-
-    /// For a window of type 1.
-    pub(in crate::wqe) const fn unbind(key: Rkey, new: Rkey) -> Self {
-        let qpn_mkey = Be32::new(ANY_QPN << 8 | new.0 & 0xff);
-        Self(KeySegs::new(key, umr::TRANSLATION_OFFSET, 0, 0, MkeySeg { free: umr::FREE, qpn_mkey, ..NO_CHANGE }))
-    }
+/// Invalidates a memory window of type 2: its peer no longer has access by `rkey`, and the window can be bound again.
+/// Post it on the queue pair that has bound the window. Give the next request [`Fence::Small`](crate::wqe::Fence::Small),
+/// as after [`bind_window`].
+#[doc(alias("ibv_wr_local_inv", "IBV_WR_LOCAL_INV"))]
+#[inline(always)]
+pub fn local_invalidate(rkey: Rkey) -> Request<'static, Invalidate, Nothing> {
+    let mkey = MkeySeg { free: umr::FREE, qpn_mkey: Be32::new(ANY_QPN << 8), ..NO_CHANGE };
+    KeySegs::new(umr::TRANSLATION_OFFSET | umr::CHECK_QPN, 0, umr::MASK_QPN, mkey).request(rkey)
 }
 
-changes_keys! {
-    BindWindow: Rc, Uc, XrcInitiator, Dci, DciStreams;
-    Invalidate: Rc, Uc, XrcInitiator, Dci, DciStreams;
-}
-
-/// The piece of a region that a window is bound to. Posting it gives peers access to that memory, so it counts as
-/// memory that the request names.
-#[derive(Clone, Copy, Debug)]
-pub struct Piece(pub(in crate::wqe) Sge);
-
-impl Sealed for Piece {}
-impl Payload for Piece {
-    // One entry, and the rest of its WQEBB.
-    const MAX_DS: Option<usize> = Some(4);
-    const INLINE: bool = false;
-    const NEEDS: Limits = Limits::NONE;
-
-    #[inline(always)]
-    fn ds(&self, _: &Limits) -> Result<usize, EncodeError> {
-        if self.0.length > MAX_SGE_BYTES { Err(EncodeError::sge_too_long(self.0.length)) } else { Ok(4) }
-    }
-
-    #[inline(always)]
-    fn has_static_size(&self) -> bool {
-        self.0.length <= MAX_SGE_BYTES
-    }
-
-    #[inline(always)]
-    fn encode<S: Sink>(&self, sink: &mut S) {
-        sink.ds(DataSeg::new(self.0.length, self.0.lkey, self.0.addr).into());
-        (1..4).for_each(|_| sink.ds(DsWords::ZERO));
-    }
+/// Unbinds a memory window of type 1: no peer has access by `rkey` any more. Its key is then `new`, as with
+/// [`bind_window`]. Give the next request [`Fence::Small`](crate::wqe::Fence::Small), as there.
+#[inline(always)]
+pub fn unbind_window(rkey: Rkey, new: Rkey) -> Request<'static, Invalidate, Nothing> {
+    let qpn_mkey = Be32::new(ANY_QPN << 8 | new.0 & 0xff);
+    KeySegs::new(umr::TRANSLATION_OFFSET, 0, 0, MkeySeg { free: umr::FREE, qpn_mkey, ..NO_CHANGE }).request(rkey)
 }

@@ -5,72 +5,35 @@
 //! the list's shared receive queue. [`TagMatching`](crate::queue::TagMatching) has one, and assigns the entries'
 //! numbers. Use these requests if you assign the numbers yourself.
 use crate::types::{Lkey, TagIndex};
-use crate::wqe::error::EncodeError;
-use crate::wqe::limits::{Limits, MAX_SGE_BYTES};
-use crate::wqe::operations::table::{TagAppend, TagRemove, TagSync};
-use crate::wqe::payload::{Payload, Sge, without_segments};
+use crate::wqe::data::{Given, Named, Sge};
 use crate::wqe::request::Request;
-use crate::wqe::sealed::Sealed;
 use crate::wqe::seg::DataSeg;
-use crate::wqe::sink::Sink;
+use crate::wqe::table::{TagAppend, TagRemove, TagSync};
 use crate::wqe::tags::seg::{TmSeg, TmTagSeg, tm};
 use crate::wqe::words::be::Be16;
+use crate::wqe::words::ds::DsWords;
 
 /// The key of an entry without memory (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_INVALID_LKEY`).
 const INVALID_LKEY: Lkey = Lkey(0x100);
 
-/// The buffer for the data of a message with the tag.
-#[derive(Clone, Copy, Debug)]
-pub struct TagBuffer(Sge);
-
-impl Sealed for TagBuffer {}
-impl Payload for TagBuffer {
-    const MAX_DS: Option<usize> = Some(1);
-    const INLINE: bool = false;
-    const NEEDS: Limits = Limits { max_sge: 1, ..Limits::NONE };
-
-    #[inline(always)]
-    fn ds(&self, limits: &Limits) -> Result<usize, EncodeError> {
-        if limits.max_sge == 0 {
-            return Err(EncodeError::too_many_sges(1, 0));
-        }
-        if self.has_static_size() { Ok(1) } else { Err(EncodeError::sge_too_long(self.0.length)) }
-    }
-
-    #[inline(always)]
-    fn has_static_size(&self) -> bool {
-        self.0.length <= MAX_SGE_BYTES
-    }
-
-    #[inline(always)]
-    fn encode<S: Sink>(&self, sink: &mut S) {
-        // As in libmlx5 (`set_data_ptr_seg_end`): a message of that tag has no bytes.
-        let Sge { addr, length, lkey } = self.0;
-        let segment = if length == 0 { DataSeg::new(0, INVALID_LKEY, 0) } else { DataSeg::new(length, lkey, addr) };
-        sink.ds(segment.into());
-    }
-}
-
-/// Ends a request about entries that are on the list. Posting it changes which memory the list's owner gets back, so it
-/// counts as memory that the request names.
-#[derive(Clone, Copy, Debug)]
-pub struct Listed;
-
-without_segments!(Listed);
-
-/// An operation on a list of tags.
-pub trait TagOperation: Sealed + Copy {
-    /// Its segment.
-    #[doc(hidden)]
-    fn segment_mut(&mut self) -> &mut TmSeg;
-}
-
 macro_rules! tag_operations {
     ($($op:ident)*) => {$(
-        impl TagOperation for $op {
-            #[inline]
-            fn segment_mut(&mut self) -> &mut TmSeg {
-                &mut self.segment
+        impl<D> Request<'_, $op, D> {
+            /// Asks for a completion from the list (`IBV_OPS_SIGNALED`). It goes to the completion queue of the shared
+            /// receive queue. It does not name its request: these completions come in the order of the requests.
+            /// [`signaled`](Request::signaled) asks for another completion, from the command queue; libmlx5 never does
+            /// that.
+            #[inline(always)]
+            pub fn reported(self) -> Self {
+                self.flagged(TmSeg { flags: tm::CQE_REQ, ..TmSeg::new(0, 0) })
+            }
+
+            /// Reports to the device how many unexpected messages software has seen so far, modulo 2^16
+            /// (`IBV_OPS_TM_SYNC`). Once the number equals the device's own count, the device also compares messages
+            /// with the entries appended since.
+            #[inline(always)]
+            pub fn unexpected(self, count: u16) -> Self {
+                self.flagged(TmSeg { flags: tm::SW_CNT, sw_cnt: Be16::new(count), ..TmSeg::new(0, 0) })
             }
         }
     )*};
@@ -78,28 +41,14 @@ macro_rules! tag_operations {
 
 tag_operations!(TagAppend TagRemove TagSync);
 
-impl<O: TagOperation, P> Request<O, P> {
-    /// Asks for a completion from the list (`IBV_OPS_SIGNALED`). It goes to the completion queue of the shared receive
-    /// queue. It does not name its request: these completions come in the order of the requests.
-    /// [`signaled`](Request::signaled) asks for another completion, from the command queue; libmlx5 never does that.
-    #[inline]
-    pub fn reported(self) -> Self {
-        self.with_operation(|mut operation| {
-            operation.segment_mut().flags |= tm::CQE_REQ;
-            operation
-        })
-    }
-
-    /// Reports to the device how many unexpected messages software has seen so far, modulo 2^16 (`IBV_OPS_TM_SYNC`).
-    /// Once the number equals the device's own count, the device also compares messages with the entries appended
-    /// since.
-    #[inline]
-    pub fn unexpected(self, count: u16) -> Self {
-        self.with_operation(|mut operation| {
-            let segment = operation.segment_mut();
-            segment.flags |= tm::SW_CNT;
-            segment.sw_cnt = Be16::new(count);
-            operation
+impl<O, D> Request<'_, O, D> {
+    /// Adds bits to the segment.
+    #[inline(always)]
+    fn flagged(self, bits: TmSeg) -> Self {
+        let DsWords([first, second]) = bits.into();
+        self.change(|parts| {
+            let [DsWords(segment), ..] = &mut parts.words;
+            *segment = [segment[0] | first, segment[1] | second];
         })
     }
 }
@@ -127,10 +76,13 @@ impl<O: TagOperation, P> Request<O, P> {
 /// # }
 /// ```
 #[doc(alias("IBV_WR_TAG_ADD", "ibv_post_srq_ops"))]
-#[inline]
-pub const fn tag_append(tag: u64, mask: u64, next: TagIndex, buffer: Sge) -> Request<TagAppend, TagBuffer> {
-    let operation = TagAppend { segment: TmSeg::new(tm::APPEND, next.0), operands: TmTagSeg::new(tag, mask) };
-    Request::new(operation, TagBuffer(buffer))
+#[inline(always)]
+pub fn tag_append(tag: u64, mask: u64, next: TagIndex, buffer: Sge) -> Request<'static, TagAppend, Given<0, 1>> {
+    let Sge { addr, length, lkey } = buffer;
+    // As in libmlx5 (`set_data_ptr_seg_end`): a message of that tag has no bytes.
+    let entry = if length == 0 { DataSeg::new(0, INVALID_LKEY, 0) } else { DataSeg::new(length, lkey, addr) };
+    let (segment, operands) = (TmSeg::new(tm::APPEND, next.0), TmTagSeg::new(tag, mask));
+    Request::new([segment.into(), operands.into(), entry.into()]).change(|parts| parts.is_odd = buffer.is_too_long())
 }
 
 /// Removes an entry from the list (`IBV_WR_TAG_DEL`), unless a message has matched it; its completion says which of
@@ -147,15 +99,15 @@ pub const fn tag_append(tag: u64, mask: u64, next: TagIndex, buffer: Sge) -> Req
 /// # }
 /// ```
 #[doc(alias("IBV_WR_TAG_DEL", "ibv_post_srq_ops"))]
-#[inline]
-pub const fn tag_remove(index: TagIndex) -> Request<TagRemove, Listed> {
-    Request::new(TagRemove { segment: TmSeg::new(tm::REMOVE, index.0), operands: TmTagSeg::new(0, 0) }, Listed)
+#[inline(always)]
+pub fn tag_remove(index: TagIndex) -> Request<'static, TagRemove, Named> {
+    Request::new([TmSeg::new(tm::REMOVE, index.0).into(), TmTagSeg::new(0, 0).into()])
 }
 
 /// Leaves the list as it is (`IBV_WR_TAG_SYNC`). Its purpose is to carry [`Request::unexpected`]. Posting it is `unsafe`
 /// for the reason of [`tag_remove`].
 #[doc(alias("IBV_WR_TAG_SYNC", "ibv_post_srq_ops"))]
-#[inline]
-pub const fn tag_sync() -> Request<TagSync, Listed> {
-    Request::new(TagSync { segment: TmSeg::new(tm::NOP, 0), operands: TmTagSeg::new(0, 0) }, Listed)
+#[inline(always)]
+pub fn tag_sync() -> Request<'static, TagSync, Named> {
+    Request::new([TmSeg::new(tm::NOP, 0).into(), TmTagSeg::new(0, 0).into()])
 }

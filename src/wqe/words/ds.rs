@@ -37,6 +37,9 @@ pub(crate) trait HeldDs: Copy {
     /// The first word, in memory order.
     fn first_word(self) -> u64;
 
+    /// The bits set in either.
+    fn or(self, other: Self) -> Self;
+
     /// Both words, in memory order.
     fn words(self) -> DsWords;
 }
@@ -69,6 +72,12 @@ impl HeldDs for DsWords {
     }
 
     #[inline(always)]
+    fn or(self, Self([c, d]): Self) -> Self {
+        let Self([a, b]) = self;
+        Self([a | c, b | d])
+    }
+
+    #[inline(always)]
     fn words(self) -> DsWords {
         self
     }
@@ -95,6 +104,11 @@ impl HeldDs for Wide {
     #[inline(always)]
     fn first_word(self) -> u64 {
         Self::first_word(self)
+    }
+
+    #[inline(always)]
+    fn or(self, other: Self) -> Self {
+        Self::or(self, other)
     }
 
     #[inline(always)]

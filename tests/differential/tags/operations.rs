@@ -188,7 +188,7 @@ impl Both {
                 }
                 // libmlx5 gives it, and the caller compares.
                 wr.handle = entry.into();
-                put(sq, wqe::tag_append(tag, mask, next, buffer), op);
+                put!(sq, wqe::tag_append(tag, mask, next, buffer), op);
             }
             What::Remove { nth } => {
                 if mirror.listed.is_empty() {
@@ -203,14 +203,14 @@ impl Both {
                 } else {
                     mirror.release(entry);
                 }
-                put(sq, wqe::tag_remove(TagIndex(entry)), op);
+                put!(sq, wqe::tag_remove(TagIndex(entry)), op);
             }
             What::Sync => {
                 wr.opcode = sys::ibv_ops_wr_opcode::IBV_WR_TAG_SYNC;
                 if op.reported {
                     mirror.reported.push_back(None);
                 }
-                put(sq, wqe::tag_sync(), op);
+                put!(sq, wqe::tag_sync(), op);
             }
         }
         Some(wr)
@@ -262,20 +262,20 @@ impl Both {
 }
 
 /// Posts a request with the flags of an operation.
-fn put<O, P>(sq: &mut SendQueue<Rc>, mut request: wqe::Request<O, P>, op: Op)
-where
-    O: wqe::operations::TagOperation + wqe::SupportedOn<Rc>,
-    P: wqe::parts::Payload,
-{
-    if op.reported {
-        request = request.reported();
-    }
-    if let Some(count) = op.unexpected {
-        request = request.unexpected(count);
-    }
-    // SAFETY: no device knows of the queue.
-    unsafe { sq.post_unchecked(&request.wr_id(WrId(1))) }.expect("room");
+macro_rules! put {
+    ($sq:expr, $request:expr, $op:expr) => {{
+        let mut request = $request;
+        if $op.reported {
+            request = request.reported();
+        }
+        if let Some(count) = $op.unexpected {
+            request = request.unexpected(count);
+        }
+        // SAFETY: no device knows of the queue.
+        unsafe { $sq.post_unchecked(&request.wr_id(WrId(1))) }.expect("room");
+    }};
 }
+use put;
 
 #[test]
 fn operations_on_lists() {

@@ -4,9 +4,9 @@ use std::fmt;
 
 use blueflame::types::Dek as DekNumber;
 use blueflame::wqe::Request;
+use blueflame::wqe::data::SameList;
 use blueflame::wqe::formats::DataUnits;
 use blueflame::wqe::operations::ConfigureKey;
-use blueflame::wqe::parts::Unchanged;
 use blueflame::{Remote, Rkey, Sge};
 
 use super::formatted::FormattedKey;
@@ -101,7 +101,7 @@ impl Dek {
     }
 }
 
-/// An indirect memory key that requests can set to encrypt ([`Request::encryption`]). `mlx5dv_create_mkey` makes the
+/// An indirect memory key that requests can set to encrypt ([`Request::formats`]). `mlx5dv_create_mkey` makes the
 /// same key with `MLX5DV_MKEY_INIT_ATTR_FLAGS_CRYPTO`. It gives access to nothing at first.
 #[derive(Debug)]
 pub struct EncryptingKey(FormattedKey);
@@ -124,7 +124,7 @@ impl EncryptingKey {
 
     /// A request that sets the memory behind the key, its access rights, and its encryption.
     /// [`configure_key`](blueflame::wqe::configure_key) lists the conditions that its poster must meet.
-    pub fn configure(&self) -> Request<ConfigureKey, Unchanged> {
+    pub fn configure(&self) -> Request<'static, ConfigureKey, SameList> {
         self.0.configure()
     }
 

@@ -2,8 +2,8 @@
 //! requests set the memory behind them.
 
 use blueflame::types::Qpn;
+use blueflame::wqe::data::SameList;
 use blueflame::wqe::operations::ConfigureKey;
-use blueflame::wqe::parts::Unchanged;
 use blueflame::wqe::{self, Request};
 use blueflame::{Remote, Rkey, Sge};
 
@@ -54,7 +54,7 @@ impl FormattedKey {
         Rkey(self.key)
     }
 
-    pub(in crate::object) fn configure(&self) -> Request<ConfigureKey, Unchanged> {
+    pub(in crate::object) fn configure(&self) -> Request<'static, ConfigureKey, SameList> {
         wqe::configure_key(self.rkey(), self.entries)
     }
 

@@ -3,9 +3,9 @@
 use blueflame::cq::cqe::SignatureError;
 use blueflame::types::Psv as PsvNumber;
 use blueflame::wqe::Request;
+use blueflame::wqe::data::SameList;
 use blueflame::wqe::formats::Psvs;
 use blueflame::wqe::operations::ConfigureKey;
-use blueflame::wqe::parts::Unchanged;
 use blueflame::{Lkey, Remote, Rkey, Sge};
 
 use super::formatted::FormattedKey;
@@ -14,11 +14,11 @@ use crate::object::pd::Pd;
 use crate::object::simple::Psv;
 use crate::support::ask::has;
 
-/// An indirect memory key to which requests give signatures ([`Request::signature`]). `mlx5dv_create_mkey` makes the
+/// An indirect memory key to which requests give signatures ([`Request::formats`]). `mlx5dv_create_mkey` makes the
 /// same key with `MLX5DV_MKEY_INIT_ATTR_FLAGS_BLOCK_SIGNATURE`. It gives access to nothing at first.
 ///
 /// ```no_run
-/// # use blueflame::wqe::formats::BlockSignature;
+/// # use blueflame::wqe::formats::{BlockSignature, Formats};
 /// # use blueflame::wqe::Fence;
 /// # use blueflame::wqe::keys::KeyRights;
 /// # use blueflame::{PostError, Remote, SendQueue, Sge, WrId, transport, wqe};
@@ -27,7 +27,8 @@ use crate::support::ask::has;
 /// fn write(
 ///     sq: &mut SendQueue<transport::Rc>, key: &mut SignatureKey, signature: BlockSignature, data: Sge, bytes: u32, to: Remote,
 /// ) -> Result<(), PostError> {
-///     let configure = key.configure().rights(KeyRights::NONE).list([data]).signature(signature, key.psvs());
+///     let (list, formats) = ([data], Formats::signature(signature, key.psvs()));
+///     let configure = key.configure().rights(KeyRights::NONE).list(&list).formats(&formats);
 ///     let mut batch = sq.batch();
 ///     // SAFETY: the memory stays registered, and unchanged until it is written.
 ///     unsafe { batch.push_unchecked(&configure)? };
@@ -89,7 +90,7 @@ impl SignatureKey {
     /// of errors reported is new to the device, the request tells it. Then
     /// [`set_psvs`](blueflame::wqe::formats::BlockSignature::set_psvs) must follow, even if the signatures stay the
     /// same.
-    pub fn configure(&mut self) -> Request<ConfigureKey, Unchanged> {
+    pub fn configure(&mut self) -> Request<'static, ConfigureKey, SameList> {
         let configure = self.key.configure();
         if std::mem::take(&mut self.news) { configure.signature_errors(self.errors) } else { configure }
     }

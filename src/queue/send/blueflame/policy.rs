@@ -1,9 +1,10 @@
 //! The requests that BlueFlame takes: the policy, the register and the queue's limits in one struct. Knows no ring.
-use crate::queue::send::place::short::composed_ds;
-use crate::transport::Transport;
+use crate::queue::send::place::places::composed_ds;
 use crate::types::{Ds, WQEBB_BYTES, Wqebbs};
+use crate::wqe::data::Data;
 use crate::wqe::limits::FrameOffloads;
-use crate::wqe::{Limits, WorkRequest};
+use crate::wqe::operations::Operation;
+use crate::wqe::{Limits, Request};
 
 /// When a doorbell of one request is the whole WQE, copied to BlueFlame, and not its first 8 bytes.
 ///
@@ -63,14 +64,15 @@ impl BlueFlameLimits {
         self.one_wqebb.offloads = offloads;
     }
 
-    /// Whether the queue takes a [short](crate::queue::send::place::short::is_short) request, and BlueFlame does.
+    /// Whether the queue takes a regular request of one WQEBB, and BlueFlame does.
     #[inline(always)]
-    pub(in crate::queue) fn take_short<T: Transport, W: WorkRequest<T>>(&self) -> bool {
-        let ds = const { composed_ds::<T, W>() };
-        // A request without a payload needs nothing of `one_wqebb`.
+    pub(in crate::queue) fn take_one<O: Operation, D: Data>(&self) -> bool {
+        let ds = const { composed_ds::<O, D>() };
+        let has_data = const { !matches!(D::DS, Some(0)) };
+        // A request without data needs nothing of `one_wqebb`.
         ds > Ds(1)
-            && self.one_wqebb.cover(W::NEEDS)
-            && (const { W::HAS_PAYLOAD } || self.take(ds, Wqebbs(1), W::INLINE))
+            && self.one_wqebb.cover(Request::<'static, O, D>::NEEDS)
+            && (has_data || self.take(ds, Wqebbs(1), Request::<'static, O, D>::INLINE))
     }
 
     /// Whether BlueFlame takes a WQE of `ds` in `wqebbs`, `inline` if the device has nothing else to fetch.

@@ -10,12 +10,10 @@ use crate::db::Register;
 use crate::queue::complete::CompleteError;
 use crate::queue::retire::RetireError;
 use crate::queue::send::blueflame::copy::CopiedDs;
-use crate::queue::send::parts::WqeRecord;
-use crate::queue::send::place::places::Places as _;
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
-use crate::types::{Ds, WQEBB_BYTES, Wqebbs, WrId};
-use crate::wqe::{self, Composed, Control, DsWords};
+use crate::types::{WQEBB_BYTES, Wqebbs, WrId};
+use crate::wqe::{self, DsWords, WQEBB_DS, sign};
 
 /// Copy routines that there are.
 const ROUTINES: usize = CopyRoutine::ALL.len();
@@ -117,23 +115,17 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     #[inline(always)]
     fn nop<D: CopiedDs>(&mut self, routine: impl BlockCopy, signaled: bool) {
         let pi = self.pi;
-        let control = Control { signal_all: false, ..self.control(pi) };
-        let nop = |signaled| {
-            let mut wqe = Composed::<D>::new();
-            let nop = wqe::nop().signaled_if(signaled, WrId(0));
-            nop.encode_head(&control, Ds(1), &mut wqe);
-            if const { T::SIGNS } {
-                wqe.sign_whole();
-            }
-            wqe
-        };
-        let (ring, register) = (nop(signaled), nop(true));
+        let mut register: [D; WQEBB_DS] = wqe::nop().signaled(WrId(0)).compose(self.places.first_word(pi), false);
+        if const { T::SIGNS } {
+            sign(&mut register);
+        }
         // SAFETY: there is room, as the slice fits the ring; a NOP names no memory, and the register has a size of at
         // least 64 bytes: `probe` has checked both.
         unsafe {
-            self.put(pi, &ring, Ds(1), WqeRecord { wr_id: WrId(0), wqebbs: 1 });
+            let nop = wqe::nop().signaled_if(signaled, WrId(0));
+            let _: [D; WQEBB_DS] = self.places.put::<T, _, _, _, WQEBB_DS>(pi, &nop);
             self.publish(pi.add(Wqebbs(1)));
-            self.register.ring_doorbell(|half| half.copy_by(|_, dst| D::copy(&register, routine, dst)));
+            self.register.ring_doorbell(|half| half.copy_by(|_, dst| D::copy(register, routine, dst)));
         }
     }
 

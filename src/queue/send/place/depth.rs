@@ -5,7 +5,6 @@ use core::fmt;
 use crate::db::Register;
 use crate::queue::send::error::PostError;
 use crate::queue::send::parts::WqeRecord;
-use crate::queue::send::place::places::Places as _;
 use crate::queue::send::place::wqebb_place::Index;
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
@@ -114,7 +113,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// posted from here on.
     pub unsafe fn reset(&mut self) {
         for place in 0..self.capacity().0 {
-            let record = self.record(self.place(Index::new(SqPi(place))));
+            let record = self.places.record(self.places.place(Index::new(SqPi(place))));
             // SAFETY: one of the shadow.
             unsafe { record.write(WqeRecord { wr_id: WrId(0), wqebbs: 0 }) };
         }
@@ -143,7 +142,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             return None;
         }
         // SAFETY: the place is one of the shadow, all of which are written.
-        let record = unsafe { self.record(self.place(oldest)).read() };
+        let record = unsafe { self.places.record(self.places.place(oldest)).read() };
         Some((oldest.get(), record.wr_id))
     }
 

@@ -1,151 +1,196 @@
-//! The places of requests in the ring, and composed requests on their way there, each with its record. Knows requests
-//! by their size only.
+//! The places of requests in the ring, and requests on their way there, each with its record. Knows requests by their
+//! size only.
 use core::ptr::NonNull;
 
+use crate::arch::Wide;
 use crate::queue::send::parts::WqeRecord;
-use crate::queue::send::place::short::composed_ds;
 use crate::queue::send::place::wqebb_place::{Index, WqebbPlace};
 use crate::transport::Transport;
-use crate::types::{Ds, SqPi, Wqebbs};
-use crate::wqe::{Composed, Control, HeldDs, WQEBB_DS, WorkRequest};
+use crate::types::{Ds, Wqebbs};
+use crate::wqe::data::Data;
+use crate::wqe::operations::Operation;
+use crate::wqe::{CtrlSeg, DsWords, HeldDs, Request, WQEBB_DS, sign};
 
 /// A send queue's ring and shadow, and the parts of a control segment that are the queue's.
-///
-/// # Safety
-/// The ring is a send queue's, which `from_parts`' caller vouches for, and so is the shadow. The mask is theirs: it
-/// selects places inside of both.
-pub(in crate::queue) unsafe trait Places: Sized {
-    /// The send ring.
-    fn ring(&self) -> NonNull<u64>;
-    /// The records of its WQEBBs.
-    fn shadow(&self) -> NonNull<WqeRecord>;
-    /// Selects a [`WqebbPlace`].
-    fn mask(&self) -> u32;
-    /// The control segment's parts at an index.
-    fn control(&self, pi: Index) -> Control;
-
-    /// Where the WQEBB of an index is: always inside of the ring, and its record inside of the shadow.
-    #[inline(always)]
-    fn place(&self, pi: Index) -> WqebbPlace {
-        WqebbPlace::new(pi, self.mask())
-    }
-
-    /// The first word of a WQEBB of the ring.
-    #[inline(always)]
-    fn wqebb(&self, place: WqebbPlace) -> NonNull<u64> {
-        // SAFETY: a place is inside of the ring that `from_parts`' caller vouches for.
-        unsafe { self.ring().byte_add(place.ring_offset()) }
-    }
-
-    /// The record of the WQE that starts at a place.
-    #[inline(always)]
-    fn record(&self, place: WqebbPlace) -> NonNull<WqeRecord> {
-        // SAFETY: there are as many records as places.
-        unsafe { self.shadow().byte_add(place.shadow_offset()) }
-    }
-
-    /// Composes a request in CPU registers, and stores it at `pi`.
-    ///
-    /// # Safety
-    /// There is room for one WQEBB at `pi`, the request is short (`is_short`), and the queue's limits cover its needs.
-    #[inline(always)]
-    unsafe fn put_short<T: Transport, D: HeldDs, W: WorkRequest<T>>(&mut self, pi: Index, request: &W) -> Composed<D> {
-        let ds = const { composed_ds::<T, W>() };
-        let mut wqe = Composed::new();
-        request.encode(&self.control(pi), ds, &mut wqe);
-        if const { T::SIGNS } {
-            wqe.sign_whole();
-        }
-        // SAFETY: the caller's.
-        unsafe { self.put(pi, &wqe, ds, WqeRecord { wr_id: request.id(), wqebbs: 1 }) };
-        wqe
-    }
-
-    /// Composes a request of two WQEBBs in CPU registers, and stores it at `pi` and behind, around the ring's end if
-    /// need be.
-    ///
-    /// # Safety
-    /// There is room for two WQEBBs at `pi`, and the queue takes the request (`takes_pair`).
-    #[inline(always)]
-    unsafe fn put_pair<T: Transport, D: HeldDs, W: WorkRequest<T>>(
-        &mut self,
-        pi: Index,
-        request: &W,
-    ) -> [Composed<D>; 2] {
-        let ds = const { composed_ds::<T, W>() };
-        let mut wqe = Composed::<D, { 2 * WQEBB_DS }>::new();
-        request.encode(&self.control(pi), ds, &mut wqe);
-        if const { T::SIGNS } {
-            wqe.sign_whole();
-        }
-        let [first, second] = wqe.pair();
-        let record = WqeRecord { wr_id: request.id(), wqebbs: 2 };
-        // SAFETY: the caller's, of both WQEBBs. No WQE starts in the second.
-        unsafe {
-            self.put(pi, &first, Ds(WQEBB_DS as u8), record);
-            self.put(pi.add(Wqebbs(1)), &second, Ds(ds.0 - WQEBB_DS as u8), WqeRecord { wqebbs: 0, ..record });
-        }
-        [first, second]
-    }
-
-    /// Stores the `ds` of one WQEBB, and its record, at `pi`. Bytes past the WQE's end are left alone, as libmlx5
-    /// leaves them.
-    ///
-    /// # Safety
-    /// There is room for it at `pi`.
-    #[inline(always)]
-    unsafe fn put<D: HeldDs>(&mut self, pi: Index, wqebb: &Composed<D>, ds: Ds, record: WqeRecord) {
-        let place = self.place(pi);
-        // SAFETY: a WQEBB of the ring that is free, and its record in the shadow: `from_parts`' caller vouches for
-        // both.
-        unsafe {
-            // The record first, which waits for nothing: the doorbell's barrier waits for both.
-            record.store::<D>(self.record(place));
-            wqebb.store(self.wqebb(place), usize::from(ds.0));
-        }
-    }
-}
-
-/// A copy of a send queue's places.
 ///
 /// A copy stays in CPU registers while many requests are put. Each store to the ring could change the queue itself, as
 /// far as the compiler knows.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::queue) struct CopiedPlaces {
-    ring: NonNull<u64>,
-    shadow: NonNull<WqeRecord>,
-    mask: u32,
-    /// The control segment's parts at index 0.
-    control: Control,
+pub(in crate::queue) struct Places {
+    /// The send ring, which `from_parts`' caller vouches for.
+    pub(in crate::queue) ring: NonNull<u64>,
+    /// The records of its WQEBBs, likewise.
+    pub(in crate::queue) shadow: NonNull<WqeRecord>,
+    /// The queue pair's number where the control segment's first word has it.
+    pub(in crate::queue) qpn: u64,
+    /// Selects a [`WqebbPlace`] of the ring.
+    pub(in crate::queue) mask: u32,
+    pub(in crate::queue) signal_all: bool,
 }
 
-impl CopiedPlaces {
+impl Places {
+    /// The queue's part of the control segment's first word, for a WQE at an index.
     #[inline(always)]
-    pub(in crate::queue) fn of(queue: &impl Places) -> Self {
-        let control = queue.control(Index::new(SqPi(0)));
-        Self { ring: queue.ring(), shadow: queue.shadow(), mask: queue.mask(), control }
+    pub(in crate::queue) fn first_word(&self, pi: Index) -> u64 {
+        CtrlSeg::index(pi.bits()) | self.qpn
+    }
+
+    /// Where the WQEBB of an index is: always inside of the ring, and its record inside of the shadow.
+    #[inline(always)]
+    pub(in crate::queue) fn place(&self, pi: Index) -> WqebbPlace {
+        WqebbPlace::new(pi, self.mask)
+    }
+
+    /// The first word of a WQEBB of the ring.
+    #[inline(always)]
+    pub(in crate::queue) fn wqebb(&self, place: WqebbPlace) -> NonNull<u64> {
+        // SAFETY: a place is inside of the ring that `from_parts`' caller vouches for.
+        unsafe { self.ring.byte_add(place.ring_offset()) }
+    }
+
+    /// The record of the WQE that starts at a place.
+    #[inline(always)]
+    pub(in crate::queue) fn record(&self, place: WqebbPlace) -> NonNull<WqeRecord> {
+        // SAFETY: there are as many records as places.
+        unsafe { self.shadow.byte_add(place.shadow_offset()) }
+    }
+
+    /// WQEBBs of the ring.
+    #[inline(always)]
+    pub(in crate::queue) const fn wqebbs(&self) -> u32 {
+        WqebbPlace::wqebbs(self.mask)
+    }
+
+    /// Composes a request in CPU registers, and stores it at `pi`, around the ring's end if need be. `N` DS are those of
+    /// its WQEBBs.
+    ///
+    /// # Safety
+    /// There is room for its WQEBBs at `pi`, the request is regular, and the queue's limits cover its needs.
+    #[inline(always)]
+    pub(in crate::queue) unsafe fn put<T: Transport, F: HeldDs, O: Operation, D: Data, const N: usize>(
+        &self,
+        pi: Index,
+        request: &Request<'_, O, D>,
+    ) -> [F; N] {
+        let mut wqe = request.compose(self.first_word(pi), self.signal_all);
+        if const { T::SIGNS } {
+            sign(&mut wqe);
+        }
+        // SAFETY: the caller's.
+        unsafe {
+            self.store(pi, &wqe, const { composed_ds::<O, D>() }, request.record(const { (N / WQEBB_DS) as u64 }))
+        };
+        wqe
+    }
+
+    /// [Puts](Self::put) a request whose doorbell is rung later, and gives its first word.
+    ///
+    /// # Safety
+    /// As for `put`.
+    #[inline(always)]
+    pub(in crate::queue) unsafe fn put_for_later<T: Transport, O: Operation, D: Data>(
+        &self,
+        pi: Index,
+        request: &Request<'_, O, D>,
+    ) -> u64 {
+        // One WQEBB in words: cheaper for a WQE that is stored only once. More have more words than a CPU has registers.
+        // SAFETY: the caller's.
+        unsafe {
+            match const { composed_wqebbs::<O, D>() } {
+                1 => self.put::<T, DsWords, _, _, WQEBB_DS>(pi, request)[0].first_word(),
+                2 => self.put::<T, Wide, _, _, { 2 * WQEBB_DS }>(pi, request)[0].first_word(),
+                3 => self.put::<T, Wide, _, _, { 3 * WQEBB_DS }>(pi, request)[0].first_word(),
+                _ => self.put::<T, Wide, _, _, { 4 * WQEBB_DS }>(pi, request)[0].first_word(),
+            }
+        }
+    }
+
+    /// Stores a WQE of `ds` at `pi`, and its records. Bytes past the WQE's end are left alone, as libmlx5 leaves them.
+    ///
+    /// # Safety
+    /// There is room for it at `pi`.
+    #[inline(always)]
+    unsafe fn store<F: HeldDs, const N: usize>(&self, pi: Index, wqe: &[F; N], Ds(ds): Ds, record: DsWords) {
+        let mut at = pi;
+        for (n, wqebb) in wqe.chunks(WQEBB_DS).enumerate() {
+            let place = self.place(at);
+            // No WQE starts in a later WQEBB.
+            let record = if n == 0 { record } else { DsWords([record.0[0], 0]) };
+            let stored = usize::from(ds) - n * WQEBB_DS;
+            // SAFETY: a WQEBB of the ring that is free, and its record in the shadow: `from_parts`' caller vouches for
+            // both. The `i`th DS is in that WQEBB, aligned as it is.
+            unsafe {
+                // The record first, which waits for nothing: the doorbell's barrier waits for both.
+                F::new(record).store(self.record(place).cast());
+                for (i, ds) in wqebb.iter().enumerate().take(stored) {
+                    ds.store(self.wqebb(place).byte_add(i * crate::types::DS_BYTES));
+                }
+            }
+            at = at.add(Wqebbs(1));
+        }
     }
 }
 
-// SAFETY: copied from places of one queue.
-unsafe impl Places for CopiedPlaces {
+/// The size of a request that is composed in CPU registers, which fits four WQEBBs by type; zero for others.
+pub(in crate::queue) const fn composed_ds<O: Operation, D: Data>() -> Ds {
+    let most = 4 * WQEBB_DS;
+    match Request::<'static, O, D>::DS {
+        // At most 16.
+        Some(ds) if ds <= most => Ds(ds as u8),
+        _ => Ds(0),
+    }
+}
+
+/// The WQEBBs of such a request; zero for others.
+pub(in crate::queue) const fn composed_wqebbs<O: Operation, D: Data>() -> u16 {
+    composed_ds::<O, D>().wqebbs().0
+}
+
+/// A WQE in the ring whose doorbell has not been rung. Two words without padding, so that it stays in CPU registers
+/// even when an out-of-line function returns it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::queue) struct WqeInRing {
+    /// The first word of the control segment, in memory order: the doorbell.
+    pub(in crate::queue) first_word: u64,
+    /// The size in DS, and whether it is inline.
+    shape: u64,
+}
+
+impl WqeInRing {
+    const INLINE: u64 = 1 << 8;
+
+    /// No WQE.
+    pub(in crate::queue) const NONE: Self = Self { first_word: 0, shape: 0 };
+
     #[inline(always)]
-    fn ring(&self) -> NonNull<u64> {
-        self.ring
+    pub(in crate::queue) const fn new(first_word: u64, Ds(ds): Ds, inline: bool) -> Self {
+        Self { first_word, shape: ds as u64 | if inline { Self::INLINE } else { 0 } }
+    }
+
+    /// A WQE whose doorbell is never a BlueFlame copy: its size is no size that BlueFlame takes.
+    #[inline(always)]
+    pub(in crate::queue) const fn without_blueflame(first_word: u64) -> Self {
+        Self { first_word, ..Self::NONE }
+    }
+
+    /// A composed request, by its first word.
+    #[inline(always)]
+    pub(in crate::queue) fn composed<O: Operation, D: Data>(first_word: u64) -> Self {
+        Self::new(first_word, const { composed_ds::<O, D>() }, Request::<'static, O, D>::INLINE)
     }
 
     #[inline(always)]
-    fn shadow(&self) -> NonNull<WqeRecord> {
-        self.shadow
+    pub(in crate::queue) const fn ds(self) -> Ds {
+        Ds(self.shape as u8)
     }
 
     #[inline(always)]
-    fn mask(&self) -> u32 {
-        self.mask
+    pub(in crate::queue) const fn is_inline(self) -> bool {
+        self.shape & Self::INLINE != 0
     }
 
     #[inline(always)]
-    fn control(&self, pi: Index) -> Control {
-        Control { index: pi.bits(), ..self.control }
+    pub(in crate::queue) const fn wqebbs(self) -> Wqebbs {
+        self.ds().wqebbs()
     }
 }

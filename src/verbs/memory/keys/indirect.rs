@@ -9,8 +9,8 @@ use crate::verbs::domain::protection::{PdHandle, ProtectionDomain};
 use crate::verbs::error::{Error, in_range, non_null};
 use crate::verbs::event::event;
 use crate::verbs::ffi;
+use crate::wqe::data::{Nothing, SameList};
 use crate::wqe::operations::{ConfigureKey, Invalidate};
-use crate::wqe::parts::{Empty, Unchanged};
 use crate::wqe::{self, Remote, Request, Sge};
 
 /// An indirect memory key (`mlx5dv_create_mkey`): requests put memory of other keys behind it. By this key, that memory
@@ -26,8 +26,8 @@ use crate::wqe::{self, Remote, Request, Sge};
 /// fn write_halves(
 ///     sq: &mut Owned<SendQueue<transport::Rc>, Qp>, key: &IndirectKey, page: &Buffer, to: Remote,
 /// ) -> Result<(), Box<dyn std::error::Error>> {
-///     let half = wqe::keys::Strided { addr: page.addr() + 256, bytes: 256, stride: 512, lkey: page.lkey() };
-///     let configure = key.configure().rights(KeyRights::NONE).interleaved(8, [half]);
+///     let half = [wqe::keys::Strided { addr: page.addr() + 256, bytes: 256, stride: 512, lkey: page.lkey() }];
+///     let configure = key.configure().rights(KeyRights::NONE).interleaved(8, &half);
 ///     let write = wqe::write(to).gather([key.sge(0, 8 * 256)]).fence(Fence::Small).signaled(WrId(1));
 ///     let mut batch = sq.batch();
 ///     // SAFETY: the page stays until the write is done, and nobody changes it.
@@ -81,7 +81,7 @@ impl ProtectionDomain {
         self.indirect_key_with(entries, ffi::MLX5DV_MKEY_INIT_ATTR_FLAGS_INDIRECT)
     }
 
-    /// The same, for a key that encrypts: a request sets how ([`Request::encryption`]). Before that request, the key
+    /// The same, for a key that encrypts: a request sets how ([`Request::formats`]). Before that request, the key
     /// gives access to nothing. [`DeviceAttr::encryption`](crate::verbs::device::DeviceAttr::encryption) says whether
     /// the device has such keys.
     ///
@@ -127,12 +127,12 @@ impl IndirectKey {
 
     /// A request that sets the memory behind the key, and the rights to it. [`wqe::configure_key`] documents the
     /// obligations of its poster, and the requirements of the next request.
-    pub fn configure(&self) -> Request<ConfigureKey, Unchanged> {
+    pub fn configure(&self) -> Request<'static, ConfigureKey, SameList> {
         wqe::configure_key(self.rkey(), self.entries)
     }
 
     /// A request that ends all access by the key, until the key is configured again.
-    pub fn take_back(&self) -> Request<Invalidate, Empty> {
+    pub fn take_back(&self) -> Request<'static, Invalidate, Nothing> {
         wqe::local_invalidate(self.rkey())
     }
 

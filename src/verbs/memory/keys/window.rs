@@ -14,9 +14,9 @@ use crate::verbs::event::event;
 use crate::verbs::memory::access::Access;
 use crate::verbs::memory::buffer::Buffer;
 use crate::verbs::memory::rights::require;
+use crate::wqe::data::{Named, Nothing};
 use crate::wqe::keys::{Window, WindowRights};
 use crate::wqe::operations::{BindWindow, Invalidate};
-use crate::wqe::parts::{Empty, Piece};
 use crate::wqe::{self, Request};
 
 /// The type of a window ([`Window`] lists the differences).
@@ -149,7 +149,7 @@ impl MemoryWindow {
         buffer: &Buffer,
         range: Range<usize>,
         rights: WindowRights,
-    ) -> Result<Request<BindWindow, Piece>, Error> {
+    ) -> Result<Request<'static, BindWindow, Named>, Error> {
         let local = if rights.change() { Access::LOCAL_WRITE } else { Access::LOCAL_READ };
         require(buffer.access(), Access::MW_BIND | local)?;
         self.pd.context.check(OBJECT, [&**buffer.registration.pd()])?;
@@ -166,7 +166,7 @@ impl MemoryWindow {
 
     /// A request that takes the window back: its key gives no access once the request is done. Post the request for a
     /// type 2 window to the queue pair that has bound it. A type 1 window has a new key then.
-    pub fn take_back(&mut self) -> Request<Invalidate, Empty> {
+    pub fn take_back(&mut self) -> Request<'static, Invalidate, Nothing> {
         match self.kind {
             WindowType::Type2 => wqe::local_invalidate(self.rkey),
             WindowType::Type1 => {

@@ -55,7 +55,7 @@ const fn at(id: &'static str, group: &'static str, x: u64, case: &'static str, b
 /// The meaning of each goal for readers of the page, in the page's order.
 pub(crate) const MEANINGS: &[(&str, &str)] = &[
     ("P1", "a posted request costs little more than its stores, and one fence less than two"),
-    ("P2", "a template, composed once, costs little more than its stores when it is fired"),
+    ("P2", "a prepared request costs little more than its stores when it is posted"),
     ("P3", "a burst costs little more than its stores; one core feeds 215 million messages a second, polling included"),
     ("P4", "a polled completion costs little more than its loads, in this core's cache and in another's"),
     ("P5", "each is several times as fast as libmlx5, on equal rings in the same process"),
@@ -85,10 +85,10 @@ pub(crate) const GOALS: &[Goal] = &[
     goal("P1", "post", "typed one fence", Instructions(58)),
     goal("P1", "post", "typed one fence", Within(0.80, "typed two fences")),
     // A prepared request, patched and fired.
-    goal("P2", "post", "template two fences", Within(1.15, "template floor two fences")),
-    goal("P2", "post", "template one fence", Within(1.15, "template floor one fence")),
-    goal("P2", "post", "template two fences", Instructions(37)),
-    goal("P2", "post", "template one fence", Instructions(37)),
+    goal("P2", "post", "prepared two fences", Within(1.15, "prepared floor two fences")),
+    goal("P2", "post", "prepared one fence", Within(1.15, "prepared floor one fence")),
+    goal("P2", "post", "prepared two fences", Instructions(37)),
+    goal("P2", "post", "prepared one fence", Instructions(37)),
     // Many requests, one doorbell.
     goal("P3", "burst of 16", "batch", Within(1.15, "floor")),
     goal("P3", "burst of 64", "batch", Within(1.15, "floor")),
@@ -109,8 +109,8 @@ pub(crate) const GOALS: &[Goal] = &[
     goal("P5", "post", "typed two fences", Faster(4.5, "ibv_wr default")),
     goal("P5", "post", "typed one fence", Faster(4.0, "ibv_wr single-threaded")),
     goal("P5", "post", "typed one fence", Faster(6.0, "ibv_wr default")),
-    goal("P5", "post", "template two fences", Faster(5.0, "ibv_wr single-threaded")),
-    goal("P5", "post", "template two fences", Faster(8.0, "ibv_wr default")),
+    goal("P5", "post", "prepared two fences", Faster(5.0, "ibv_wr single-threaded")),
+    goal("P5", "post", "prepared two fences", Faster(8.0, "ibv_wr default")),
     goal("P5", "poll", "poll_with(1) fields", Faster(8.0, "ibv_poll_cq(1) single-threaded")),
     goal("P5", "poll", "poll_with(1) fields", Faster(8.0, "ibv_poll_cq(1) default")),
     goal("P5", "poll", "poll_with(16) fields", Faster(5.0, "ibv_poll_cq(16) single-threaded")),
@@ -128,11 +128,11 @@ pub(crate) const GOALS: &[Goal] = &[
     at("P10", "set-up", 64, "blueflame", Within(1.05, "by hand")),
     at("P10", "set-up", 512, "blueflame", Within(1.05, "by hand")),
     // After work that has taken all caches, TLBs and predictors.
-    goal("P9", "cold post", "template", Within(1.30, "template floor")),
-    goal("P9", "cold post", "template", Faster(4.0, "ibv_wr default")),
-    goal("P9", "cold post", "template, rehearsed", Within(0.75, "template")),
-    goal("P9", "cold frame", "template", Within(1.30, "floor")),
-    goal("P9", "cold frame", "template", Faster(4.0, "ibv_wr default")),
+    goal("P9", "cold post", "prepared", Within(1.30, "prepared floor")),
+    goal("P9", "cold post", "prepared", Faster(4.0, "ibv_wr default")),
+    goal("P9", "cold post", "prepared, rehearsed", Within(0.75, "prepared")),
+    goal("P9", "cold frame", "prepared", Within(1.30, "floor")),
+    goal("P9", "cold frame", "prepared", Faster(4.0, "ibv_wr default")),
     // Frames of a striding queue, from this core's cache.
     goal("P12", "receive frames", "plain", Within(1.15, "floor plain")),
     goal("P12", "receive frames", "compressed", Within(1.15, "floor compressed")),
@@ -163,9 +163,9 @@ pub(crate) const GOALS: &[Goal] = &[
     goal("P15", "post frame", "typed", Within(1.10, "floor")),
     goal("P15", "post frame", "typed", Within(1.10, "floor with wr_id")),
     goal("P15", "post frame one entry", "typed", Within(1.10, "floor")),
-    goal("P15", "post frame", "template", Within(1.15, "template floor")),
+    goal("P15", "post frame", "prepared", Within(1.15, "prepared floor")),
     // An order: the time begins with the signal, and ends with the doorbell.
-    goal("P15", "order", "template", Within(1.15, "floor")),
+    goal("P15", "order", "prepared", Within(1.15, "floor")),
     goal("P15", "order", "delegated", Within(1.15, "delegated floor")),
     goal("P7", "hot functions", "disassembly", Tested("success without calls, no panic, no bounds branch: a test")),
     // A lone request by an 8-byte doorbell.

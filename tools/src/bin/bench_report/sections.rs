@@ -38,8 +38,8 @@ pub(crate) const SECTIONS: &[Section] = &[
             ("post doorbell", "8 bytes inline, RDMA WRITE, 8-byte doorbell"),
             ("post one entry", "one scatter/gather entry, RDMA WRITE"),
             ("post doorbell one entry", "one scatter/gather entry, RDMA WRITE, 8-byte doorbell"),
-            ("template entry", "template: one scatter/gather entry, RDMA WRITE"),
-            ("template send", "template: SEND"),
+            ("prepared entry", "prepared: one scatter/gather entry, RDMA WRITE"),
+            ("prepared send", "prepared: SEND"),
         ]),
     },
     Section {

@@ -96,7 +96,7 @@ pub(crate) fn verdicts(figures: &[Figure<'_>]) -> Grid {
 /// The cases that readers ask about first: group, case, and description.
 pub(crate) const HEADLINES: &[(&str, &str, &str)] = &[
     ("post", "typed two fences", "a WRITE of 8 bytes inline, posted by BlueFlame"),
-    ("post", "template two fences", "the same, from a template"),
+    ("post", "prepared two fences", "the same, prepared"),
     ("post doorbell", "typed two fences", "the same, by the 8-byte doorbell"),
     ("burst of 64", "batch", "each of 64 such requests with one doorbell"),
     ("burst of 64 and poll", "blueflame", "the same, and polling its completion"),

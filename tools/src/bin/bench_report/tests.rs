@@ -155,9 +155,9 @@ fn the_summary_has_the_agreed_form() {
 fn a_case_is_held_against_the_floor_that_does_the_same() {
     let names = [
         "floor two fences",
-        "template floor two fences",
+        "prepared floor two fences",
         "typed two fences",
-        "template two fences",
+        "prepared two fences",
         "floor fields",
         "floor fields 16",
         "poll_with(1) fields",
@@ -168,7 +168,7 @@ fn a_case_is_held_against_the_floor_that_does_the_same() {
     let measured = read(&folder(&records, &json!({})));
     let floor = |case| measured.floor_of(measured.find("g", None, case).unwrap()).map(|floor| floor.case.as_str());
     assert_eq!(floor("typed two fences"), Some("floor two fences"));
-    assert_eq!(floor("template two fences"), Some("template floor two fences"));
+    assert_eq!(floor("prepared two fences"), Some("prepared floor two fences"));
     assert_eq!(floor("poll_with(1) fields"), Some("floor fields"));
     assert_eq!(floor("poll_with(16) fields"), Some("floor fields 16"));
     assert_eq!(floor("typed shared"), None);

@@ -65,7 +65,7 @@ fn wraps(lab: &Lab) -> Result<Seen, Failure> {
         for n in first..first + BATCH {
             let (at, bytes) = (far.memory.remote().at(place(n) as u64), data(n));
             let last = n + 1 == first + BATCH;
-            batch.push(&wqe::write(at).inline(&bytes[..len(n)]).signaled_if(last, WrId(n.into())))?;
+            batch.push(&wqe::write(at).inline_slice(&bytes[..len(n)]).signaled_if(last, WrId(n.into())))?;
         }
         batch.ring_doorbell();
         let done = near.sent(lab, "a batch of WRITEs")?;
@@ -88,7 +88,7 @@ fn wide(lab: &Lab) -> Result<Seen, Failure> {
     for n in 0..rounds {
         let bytes = pattern(n, 1 + (n % 100) as usize);
         far.receive(WrId(n.into()), 0..256)?;
-        near.run(lab, "a SEND", &wqe::send().imm(n).inline(&bytes[..]).signaled(WrId(n.into())))?;
+        near.run(lab, "a SEND", &wqe::send().imm(n).inline_slice(&bytes[..]).signaled(WrId(n.into())))?;
         let received = far.received(lab, "the receive of a SEND")?;
         let expected = (WrId(n.into()), bytes.len(), Some(n));
         ensure(received == expected, || format!("received {received:?}, not {expected:?}"))?;
@@ -110,7 +110,7 @@ fn inline(lab: &Lab) -> Result<Seen, Failure> {
             let data = pattern(len as u32, len);
             far.memory.fill(0);
             far.receive(WrId(1), 0..256)?;
-            near.run(lab, "a SEND", &wqe::send().inline(&data[..]).signaled(WrId(2)))?;
+            near.run(lab, "a SEND", &wqe::send().inline_slice(&data[..]).signaled(WrId(2)))?;
             let End { pair, received, memory, .. } = &mut far;
             let rq = pair.rq.as_mut().ok_or("no receive queue")?;
             let (arrived, was_inside) = lab.until("the receive of a SEND", || {
@@ -166,7 +166,7 @@ fn compressed<F: VerbsFormat>(lab: &Lab) -> Result<Seen, Failure> {
         for burst in data.chunks(MESSAGES / 3) {
             let mut sends = near.pair.sq.batch();
             for (n, bytes) in (1..).zip(burst) {
-                sends.push(&wqe::send().inline(&bytes[..]).signaled_if(n == burst.len(), WrId(n as u64)))?;
+                sends.push(&wqe::send().inline_slice(&bytes[..]).signaled_if(n == burst.len(), WrId(n as u64)))?;
             }
             sends.ring_doorbell();
             near.sent(lab, "a burst of SENDs")?;

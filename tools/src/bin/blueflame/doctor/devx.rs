@@ -58,7 +58,7 @@ fn rings(lab: &Lab) -> Result<Seen, Failure> {
             let rq = pair.rq.as_mut().ok_or("no receive queue")?;
             // SAFETY: the memory is registered longer than the queue lives, and read after the completion.
             unsafe { rq.post_unchecked(WrId(round.into()), &[memory.sge_of(0..256)]) }?;
-            pair.sq.post(&wqe::send().inline(&data[..]).signaled(WrId(1)))?;
+            pair.sq.post(&wqe::send().inline_slice(&data[..]).signaled(WrId(1)))?;
             lab.completion("a SEND", sent, |cqe| pair.sq.complete(cqe))?;
             let message = lab.completion("its receive", received, |cqe| rq.complete(cqe))?;
             same("a SEND", &data, &memory.to_vec(0..message.bytes as usize))?;
@@ -83,7 +83,7 @@ fn frames(lab: &Lab) -> Result<Seen, Failure> {
     for number in 0..20 {
         let sent = own.frame(number, 60 + number as usize);
         let (headers, rest) = sent.split_first_chunk::<18>().ok_or("too short a frame")?;
-        sq.post(&wqe::frame().inline_headers(headers).inline(rest).signaled(WrId(1)))?;
+        sq.post(&wqe::frame().inline_headers(headers).inline_slice(rest).signaled(WrId(1)))?;
         lab.completion("a frame that leaves", &mut cq, |cqe| sq.complete(cqe))?;
         let (arrived, _) = receiver.next(lab)?;
         same("a frame", &sent, &arrived)?;

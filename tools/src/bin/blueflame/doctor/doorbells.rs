@@ -131,7 +131,8 @@ fn by_mode<F: FlushMode, C: BlockCopy>(lab: &Lab, copy: C) -> Result<(), Failure
     for round in 0..ROUNDS {
         let bytes = pattern(round, (1 + 2 * round + round % 2) as usize);
         let at = (round as usize % 16) * 256;
-        let request = wqe::write(far.memory.remote().at(at as u64)).inline(&bytes[..]).signaled(WrId(round.into()));
+        let request =
+            wqe::write(far.memory.remote().at(at as u64)).inline_slice(&bytes[..]).signaled(WrId(round.into()));
         near.run(lab, "a WRITE", &request)?;
         same("a WRITE", &bytes, &far.memory.to_vec(at..at + bytes.len()))?;
     }

@@ -194,9 +194,9 @@ impl Sender {
         for (n, frame) in frames.iter().enumerate() {
             let (headers, rest) = frame.split_first_chunk::<18>().ok_or("too short a frame")?;
             let last = n + 1 == frames.len();
-            let request = wqe::frame().inline_headers(*headers);
+            let request = wqe::frame().inline_headers(headers);
             if rest.len() <= 64 && n % 2 == 0 {
-                batch.push(&request.inline(rest).signaled_if(last, WrId(n as u64)))?;
+                batch.push(&request.inline_slice(rest).signaled_if(last, WrId(n as u64)))?;
             } else {
                 self.memory.write(n * SLOT, rest);
                 let rest = self.memory.sge_of(n * SLOT..n * SLOT + rest.len());
@@ -331,7 +331,7 @@ fn large_send(lab: &Lab) -> Result<Seen, Failure> {
     let data = pattern(8, PAYLOAD);
     sender.memory.write(0, &data);
     let request = wqe::frame()
-        .inline_headers(headers)
+        .inline_headers(&headers)
         .l3_checksum()
         .l4_checksum()
         .large(SEGMENT as u16)

@@ -4,8 +4,8 @@ use blueflame::transport::Rc;
 use blueflame::verbs::memory::{Prefetch, WindowType};
 use blueflame::verbs::{Access, Pool};
 use blueflame::wqe::formats::{
-    BlockSignature, BlockSignatureKind, BlockSize, EncryptedSide, Encryption, Escape, Guard, Seed, SignatureOrder,
-    SignedBlocks, T10Dif,
+    BlockSignature, BlockSignatureKind, BlockSize, EncryptedSide, Encryption, Escape, Formats, Guard, Seed,
+    SignatureOrder, SignedBlocks, T10Dif,
 };
 use blueflame::wqe::keys::{KeyRights, WindowRights};
 use blueflame::wqe::{self, Fence};
@@ -82,7 +82,7 @@ fn window(lab: &Lab, kind: WindowType) -> Result<Seen, Failure> {
         far.run(lab, "the binding of a window", &bind.signaled(WrId(1)))?;
         place = Remote { addr: page.addr() + at as u64, rkey: window.rkey() };
         let data = pattern(round, 60);
-        near.run(lab, "a WRITE by the window", &wqe::write(place).inline(&data[..]).signaled(WrId(2)))?;
+        near.run(lab, "a WRITE by the window", &wqe::write(place).inline_slice(&data[..]).signaled(WrId(2)))?;
         same("a WRITE by the window", &data, &page.to_vec(at..at + 60))?;
         far.run(lab, "the end of a window", &window.take_back().signaled(WrId(3)))?;
     }
@@ -102,7 +102,7 @@ fn indirect(lab: &Lab) -> Result<Seen, Failure> {
     }
     let key = lab.pd().indirect_key(4)?;
     let pieces = places.map(|at| far.memory.sge_of(at..at + PIECE));
-    let configure = key.configure().rights(KeyRights::REMOTE_READ).list(pieces);
+    let configure = key.configure().rights(KeyRights::REMOTE_READ).list(&pieces);
     far.run(lab, "the configuration of a key", &configure.signaled(WrId(1)))?;
     let place = near.memory.sge_of(0..4 * PIECE);
     near.run(lab, "a READ by the key", &wqe::read(key.remote(0)).scatter([place]).signaled(WrId(2)))?;
@@ -118,7 +118,7 @@ fn on_demand(lab: &Lab) -> Result<Seen, Failure> {
     for (round, at) in [PAGE, BYTES / 2, BYTES - PAGE].into_iter().enumerate() {
         let data = pattern(round as u32, 64);
         let place = memory.remote().at(at as u64);
-        near.run(lab, "a WRITE", &wqe::write(place).inline(&data[..]).signaled(WrId(1)))?;
+        near.run(lab, "a WRITE", &wqe::write(place).inline_slice(&data[..]).signaled(WrId(1)))?;
         same("a WRITE", &data, &memory.to_vec(at..at + 64))?;
     }
     Ok(Seen::new("written to a prefetched page, and to two that came by faults"))
@@ -182,8 +182,8 @@ fn signature(lab: &Lab) -> Result<Seen, Failure> {
     };
     let blocks = SignedBlocks { size: BlockSize::B512, signature: BlockSignatureKind::T10Dif(dif) };
     let signature = BlockSignature::on_wire(blocks);
-    let configure = key.configure().rights(KeyRights::LOCAL_WRITE).list([near.memory.sge_of(0..BLOCKS * BLOCK)]);
-    near.post(&configure.signature(signature, key.psvs()))?;
+    let (memory, formats) = ([near.memory.sge_of(0..BLOCKS * BLOCK)], Formats::signature(signature, key.psvs()));
+    near.post(&key.configure().rights(KeyRights::LOCAL_WRITE).list(&memory).formats(&formats))?;
     for set_psv in signature.set_psvs(key.psvs()) {
         near.post(&set_psv)?;
     }
@@ -233,8 +233,8 @@ fn encryption(lab: &Lab) -> Result<Seen, Failure> {
         order: SignatureOrder::default(),
     };
     let key = EncryptingKey::new(&pd, 4)?;
-    let memory = near.memory.sge_of(0..UNIT);
-    near.post(&key.configure().rights(KeyRights::LOCAL_WRITE).list([memory]).encryption(encryption))?;
+    let (memory, formats) = ([near.memory.sge_of(0..UNIT)], Formats::encryption(encryption));
+    near.post(&key.configure().rights(KeyRights::LOCAL_WRITE).list(&memory).formats(&formats))?;
     let by_key = key.sge(0, UNIT as u32);
     let write = wqe::write(far.memory.remote()).gather([by_key]).fence(Fence::Small);
     near.run(lab, "a WRITE by the key", &write.signaled(WrId(1)))?;

@@ -10,7 +10,8 @@ use blueflame::transport::{Connected, Rc, Receives};
 use blueflame::verbs::{
     Access, Buffer, Device, OwnedCq, Path, Pool, ProtectionDomain, QpBuilder, QueuePair, VerbsTransport,
 };
-use blueflame::wqe::WorkRequest;
+use blueflame::wqe::data::Data;
+use blueflame::wqe::{Request, SupportedOn};
 use blueflame::{CompleteError, CompletionQueue, WrId};
 use blueflame_devx::Context;
 
@@ -174,7 +175,7 @@ impl<T: VerbsTransport + Receives> End<T> {
 
 impl<T: VerbsTransport, R: Register> End<T, R> {
     /// Posts a request that names memory of this end, or none.
-    pub(crate) fn post(&mut self, request: &impl WorkRequest<T>) -> Result<(), Failure> {
+    pub(crate) fn post<O: SupportedOn<T>, D: Data>(&mut self, request: &Request<'_, O, D>) -> Result<(), Failure> {
         // SAFETY: requests of checks name memory of their ends, which is registered longer than the queues live, and
         // is looked at after completions.
         Ok(unsafe { self.pair.sq.post_unchecked(request) }?)
@@ -187,7 +188,12 @@ impl<T: VerbsTransport, R: Register> End<T, R> {
     }
 
     /// Posts a request, and waits for its completion.
-    pub(crate) fn run(&mut self, lab: &Lab, what: &str, request: &impl WorkRequest<T>) -> Result<(), Failure> {
+    pub(crate) fn run<O: SupportedOn<T>, D: Data>(
+        &mut self,
+        lab: &Lab,
+        what: &str,
+        request: &Request<'_, O, D>,
+    ) -> Result<(), Failure> {
         self.post(request)?;
         let done = self.sent(lab, what)?;
         ensure(done == request.id(), || format!("{what}: the completion is of {done:?}, not of {:?}", request.id()))

@@ -103,7 +103,7 @@ where
         if bytes <= 100 {
             far.memory.fill(0);
             far.receive(WrId(4), to..to + 8192)?;
-            near.run(lab, "a SEND", &wqe::send().inline(&data[..]).signaled(WrId(14)))?;
+            near.run(lab, "a SEND", &wqe::send().inline_slice(&data[..]).signaled(WrId(14)))?;
             far.received(lab, "the receive of an inline SEND")?;
             same("an inline SEND", &data, &arrived(far))?;
         }
@@ -218,7 +218,7 @@ fn second_port(lab: &Lab) -> Result<Seen, Failure> {
         let ends = [(&mut first, &mut first_far, lab.subject.port.number), (&mut near, &mut far, second.port.number)];
         for (from, to, port) in ends {
             let place = to.memory.remote().at(64);
-            from.run(lab, "a WRITE", &wqe::write(place).inline(&data[..]).signaled(WrId(1)))?;
+            from.run(lab, "a WRITE", &wqe::write(place).inline_slice(&data[..]).signaled(WrId(1)))?;
             same(&format!("a WRITE over port {port}"), &data, &to.memory.to_vec(64..128))?;
         }
     }

@@ -54,7 +54,7 @@ fn ud(lab: &Lab) -> Result<Seen, Failure> {
         let sge = near.memory.sge_of(0..data.len());
         // Two WQEBBs inline, or gathered behind a full address.
         if data.len() <= INLINE as usize && round % 2 == 0 {
-            near.run(lab, "a datagram", &wqe::send().to(to).inline(&data[..]).signaled(WrId(1)))?;
+            near.run(lab, "a datagram", &wqe::send().to(to).inline_slice(&data[..]).signaled(WrId(1)))?;
         } else {
             near.run(lab, "a datagram", &wqe::send().to(to).imm(round).gather([sge]).signaled(WrId(1)))?;
         }
@@ -98,7 +98,7 @@ fn xrc(lab: &Lab) -> Result<Seen, Failure> {
     for round in 0..20 {
         let data = pattern(round, 10 + round as usize);
         let (srq, received, memory) = &mut workers[round as usize % 2];
-        sq.post(&wqe::send().to(srq.handle().srqn()).inline(&data[..]).signaled(WrId(2)))?;
+        sq.post(&wqe::send().to(srq.handle().srqn()).inline_slice(&data[..]).signaled(WrId(2)))?;
         lab.completion("a SEND", &mut cq, |cqe| sq.complete(cqe))?;
         // SAFETY: only receives of this queue complete here, and each completion is polled once.
         let message = lab.completion("the receive of the right queue", received, |cqe| unsafe { srq.complete(cqe) })?;
@@ -131,8 +131,8 @@ fn dc(lab: &Lab) -> Result<Seen, Failure> {
         let (target, srq, cq, memory) = &mut targets[round as usize % 2];
         let address = lab.pd().address(&path.route(&target.endpoint(&path))?)?.target(target.dctn(), target.key());
         let place = memory.remote().at(SLOT as u64);
-        pair.sq.post(&wqe::write(place).to(address).inline(&data[..]))?;
-        pair.sq.post(&wqe::send().to(address).inline(&data[..]).signaled(WrId(2)))?;
+        pair.sq.post(&wqe::write(place).to(address).inline_slice(&data[..]))?;
+        pair.sq.post(&wqe::send().to(address).inline_slice(&data[..]).signaled(WrId(2)))?;
         lab.completion("a SEND", &mut sent, |cqe| pair.sq.complete(cqe))?;
         // SAFETY: only receives of this queue complete here, and each completion is polled once.
         let message = lab.completion("the receive of the right target", cq, |cqe| unsafe { srq.complete(cqe) })?;

@@ -63,7 +63,7 @@ impl Shared {
     fn message(&mut self, lab: &Lab) -> Result<usize, Failure> {
         let data = pattern(self.sent, 1 + self.sent as usize % INLINE as usize);
         let turn = self.sent as usize % 2;
-        self.near[turn].run(lab, "a SEND", &wqe::send().imm(self.sent).inline(&data[..]).signaled(WrId(1)))?;
+        self.near[turn].run(lab, "a SEND", &wqe::send().imm(self.sent).inline_slice(&data[..]).signaled(WrId(1)))?;
         let Self { srq, received, .. } = self;
         let (qpn, Received { buffer, bytes, imm, .. }) = lab.completion("the receive of a SEND", received, |cqe| {
             // SAFETY: only receives of this queue complete here, and each completion is polled once.

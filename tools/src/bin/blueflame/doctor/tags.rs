@@ -68,7 +68,7 @@ fn matching(lab: &Lab) -> Result<Seen, Failure> {
         let data = pattern(n as u32, 50);
         let tag = if n == 4 { 99 } else { n as u64 };
         let message = [&TagHeader::eager(tag).to_bytes()[..], &data].concat();
-        sender.run(lab, "a tagged SEND", &wqe::send().inline(&message[..]).signaled(WrId(1)))?;
+        sender.run(lab, "a tagged SEND", &wqe::send().inline_slice(&message[..]).signaled(WrId(1)))?;
         match event(lab, "a tagged message", &mut list, &mut cq)? {
             TagEvent::Matched { wr_id, header: Some(header), bytes, complete: true, .. } if n != 4 => {
                 let expected = (WrId(1000 + n as u64), tag);

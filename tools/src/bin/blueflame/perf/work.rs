@@ -4,8 +4,7 @@ use blueflame::db::Register;
 use blueflame::queue::{PostError, SendBatch};
 use blueflame::transport::Transport;
 use blueflame::types::Srqn;
-use blueflame::wqe::address::To;
-use blueflame::wqe::operations::{CompareSwap, FetchAdd, Read, Send, Write};
+use blueflame::wqe::operations::{CompareSwap, FetchAdd, Read, Send, To, Write};
 use blueflame::wqe::{self, DcAddress, SupportedOn, UdAddress};
 use blueflame::{Remote, Sge, WrId};
 
@@ -123,7 +122,7 @@ macro_rules! works {
         // SAFETY: the caller's promise.
         unsafe {
             match $message.inline {
-                Some(bytes) => $batch.push_unchecked(&$begin.inline(bytes).signaled_if($signaled, $wr_id)),
+                Some(bytes) => $batch.push_unchecked(&$begin.inline_slice(bytes).signaled_if($signaled, $wr_id)),
                 None => $batch.push_unchecked(&$begin.gather([$message.place]).signaled_if($signaled, $wr_id)),
             }
         }

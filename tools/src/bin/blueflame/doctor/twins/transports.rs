@@ -27,7 +27,7 @@ macro_rules! reliable {
         for len in [12, 28, 44, 60, 108] {
             let data = pattern(len as u32, len);
             let theirs = Request::new(Verb::Write(place), Data::Inline(&data)).to(whom);
-            let ours = wqe::write(place)$(.to($to))?.inline(&data[..]);
+            let ours = wqe::write(place)$(.to($to))?.inline_slice(&data[..]);
             twins.post(lab, way, &theirs, &ours.signaled(WrId(1)))?;
         }
         let theirs = |verb, list| Request::new(verb, Data::Memory(list)).to(whom);
@@ -85,7 +85,7 @@ pub(super) fn ud(lab: &Lab) -> Result<Seen, Failure> {
         for len in [12, 28, 60] {
             let data = pattern(len as u32, len);
             let theirs = Request::new(Verb::Send, Data::Inline(&data)).to(whom);
-            twins.post(lab, way, &theirs, &wqe::send().to(to).inline(&data[..]).signaled(WrId(1)))?;
+            twins.post(lab, way, &theirs, &wqe::send().to(to).inline_slice(&data[..]).signaled(WrId(1)))?;
         }
         let theirs = |verb| Request::new(verb, Data::Memory(&list)).to(whom);
         twins.post(lab, way, &theirs(Verb::Send), &wqe::send().to(to).gather(list).signaled(WrId(2)))?;

@@ -7,7 +7,8 @@ use blueflame::transport::Rc;
 use blueflame::types::Psn;
 use blueflame::verbs::adopt::adopt_qp;
 use blueflame::verbs::{OwnedCq, Qp, QueuePair, VerbsTransport};
-use blueflame::wqe::WorkRequest;
+use blueflame::wqe::data::Data;
+use blueflame::wqe::{self, SupportedOn};
 
 use super::compare::{Ring, Rules, fill, record, ring};
 use super::pair::{Sizes, TheirPair, parts, poll};
@@ -76,12 +77,12 @@ impl<T: VerbsTransport> Twins<T> {
     }
 
     /// Both post a request, and wait for it. Compares the WQEs, and the doorbell records.
-    pub(super) fn post(
+    pub(super) fn post<O: SupportedOn<T>, D: Data>(
         &mut self,
         lab: &Lab,
         way: Way,
         theirs: &Request<'_>,
-        ours: &impl WorkRequest<T>,
+        ours: &wqe::Request<'_, O, D>,
     ) -> Result<(), Failure> {
         // SAFETY: requests of twins name memory of our end, which is registered longer than either queue pair lives.
         unsafe { self.theirs.pair.post(way, &[*theirs]) }?;

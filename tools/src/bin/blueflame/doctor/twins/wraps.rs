@@ -82,16 +82,16 @@ impl Twins<Rc> {
             // SAFETY: as above.
             unsafe {
                 match (message.step.is_inline, message.step.imm) {
-                    (true, None) => {
-                        batch.push_unchecked(&wqe::write(place).inline(&message.inline[..]).signaled_if(is_last(n), id))
-                    }
+                    (true, None) => batch.push_unchecked(
+                        &wqe::write(place).inline_slice(&message.inline[..]).signaled_if(is_last(n), id),
+                    ),
                     (true, Some(imm)) => batch.push_unchecked(
-                        &wqe::write(place).imm(imm).inline(&message.inline[..]).signaled_if(is_last(n), id),
+                        &wqe::write(place).imm(imm).inline_slice(&message.inline[..]).signaled_if(is_last(n), id),
                     ),
                     (false, None) => batch
-                        .push_unchecked(&wqe::write(place).gather(&message.entries[..]).signaled_if(is_last(n), id)),
+                        .push_unchecked(&wqe::write(place).gather_slice(&message.entries).signaled_if(is_last(n), id)),
                     (false, Some(imm)) => batch.push_unchecked(
-                        &wqe::write(place).imm(imm).gather(&message.entries[..]).signaled_if(is_last(n), id),
+                        &wqe::write(place).imm(imm).gather_slice(&message.entries).signaled_if(is_last(n), id),
                     ),
                 }
             }?;

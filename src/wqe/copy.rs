@@ -1,13 +1,11 @@
-//! Copies of memory by the device alone (MMO DMA): the operation and its operands. Knows no queue.
+//! Copies of memory by the device alone (MMO DMA). Knows no queue.
 use crate::types::Lkey;
+use crate::wqe::data::{Named, Sge};
 use crate::wqe::error::EncodeError;
-use crate::wqe::limits::{Limits, MAX_MEMCPY_BYTES};
-use crate::wqe::operations::table::Memcpy;
-use crate::wqe::payload::{Payload, Sge};
+use crate::wqe::limits::MAX_MEMCPY_BYTES;
 use crate::wqe::request::Request;
-use crate::wqe::sealed::Sealed;
 use crate::wqe::seg::{DataSeg, MmoSeg};
-use crate::wqe::sink::Sink;
+use crate::wqe::table::Memcpy;
 
 /// The memory that a device needs for copies, and the most bytes that it copies at once. `verbs::memory::Copier` has
 /// one.
@@ -26,43 +24,6 @@ impl Opaque {
     /// Bytes of that memory. It begins at a multiple of this number (rdma-core `providers/mlx5/verbs.c`,
     /// `MLX5_OPAQUE_BUF_LEN`).
     pub const BYTES: u32 = 64;
-}
-
-/// Source and destination.
-#[derive(Clone, Copy, Debug)]
-pub struct Copied {
-    from: Sge,
-    to: u64,
-    lkey: Lkey,
-    max_bytes: u32,
-}
-
-impl Sealed for Copied {}
-impl Payload for Copied {
-    const MAX_DS: Option<usize> = Some(2);
-    const INLINE: bool = false;
-    // The request uses no entry of the queue. `max_sge: 1` marks it as not inline, so that BlueFlame is decided as for
-    // an entry.
-    const NEEDS: Limits = Limits { max_sge: 1, ..Limits::NONE };
-
-    #[inline(always)]
-    fn ds(&self, _: &Limits) -> Result<usize, EncodeError> {
-        if self.has_static_size() { Ok(2) } else { Err(EncodeError::memcpy_size(self.from.length, self.max_bytes)) }
-    }
-
-    #[inline(always)]
-    fn has_static_size(&self) -> bool {
-        // One comparison for both ends: zero wraps to the largest value.
-        self.from.length.wrapping_sub(1) < self.max_bytes && self.from.length <= MAX_MEMCPY_BYTES
-    }
-
-    #[inline(always)]
-    fn encode<S: Sink>(&self, sink: &mut S) {
-        // 0 means 2^31.
-        let bytes = self.from.length & (MAX_MEMCPY_BYTES - 1);
-        sink.ds(DataSeg::new(bytes, self.from.lkey, self.from.addr).into());
-        sink.ds(DataSeg::new(bytes, self.lkey, self.to).into());
-    }
 }
 
 /// Has the device copy the memory that `from` names to the address `to` by the key `lkey`. Both are memory of this
@@ -103,8 +64,17 @@ impl Payload for Copied {
 /// # }
 /// ```
 #[doc(alias("mlx5dv_wr_memcpy", "MMO"))]
-#[inline]
-pub const fn memcpy(opaque: Opaque, from: Sge, to: u64, lkey: Lkey) -> Request<Memcpy, Copied> {
-    let segment = MmoSeg::new(opaque.lkey, opaque.addr);
-    Request::new(Memcpy { segment }, Copied { from, to, lkey, max_bytes: opaque.max_bytes })
+#[inline(always)]
+pub fn memcpy(opaque: Opaque, from: Sge, to: u64, lkey: Lkey) -> Request<'static, Memcpy, Named> {
+    // One comparison for both ends: zero wraps to the largest value.
+    let fits = from.length.wrapping_sub(1) < opaque.max_bytes && from.length <= MAX_MEMCPY_BYTES;
+    let fault = if fits { None } else { Some(EncodeError::memcpy_size(from.length, opaque.max_bytes)) };
+    // 0 means 2^31.
+    let bytes = from.length & (MAX_MEMCPY_BYTES - 1);
+    Request::new([
+        MmoSeg::new(opaque.lkey, opaque.addr).into(),
+        DataSeg::new(bytes, from.lkey, from.addr).into(),
+        DataSeg::new(bytes, lkey, to).into(),
+    ])
+    .refused_if(fault)
 }

@@ -1,4 +1,4 @@
-//! Prepared requests: a template that is fired many times, and one request that is staged before the critical moment.
+//! Prepared requests: one that is posted many times, and one that is staged before the critical moment.
 
 use std::hint;
 use std::time::{Duration, Instant};
@@ -31,15 +31,15 @@ fn main() -> Result<(), Failure> {
     let to = far.buffer.remote();
     let sq = &mut near.pair.sq;
 
-    // ANCHOR: template
-    // Encoded once. Each shot brings its 32 bytes.
-    let template = sq.template(wqe::write(to).inline_len::<BYTES>())?;
+    // ANCHOR: prepare
+    // Put together once, for 32 bytes of each post, and no entries.
+    let write = sq.prepare::<_, _, BYTES, 0>(&wqe::write(to))?;
     for n in 0..ORDERS {
-        // Each shot has its own place in the peer's memory. The last one asks for a completion.
-        let shot = template.at(to.at(BYTES as u64 * n)).signaled_if(n + 1 == ORDERS, WrId(n));
-        sq.fire(&shot, &order(n))?;
+        // Each has its own place in the peer's memory. The last one asks for a completion.
+        let write = write.at(to.at(BYTES as u64 * n)).signaled_if(n + 1 == ORDERS, WrId(n));
+        sq.post(&write.inline(&order(n)))?;
     }
-    // ANCHOR_END: template
+    // ANCHOR_END: prepare
     // The completion of the last one completes those before it.
     assert_eq!(near.sent()?, WrId(ORDERS - 1));
 
@@ -55,6 +55,6 @@ fn main() -> Result<(), Failure> {
 
     let arrived = far.buffer.to_vec(0..BYTES * (ORDERS as usize + 1));
     assert!((0..=ORDERS).zip(arrived.chunks(BYTES)).all(|(n, bytes)| bytes == order(n)));
-    println!("{ORDERS} orders of one template and a staged one have arrived");
+    println!("{ORDERS} prepared orders and a staged one have arrived");
     Ok(())
 }

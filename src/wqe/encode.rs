@@ -1,0 +1,152 @@
+//! From a request to a WQE: in CPU registers, or in the ring in place. Knows no queue.
+use crate::types::{DS_BYTES, Ds, WQEBB_BYTES};
+use crate::wqe::cursor::RingCursor;
+use crate::wqe::data::{Data, ToCarry, inline_ds};
+use crate::wqe::flags::bits;
+use crate::wqe::frame::{EthHeaders, MultiPacket};
+use crate::wqe::operation::Operation;
+use crate::wqe::request::{Parts, Request, Shape, byte_count};
+use crate::wqe::seg::{CtrlSeg, InlineSeg};
+use crate::wqe::words::bytes::take8;
+use crate::wqe::words::ds::{DsWords, HeldDs};
+
+/// DS in one WQEBB.
+pub(crate) const WQEBB_DS: usize = WQEBB_BYTES / DS_BYTES;
+
+/// Goes through the words of a request from `from` to `to`. No loop: where both are constant, nothing is left of it but
+/// the words.
+macro_rules! each_word {
+    ($all:expr, $from:expr, $to:expr, |$n:ident, $words:ident| $body:block) => {
+        each_word!(@ $all, $from, $to, $n, $words, $body, 0 1 2 3 4 5 6 7 8 9 10 11)
+    };
+    (@ $all:expr, $from:expr, $to:expr, $n:ident, $words:ident, $body:block, $($place:literal)*) => {$(
+        if $from <= $place && $place < $to {
+            let ($n, $words): (usize, DsWords) = ($place, $all[$place]);
+            $body
+        }
+    )*};
+}
+
+/// The second word of a control segment, of a request that always completes with a CQE.
+const fn always(second: u64) -> u64 {
+    second & !CtrlSeg::flags(bits::ONLY_FIRST_ERROR) | CtrlSeg::flags(bits::CQ_UPDATE)
+}
+
+impl Parts<'_> {
+    /// The control segment. On a queue that signals all requests, this one completes with a CQE.
+    #[inline(always)]
+    fn control_segment<F: HeldDs>(&self, opcode: u64, ds: Ds, queue: u64, signal_all: bool) -> F {
+        let DsWords([first, second]) = self.control;
+        let second = if signal_all { always(second) } else { second };
+        // The queue's part last: the rest may be a constant.
+        F::new(DsWords([first, second]))
+            .or(F::new(DsWords([opcode | CtrlSeg::size(ds), 0])))
+            .or(F::new(DsWords([queue, 0])))
+    }
+}
+
+impl Request<'_, MultiPacket, ToCarry> {
+    /// The segments in front of the frames, of a WQE of `ds`.
+    #[inline(always)]
+    pub(crate) fn compose_head(&self, queue: u64, signal_all: bool, ds: Ds) -> [DsWords; 2] {
+        let opcode = const { CtrlSeg::opcode(0, MultiPacket::OPCODE) };
+        let [segment, ..] = self.parts.words;
+        [self.parts.control_segment(opcode, ds, queue, signal_all), segment]
+    }
+}
+
+impl<O: Operation, D: Data> Request<'_, O, D> {
+    /// The WQE, or its first `N` DS, in CPU registers in form `F`. The DS past the WQE's end are zero.
+    ///
+    /// `queue` is the queue's part of the first word, that with the producer index; `signal_all` says whether the queue
+    /// signals all requests.
+    ///
+    /// For requests of a size that is known at compile time. So every index below is a constant, the array never exists
+    /// in memory and the checks cost nothing.
+    #[inline(always)]
+    pub(crate) fn compose<F: HeldDs, const N: usize>(&self, queue: u64, signal_all: bool) -> [F; N] {
+        let () = Self::IS_AS_PREPARED;
+        let mut wqe = [F::new(DsWords::ZERO); N];
+        let mut put = |at: usize, ds: F| {
+            if let Some(place) = wqe.get_mut(at) {
+                *place = ds;
+            }
+        };
+        let parts = &self.parts;
+        let ds = const {
+            match Self::DS {
+                Some(ds) => Ds(ds as u8),
+                None => Ds(0),
+            }
+        };
+        put(
+            0,
+            match O::PREPARED {
+                None => parts.control_segment(const { CtrlSeg::opcode(O::OPMOD, O::OPCODE) }, ds, queue, signal_all),
+                Some(_) => F::new(parts.control).or(F::new(DsWords([queue, 0]))),
+            },
+        );
+        for (n, words) in parts.words.into_iter().enumerate().take(O::WORDS) {
+            put(1 + n, F::new(words));
+        }
+        let mut at = 1 + O::WORDS;
+        if O::IS_FRAME && O::HEADERS != 0 {
+            // As many as the type says: `inline_headers` has taken them from an array of this length.
+            let mut headers = parts.headers.get(..O::HEADERS).unwrap_or_default();
+            let [segment, ..] = parts.words;
+            put(1, F::new(EthHeaders::start(segment, &mut headers)));
+            for n in 0..O::DS - O::WORDS {
+                put(at + n, F::new(DsWords([take8(&mut headers), take8(&mut headers)])));
+            }
+            at += O::DS - O::WORDS;
+        }
+        if let Some(bytes @ 1..) = D::BYTES {
+            let mut data = parts.bytes.get(..bytes).unwrap_or_default();
+            put(at, F::headed(InlineSeg::of(bytes).byte_count.to_bits(), &mut data));
+            for n in 1..inline_ds(bytes) {
+                put(at + n, F::new(DsWords([take8(&mut data), take8(&mut data)])));
+            }
+            at += inline_ds(bytes);
+        }
+        if let Some(entries) = D::ENTRIES {
+            for (n, words) in parts.words.into_iter().skip(O::WORDS).enumerate().take(entries) {
+                put(at + n, F::new(words));
+            }
+        }
+        wqe
+    }
+}
+
+impl Parts<'_> {
+    /// Writes the whole WQE of `ds`, which [`check`](Self::check) has said, into the ring. `queue` is the queue's part of
+    /// the first word, and `signal_all` whether the queue signals all requests.
+    #[inline(always)]
+    pub(crate) fn encode(&self, shape: Shape, queue: u64, signal_all: bool, ds: Ds, ring: &mut RingCursor) {
+        ring.ds(self.control_segment(shape.opcode, ds, queue, signal_all));
+        let mut headers = self.headers;
+        let own = usize::from(shape.words);
+        each_word!(self.words, 0, own, |n, words| {
+            let is_start = n == 0 && shape.is_frame();
+            ring.ds(if is_start { EthHeaders::start(words, &mut headers) } else { words });
+        });
+        if shape.is_frame() {
+            ring.bytes(headers);
+        }
+        if shape.has_bytes && !self.bytes.is_empty() {
+            let mut data = self.bytes;
+            ring.ds(DsWords::headed(InlineSeg::of(data.len()).byte_count.to_bits(), &mut data));
+            ring.bytes(data);
+        }
+        each_word!(self.words, own, shape.all_words(), |_n, words| {
+            if !self.is_odd || byte_count(&words) != 0 {
+                ring.ds(words);
+            }
+        });
+        if shape.has_slice {
+            for sge in self.entries.iter().filter(|sge| sge.length != 0) {
+                ring.ds(sge.words());
+            }
+            self.list.encode(ring);
+        }
+    }
+}
