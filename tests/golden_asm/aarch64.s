@@ -1,145 +1,166 @@
 # rustc 1.95.0 (59807616e 2026-04-14)
 
 hot_batch:
-    sub sp, sp, #224
-    stp x29, x30, [sp, #128]
-    stp x28, x27, [sp, #144]
-    stp x26, x25, [sp, #160]
-    stp x24, x23, [sp, #176]
-    stp x22, x21, [sp, #192]
-    stp x20, x19, [sp, #208]
-    add x29, sp, #128
-    mov x22, x8
+    sub sp, sp, #432
+    stp x29, x30, [sp, #336]
+    stp x28, x27, [sp, #352]
+    stp x26, x25, [sp, #368]
+    stp x24, x23, [sp, #384]
+    stp x22, x21, [sp, #400]
+    stp x20, x19, [sp, #416]
+    add x29, sp, #336
+    mov x19, x8
     cbz x4, L9
-    lsl x28, x4, #3
-    ldr w19, [x0, #56]
+    rev x8, x1
+    rev w9, w2
+    str x19, [sp, #24]
+    fmov d2, x8
+    str x8, [sp, #96]
+    mov w8, #134217728
+    dup v3.2d, x8
+    adrp x8, .LCPI_0
+    lsl x19, x4, #3
+    ldr w28, [x0, #64]
     mov x14, #134217728
-    mov w17, #128
+    mov w26, #128
+    mov v2.s[2], w9
+    ldr q0, [x8, :lo12:.LCPI_0]
     mov x21, x3
     mov x20, x0
-    stp x22, x1, [sp, #24]
+    mov x23, xzr
     mov x25, xzr
-    mov x27, xzr
+    mov x22, xzr
     mov x24, xzr
-    mov x26, xzr
-    rev x22, x1
-    rev w23, w2
     movk x14, #768, lsl #48
-    mov w15, #1
-    mov w16, #134217728
-    movk w17, #2048, lsl #16
+    movk w26, #2048, lsl #16
+    mov w27, #1
+    str w9, [sp, #92]
+    mov v2.s[3], wzr
+    stp q0, q3, [sp, #32]
     str x8, [sp, #8]
     str x8, [sp, #16]
-    str w2, [sp, #44]
+    str q2, [sp, #64]
 L1:
-    ldr w8, [x20, #72]
-    cmp w8, #7
-    b.ls L3
-    ldr w8, [x20, #60]
-    cmp w19, w8
+    ldr w8, [x20, #76]
+    cmp w8, #8
+    b.lo L3
+    ldr w8, [x20, #68]
+    cmp w28, w8
     b.eq L12
-    lsl w8, w19, #4
-    ldr w9, [x20, #68]
-    ldr x10, [x20, #40]
-    ldp w12, w11, [x21]
-    and x8, x9, x8
-    ldr x9, [x20, #16]
-    add x26, x26, #1
-    add x10, x10, x8
-    mov w25, #259
-    stp x27, x15, [x10]
-    rev w10, w19
-    orr x9, x9, x14
-    ldr x13, [x20, #32]
+    lsl w8, w28, #4
+    ldr w9, [x20, #56]
+    rev w10, w28
+    ldp x12, x11, [x20, #40]
     lsr w10, w10, #8
-    add x8, x13, x8, lsl #2
-    orr x24, x9, x10
-    orr x9, x17, x12, lsl #32
-    stp x9, x11, [x8, #32]
-    add w9, w19, #1
-    stp x24, x16, [x8]
-    and w19, w9, #0xffff
-    stp x22, x23, [x8, #16]
+    and x8, x9, x8
+    mov v0.16b, v3.16b
+    add x24, x24, #1
+    mov w23, #259
+    orr x9, x11, x14
+    add x11, x12, x8
+    ldp w12, w13, [x21]
+    orr x22, x9, x10
+    stp x25, x27, [x11]
+    mov v0.d[0], x22
+    ldr x10, [x20, #32]
+    orr x9, x26, x12, lsl #32
+    add x8, x10, x8, lsl #2
+    fmov d1, x9
+    add w9, w28, #1
+    and w28, w9, #0xffff
+    stp q0, q2, [x8]
+    mov v1.d[1], x13
+    str q1, [x8, #32]
 L2:
-    subs x28, x28, #8
+    subs x19, x19, #8
     add x21, x21, #8
-    add x27, x27, #1
+    add x25, x25, #1
     b.ne L1
     b L5
 L3:
+    ldr x8, [sp, #96]
+    movi v0.2d, #0000000000000000
+    add x9, sp, #128
+    add x0, sp, #128
+    str x20, [sp, #128]
+    str x8, [sp, #168]
+    ldr w8, [sp, #92]
+    str w28, [sp, #136]
+    stp w8, wzr, [sp, #176]
     mov w8, #8
-    sub x0, x29, #56
-    stur w19, [x29, #-8]
-    sturb w8, [x29, #-16]
-    add x8, sp, #48
-    stp x20, x21, [x29, #-56]
-    stur x1, [x29, #-40]
-    stur w2, [x29, #-32]
-    stur x27, [x29, #-24]
-    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<blueflame::queue::send::place::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::send::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>
-    ldp x11, x10, [sp, #56]
-    ldr w8, [sp, #48]
+    stur q0, [x9, #88]
+    stur q0, [x9, #72]
+    stur q0, [x9, #56]
+    ldr q0, [sp, #32]
+    stp x21, x8, [sp, #280]
+    mov w8, #18
+    strb w8, [sp, #296]
+    adrp x8, .Lanon
+    add x8, x8, :lo12:.Lanon
+    stur q0, [sp, #232]
+    ldr q0, [x8]
+    add x8, sp, #104
+    stp x25, xzr, [sp, #248]
+    stp x27, xzr, [sp, #264]
+    stur xzr, [x9, #184]
+    stur wzr, [x9, #192]
+    stur xzr, [x9, #32]
+    stur q0, [x9, #16]
+    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>
+    ldp x11, x10, [sp, #112]
+    ldr w8, [sp, #104]
     tbz w8, #0, L4
+    lsr x9, x11, #8
+    ldp q3, q2, [sp, #48]
     and x8, x11, #0xff
-    lsr x12, x11, #8
-    lsr x13, x11, #48
     mov x14, #134217728
-    mov w17, #128
-    cmp x8, #23
+    str x9, [sp, #16]
+    lsr x9, x11, #48
+    cmp x8, #25
     movk x14, #768, lsl #48
-    mov w15, #1
-    mov w16, #134217728
-    movk w17, #2048, lsl #16
+    str x9, [sp, #8]
     b.ne L11
-    ldr w2, [sp, #44]
-    ldr x1, [sp, #32]
-    stp x13, x12, [sp, #8]
     str x10, [sp]
     b L2
 L4:
     and w8, w10, #0xff
-    ldr w2, [sp, #44]
-    ldr x1, [sp, #32]
+    ldp q3, q2, [sp, #48]
     add w8, w8, #3
     mov x14, #134217728
-    mov w17, #128
-    add w8, w19, w8, lsr #2
-    add x26, x26, #1
-    mov x25, x10
-    mov x24, x11
+    add x24, x24, #1
+    add w8, w28, w8, lsr #2
+    mov x23, x10
+    mov x22, x11
     movk x14, #768, lsl #48
-    mov w15, #1
-    and w19, w8, #0xffff
-    mov w16, #134217728
-    movk w17, #2048, lsl #16
+    and w28, w8, #0xffff
     b L2
 L5:
-    ldr x22, [sp, #24]
-    cbz x26, L9
-    ldr w1, [x20, #56]
-    str w19, [x20, #56]
-    and w9, w19, #0xffff
+    ldr x19, [sp, #24]
+    cbz x24, L9
+    ldr w1, [x20, #64]
+    str w28, [x20, #64]
+    and w9, w28, #0xffff
     dmb oshst
     rev w9, w9
-    cmp x26, #1
-    ldr x8, [x20, #48]
+    cmp x24, #1
+    ldr x8, [x20, #24]
     str w9, [x8]
     b.ne L6
-    and w8, w25, #0xff
+    and w8, w23, #0xff
     add w8, w8, #3
     and w8, w8, #0x1fc
     cmp w8, #4
     b.ne L8
-    and x8, x25, #0xfe
+    and x8, x23, #0xfe
     cbz x8, L8
-    add x8, x20, #96
-    add x9, x20, #92
-    tst x25, #0x100
+    add x8, x20, #100
+    add x9, x20, #96
+    tst x23, #0x100
     csel x8, x8, x9, eq
     ldr w8, [x8]
     cmp w8, #64
     b.lo L8
-    ldr w8, [x20, #68]
+    ldr w8, [x20, #56]
     ldr x9, [x20, #32]
     dsb st
     and w8, w8, w1, lsl #4
@@ -154,7 +175,7 @@ L5:
 L6:
     dsb st
     ldr x8, [x20]
-    str x24, [x8]
+    str x22, [x8]
     dsb st
     ldr x9, [x20, #8]
     eor x8, x9, x8
@@ -163,202 +184,221 @@ L7:
     b L9
 L8:
     mov x0, x20
-    mov x2, x24
-    mov x3, x25
+    mov x2, x22
+    mov x3, x23
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
 L9:
-    mov w8, #23
-    strb w8, [x22]
+    mov w8, #25
+    strb w8, [x19]
 L10:
-    ldp x20, x19, [sp, #208]
-    ldp x22, x21, [sp, #192]
-    ldp x24, x23, [sp, #176]
-    ldp x26, x25, [sp, #160]
-    ldp x28, x27, [sp, #144]
-    ldp x29, x30, [sp, #128]
-    add sp, sp, #224
+    ldp x20, x19, [sp, #416]
+    ldp x22, x21, [sp, #400]
+    ldp x24, x23, [sp, #384]
+    ldp x26, x25, [sp, #368]
+    ldp x28, x27, [sp, #352]
+    ldp x29, x30, [sp, #336]
+    add sp, sp, #432
     ret
 L11:
     and x9, x11, #0xffff00000000
     and x11, x11, #0xffff0000
-    mov x14, x10
+    mov x13, x10
     b L13
 L12:
-    ldr w8, [x20, #64]
-    ldp x13, x12, [sp, #8]
+    ldr w8, [x20, #72]
     mov w10, #21
-    ldr x14, [sp]
+    ldr x13, [sp]
     mov x9, xzr
+    mov w11, #65536
     cmp w8, #0
     mov w8, #18
-    mov w11, #65536
     csel x8, x10, x8, eq
 L13:
-    mov w10, w13
+    ldp x10, x12, [sp, #8]
     orr x9, x9, x10, lsl #48
     ubfiz x10, x12, #8, #8
     orr x9, x9, x11
     orr x9, x9, x10
     orr x8, x9, x8
     ldr x9, [sp, #24]
-    stp x8, x14, [x9]
+    stp x8, x13, [x9]
     b L10
 
 hot_batch_datagrams:
-    sub sp, sp, #288
-    stp x29, x30, [sp, #192]
-    stp x28, x27, [sp, #208]
-    stp x26, x25, [sp, #224]
-    stp x24, x23, [sp, #240]
-    stp x22, x21, [sp, #256]
-    stp x20, x19, [sp, #272]
-    add x29, sp, #192
+    stp x29, x30, [sp, #-96]!
+    stp x28, x27, [sp, #16]
+    stp x26, x25, [sp, #32]
+    stp x24, x23, [sp, #48]
+    stp x22, x21, [sp, #64]
+    stp x20, x19, [sp, #80]
+    mov x29, sp
+    sub sp, sp, #448
     mov x19, x8
     cbz x3, L9
-    ldp q4, q3, [x1, #16]
-    lsl x28, x3, #3
-    ldr q5, [x1]
-    ldr w27, [x0, #56]
-    mov x15, #167772160
-    mov w16, #128
+    ldp d0, d1, [x1, #32]
+    adrp x8, .LCPI_1
+    ldp d2, d3, [x1]
+    movi v7.2d, #0000000000000000
+    ldr q16, [x8, :lo12:.LCPI_1]
+    adrp x8, .LCPI_2
+    mov w9, #2
+    stp q1, q0, [sp, #176]
+    mov v5.16b, v0.16b
+    ldr q17, [x8, :lo12:.LCPI_2]
+    ldp d4, d0, [x1, #16]
+    mov v6.16b, v2.16b
+    dup v18.2d, x9
+    adrp x8, .LCPI_0
+    lsl x27, x3, #3
+    mov v5.d[1], v1.d[0]
+    ldr w26, [x0, #64]
     mov x21, x2
+    mov v6.d[1], v3.d[0]
+    str q4, [sp, #128]
+    mov v4.d[1], v0.d[0]
+    str q0, [sp, #96]
+    ldr q0, [x8, :lo12:.LCPI_0]
     mov x20, x0
-    ext v0.16b, v3.16b, v3.16b, #8
-    ext v1.16b, v4.16b, v4.16b, #8
-    ext v2.16b, v5.16b, v5.16b, #8
-    str x19, [sp, #8]
-    mov x26, xzr
     mov x23, xzr
-    mov x24, xzr
     mov x25, xzr
-    movk x15, #1280, lsl #48
-    movk w16, #2048, lsl #16
-    mov w19, #2
-    mov w22, #134217728
-    mov v3.d[1], v0.d[0]
-    mov v4.d[1], v1.d[0]
-    mov v5.d[1], v2.d[0]
-    str x1, [sp, #64]
-    stp q4, q3, [sp, #32]
-    str q5, [sp, #16]
+    mov x22, xzr
+    mov x24, xzr
+    sub x28, x29, #208
+    stp q0, q18, [sp]
+    stp q17, q16, [sp, #32]
+    stp q4, q6, [sp, #64]
+    stp q3, q2, [sp, #144]
+    str q5, [sp, #112]
 L1:
-    ldr w8, [x20, #72]
-    cmp w8, #7
-    b.ls L3
-    ldr w8, [x20, #60]
-    sub w8, w8, w27
+    ldr w8, [x20, #76]
+    cmp w8, #8
+    b.lo L3
+    ldr w8, [x20, #68]
+    sub w8, w8, w26
     and w9, w8, #0xffff
     cmp w9, #1
     b.ls L12
-    lsl w8, w27, #4
-    ldr w9, [x20, #68]
-    ldr x10, [x20, #40]
-    ldr x11, [x20, #16]
-    add x25, x25, #1
-    mov w24, #261
-    and x9, x9, x8
-    add w8, w8, #16
-    add x10, x10, x9
-    orr x11, x11, x15
-    and w8, w8, #0xffff0
-    ldp w12, w13, [x21]
-    stp x26, x19, [x10]
-    rev w10, w27
-    ldr x14, [x20, #32]
-    lsr w10, w10, #8
-    add x9, x14, x9, lsl #2
-    orr x23, x11, x10
-    stp x23, x22, [x9]
-    stp q4, q3, [x9, #32]
-    str q5, [x9, #16]
-    ldr w9, [x20, #68]
-    ldr x10, [x20, #40]
-    and x8, x8, x9
-    add x9, x10, x8
-    orr x10, x16, x12, lsl #32
-    stp x26, xzr, [x9]
-    ldr x9, [x20, #32]
-    add x8, x9, x8, lsl #2
-    add w9, w27, #2
-    and w27, w9, #0xffff
-    stp x10, x13, [x8]
+    rev w8, w26
+    movi v0.2d, #0000000000000000
+    ldr x9, [x20, #48]
+    lsr w8, w8, #8
+    mov v1.16b, v18.16b
+    ldr w10, [x20, #56]
+    movi v3.2d, #0000000000000000
+    ldr d2, [x21]
+    add x24, x24, #1
+    orr x8, x9, x8
+    lsl w9, w26, #4
+    mov w23, #261
+    mov v0.d[0], x8
+    ldp x11, x8, [x20, #32]
+    mov v1.d[0], x25
+    and x12, x10, x9
+    add w9, w9, #16
+    mov v3.d[0], x25
+    and w9, w9, w10
+    add x13, x11, x12, lsl #2
+    and w9, w9, #0xffff0
+    str q1, [x8, x12]
+    ext v1.16b, v7.16b, v2.16b, #12
+    orr v0.16b, v0.16b, v16.16b
+    stp q4, q5, [x13, #32]
+    ubfiz x10, x9, #2, #32
+    fmov x22, d0
+    stp q0, q6, [x13]
+    orr v1.16b, v1.16b, v17.16b
+    str q3, [x8, w9, uxtw]
+    add w8, w26, #2
+    and w26, w8, #0xffff
+    str q1, [x11, x10]
 L2:
-    subs x28, x28, #8
+    subs x27, x27, #8
     add x21, x21, #8
-    add x26, x26, #1
+    add x25, x25, #1
     b.ne L1
     b L5
 L3:
-    ldp q0, q1, [x1]
-    add x8, sp, #96
-    ldr q2, [x1, #32]
-    add x0, sp, #96
-    str w27, [sp, #176]
-    stp x20, x21, [sp, #96]
-    stp q0, q1, [x8, #16]
-    stur q2, [x8, #48]
+    ldp q0, q1, [sp, #144]
+    mov w8, #1
+    ldr q2, [sp, #128]
+    stp x8, xzr, [x29, #-72]
     mov w8, #8
-    strb w8, [sp, #168]
-    add x8, sp, #72
-    str x26, [sp, #160]
-    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<blueflame::queue::send::place::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>
-    ldp x8, x9, [sp, #80]
-    ldr w10, [sp, #72]
+    stp x21, x8, [x29, #-56]
+    mov w8, #18
+    sub x0, x29, #208
+    stp d1, d0, [x29, #-168]
+    ldr q0, [sp, #96]
+    sturb w8, [x29, #-40]
+    adrp x8, .Lanon
+    add x8, x8, :lo12:.Lanon
+    stp d2, d0, [x29, #-152]
+    ldp q0, q3, [sp, #176]
+    stp xzr, xzr, [x28, #88]
+    stur x20, [x29, #-208]
+    stp d3, d0, [x29, #-136]
+    ldr q0, [sp]
+    stur w26, [x29, #-200]
+    stur q0, [x29, #-104]
+    ldr q0, [x8]
+    add x8, sp, #216
+    stp x25, xzr, [x29, #-88]
+    stur xzr, [x28, #184]
+    stur wzr, [x28, #192]
+    stur xzr, [x28, #32]
+    stur q0, [x28, #16]
+    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>
+    ldp x8, x9, [sp, #224]
+    ldr w10, [sp, #216]
     tbz w10, #0, L4
-    ldp q4, q3, [sp, #32]
+    movi v7.2d, #0000000000000000
+    ldp q4, q6, [sp, #64]
+    ldp q17, q16, [sp, #32]
     and x10, x8, #0xff
-    ldr x1, [sp, #64]
-    ldr q5, [sp, #16]
-    mov x15, #167772160
-    mov w16, #128
-    cmp x10, #23
-    movk x15, #1280, lsl #48
-    movk w16, #2048, lsl #16
+    ldr q5, [sp, #112]
+    ldr q18, [sp, #16]
+    cmp x10, #25
     b.eq L2
     b L11
 L4:
     and w10, w9, #0xff
-    ldp q4, q3, [sp, #32]
+    ldp q4, q6, [sp, #64]
     add w10, w10, #3
-    ldr x1, [sp, #64]
-    ldr q5, [sp, #16]
-    add w10, w27, w10, lsr #2
-    mov x15, #167772160
-    mov w16, #128
-    add x25, x25, #1
-    mov x23, x8
-    mov x24, x9
-    and w27, w10, #0xffff
-    movk x15, #1280, lsl #48
-    movk w16, #2048, lsl #16
+    ldp q17, q16, [sp, #32]
+    add w10, w26, w10, lsr #2
+    ldr q5, [sp, #112]
+    ldr q18, [sp, #16]
+    add x24, x24, #1
+    mov x23, x9
+    mov x22, x8
+    and w26, w10, #0xffff
+    movi v7.2d, #0000000000000000
     b L2
 L5:
-    ldr x19, [sp, #8]
-    cbz x25, L9
-    ldr w1, [x20, #56]
-    str w27, [x20, #56]
-    and w9, w27, #0xffff
+    cbz x24, L9
+    ldr w1, [x20, #64]
+    str w26, [x20, #64]
+    and w9, w26, #0xffff
     dmb oshst
     rev w9, w9
-    cmp x25, #1
-    ldr x8, [x20, #48]
+    cmp x24, #1
+    ldr x8, [x20, #24]
     str w9, [x8]
     b.ne L6
-    and w8, w24, #0xff
+    and w8, w23, #0xff
     add w8, w8, #3
     and w8, w8, #0x1fc
     cmp w8, #4
     b.ne L8
-    and x8, x24, #0xfe
+    and x8, x23, #0xfe
     cbz x8, L8
-    add x8, x20, #96
-    add x9, x20, #92
-    tst x24, #0x100
+    add x8, x20, #100
+    add x9, x20, #96
+    tst x23, #0x100
     csel x8, x8, x9, eq
     ldr w8, [x8]
     cmp w8, #64
     b.lo L8
-    ldr w8, [x20, #68]
+    ldr w8, [x20, #56]
     ldr x9, [x20, #32]
     dsb st
     and w8, w8, w1, lsl #4
@@ -373,7 +413,7 @@ L5:
 L6:
     dsb st
     ldr x8, [x20]
-    str x23, [x8]
+    str x22, [x8]
     dsb st
     ldr x9, [x20, #8]
     eor x8, x9, x8
@@ -382,30 +422,28 @@ L7:
     b L9
 L8:
     mov x0, x20
-    mov x2, x23
-    mov x3, x24
+    mov x2, x22
+    mov x3, x23
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
 L9:
-    mov w8, #23
+    mov w8, #25
     strb w8, [x19]
 L10:
-    ldp x20, x19, [sp, #272]
-    ldp x22, x21, [sp, #256]
-    ldp x24, x23, [sp, #240]
-    ldp x26, x25, [sp, #224]
-    ldp x28, x27, [sp, #208]
-    ldp x29, x30, [sp, #192]
-    add sp, sp, #288
+    add sp, sp, #448
+    ldp x20, x19, [sp, #80]
+    ldp x22, x21, [sp, #64]
+    ldp x24, x23, [sp, #48]
+    ldp x26, x25, [sp, #32]
+    ldp x28, x27, [sp, #16]
+    ldp x29, x30, [sp], #96
     ret
 L11:
-    ldr x12, [sp, #8]
     and x10, x8, #0xffffffffffffff00
     b L16
 L12:
-    ldrh w10, [x20, #64]
+    ldrh w10, [x20, #72]
     cbz w10, L13
-    ldr w9, [x20, #68]
-    ldr x12, [sp, #8]
+    ldr w9, [x20, #56]
     lsr w9, w9, #4
     add w9, w9, #1
     and w11, w9, #0xffff
@@ -414,7 +452,6 @@ L12:
     mov w8, #19
     b L15
 L13:
-    ldr x12, [sp, #8]
     mov w8, #21
     b L15
 L14:
@@ -431,281 +468,189 @@ L15:
 L16:
     and x8, x8, #0xff
     orr x8, x10, x8
-    stp x8, x9, [x12]
+    stp x8, x9, [x19]
     b L10
 
 hot_batch_list:
-    sub sp, sp, #352
-    stp x29, x30, [sp, #272]
-    str x28, [sp, #288]
-    stp x24, x23, [sp, #304]
-    stp x22, x21, [sp, #320]
-    stp x20, x19, [sp, #336]
-    add x29, sp, #272
-    ldur x10, [x2, #12]
-    add x11, sp, #48
-    ldur x14, [x2, #28]
-    stur xzr, [sp, #36]
-    movi v0.2d, #0000000000000000
-    ldr w9, [x2, #8]
-    stur x10, [x11, #140]
-    ldr w20, [x0, #56]
-    ldp w12, w10, [x2, #20]
-    stur x14, [x11, #156]
-    ldr w14, [sp, #40]
-    str wzr, [sp, #24]
-    str w12, [sp, #196]
-    add x15, x10, x9
-    ldp w13, w12, [x2, #36]
-    stp w14, wzr, [sp, #104]
-    ldr x14, [x2]
-    stur xzr, [sp, #28]
-    str w13, [sp, #212]
-    ldur x13, [x2, #44]
-    str x14, [sp, #176]
-    stur x13, [x11, #172]
-    orr w13, w1, #0xffffff00
-    rev w13, w13
-    stur q0, [x11, #104]
-    stp wzr, w13, [sp, #56]
-    mov w13, #128
-    strb w13, [sp, #120]
-    mov w13, #1024
-    str w13, [sp, #124]
-    mov x13, #137438953472
-    movk x13, #288, lsl #48
-    stur q0, [x11, #88]
-    ldur q0, [sp, #24]
-    str x13, [sp, #128]
-    ldp w14, w13, [x2, #52]
-    stur q0, [sp, #88]
-    ldr d0, [x2, #56]
-    stp xzr, xzr, [sp]
-    add x16, x12, x13
-    str w14, [sp, #228]
-    add x15, x15, x16
-    str xzr, [sp, #16]
-    rev x14, x15
-    stp xzr, xzr, [sp, #64]
-    str x14, [sp, #80]
-    mov w14, #4
-    str x0, [sp, #48]
-    str w20, [sp, #264]
-    stp wzr, wzr, [sp, #112]
-    strb wzr, [sp, #123]
-    sturh wzr, [sp, #121]
-    str w1, [sp, #168]
-    str w9, [sp, #184]
-    str w10, [sp, #200]
-    str w12, [sp, #216]
-    str d0, [sp, #232]
-    strh w14, [sp, #240]
-    str xzr, [sp, #248]
-    strb wzr, [sp, #256]
-    tbnz w9, #31, L1
-    tbnz w10, #31, L2
-    add x9, sp, #48
-    tbnz w12, #31, L3
-    tbnz w13, #31, L4
-    ldr w9, [x0, #60]
-    sub w10, w9, w20
-    and w9, w10, #0xffff
-    cmp w9, #2
-    b.ls L19
-    ldr w13, [x0, #68]
-    lsl w9, w20, #4
-    ldrb w10, [x0, #122]
-    ldr x14, [x0, #16]
-    rev w15, w20
-    mov x16, #620756992
-    movk x16, #3072, lsl #48
-    and w17, w13, w9
-    lsr w15, w15, #8
-    lsl x18, x10, #27
-    ldr x12, [x0, #32]
-    ubfiz x10, x17, #2, #32
-    rev w17, w1
-    orr x14, x14, x16
-    lsl w13, w13, #2
-    orr x14, x14, x15
-    orr x15, x18, x17, lsl #32
-    add x16, x12, x10
-    add w13, w13, #64
-    mov w21, wzr
-    mov w19, #12
-    stp x14, x15, [x16]
-    add x14, x16, #64
-    ldur q0, [sp, #120]
-    ldur q1, [x11, #88]
-    ldur q2, [x11, #104]
-    and w11, w13, #0x3fffc0
-    add x13, x10, #64
-    stp q0, q1, [x16, #16]
-    cmp x13, x11
-    add x11, x12, x11
-    str q2, [x16, #48]
-    csel x13, x12, x14, eq
-    ldur q0, [sp, #56]
-    ldur q1, [sp, #72]
-    ldur q2, [sp, #88]
-    ldur q3, [sp, #104]
-    str q0, [x13], #16
-    cmp x13, x11
-    csel x13, x12, x13, eq
-    str q1, [x13], #16
-    cmp x13, x11
-    csel x13, x12, x13, eq
-    str q2, [x13], #16
-    cmp x13, x11
-    csel x13, x12, x13, eq
-    str q3, [x13], #16
-    cmp x13, x11
-    ldp w15, w14, [sp, #184]
-    csel x13, x12, x13, eq
-    orr x14, x14, x15, lsl #32
-    ldr x15, [sp, #176]
-    rev x14, x14
-    rev x15, x15
-    stp x14, x15, [x13], #16
-    cmp x13, x11
-    ldp w15, w14, [sp, #200]
-    csel x13, x12, x13, eq
-    orr x14, x14, x15, lsl #32
-    ldr x15, [sp, #192]
-    rev x14, x14
-    rev x15, x15
-    stp x14, x15, [x13], #16
-    cmp x13, x11
-    ldp w15, w14, [sp, #216]
-    csel x13, x12, x13, eq
-    orr x14, x14, x15, lsl #32
-    ldr x15, [sp, #208]
-    rev x14, x14
-    rev x15, x15
-    stp x14, x15, [x13], #16
-    cmp x13, x11
-    ldp w15, w14, [sp, #232]
-    ldr x11, [sp, #224]
-    csel x12, x12, x13, eq
-    orr x14, x14, x15, lsl #32
-    rev x11, x11
-    rev x13, x14
-    stp x13, x11, [x12]
-    ldr w11, [x0, #68]
-    ldr x12, [x0, #40]
-    ldr x13, [sp, #248]
-    and w11, w11, w20, lsl #4
-    and x11, x11, #0xffff0
-    add x11, x12, x11
-    mov w12, #3
-    stp x13, x12, [x11]
-    add w11, w9, #16
-    add w9, w9, #32
-    ldr w12, [x0, #68]
-    and w11, w11, #0xffff0
-    ldr x14, [x0, #40]
-    and w9, w9, #0xffff0
-    and x11, x12, x11
-    add x11, x14, x11
-    stp x13, xzr, [x11]
-    ldr w11, [x0, #68]
-    ldr x12, [x0, #40]
-    and x9, x11, x9
-    add x9, x12, x9
-    stp x13, xzr, [x9]
-    ldr x9, [x0, #32]
-    ldr x23, [x9, x10]
-    add w9, w20, #3
-    and w20, w9, #0xffff
-    b L7
-L1:
-    add x9, x11, #128
-    b L5
-L2:
-    add x9, x11, #144
-    b L5
-L3:
-    add x9, x9, #160
-    b L5
-L4:
-    add x9, x9, #176
-L5:
-    ldr w9, [x9, #8]
-    mov w10, #1
-    mov w11, #2147483647
+    sub sp, sp, #288
+    stp x29, x30, [sp, #224]
+    stp x28, x23, [sp, #240]
+    stp x22, x21, [sp, #256]
+    stp x20, x19, [sp, #272]
+    add x29, sp, #224
+    ldr w17, [x2, #8]
+    tbnz w17, #31, L6
+    ldr w7, [x2, #24]
+    tbnz w7, #31, L3
+    ldr w6, [x2, #40]
+    tbnz w6, #31, L4
+    ldr w19, [x2, #56]
+    tbnz w19, #31, L5
+    ldp w10, w9, [x0, #64]
+    sub w9, w9, w10
+    and w11, w9, #0xffff
+    cmp w11, #2
+    b.ls L16
+    ldr w15, [x0, #56]
+    lsl w14, w10, #4
+    rev w9, w1
+    ldp x16, x13, [x0, #32]
+    ldr x11, [x0, #48]
+    ldrb w18, [x0, #60]
     lsl x12, x9, #32
-    orr x9, x12, x10
-    and x10, x9, #0xff
-    cmp x10, #23
-    b.ne L23
-L6:
-    mov x19, xzr
-    mov x23, xzr
-    mov w21, #1
-L7:
-    ldr w9, [x0, #76]
-    cbz w9, L14
-    ldr w9, [x0, #60]
-    cmp w20, w9
-    b.eq L18
-    rev w9, w4
-    lsl w10, w20, #4
+    and w20, w15, w14
+    rev w21, w10
+    mov x22, #620756992
+    ubfiz x20, x20, #2, #32
+    lsr w21, w21, #8
+    movk x22, #3072, lsl #48
+    lsl x23, x15, #2
+    orr x18, x12, x18, lsl #27
+    orr x11, x11, x22
+    orr w1, w1, #0xffffff00
+    orr x21, x11, x21
+    add x11, x16, x20
+    adrp x22, .LCPI_0
+    stp x21, x18, [x11]
+    and x21, x23, #0x3ffffffc0
+    add x18, x11, #64
+    cmp x20, x21
+    add x20, x21, x16
+    rev w1, w1
+    csel x21, x16, x18, eq
+    add x18, x20, #64
+    ldr q0, [x22, :lo12:.LCPI_0]
+    add x20, x21, #16
+    lsl x1, x1, #32
+    add w17, w17, w7
+    cmp x20, x18
+    str q0, [x11, #16]
+    add x6, x6, x19
+    csel x7, x16, x20, eq
+    stp xzr, xzr, [x11, #32]
+    add x17, x17, x6
+    stp xzr, xzr, [x11, #48]
+    rev x17, x17
+    add w10, w10, #3
+    stp x1, xzr, [x21]
+    add x1, x7, #16
+    and w19, w10, #0xffff
+    cmp x1, x18
+    stp xzr, x17, [x7]
+    adrp x7, .LCPI_1
+    csel x1, x16, x1, eq
+    ldr q0, [x7, :lo12:.LCPI_1]
+    rev w10, w4
+    add x17, x1, #16
+    stp xzr, xzr, [x1]
+    cmp x17, x18
+    csel x17, x16, x17, eq
+    stp xzr, xzr, [x17], #16
+    cmp x17, x18
+    ldp w6, w1, [x2, #8]
+    csel x17, x16, x17, eq
+    orr x1, x1, x6, lsl #32
+    ldr x6, [x2]
+    rev x1, x1
+    rev x6, x6
+    stp x1, x6, [x17], #16
+    cmp x17, x18
+    ldp w6, w1, [x2, #24]
+    csel x17, x16, x17, eq
+    orr x1, x1, x6, lsl #32
+    ldr x6, [x2, #16]
+    rev x1, x1
+    rev x6, x6
+    stp x1, x6, [x17], #16
+    cmp x17, x18
+    ldp w6, w1, [x2, #40]
+    csel x17, x16, x17, eq
+    orr x1, x1, x6, lsl #32
+    ldr x6, [x2, #32]
+    rev x1, x1
+    rev x6, x6
+    stp x1, x6, [x17], #16
+    cmp x17, x18
+    ldp w6, w1, [x2, #56]
+    ldr x18, [x2, #48]
+    and w2, w15, #0xffff0
+    csel x16, x16, x17, eq
+    orr x1, x1, x6, lsl #32
+    and w6, w14, #0xffff0
+    rev x18, x18
+    and x15, x6, x15
+    rev x17, x1
+    add w1, w14, #16
+    add w14, w14, #32
+    stp x17, x18, [x16]
+    and w17, w1, w2
+    and w14, w14, w2
+    add x16, x13, x17
+    str q0, [x13, x15]
+    add x13, x13, x14
+    stp xzr, xzr, [x16]
+    stp xzr, xzr, [x13]
+    rev x13, x3
+    ldr w14, [x0, #80]
+    cbz w14, L12
     ldr w11, [x0, #68]
-    fmov s0, w9
+    cmp w19, w11
+    b.eq L17
     mov w12, #1073741824
-    ldr x9, [x0, #40]
-    and x10, x11, x10
-    mov w13, #1
-    ldr x11, [x0, #16]
-    add x9, x9, x10
-    mov v0.s[1], wzr
-    stp x5, x13, [x9]
-    rev w13, w1
-    rev w9, w20
+    fmov d0, x13
+    rev w13, w19
+    fmov s1, w12
+    ldr w12, [x0, #56]
+    lsr w13, w13, #8
+    mov w3, #3
+    mov v0.s[2], w10
+    ldp x10, x11, [x0, #40]
+    mov v1.s[1], w9
+    lsl w9, w19, #4
+    and x9, x12, x9
+    mov w12, #671088640
     orr x11, x11, #0x8000000
-    lsr w9, w9, #8
+    dup v2.2d, x12
     orr x11, x11, #0x300000000000000
-    mov v0.s[2], w12
-    ldr x12, [x0, #32]
-    orr x9, x11, x9
-    mov w11, #671088640
-    add x10, x12, x10, lsl #2
-    rev x12, x3
-    mov v0.s[3], w13
-    stp x9, x11, [x10]
-    add w11, w20, #1
-    str x12, [x10, #16]
-    str xzr, [x10, #40]
-    stur q0, [x10, #24]
-    mov w10, #3
-L8:
-    and w20, w11, #0xffff
-    mov x2, x9
-    mov x19, x10
-L9:
-    ldr w1, [x0, #56]
-    str w20, [x0, #56]
-    and w10, w20, #0xffff
+    add x10, x10, x9
+    mov v1.s[2], wzr
+    mov w12, #1
+    orr x2, x11, x13
+    stp x5, x12, [x10]
+    mov v0.s[3], wzr
+    mov v2.d[0], x2
+    ldr x10, [x0, #32]
+    mov v1.s[3], wzr
+    add x9, x10, x9, lsl #2
+    add w10, w19, #1
+    stp q2, q0, [x9]
+    str q1, [x9, #32]
+L1:
+    mov w9, wzr
+    and w19, w10, #0xffff
+L2:
+    ldr w1, [x0, #64]
+    str w19, [x0, #64]
+    rev w11, w19
     dmb oshst
-    rev w10, w10
-    ldr x9, [x0, #48]
-    str w10, [x9]
-    cbz w21, L10
-    and w9, w19, #0xff
+    ldr x10, [x0, #24]
+    str w11, [x10]
+    cbz w9, L8
+    tst x3, #0xfe
+    b.eq L10
+    and w9, w3, #0xff
     add w9, w9, #3
     and w9, w9, #0x1fc
     cmp w9, #4
-    b.ne L12
-    and x9, x19, #0xfe
-    cbz x9, L12
-    add x9, x0, #96
-    add x10, x0, #92
-    tst x19, #0x100
+    b.ne L10
+    add x9, x0, #100
+    add x10, x0, #96
+    tst x3, #0x100
     csel x9, x9, x10, eq
     ldr w9, [x9]
     cmp w9, #64
-    b.lo L12
-    ldr w9, [x0, #68]
+    b.lo L10
+    ldr w9, [x0, #56]
     ldr x10, [x0, #32]
     dsb st
     and w9, w9, w1, lsl #4
@@ -716,297 +661,342 @@ L9:
     dsb st
     ldr x9, [x0, #8]
     eor x9, x9, x10
-    b L11
-L10:
+    b L9
+L3:
+    mov w17, w7
+    b L6
+L4:
+    mov w17, w6
+    b L6
+L5:
+    mov w17, w19
+L6:
+    mov w10, w17
+    mov w11, #2147483647
+    mov w9, #1
+    mov w12, #262144
+L7:
+    orr x10, x12, x10, lsl #32
+    orr x9, x10, x9
+    stp x9, x11, [x8]
+    ldp x20, x19, [sp, #272]
+    ldp x22, x21, [sp, #256]
+    ldp x28, x23, [sp, #240]
+    ldp x29, x30, [sp, #224]
+    add sp, sp, #288
+    ret
+L8:
     dsb st
     ldr x9, [x0]
     str x2, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-L11:
+L9:
     str x9, [x0]
-    b L13
-L12:
-    mov x3, x19
+    b L11
+L10:
     mov x19, x8
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
     mov x8, x19
-L13:
-    mov w9, #23
+L11:
+    mov w9, #25
     strb w9, [x8]
-    b L24
-L14:
-    mov x24, x8
-    mov w8, #64
-    mov x22, x0
-    stp w8, w1, [sp, #80]
-    mov w8, #40
-    stp x0, x3, [sp, #48]
-    add x0, sp, #48
-    strb w8, [sp, #96]
-    mov x8, sp
-    str w20, [sp, #104]
-    str w4, [sp, #64]
-    str xzr, [sp, #72]
-    str x5, [sp, #88]
-    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<blueflame::queue::send::place::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#0}>::{closure#0}>
-    ldp x9, x10, [sp, #8]
-    ldr w8, [sp]
-    tbz w8, #0, L15
-    and x12, x9, #0xff
-    mov x8, x24
-    cmp x12, #23
-    b.ne L16
-    tbnz w21, #0, L13
-    mov w21, #1
-    mov x0, x22
-    mov x2, x23
-    b L9
-L15:
-    and w8, w10, #0xff
-    mov x0, x22
-    add w8, w8, #3
-    add w11, w20, w8, lsr #2
-    mov x8, x24
-    b L8
-L16:
-    and x11, x9, #0xffff000000000000
-    mov x13, x9
-L17:
-    and x14, x13, #0xffff00000000
-    and x9, x9, #0xffff0000
-    orr x9, x9, x14
-    orr x9, x9, x11
-    and x11, x13, #0xff00
-    orr x9, x9, x12
-    orr x9, x9, x11
-    stp x9, x10, [x8]
-    b L24
-L18:
-    ldr w9, [x0, #64]
-    mov w10, #21
-    mov x11, xzr
-    mov x13, xzr
-    cmp w9, #0
-    mov w9, #18
-    csel x12, x10, x9, eq
-    mov w9, #65536
-    b L17
-L19:
-    ldr w12, [x0, #64]
-    tst w12, #0xffff
-    b.eq L20
-    ldr w11, [x0, #68]
-    mov x9, x0
-    lsr w11, w11, #4
-    add w11, w11, #1
-    and w13, w11, #0xffff
-    cmp w13, #3
-    b.hs L21
-    mov w10, #19
-    b L22
-L20:
-    mov x9, x0
-    mov w10, #21
-    b L22
-L21:
-    and w11, w12, #0xffff
-    mov w13, #18
-    mov w14, #20
-    cmp w11, #3
-    csel w11, w12, w10, lo
-    csel x10, x14, x13, lo
-L22:
-    and w11, w11, #0xffff
-    mov w12, #196608
-    mov x0, x9
-    orr x12, x12, x11, lsl #32
-    mov w11, #3
-    orr x9, x12, x10
-    and x10, x9, #0xff
-    cmp x10, #23
-    b.eq L6
-L23:
-    stp x9, x11, [x8]
-L24:
-    ldp x20, x19, [sp, #336]
-    ldr x28, [sp, #288]
-    ldp x22, x21, [sp, #320]
-    ldp x24, x23, [sp, #304]
-    ldp x29, x30, [sp, #272]
-    add sp, sp, #352
+    ldp x20, x19, [sp, #272]
+    ldp x22, x21, [sp, #256]
+    ldp x28, x23, [sp, #240]
+    ldp x29, x30, [sp, #224]
+    add sp, sp, #288
     ret
+L12:
+    mov x21, x8
+    orr x8, x12, #0x40000000
+    movi v0.2d, #0000000000000000
+    str x8, [sp, #80]
+    mov w8, #671088640
+    mov x20, x0
+    stp x8, x5, [sp, #136]
+    mov w8, #1
+    ldr x22, [x11]
+    stp xzr, x8, [sp, #152]
+    stp xzr, x8, [sp, #168]
+    mov w8, #18
+    strb w8, [sp, #192]
+    adrp x8, .Lanon
+    add x8, x8, :lo12:.Lanon
+    stur q0, [sp, #88]
+    stur q0, [sp, #104]
+    stur q0, [sp, #120]
+    ldr q0, [x8]
+    mov x8, sp
+    str x0, [sp, #24]
+    add x0, sp, #24
+    str w19, [sp, #32]
+    stp x13, x10, [sp, #64]
+    str xzr, [sp, #184]
+    str xzr, [sp, #208]
+    str wzr, [sp, #216]
+    str xzr, [sp, #56]
+    stur q0, [sp, #40]
+    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>
+    ldp x2, x3, [sp, #8]
+    ldr w8, [sp]
+    tbz w8, #0, L13
+    and x10, x2, #0xff
+    mov x8, x21
+    cmp x10, #25
+    b.ne L14
+    mov w9, #1
+    mov w3, #12
+    mov x2, x22
+    mov x0, x20
+    b L2
+L13:
+    and w8, w3, #0xff
+    mov x0, x20
+    add w8, w8, #3
+    add w10, w19, w8, lsr #2
+    mov x8, x21
+    b L1
+L14:
+    and x9, x2, #0xffff000000000000
+    mov x11, x2
+L15:
+    and x12, x11, #0xffff00000000
+    and x13, x2, #0xffff0000
+    and x11, x11, #0xff00
+    orr x12, x13, x12
+    orr x9, x12, x9
+    orr x9, x9, x10
+    orr x9, x9, x11
+    stp x9, x3, [x8]
+    ldp x20, x19, [sp, #272]
+    ldp x22, x21, [sp, #256]
+    ldp x28, x23, [sp, #240]
+    ldp x29, x30, [sp, #224]
+    add sp, sp, #288
+    ret
+L16:
+    ldr w11, [x0, #72]
+    tst w11, #0xffff
+    b.eq L18
+    ldr w10, [x0, #56]
+    lsr w10, w10, #4
+    add w10, w10, #1
+    and w12, w10, #0xffff
+    cmp w12, #3
+    b.hs L19
+    mov w9, #19
+    b L20
+L17:
+    ldr w10, [x0, #72]
+    mov w12, #21
+    mov x9, xzr
+    mov x11, xzr
+    mov w2, #65536
+    cmp w10, #0
+    mov w10, #18
+    csel x10, x12, x10, eq
+    b L15
+L18:
+    mov w9, #21
+    b L20
+L19:
+    and w10, w11, #0xffff
+    mov w12, #18
+    mov w13, #20
+    cmp w10, #3
+    csel w10, w11, w9, lo
+    csel x9, x13, x12, lo
+L20:
+    and x10, x10, #0xffff
+    mov w11, #3
+    mov w12, #196608
+    b L7
 
 hot_batch_rebind:
-    stp x29, x30, [sp, #-48]!
-    str x21, [sp, #16]
-    stp x20, x19, [sp, #32]
-    mov x29, sp
-    ldp w10, w11, [x0, #56]
+    sub sp, sp, #368
+    stp x29, x30, [sp, #304]
+    str x28, [sp, #320]
+    stp x22, x21, [sp, #336]
+    stp x20, x19, [sp, #352]
+    add x29, sp, #304
+    ldp w9, w10, [x0, #64]
     mov x19, x8
-    sub w11, w11, w10
-    and w12, w11, #0xffff
-    cmp w12, #1
-    b.ls L3
-    ldp w17, w14, [x1]
-    ldr x8, [x0, #16]
-    rev w12, w10
-    mov x13, #620756992
-    movk x13, #2048, lsl #48
-    lsr w15, w12, #8
-    ldr w5, [x0, #68]
-    rev w12, w14
-    orr x13, x8, x13
-    lsl w8, w10, #4
-    lsl x16, x12, #32
-    ldp x12, x14, [x0, #32]
-    ldrb w11, [x0, #122]
-    mov w9, w2
-    orr x2, x13, x15
-    and x13, x5, x8
-    adrp x15, .LCPI_0
-    mov x18, #66108136620032
-    orr x11, x16, x11, lsl #27
-    ldr q0, [x15, :lo12:.LCPI_0]
-    add x15, x12, x13, lsl #2
-    str q0, [x14, x13]
-    movi v0.2d, #0000000000000000
-    adrp x13, .LCPI_1
-    stp x2, x11, [x15]
-    add w11, w8, #16
-    ldr q1, [x13, :lo12:.LCPI_1]
-    and w11, w11, w5
-    adrp x13, .LCPI_2
-    mov x6, #66108136620032
-    and w11, w11, #0xffff0
-    cmp w17, #0
-    movk x18, #16672, lsl #48
-    stp q1, q0, [x15, #16]
-    ldr q1, [x13, :lo12:.LCPI_2]
-    add w13, w10, #2
-    str q0, [x15, #48]
-    add x15, x12, w11, uxtw #2
-    movk x6, #16736, lsl #48
-    str q0, [x14, w11, uxtw]
-    ldr w11, [x1, #8]
-    mov w14, #-256
-    stp q1, q0, [x15]
-    csel x18, x6, x18, ne
-    lsl w11, w11, #8
-    stp q0, q0, [x15, #32]
-    ldr w15, [x3, #8]
-    csel w1, w11, w14, ne
-    and w14, w13, #0xffff
-    tbnz w15, #31, L4
-    ldr w11, [x0, #60]
-    sub w11, w11, w13
-    and w6, w11, #0xffff
-    cmp w6, #2
-    b.ls L5
-    lsl w2, w14, #6
-    lsl w5, w5, #2
-    rev w14, w14
-    mov x20, #144
-    bfxil w1, w9, #0, #8
-    lsr w7, w14, #8
-    and x9, x2, x5
-    add w14, w5, #64
-    movk x20, #1024, lsl #32
-    ldr x6, [x0, #16]
-    mov x2, #620756992
-    add x5, x12, x9
-    and w14, w14, #0x3fffc0
-    orr x21, x20, #0x20
-    cmp w17, #0
-    add x17, x9, #64
-    movk x2, #3072, lsl #48
-    csel x20, x21, x20, ne
-    add x21, x5, #64
-    cmp x17, x14
-    orr x17, x6, x2
-    csel x2, x12, x21, eq
-    add x14, x12, x14
-    orr x17, x17, x7
-    add x6, x2, #16
-    orr x16, x16, #0x8000000
-    stp x20, x18, [x5, #16]
-    cmp x6, x14
-    stp x17, x16, [x5]
-    rev w17, w1
-    csel x16, x12, x6, eq
-    mov w18, #2097152
-    stp q0, q0, [x5, #32]
-    add x1, x16, #16
-    orr x17, x18, x17, lsl #32
-    rev x6, x15
-    cmp x1, x14
-    mov w11, wzr
-    csel x18, x12, x1, eq
-    ldr x1, [x3]
-    stp x17, xzr, [x2]
-    add x5, x18, #16
-    ldr w2, [x3, #12]
-    cmp x5, x14
-    rev x17, x1
-    csel x1, x12, x5, eq
-    stp x17, x6, [x16]
-    orr x15, x2, x15, lsl #32
-    add x3, x1, #16
-    stp xzr, xzr, [x18]
-    cmp x3, x14
-    stp xzr, xzr, [x1]
-    rev x15, x15
-    csel x16, x12, x3, eq
-    mov w3, #12
-    add x18, x16, #16
-    stp x15, x17, [x16]
-    cmp x18, x14
-    csel x18, x12, x18, eq
-    add x1, x18, #16
-    stp xzr, xzr, [x18]
-    cmp x1, x14
-    csel x15, x12, x1, eq
-    add x16, x15, #16
-    stp xzr, xzr, [x15]
+    sub w10, w10, w9
+    and w11, w10, #0xffff
+    cmp w11, #1
+    b.ls L10
+    ldp w8, w10, [x1]
+    mov w13, #-112
+    mov w14, #-80
+    ldrb w11, [x0, #60]
+    rev w12, w9
+    movi v1.2d, #0000000000000000
+    movi v2.2d, #0000000000000000
+    cmp w8, #0
+    rev w8, w10
+    lsr w12, w12, #8
+    csel w10, w14, w13, ne
+    lsl x8, x8, #32
+    ldr w13, [x0, #56]
+    fmov s0, w10
+    ldp x14, x10, [x0, #40]
+    orr x11, x8, x11, lsl #27
+    movi v3.2d, #0000000000000000
+    add w22, w9, #2
+    and w20, w22, #0xffff
+    mov v0.b[1], wzr
+    orr x12, x10, x12
+    mov v1.d[1], x11
+    mov v2.d[0], x12
+    lsl w10, w9, #4
+    adrp x11, .LCPI_1
+    adrp x12, .LCPI_0
+    ldr q4, [x11, :lo12:.LCPI_1]
+    and x11, x13, x10
+    mov v0.b[2], wzr
+    str q4, [x14, x11]
+    orr v1.16b, v2.16b, v1.16b
+    ldr q2, [x12, :lo12:.LCPI_0]
+    adrp x12, .LCPI_2
+    ldr x15, [x0, #32]
+    mov v0.b[3], wzr
+    orr v5.16b, v1.16b, v2.16b
+    ldr q1, [x12, :lo12:.LCPI_2]
+    add w12, w10, #16
+    add x11, x15, x11, lsl #2
+    mov w15, #-256
+    and w12, w12, w13
+    ldr w13, [x1, #8]
+    movi v2.2s, #32, lsl #16
+    and w12, w12, #0xffff0
+    stp q5, q1, [x11]
+    mov v0.b[4], wzr
+    lsl w13, w13, #8
+    stp q3, q3, [x11, #32]
+    mov w11, #4
+    add x14, x14, x12
+    stp xzr, xzr, [x14]
+    adrp x14, .LCPI_3
+    ldr q1, [x14, :lo12:.LCPI_3]
+    mov x14, #66108136620032
+    mov v0.b[5], w11
+    csel w11, w13, w15, ne
+    ldr x13, [x0, #32]
+    bfxil w11, w2, #0, #8
+    movk x14, #16736, lsl #48
+    add x12, x13, w12, uxtw #2
+    mov x13, #66108136620032
+    rev w11, w11
+    movk x13, #16672, lsl #48
+    mov v0.b[6], wzr
+    dup v4.2s, w11
+    stp q1, q3, [x12]
+    ldr d1, [x3, #8]
+    stp q3, q3, [x12, #32]
+    ldr x12, [x3]
+    ldr w11, [x3, #8]
+    csel x14, x14, x13, ne
+    rev32 v1.8b, v1.8b
+    rev x12, x12
+    mov v0.b[7], wzr
+    mov v2.s[1], v4.s[1]
+    rev x13, x11
+    tbnz w11, #31, L6
+    ldr w11, [x0, #68]
+    sub w11, w11, w22
+    and w15, w11, #0xffff
+    cmp w15, #2
+    b.ls L11
     mov w15, #3
-    cmp x16, x14
-    csel x12, x12, x16, eq
-    add w16, w8, #48
-    add w8, w8, #64
-    stp xzr, xzr, [x12]
-    ubfiz w12, w13, #4, #16
-    ldr w13, [x0, #68]
-    ldp x17, x14, [x0, #32]
-    and x12, x13, x12
-    and w16, w16, w13
-    and w8, w8, w13
-    add x12, x14, x12
-    and w16, w16, #0xffff0
-    and w8, w8, #0xffff0
-    stp x4, x15, [x12]
-    add x12, x14, x16
-    add x8, x14, x8
-    stp x4, xzr, [x12]
-    stp x4, xzr, [x8]
-    add w8, w10, #5
-    ldr x2, [x17, x9]
-    and w14, w8, #0xffff
+    orr x8, x8, #0x8000000
+    rev w16, w20
+    dup v4.2d, x15
+    ldp x1, x15, [x0, #40]
+    movi v5.2d, #0000000000000000
+    lsr w16, w16, #8
+    mov v3.d[1], x8
+    adrp x8, .LCPI_4
+    ldr w17, [x0, #56]
+    lsl w18, w20, #4
+    mov v4.d[0], x4
+    ldr q6, [x8, :lo12:.LCPI_4]
+    orr x8, x15, x16
+    fmov d7, x14
+    and x15, x17, x18
+    add w14, w10, #48
+    mov v5.d[0], x8
+    orr v3.16b, v3.16b, v6.16b
+    movi v6.2d, #0000000000000000
+    str q4, [x1, x15]
+    movi v4.2d, #0000000000000000
+    and w14, w14, w17
+    ldr x8, [x0, #32]
+    mov v0.d[1], v7.d[0]
+    and w14, w14, #0xffff0
+    add w10, w10, #64
+    add w9, w9, #5
+    mov w11, wzr
+    orr v3.16b, v3.16b, v5.16b
+    add x8, x8, x15, lsl #2
+    mov v6.d[0], x4
+    and w10, w10, w17
+    and w20, w9, #0xffff
+    mov w3, #12
+    stp q4, q4, [x8, #32]
+    and w10, w10, #0xffff0
+    stp q3, q0, [x8]
+    fmov d0, d2
+    fmov d2, x12
+    str q6, [x1, w14, uxtw]
+    fmov x2, d3
+    ldr x8, [x0, #32]
+    mov v2.d[1], x13
+    add x8, x8, w14, uxtw #2
+    stp q4, q4, [x8, #32]
+    stp q0, q2, [x8]
+    fmov d0, x12
+    str q6, [x1, w10, uxtw]
+    ldr x8, [x0, #32]
+    mov v1.d[1], v0.d[0]
+    add x8, x8, w10, uxtw #2
+    stp q4, q4, [x8, #32]
+    stp q1, q4, [x8]
 L1:
-    ldr w1, [x0, #56]
-    str w14, [x0, #56]
-    rev w9, w14
+    ldr w1, [x0, #64]
+    str w20, [x0, #64]
+    rev w9, w20
     dmb oshst
-    ldr x8, [x0, #48]
+    ldr x8, [x0, #24]
     str w9, [x8]
     cbz w11, L2
-    bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
-    mov w8, #23
-    strb w8, [x19]
-    ldp x20, x19, [sp, #32]
-    ldr x21, [sp, #16]
-    ldp x29, x30, [sp], #48
-    ret
+    tst x3, #0xfe
+    b.eq L4
+    and w8, w3, #0xff
+    add w8, w8, #3
+    and w8, w8, #0x1fc
+    cmp w8, #4
+    b.ne L4
+    add x8, x0, #100
+    add x9, x0, #96
+    tst x3, #0x100
+    csel x8, x8, x9, eq
+    ldr w8, [x8]
+    cmp w8, #64
+    b.lo L4
+    ldr w8, [x0, #56]
+    ldr x9, [x0, #32]
+    dsb st
+    and w8, w8, w1, lsl #4
+    add x8, x9, w8, uxtw #2
+    ldr x9, [x0]
+    ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x8, [x0, #8]
+    eor x8, x8, x9
+    b L3
 L2:
     dsb st
     ldr x8, [x0]
@@ -1014,166 +1004,242 @@ L2:
     dsb st
     ldr x9, [x0, #8]
     eor x8, x9, x8
-    str x8, [x0]
-    mov w8, #23
-    strb w8, [x19]
-    ldp x20, x19, [sp, #32]
-    ldr x21, [sp, #16]
-    ldp x29, x30, [sp], #48
-    ret
 L3:
-    ldrh w9, [x0, #64]
-    cbz w9, L6
-    ldr w8, [x0, #68]
+    str x8, [x0]
+    b L5
+L4:
+    bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
+L5:
+    mov w8, #25
+    strb w8, [x19]
+    ldp x20, x19, [sp, #352]
+    ldr x28, [sp, #320]
+    ldp x22, x21, [sp, #336]
+    ldp x29, x30, [sp, #304]
+    add sp, sp, #368
+    ret
+L6:
+    fmov d4, x14
+    orr x8, x8, #0x8000000
+    add x9, sp, #40
+    stp xzr, x8, [sp, #208]
+    mov w8, #1
+    mov x21, x0
+    stur q3, [x9, #120]
+    stp d0, d4, [sp, #80]
+    movi v0.2d, #0000000000000000
+    stur q3, [x9, #136]
+    adrp x9, .Lanon
+    add x9, x9, :lo12:.Lanon
+    stp x8, xzr, [sp, #240]
+    stp x8, xzr, [sp, #256]
+    stp d2, d0, [sp, #128]
+    fmov d2, x12
+    fmov d0, x13
+    strb w8, [sp, #272]
+    mov w8, #2147483647
+    str w8, [sp, #280]
+    mov w8, #65536
+    stp d2, d0, [sp, #144]
+    ldr q0, [x9]
+    str x0, [sp, #40]
+    add x0, sp, #40
+    str x8, [sp, #72]
+    add x8, sp, #16
+    str q5, [sp]
+    str w20, [sp, #48]
+    stp q3, q3, [sp, #96]
+    stp d1, d2, [sp, #192]
+    stp x4, xzr, [sp, #224]
+    str w11, [sp, #276]
+    str wzr, [sp, #296]
+    str xzr, [sp, #288]
+    stur q0, [sp, #56]
+    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named, core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named>::{closure#0}>::{closure#1}>::{closure#1}>
+    ldp x2, x3, [sp, #24]
+    ldr w8, [sp, #16]
+    tbz w8, #0, L7
+    and x8, x2, #0xff
+    cmp x8, #25
+    b.ne L8
+    ldr q0, [sp]
+    mov w11, #1
+    mov w3, #8
+    mov x0, x21
+    fmov x2, d0
+    b L1
+L7:
+    and w8, w3, #0xff
+    mov w11, wzr
+    mov x0, x21
+    add w8, w8, #3
+    add w8, w22, w8, lsr #2
+    and w20, w8, #0xffff
+    b L1
+L8:
+    and x8, x2, #0xffffffffffffff00
+L9:
+    and x9, x2, #0xff
+    orr x8, x8, x9
+    stp x8, x3, [x19]
+    ldp x20, x19, [sp, #352]
+    ldr x28, [sp, #320]
+    ldp x22, x21, [sp, #336]
+    ldp x29, x30, [sp, #304]
+    add sp, sp, #368
+    ret
+L10:
+    ldrh w9, [x0, #72]
+    cbz w9, L12
+    ldr w8, [x0, #56]
+    lsr w8, w8, #4
+    add w8, w8, #1
+    and w11, w8, #0xffff
+    cmp w11, #2
+    b.hs L14
+    mov w9, #19
+    b L15
+L11:
+    ldr w9, [x0, #72]
+    tst w9, #0xffff
+    b.eq L13
+    ldr w8, [x0, #56]
     lsr w8, w8, #4
     add w8, w8, #1
     and w10, w8, #0xffff
-    cmp w10, #2
-    b.hs L8
-    mov w9, #19
-    b L9
-L4:
-    lsl x9, x15, #32
-    mov w8, #1
-    mov w10, #2147483647
-    b L12
-L5:
-    ldr w8, [x0, #64]
-    tst w8, #0xffff
-    b.eq L7
-    lsr w9, w5, #4
-    add w9, w9, #1
-    and w10, w9, #0xffff
     cmp w10, #3
-    b.hs L10
-    mov w8, #19
-    b L11
-L6:
+    b.hs L16
+    mov w2, #19
+    b L17
+L12:
     mov w9, #21
-    b L9
-L7:
-    mov w8, #21
-    b L11
-L8:
+    b L15
+L13:
+    mov w2, #21
+    b L17
+L14:
     cmp w9, #1
     mov w9, #18
-    mov w10, #20
-    csinc w8, w11, wzr, ne
-    csel x9, x10, x9, eq
-L9:
-    and w8, w8, #0xffff
-    orr x8, x9, x8, lsl #32
+    mov w11, #20
+    csinc w8, w10, wzr, ne
+    csel w9, w11, w9, eq
+L15:
+    strb w9, [x19]
     mov w9, #2
-    orr x8, x8, #0x20000
-    stp x8, x9, [x19]
-    ldp x20, x19, [sp, #32]
-    ldr x21, [sp, #16]
-    ldp x29, x30, [sp], #48
+    and w8, w8, #0xffff
+    strh w9, [x19, #2]
+    str w8, [x19, #4]
+    strh w9, [x19, #8]
+    ldp x20, x19, [sp, #352]
+    ldr x28, [sp, #320]
+    ldp x22, x21, [sp, #336]
+    ldp x29, x30, [sp, #304]
+    add sp, sp, #368
     ret
-L10:
-    and w9, w8, #0xffff
+L16:
+    and w8, w9, #0xffff
     mov w10, #18
     mov w12, #20
-    cmp w9, #3
-    csel w9, w8, w11, lo
-    csel x8, x12, x10, lo
-L11:
-    and w9, w9, #0xffff
-    mov w10, #196608
-    orr x9, x10, x9, lsl #32
-    mov w10, #3
-L12:
-    orr w11, w9, w8
-    and x11, x11, #0xff
-    cmp x11, #23
-    b.ne L13
-    mov w11, #1
-    mov w3, #8
-    b L1
-L13:
-    orr x8, x8, x9
-    stp x8, x10, [x19]
-    ldp x20, x19, [sp, #32]
-    ldr x21, [sp, #16]
-    ldp x29, x30, [sp], #48
-    ret
+    cmp w8, #3
+    csel w8, w9, w11, lo
+    csel x2, x12, x10, lo
+L17:
+    and w8, w8, #0xffff
+    mov w9, #196608
+    mov w3, #3
+    orr x8, x9, x8, lsl #32
+    b L9
 
 hot_burst:
-    sub sp, sp, #80
-    stp x29, x30, [sp, #48]
-    str x19, [sp, #64]
-    add x29, sp, #48
-    mov x10, x0
-    ldr w11, [x10, #72]!
-    cmp w11, #7
-    b.ls L8
-    mov x9, x1
-    ldp w1, w10, [x0, #56]
-    sub w10, w10, w1
+    sub sp, sp, #48
+    stp x29, x30, [sp, #16]
+    str x19, [sp, #32]
+    add x29, sp, #16
+    ldr w9, [x0, #76]
+    cmp w9, #7
+    b.ls L10
+    ldp w9, w10, [x0, #64]
+    sub w10, w10, w9
     and w10, w10, #0xffff
     cmp x4, x10
-    b.hi L9
-    ldr x10, [x0, #32]
-    ldr w11, [x0, #68]
-    mov w12, w1
-    cbz x4, L2
-    ldr x12, [x0, #16]
-    ldr x13, [x0, #40]
-    add x14, x3, x4, lsl #3
-    mov w5, #128
-    mov x15, xzr
-    rev x9, x9
-    orr x12, x12, #0x8000000
-    rev w16, w2
-    mov w17, #1
-    orr x18, x12, #0x300000000000000
-    mov w2, #134217728
-    movk w5, #2048, lsl #16
-    mov w12, w1
-L1:
-    cmp x4, x15
-    b.eq L7
-    lsl w6, w12, #4
-    rev w7, w12
-    add w12, w12, #1
-    lsr w7, w7, #8
-    and w12, w12, #0xffff
-    and x6, x6, x11
-    add x19, x13, x6
-    add x6, x10, x6, lsl #2
-    orr x7, x7, x18
-    stp x15, x17, [x19]
-    add x15, x15, #1
-    stp x7, x2, [x6]
-    ldp w19, w7, [x3], #8
-    cmp x3, x14
-    stp x9, x16, [x6, #16]
-    orr x19, x5, x19, lsl #32
-    stp x19, x7, [x6, #32]
+    b.hi L11
+    ldrb w10, [x0, #60]
+    cmp w10, #2
     b.ne L1
+    stp x4, x0, [x8]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
+    ret
+L1:
+    ldr x10, [x0, #32]
+    ldr w11, [x0, #56]
+    cbz x4, L4
+    rev x13, x1
+    rev w14, w2
+    mov w16, #128
+    fmov d0, x13
+    mov w13, #134217728
+    mov x12, xzr
+    dup v1.2d, x13
+    ldp x13, x15, [x0, #40]
+    movk w16, #2048, lsl #16
+    mov w17, #1
+    mov v0.s[2], w14
+    add x14, x3, x4, lsl #3
+    orr x15, x15, #0x8000000
+    orr x15, x15, #0x300000000000000
+    mov v0.s[3], wzr
 L2:
-    sub w9, w12, w1
-    ands w9, w9, #0xffff
-    b.eq L6
+    cmp x4, x12
+    b.eq L9
+    ldp w1, w2, [x3], #8
+    rev w18, w9
+    mov v2.16b, v1.16b
+    lsl w5, w9, #4
+    lsr w18, w18, #8
+    add w9, w9, #1
+    cmp x3, x14
+    orr x1, x16, x1, lsl #32
+    and w9, w9, #0xffff
+    orr x18, x18, x15
+    fmov d3, x1
+    mov v2.d[0], x18
+    and x18, x5, x11
+    add x1, x13, x18
+    add x18, x10, x18, lsl #2
+    stp x12, x17, [x1]
+    add x12, x12, #1
+    mov v3.d[1], x2
+    stp q2, q0, [x18]
+    str q3, [x18, #32]
+    b.ne L2
+    ldr w1, [x0, #64]
+    sub w12, w9, w1
+    ands w12, w12, #0xffff
+    b.eq L5
+L3:
     mov w13, #1048560
-    str w12, [x0, #56]
-    cmp w9, #1
-    add w13, w13, w12, lsl #4
-    and w12, w12, #0xffff
-    rev w12, w12
-    and w13, w11, w13
-    and w13, w13, #0xffff0
-    ubfiz x13, x13, #2, #32
-    ldr x2, [x10, x13]
+    cmp w12, #1
+    add w13, w13, w9, lsl #4
+    and w11, w11, w13
+    and w11, w11, #0xffff0
+    ubfiz x11, x11, #2, #32
+    ldr x2, [x10, x11]
+    str w9, [x0, #64]
+    and w9, w9, #0xffff
     dmb oshst
-    ldr x13, [x0, #48]
-    str w12, [x13]
-    b.ne L3
-    ldr w9, [x0, #92]
+    rev w9, w9
+    ldr x10, [x0, #24]
+    str w9, [x10]
+    b.ne L6
+    ldr w9, [x0, #96]
     cmp w9, #63
-    b.ls L5
-    and w9, w11, w1, lsl #4
+    b.ls L8
+    ldr w9, [x0, #56]
+    ldr x10, [x0, #32]
     dsb st
+    and w9, w9, w1, lsl #4
     add x9, x10, w9, uxtw #2
     ldr x10, [x0]
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
@@ -1181,187 +1247,208 @@ L2:
     dsb st
     ldr x9, [x0, #8]
     eor x9, x9, x10
-    b L4
-L3:
+    b L7
+L4:
+    mov w1, w9
+    sub w12, w9, w9
+    ands w12, w12, #0xffff
+    b.ne L3
+L5:
+    mov w9, #25
+    strb w9, [x8]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
+    ret
+L6:
     dsb st
     ldr x9, [x0]
     str x2, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-L4:
+L7:
     str x9, [x0]
-    mov w9, #23
+    mov w9, #25
     strb w9, [x8]
-    ldp x29, x30, [sp, #48]
-    ldr x19, [sp, #64]
-    add sp, sp, #80
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
     ret
-L5:
+L8:
     mov w3, #259
     mov x19, x8
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
-    mov x8, x19
-L6:
-    mov w9, #23
-    strb w9, [x8]
-    ldp x29, x30, [sp, #48]
-    ldr x19, [sp, #64]
-    add sp, sp, #80
+    mov w9, #25
+    strb w9, [x19]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
     ret
-L7:
+L9:
     mov w9, #18
     mov w10, #1
     strb w9, [x8]
     stur w10, [x8, #2]
-    ldp x29, x30, [sp, #48]
-    ldr x19, [sp, #64]
-    add sp, sp, #80
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
     ret
-L8:
-    ldr q0, [x10]
-    ldr w9, [x10, #16]
+L10:
     adrp x1, .Lanon
     add x1, x1, :lo12:.Lanon
     mov x19, x8
     mov x8, sp
-    add x0, sp, #16
-    str q0, [sp, #16]
-    str w9, [sp, #32]
+    add x0, x0, #76
     bl <blueflame::wqe::error::EncodeError>::uncovered
-    ldp x10, x9, [sp]
-    stp x10, x9, [x19]
-    ldp x29, x30, [sp, #48]
-    ldr x19, [sp, #64]
-    add sp, sp, #80
+    ldp x4, x0, [sp]
+    stp x4, x0, [x19]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
     ret
-L9:
-    mov w9, #65535
-    ldr w11, [x0, #64]
-    cmp x4, x9
-    csel x9, x4, x9, lo
-    tst w11, #0xffff
-    b.eq L10
-    ldr w12, [x0, #68]
+L11:
+    mov w11, #65535
+    ldr w9, [x0, #72]
+    cmp x4, x11
+    csel x11, x4, x11, lo
+    tst w9, #0xffff
+    b.eq L12
+    ldr w12, [x0, #56]
     lsr w12, w12, #4
     add w12, w12, #1
     and w12, w12, #0xffff
-    cmp w12, w9, uxth
-    b.hs L11
-    lsl x10, x12, #32
-    mov w11, #19
-    orr x10, x11, x10
-    stp x10, x9, [x8]
-    ldp x29, x30, [sp, #48]
-    ldr x19, [sp, #64]
-    add sp, sp, #80
-    ret
-L10:
-    mov w11, #21
-    orr x10, x11, xzr
-    stp x10, x9, [x8]
-    ldp x29, x30, [sp, #48]
-    ldr x19, [sp, #64]
-    add sp, sp, #80
-    ret
-L11:
-    and x11, x11, #0xffff
-    lsl x12, x9, #16
-    cmp w11, w9, uxth
-    b.hs L12
-    orr x10, x12, x11, lsl #32
-    mov w11, #20
-    orr x10, x11, x10
-    stp x10, x9, [x8]
-    ldp x29, x30, [sp, #48]
-    ldr x19, [sp, #64]
-    add sp, sp, #80
+    cmp w12, w11, uxth
+    b.hs L13
+    lsl x9, x12, #32
+    mov w10, #19
+    orr x4, x10, x9
+    stp x4, x11, [x8]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
     ret
 L12:
-    orr x10, x12, x10, lsl #32
-    mov w11, #18
-    orr x10, x11, x10
-    stp x10, x9, [x8]
-    ldp x29, x30, [sp, #48]
-    ldr x19, [sp, #64]
-    add sp, sp, #80
+    mov w10, #21
+    orr x4, x10, xzr
+    stp x4, x0, [x8]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
+    ret
+L13:
+    and x9, x9, #0xffff
+    lsl x12, x11, #16
+    cmp w9, w11, uxth
+    b.hs L14
+    orr x9, x12, x9, lsl #32
+    mov w10, #20
+    orr x4, x10, x9
+    stp x4, x0, [x8]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
+    ret
+L14:
+    orr x9, x12, x10, lsl #32
+    mov w10, #18
+    orr x4, x10, x9
+    stp x4, x0, [x8]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
     ret
 
 hot_burst_fill:
-    sub sp, sp, #80
-    stp x29, x30, [sp, #48]
-    str x19, [sp, #64]
-    add x29, sp, #48
-    mov x10, x0
-    ldr w11, [x10, #72]!
-    cmp w11, #7
-    b.ls L7
-    mov x9, x1
-    ldp w1, w10, [x0, #56]
-    sub w10, w10, w1
+    sub sp, sp, #48
+    stp x29, x30, [sp, #16]
+    str x19, [sp, #32]
+    add x29, sp, #16
+    ldr w9, [x0, #76]
+    cmp w9, #7
+    b.ls L9
+    ldp w9, w10, [x0, #64]
+    sub w10, w10, w9
     and w10, w10, #0xffff
     cmp x4, x10
-    b.hi L8
-    ldr x10, [x0, #32]
-    ldr w11, [x0, #68]
-    mov w14, w1
-    cbz x4, L2
-    ldr x14, [x0, #16]
-    ldr x12, [x0, #40]
-    rev w13, w2
-    mov w2, #128
-    mov x5, xzr
-    rev x9, x9
-    orr x14, x14, #0x8000000
-    add x15, x3, #4
-    mov w16, #1
-    orr x17, x14, #0x300000000000000
-    mov w18, #134217728
-    movk w2, #2048, lsl #16
-    mov w14, w1
-L1:
-    lsl w3, w14, #4
-    rev w6, w14
-    add w14, w14, #1
-    lsr w6, w6, #8
-    and w14, w14, #0xffff
-    and x3, x3, x11
-    add x7, x12, x3
-    add x3, x10, x3, lsl #2
-    orr x6, x6, x17
-    stp x5, x16, [x7]
-    ldur w7, [x15, #-4]
-    add x5, x5, #1
-    stp x6, x18, [x3]
-    cmp x4, x5
-    orr x6, x2, x7, lsl #32
-    ldr w7, [x15], #8
-    stp x9, x13, [x3, #16]
-    stp x6, x7, [x3, #32]
+    b.hi L10
+    ldrb w10, [x0, #60]
+    cmp w10, #2
     b.ne L1
+    stp x4, x0, [x8]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
+    ret
+L1:
+    ldr x10, [x0, #32]
+    ldr w11, [x0, #56]
+    cbz x4, L4
+    rev x13, x1
+    rev w14, w2
+    mov w16, #128
+    fmov d0, x13
+    ldr x13, [x0, #48]
+    mov x12, xzr
+    movk w16, #2048, lsl #16
+    mov w17, #1
+    orr x15, x13, #0x8000000
+    ldr x13, [x0, #40]
+    mov v0.s[2], w14
+    mov w14, #134217728
+    dup v1.2d, x14
+    orr x14, x15, #0x300000000000000
+    add x15, x3, #4
+    mov v0.s[3], wzr
 L2:
-    sub w9, w14, w1
-    ands w9, w9, #0xffff
-    b.eq L6
-    mov w12, #1048560
-    str w14, [x0, #56]
-    and w13, w14, #0xffff
-    add w12, w12, w14, lsl #4
-    rev w13, w13
-    cmp w9, #1
-    and w12, w11, w12
-    and w12, w12, #0xffff0
-    ubfiz x12, x12, #2, #32
-    ldr x2, [x10, x12]
+    ldp w1, w3, [x15, #-4]
+    rev w18, w9
+    mov v2.16b, v1.16b
+    lsl w2, w9, #4
+    lsr w18, w18, #8
+    add w9, w9, #1
+    add x15, x15, #8
+    orr x1, x16, x1, lsl #32
+    and x2, x2, x11
+    and w9, w9, #0xffff
+    orr x18, x18, x14
+    fmov d3, x1
+    mov v2.d[0], x18
+    add x18, x13, x2
+    add x1, x10, x2, lsl #2
+    stp x12, x17, [x18]
+    add x12, x12, #1
+    cmp x4, x12
+    mov v3.d[1], x3
+    stp q2, q0, [x1]
+    str q3, [x1, #32]
+    b.ne L2
+    ldr w1, [x0, #64]
+    sub w12, w9, w1
+    ands w12, w12, #0xffff
+    b.eq L5
+L3:
+    mov w13, #1048560
+    cmp w12, #1
+    add w13, w13, w9, lsl #4
+    and w11, w11, w13
+    and w11, w11, #0xffff0
+    ubfiz x11, x11, #2, #32
+    ldr x2, [x10, x11]
+    str w9, [x0, #64]
+    and w9, w9, #0xffff
     dmb oshst
-    ldr x12, [x0, #48]
-    str w13, [x12]
-    b.ne L3
-    ldr w9, [x0, #92]
+    rev w9, w9
+    ldr x10, [x0, #24]
+    str w9, [x10]
+    b.ne L6
+    ldr w9, [x0, #96]
     cmp w9, #63
-    b.ls L5
-    and w9, w11, w1, lsl #4
+    b.ls L8
+    ldr w9, [x0, #56]
+    ldr x10, [x0, #32]
     dsb st
+    and w9, w9, w1, lsl #4
     add x9, x10, w9, uxtw #2
     ldr x10, [x0]
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
@@ -1369,101 +1456,107 @@ L2:
     dsb st
     ldr x9, [x0, #8]
     eor x9, x9, x10
-    b L4
-L3:
+    b L7
+L4:
+    mov w1, w9
+    sub w12, w9, w9
+    ands w12, w12, #0xffff
+    b.ne L3
+L5:
+    mov w9, #25
+    strb w9, [x8]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
+    ret
+L6:
     dsb st
     ldr x9, [x0]
     str x2, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-L4:
+L7:
     str x9, [x0]
-    mov w9, #23
+    mov w9, #25
     strb w9, [x8]
-    ldp x29, x30, [sp, #48]
-    ldr x19, [sp, #64]
-    add sp, sp, #80
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
     ret
-L5:
+L8:
     mov w3, #259
     mov x19, x8
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
-    mov x8, x19
-L6:
-    mov w9, #23
-    strb w9, [x8]
-    ldp x29, x30, [sp, #48]
-    ldr x19, [sp, #64]
-    add sp, sp, #80
+    mov w9, #25
+    strb w9, [x19]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
     ret
-L7:
-    ldr q0, [x10]
-    ldr w9, [x10, #16]
+L9:
     adrp x1, .Lanon
     add x1, x1, :lo12:.Lanon
     mov x19, x8
     mov x8, sp
-    add x0, sp, #16
-    str q0, [sp, #16]
-    str w9, [sp, #32]
+    add x0, x0, #76
     bl <blueflame::wqe::error::EncodeError>::uncovered
-    ldp x10, x9, [sp]
-    stp x10, x9, [x19]
-    ldp x29, x30, [sp, #48]
-    ldr x19, [sp, #64]
-    add sp, sp, #80
+    ldp x4, x0, [sp]
+    stp x4, x0, [x19]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
     ret
-L8:
-    mov w9, #65535
-    ldr w11, [x0, #64]
-    cmp x4, x9
-    csel x9, x4, x9, lo
-    tst w11, #0xffff
-    b.eq L9
-    ldr w12, [x0, #68]
+L10:
+    mov w11, #65535
+    ldr w9, [x0, #72]
+    cmp x4, x11
+    csel x11, x4, x11, lo
+    tst w9, #0xffff
+    b.eq L11
+    ldr w12, [x0, #56]
     lsr w12, w12, #4
     add w12, w12, #1
     and w12, w12, #0xffff
-    cmp w12, w9, uxth
-    b.hs L10
-    lsl x10, x12, #32
-    mov w11, #19
-    orr x10, x11, x10
-    stp x10, x9, [x8]
-    ldp x29, x30, [sp, #48]
-    ldr x19, [sp, #64]
-    add sp, sp, #80
-    ret
-L9:
-    mov w11, #21
-    orr x10, x11, xzr
-    stp x10, x9, [x8]
-    ldp x29, x30, [sp, #48]
-    ldr x19, [sp, #64]
-    add sp, sp, #80
-    ret
-L10:
-    and x11, x11, #0xffff
-    lsl x12, x9, #16
-    cmp w11, w9, uxth
-    b.hs L11
-    orr x10, x12, x11, lsl #32
-    mov w11, #20
-    orr x10, x11, x10
-    stp x10, x9, [x8]
-    ldp x29, x30, [sp, #48]
-    ldr x19, [sp, #64]
-    add sp, sp, #80
+    cmp w12, w11, uxth
+    b.hs L12
+    lsl x9, x12, #32
+    mov w10, #19
+    orr x4, x10, x9
+    stp x4, x11, [x8]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
     ret
 L11:
-    orr x10, x12, x10, lsl #32
-    mov w11, #18
-    orr x10, x11, x10
-    stp x10, x9, [x8]
-    ldp x29, x30, [sp, #48]
-    ldr x19, [sp, #64]
-    add sp, sp, #80
+    mov w10, #21
+    orr x4, x10, xzr
+    stp x4, x0, [x8]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
+    ret
+L12:
+    and x9, x9, #0xffff
+    lsl x12, x11, #16
+    cmp w9, w11, uxth
+    b.hs L13
+    orr x9, x12, x9, lsl #32
+    mov w10, #20
+    orr x4, x10, x9
+    stp x4, x0, [x8]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
+    ret
+L13:
+    orr x9, x12, x10, lsl #32
+    mov w10, #18
+    orr x4, x10, x9
+    stp x4, x0, [x8]
+    ldp x29, x30, [sp, #16]
+    ldr x19, [sp, #32]
+    add sp, sp, #48
     ret
 
 hot_burst_frames:
@@ -1475,150 +1568,153 @@ hot_burst_frames:
     stp x22, x21, [sp, #176]
     stp x20, x19, [sp, #192]
     add x29, sp, #112
-    ldr w9, [x0, #76]
-    mov x27, x0
+    ldr w9, [x0, #80]
     mov x19, x8
-    cbz w9, L10
-    ldp w20, w8, [x27, #56]
+    cbz w9, L12
+    ldp w20, w8, [x0, #64]
     mov x22, x2
     sub w8, w8, w20
-    and w9, w8, #0xffff
-    cmp x2, x9
-    b.hi L11
-    ldr x8, [x27, #16]
-    mov x10, #167772160
-    ldr w24, [x27, #68]
-    movk x10, #768, lsl #48
-    ldp x23, x26, [x27, #32]
-    orr x28, x8, x10
-    adrp x8, .LCPI_0
-    sub x9, x29, #48
-    ldr q0, [x8, :lo12:.LCPI_0]
-    str x19, [sp, #24]
-    mov x25, xzr
-    orr x16, x9, #0x1
-    add x19, x1, #12
-    mov w17, #1
-    mov w18, #134217728
-    mov w0, #2240
-    mov w21, w20
+    and w8, w8, #0xffff
+    cmp x2, x8
+    b.hi L13
+    ldrb w8, [x0, #60]
+    cmp w8, #2
+    b.ne L2
 L1:
-    cmp x22, x25
-    b.eq L4
-    ldp w9, w10, [x19, #-4]
-    ldur x8, [x19, #-12]
-    cmp w9, #0
-    b.le L2
-    lsl w11, w21, #4
-    rev w12, w21
-    orr x9, x10, x9, lsl #32
-    lsr w12, w12, #8
-    rev x10, x8
-    add w8, w21, #1
-    and x11, x11, x24
-    rev x9, x9
-    and w21, w8, #0xffff
-    add x13, x26, x11
-    add x11, x23, x11, lsl #2
-    orr x12, x12, x28
-    mov w8, #23
-    stp x25, x17, [x13]
-    stp x12, x18, [x11]
-    str q0, [x11, #16]
-    stp x9, x10, [x11, #32]
-    cmp w8, #23
-    add x19, x19, #16
-    add x25, x25, #1
-    b.eq L1
-    b L3
+    stp x22, x0, [x19]
+    b L11
 L2:
-    stur x8, [x29, #-32]
-    sub x8, x29, #48
-    add x1, x27, #72
-    sturh w0, [x29, #-8]
-    sub x0, x29, #32
-    stp w9, w10, [x29, #-24]
-    stur x25, [x29, #-16]
-    str x16, [sp, #16]
-    str q0, [sp]
-    bl <blueflame::queue::send::error::PostError>::other_size::<blueflame::transport::RawPacket<blueflame::transport::InlineNone>, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>
-    ldr x16, [sp, #16]
-    ldr q0, [sp]
-    mov w0, #2240
-    ldurb w8, [x29, #-48]
-    mov w18, #134217728
-    mov w17, #1
-    ldr x9, [x16]
-    ldur x10, [x16, #7]
-    str x9, [sp, #32]
-    stur x10, [sp, #39]
-    cmp w8, #23
-    add x19, x19, #16
-    add x25, x25, #1
-    b.eq L1
+    mov w10, #134217728
+    ldp x23, x26, [x0, #32]
+    ldr x8, [x0, #48]
+    mov x11, #167772160
+    dup v3.2d, x10
+    adrp x10, .LCPI_0
+    ldr w24, [x0, #56]
+    sub x9, x29, #16
+    movk x11, #768, lsl #48
+    ldr q4, [x10, :lo12:.LCPI_0]
+    str x19, [sp, #56]
+    mov x25, xzr
+    orr x21, x9, #0x1
+    orr x19, x8, x11
+    add x28, x1, #12
+    mov w11, #1
+    mov w27, w20
+    str x0, [sp, #8]
 L3:
-    ldr x9, [sp, #32]
-    ldur x10, [sp, #39]
-    str x9, [sp, #48]
-    stur x10, [sp, #55]
-    ldr x10, [sp, #24]
-    ldr x9, [sp, #48]
+    cmp x22, x25
+    b.eq L6
+    ldur w0, [x28, #-4]
+    cmp w0, #1
+    b.lt L4
+    rev w9, w0
+    ldr w8, [x28]
+    rev w10, w27
+    fmov s0, w9
+    ldur x9, [x28, #-12]
+    lsr w10, w10, #8
+    rev w8, w8
+    mov v1.16b, v3.16b
+    rev x9, x9
+    orr x10, x10, x19
+    mov v0.s[1], w8
+    fmov d2, x9
+    lsl w8, w27, #4
+    mov v1.d[0], x10
+    and x8, x8, x24
+    add x9, x26, x8
+    add x8, x23, x8, lsl #2
+    mov v0.d[1], v2.d[0]
+    stp x25, x11, [x9]
+    add w9, w27, #1
+    stp q1, q4, [x8]
+    and w27, w9, #0xffff
+    str q0, [x8, #32]
+    mov w8, #25
+    cmp w8, #25
+    add x28, x28, #16
+    add x25, x25, #1
+    b.eq L3
+    b L5
+L4:
+    sub x8, x29, #16
+    stp q4, q3, [sp, #16]
+    bl <blueflame::wqe::error::EncodeError>::odd_entry
+    ldp q4, q3, [sp, #16]
+    mov w11, #1
+    ldr x9, [x21]
+    ldur x10, [x21, #7]
+    ldurb w8, [x29, #-16]
+    stur x9, [x29, #-48]
+    stur x10, [x29, #-41]
+    cmp w8, #25
+    add x28, x28, #16
+    add x25, x25, #1
+    b.eq L3
+L5:
+    ldur x9, [x29, #-48]
+    ldur x10, [x29, #-41]
+    stur x9, [x29, #-32]
+    stur x10, [x29, #-25]
+    ldr x10, [sp, #56]
+    ldur x9, [x29, #-32]
     strb w8, [x10]
-    ldur x8, [sp, #55]
+    ldur x8, [x29, #-25]
     stur x9, [x10, #1]
     str x8, [x10, #8]
-    b L9
-L4:
-    sub w8, w21, w20
-    ldr x19, [sp, #24]
+    b L11
+L6:
+    sub w8, w27, w20
+    ldr x19, [sp, #56]
     ands w8, w8, #0xffff
-    b.eq L8
+    b.eq L10
     mov w9, #1048560
-    str w21, [x27, #56]
-    and w10, w21, #0xffff
-    add w9, w9, w21, lsl #4
+    ldr x0, [sp, #8]
+    and w10, w27, #0xffff
+    add w9, w9, w27, lsl #4
     rev w10, w10
     cmp w8, #1
     and w9, w24, w9
     and w9, w9, #0xffff0
     ubfiz x9, x9, #2, #32
     ldr x2, [x23, x9]
+    str w27, [x0, #64]
     dmb oshst
-    ldr x9, [x27, #48]
+    ldr x9, [x0, #24]
     str w10, [x9]
-    b.ne L5
-    ldr w8, [x27, #96]
+    b.ne L7
+    ldr w8, [x0, #100]
     cmp w8, #63
-    b.ls L7
+    b.ls L9
     and w8, w24, w20, lsl #4
     dsb st
-    ldr x9, [x27]
+    ldr x9, [x0]
     add x8, x23, w8, uxtw #2
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x8, [x27, #8]
+    ldr x8, [x0, #8]
     eor x8, x8, x9
-    b L6
-L5:
-    dsb st
-    ldr x8, [x27]
-    str x2, [x8]
-    dsb st
-    ldr x9, [x27, #8]
-    eor x8, x9, x8
-L6:
-    str x8, [x27]
     b L8
 L7:
-    mov x0, x27
+    dsb st
+    ldr x8, [x0]
+    str x2, [x8]
+    dsb st
+    ldr x9, [x0, #8]
+    eor x8, x9, x8
+L8:
+    str x8, [x0]
+    b L10
+L9:
     mov w1, w20
     mov w3, #3
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
-L8:
-    mov w8, #23
+L10:
+    mov w8, #25
     strb w8, [x19]
-L9:
+L11:
     ldp x20, x19, [sp, #192]
     ldp x22, x21, [sp, #176]
     ldp x24, x23, [sp, #160]
@@ -1627,1251 +1723,50 @@ L9:
     ldp x29, x30, [sp, #112]
     add sp, sp, #208
     ret
-L10:
-    ldr w8, [x27, #88]
-    ldur q0, [x27, #72]
+L12:
     adrp x1, .Lanon
     add x1, x1, :lo12:.Lanon
-    sub x0, x29, #32
-    stur w8, [x29, #-16]
-    sub x8, x29, #48
-    stur q0, [x29, #-32]
+    sub x8, x29, #16
+    add x0, x0, #76
     bl <blueflame::wqe::error::EncodeError>::uncovered
-    ldp x9, x8, [x29, #-48]
-    b L15
-L11:
-    mov w8, #65535
-    ldr w10, [x27, #64]
-    cmp x22, x8
-    csel x8, x22, x8, lo
-    tst w10, #0xffff
-    b.eq L12
-    ldr w11, [x27, #68]
+    ldp x22, x0, [x29, #-16]
+    b L1
+L13:
+    mov w10, #65535
+    ldr w9, [x0, #72]
+    cmp x22, x10
+    csel x10, x22, x10, lo
+    tst w9, #0xffff
+    b.eq L14
+    ldr w11, [x0, #56]
     lsr w11, w11, #4
     add w11, w11, #1
     and w11, w11, #0xffff
-    cmp w11, w8, uxth
-    b.hs L13
-    lsl x9, x11, #32
-    mov w10, #19
-    b L14
-L12:
-    mov x9, xzr
-    mov w10, #21
-    b L14
-L13:
-    lsl x11, x8, #16
-    and x10, x10, #0xffff
-    cmp w10, w8, uxth
-    mov w8, #20
-    orr x12, x11, x10, lsl #32
-    orr x9, x11, x9, lsl #32
-    mov w10, #18
-    csel x10, x8, x10, lo
-    csel x9, x12, x9, lo
+    cmp w11, w10, uxth
+    b.hs L15
+    lsl x8, x11, #32
+    mov w9, #19
+    mov x0, x10
+    orr x22, x9, x8
+    b L1
 L14:
-    orr x9, x10, x9
+    mov w9, #21
+    orr x22, x9, xzr
+    b L1
 L15:
-    stp x9, x8, [x19]
-    b L9
-
-hot_fire_at:
-    ldp w9, w10, [x0, #56]
-    cmp w9, w10
-    b.eq L2
-    rev w10, w9
-    movi v0.2d, #0000000000000000
-    ldr x11, [x0, #16]
-    lsr w10, w10, #8
-    movi v1.2d, #0000000000000000
-    ldr d4, [x4]
-    ldp d2, d3, [x1, #304]
-    lsl w12, w9, #4
-    orr x10, x11, x10
-    ldr w13, [x0, #68]
-    rev w11, w3
-    mov v0.d[0], x10
-    rev x10, x2
-    add w9, w9, #1
-    mov v2.d[1], v3.d[0]
-    ldr q3, [x1, #32]
-    ext v4.16b, v1.16b, v4.16b, #12
-    fmov d1, x10
-    ldp x14, x10, [x0, #32]
-    and w9, w9, #0xffff
-    orr v0.16b, v0.16b, v3.16b
-    ldr q3, [x1, #64]
-    str w9, [x0, #56]
-    mov v1.d[1], x11
-    and x11, x13, x12
-    rev w9, w9
-    str q2, [x10, x11]
-    orr v2.16b, v3.16b, v4.16b
-    add x12, x14, x11, lsl #2
-    stp q0, q1, [x12]
-    str q2, [x12, #32]
-    dmb oshst
-    ldr x10, [x0, #48]
-    str w9, [x10]
-    ldr w9, [x0, #92]
-    cmp w9, #63
-    b.ls L1
-    dsb st
-    movi v3.2d, #0000000000000000
-    ldr x9, [x0]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L1:
-    dsb st
-    ldp x9, x10, [x0]
-    str d0, [x9]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L2:
-    ldr w9, [x0, #64]
-    mov w10, #18
-    mov w11, #21
-    cmp w9, #0
-    csel w9, w11, w10, eq
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
-    ret
-
-hot_fire_datagram:
-    ldp w9, w10, [x0, #56]
-    cmp w9, w10
-    b.eq L2
-    rev w10, w9
-    movi v0.2d, #0000000000000000
-    ldr x11, [x0, #16]
-    lsr w10, w10, #8
-    movi v1.2d, #0000000000000000
-    ldr d2, [x2]
-    ldp d3, d4, [x1, #304]
-    orr x10, x11, x10
-    ldr w11, [x0, #68]
-    mov v0.d[0], x10
-    lsl w10, w9, #4
-    add w9, w9, #1
-    mov v3.d[1], v4.d[0]
-    ext v2.16b, v1.16b, v2.16b, #12
-    and w9, w9, #0xffff
-    ldp q4, q1, [x1, #32]
-    and x10, x11, x10
-    ldp x13, x12, [x0, #32]
-    str w9, [x0, #56]
-    rev w9, w9
-    orr v0.16b, v0.16b, v4.16b
-    ldr q4, [x1, #64]
-    add x11, x13, x10, lsl #2
-    str q3, [x12, x10]
-    orr v2.16b, v4.16b, v2.16b
-    stp q0, q1, [x11]
-    str q2, [x11, #32]
-    dmb oshst
-    ldr x10, [x0, #48]
-    str w9, [x10]
-    ldr w9, [x0, #92]
-    cmp w9, #63
-    b.ls L1
-    dsb st
-    movi v3.2d, #0000000000000000
-    ldr x9, [x0]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L1:
-    dsb st
-    ldr x9, [x0]
-    str d0, [x9]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L2:
-    ldr w9, [x0, #64]
-    mov w10, #18
-    mov w11, #21
-    cmp w9, #0
-    csel w9, w11, w10, eq
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
-    ret
-
-hot_fire_datagram_full:
-    ldp w9, w10, [x0, #56]
-    sub w10, w10, w9
-    and w11, w10, #0xffff
-    cmp w11, #1
-    b.ls L2
-    ldp d5, d1, [x1, #304]
-    rev w10, w9
-    movi v0.2d, #0000000000000000
-    ldr x11, [x0, #16]
-    lsr w10, w10, #8
-    movi v4.2d, #0000000000000000
-    ldr d7, [x2]
-    ldr w12, [x0, #68]
-    mov v2.16b, v5.16b
-    orr x10, x11, x10
-    lsl w11, w9, #4
-    add w9, w9, #2
-    mov v0.d[0], x10
-    ldp x13, x10, [x0, #32]
-    mov v2.d[1], v1.d[0]
-    ldp q6, q1, [x1, #32]
-    ext v4.16b, v4.16b, v7.16b, #12
-    and x14, x12, x11
-    add w11, w11, #16
-    and w11, w11, w12
-    and w9, w9, #0xffff
-    orr v0.16b, v0.16b, v6.16b
-    ldr q6, [x1, #96]
-    str q2, [x10, x14]
-    ldp q2, q3, [x1, #64]
-    and w11, w11, #0xffff0
-    add x14, x13, x14, lsl #2
-    ubfiz x12, x11, #2, #32
-    orr v4.16b, v6.16b, v4.16b
-    str w9, [x0, #56]
-    rev w9, w9
-    stp q0, q1, [x14]
-    stp q2, q3, [x14, #32]
-    str q5, [x10, w11, uxtw]
-    str q4, [x13, x12]
-    dmb oshst
-    ldr x10, [x0, #48]
-    str w9, [x10]
-    ldr w9, [x0, #92]
-    cmp w9, #127
-    b.ls L1
-    dsb st
-    ldr x9, [x0]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    movi v1.2d, #0000000000000000
-    movi v2.2d, #0000000000000000
-    movi v3.2d, #0000000000000000
-    mov v0.16b, v4.16b
-    add x10, x9, #64
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L1:
-    dsb st
-    ldr x9, [x0]
-    str d0, [x9]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L2:
-    ldrh w11, [x0, #64]
-    cbz w11, L3
-    ldr w9, [x0, #68]
-    lsr w9, w9, #4
-    add w9, w9, #1
-    and w12, w9, #0xffff
-    cmp w12, #2
-    b.hs L4
-    mov w10, #19
-    b L5
-L3:
-    mov w10, #21
-    b L5
-L4:
-    cmp w11, #1
-    mov w11, #18
-    mov w12, #20
-    csinc w9, w10, wzr, ne
-    csel w10, w12, w11, eq
-L5:
-    strb w10, [x8]
-    mov w10, #2
-    and w9, w9, #0xffff
-    strh w10, [x8, #2]
-    str w9, [x8, #4]
-    strh w10, [x8, #8]
-    ret
-
-hot_fire_dynamic:
-    ldp w9, w10, [x0, #56]
-    cmp w9, w10
-    b.eq L2
-    rev w10, w9
-    movi v0.2d, #0000000000000000
-    ldr x11, [x0, #16]
-    lsr w10, w10, #8
-    movi v1.2d, #0000000000000000
-    ldr d3, [x2]
-    ldp d4, d5, [x1, #304]
-    orr x10, x11, x10
-    ldr w11, [x0, #68]
-    mov v0.d[0], x10
-    lsl w10, w9, #4
-    add w9, w9, #1
-    ext v3.16b, v1.16b, v3.16b, #12
-    ldp q2, q1, [x1, #32]
-    mov v4.d[1], v5.d[0]
-    ldp x13, x12, [x0, #32]
-    and x10, x11, x10
-    and w9, w9, #0xffff
-    orr v0.16b, v0.16b, v2.16b
-    ldp q2, q5, [x1, #64]
-    add x11, x13, x10, lsl #2
-    str q4, [x12, x10]
-    str w9, [x0, #56]
-    rev w9, w9
-    orr v3.16b, v5.16b, v3.16b
-    stp q1, q2, [x11, #16]
-    str q0, [x11]
-    str q3, [x11, #48]
-    dmb oshst
-    ldr x10, [x0, #48]
-    str w9, [x10]
-    ldr w9, [x0, #92]
-    cmp w9, #63
-    b.ls L1
-    dsb st
-    ldr x9, [x0]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L1:
-    dsb st
-    ldr x9, [x0]
-    str d0, [x9]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L2:
-    ldr w9, [x0, #64]
-    mov w10, #18
-    mov w11, #21
-    cmp w9, #0
-    csel w9, w11, w10, eq
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
-    ret
-
-hot_fire_entry:
-    ldr w10, [x2, #8]
-    cmp w10, #0
-    b.le L2
-    ldp w9, w11, [x0, #56]
-    cmp w9, w11
-    b.eq L3
-    ldr w12, [x2, #12]
-    rev w11, w9
-    movi v0.2d, #0000000000000000
-    ldr x13, [x0, #16]
-    lsr w11, w11, #8
-    orr x10, x12, x10, lsl #32
-    ldp d4, d1, [x1, #304]
-    ldr x12, [x2]
-    orr x11, x13, x11
-    lsl w13, w9, #4
-    rev x10, x10
-    mov v0.d[0], x11
-    ldr w11, [x0, #68]
-    fmov d2, x10
-    rev x12, x12
-    mov v4.d[1], v1.d[0]
-    ldp q3, q1, [x1, #32]
-    and x11, x11, x13
-    add w9, w9, #1
-    mov v2.d[1], x12
-    ldp x10, x12, [x0, #32]
-    orr v0.16b, v0.16b, v3.16b
-    and w9, w9, #0xffff
-    str w9, [x0, #56]
-    rev w9, w9
-    add x10, x10, x11, lsl #2
-    str q4, [x12, x11]
-    stp q1, q2, [x10, #16]
-    str q0, [x10]
-    dmb oshst
-    ldr x10, [x0, #48]
-    str w9, [x10]
-    ldr w9, [x0, #96]
-    cmp w9, #63
-    b.ls L1
-    dsb st
-    movi v3.2d, #0000000000000000
-    ldr x9, [x0]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L1:
-    dsb st
-    ldr x9, [x0]
-    str d0, [x9]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L2:
-    mov x0, x2
-    b blueflame::queue::send::shot::refuse::<blueflame::wqe::template::GatherLen<1>>
-L3:
-    ldr w9, [x0, #64]
-    mov w10, #18
-    mov w11, #21
-    cmp w9, #0
-    csel w9, w11, w10, eq
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
-    ret
-
-hot_fire_frame:
-    ldp w9, w10, [x0, #56]
-    sub w10, w10, w9
-    and w11, w10, #0xffff
-    cmp w11, #1
-    b.ls L2
-    ldp q4, q1, [x1, #32]
-    rev w10, w9
-    movi v0.2d, #0000000000000000
-    ldr x11, [x0, #16]
-    lsr w12, w10, #8
-    ldp d6, d3, [x1, #304]
-    movi v16.2d, #0000000000000000
-    mov x10, v1.d[1]
-    orr x11, x11, x12
-    ldrh w12, [x2]
-    lsl w13, w9, #4
-    ldur d2, [x2, #2]
-    ldur d5, [x2, #10]
-    mov v0.d[0], x11
-    mov v7.16b, v6.16b
-    ldrh w11, [x2, #58]
-    ldur d17, [x2, #26]
-    mov v2.d[1], v5.d[0]
-    ldur d5, [x2, #50]
-    bfi x10, x12, #48, #16
-    ldr w12, [x0, #68]
-    mov v16.s[0], w11
-    mov v7.d[1], v3.d[0]
-    ldur d3, [x2, #18]
-    add w9, w9, #2
-    orr v0.16b, v0.16b, v4.16b
-    fmov d4, x10
-    and x11, x12, x13
-    ldp x14, x10, [x0, #32]
-    mov v3.d[1], v17.d[0]
-    add w13, w13, #16
-    mov v5.d[1], v16.d[0]
-    and w9, w9, #0xffff
-    mov v1.d[1], v4.d[0]
-    ldur d4, [x2, #34]
-    and w12, w13, w12
-    str q7, [x10, x11]
-    ldur d7, [x2, #42]
-    add x11, x14, x11, lsl #2
-    and w12, w12, #0xffff0
-    str w9, [x0, #56]
-    rev w9, w9
-    mov v4.d[1], v7.d[0]
-    stp q2, q3, [x11, #32]
-    stp q0, q1, [x11]
-    add x11, x14, w12, uxtw #2
-    str q6, [x10, w12, uxtw]
-    stp q4, q5, [x11]
-    dmb oshst
-    ldr x10, [x0, #48]
-    str w9, [x10]
-    ldr w9, [x0, #92]
-    cmp w9, #127
-    b.ls L1
-    dsb st
-    ldr x9, [x0]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    movi v2.2d, #0000000000000000
-    movi v3.2d, #0000000000000000
-    mov v0.16b, v4.16b
-    mov v1.16b, v5.16b
-    add x10, x9, #64
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L1:
-    dsb st
-    ldr x9, [x0]
-    str d0, [x9]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L2:
-    ldrh w11, [x0, #64]
-    cbz w11, L3
-    ldr w9, [x0, #68]
-    lsr w9, w9, #4
-    add w9, w9, #1
-    and w12, w9, #0xffff
-    cmp w12, #2
-    b.hs L4
-    mov w10, #19
-    b L5
-L3:
-    mov w10, #21
-    b L5
-L4:
-    cmp w11, #1
-    mov w11, #18
-    mov w12, #20
-    csinc w9, w10, wzr, ne
-    csel w10, w12, w11, eq
-L5:
-    strb w10, [x8]
-    mov w10, #2
-    and w9, w9, #0xffff
-    strh w10, [x8, #2]
-    str w9, [x8, #4]
-    strh w10, [x8, #8]
-    ret
-
-hot_fire_one_fence:
-    ldp w9, w10, [x0, #56]
-    cmp w9, w10
-    b.eq L2
-    rev w10, w9
-    movi v0.2d, #0000000000000000
-    ldr x11, [x0, #16]
-    lsr w10, w10, #8
-    movi v1.2d, #0000000000000000
-    ldr d2, [x2]
-    ldp d3, d4, [x1, #304]
-    orr x10, x11, x10
-    ldr w11, [x0, #68]
-    mov v0.d[0], x10
-    lsl w10, w9, #4
-    add w9, w9, #1
-    mov v3.d[1], v4.d[0]
-    ext v2.16b, v1.16b, v2.16b, #12
-    and w9, w9, #0xffff
-    ldp q4, q1, [x1, #32]
-    and x10, x11, x10
-    ldp x13, x12, [x0, #32]
-    str w9, [x0, #56]
-    rev w9, w9
-    orr v0.16b, v0.16b, v4.16b
-    ldr q4, [x1, #64]
-    add x11, x13, x10, lsl #2
-    str q3, [x12, x10]
-    orr v2.16b, v4.16b, v2.16b
-    stp q0, q1, [x11]
-    str q2, [x11, #32]
-    dmb oshst
-    ldr x10, [x0, #48]
-    str w9, [x10]
-    ldr w9, [x0, #92]
-    cmp w9, #63
-    b.ls L1
-    dsb st
-    movi v3.2d, #0000000000000000
-    ldr x9, [x0]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L1:
-    dsb st
-    ldp x9, x10, [x0]
-    str d0, [x9]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L2:
-    ldr w9, [x0, #64]
-    mov w10, #18
-    mov w11, #21
-    cmp w9, #0
-    csel w9, w11, w10, eq
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
-    ret
-
-hot_fire_order:
-    ldr x9, [x2, #112]
-    cmp x9, #4
-    b.lo L1
-    ldr w9, [x2, #56]
-    rev w10, w3
-    ldrh w11, [x2, #122]
-    movi v0.2d, #0000000000000000
-    ldr q1, [x2, #48]
-    movi v2.2d, #0000000000000000
-    mvn w9, w9
-    add x9, x9, x10
-    mov v1.s[2], wzr
-    add x11, x9, x11
-    ror x12, x11, #32
-    mov v0.d[1], x10
-    mov w10, #65535
-    add x11, x12, x11
-    lsr x11, x11, #32
-    orr v0.16b, v1.16b, v0.16b
-    ror w12, w11, #16
-    add w11, w12, w11
-    ldrh w12, [x2, #124]
-    mov v0.h[3], wzr
-    lsr w11, w11, #16
-    add x9, x9, x12
-    cmp w11, w10
-    mov w10, #-1
-    ror x12, x9, #32
-    csinv w10, w10, w11, eq
-    strh w11, [x2, #122]
-    lsr w13, w10, #8
-    lsl x10, x10, #48
-    add x9, x12, x9
-    lsr x9, x9, #32
-    orr x10, x10, x13, lsl #56
-    ror w12, w9, #16
-    mov v2.d[0], x10
-    add w9, w12, w9
-    lsr w9, w9, #16
-    orr v0.16b, v2.16b, v0.16b
-    strh w9, [x2, #124]
-    str q0, [x2, #48]
-L1:
-    ldp w9, w10, [x0, #56]
-    sub w10, w10, w9
-    and w11, w10, #0xffff
-    cmp w11, #1
-    b.ls L3
-    ldp q4, q1, [x1, #32]
-    rev w10, w9
-    movi v0.2d, #0000000000000000
-    ldr x11, [x0, #16]
-    lsr w12, w10, #8
-    ldp d2, d5, [x2, #16]
-    lsl w13, w9, #4
-    mov x10, v1.d[1]
-    ldp d16, d6, [x1, #304]
-    orr x11, x11, x12
-    ldrh w12, [x2, #14]
-    add w9, w9, #2
-    mov v0.d[0], x11
-    ldr w11, [x0, #68]
-    mov v2.d[1], v5.d[0]
-    mov v5.16b, v16.16b
-    ldp d3, d7, [x2, #32]
-    bfi x10, x12, #48, #16
-    and x12, x11, x13
-    add w13, w13, #16
-    and w11, w13, w11
-    and w9, w9, #0xffff
-    mov v5.d[1], v6.d[0]
-    orr v0.16b, v0.16b, v4.16b
-    fmov d4, x10
-    ldp x13, x10, [x0, #32]
-    mov v3.d[1], v7.d[0]
-    and w11, w11, #0xffff0
-    str w9, [x0, #56]
-    rev w9, w9
-    mov v1.d[1], v4.d[0]
-    ldp d4, d6, [x2, #48]
-    str q5, [x10, x12]
-    ldp d5, d7, [x2, #64]
-    add x12, x13, x12, lsl #2
-    mov v4.d[1], v6.d[0]
-    ldp d6, d17, [x2, #80]
-    mov v5.d[1], v7.d[0]
-    ldp d7, d18, [x2, #96]
-    stp q0, q1, [x12]
-    mov v6.d[1], v17.d[0]
-    stp q2, q3, [x12, #32]
-    add x12, x13, w11, uxtw #2
-    mov v7.d[1], v18.d[0]
-    str q16, [x10, w11, uxtw]
-    stp q4, q5, [x12]
-    stp q6, q7, [x12, #32]
-    dmb oshst
-    ldr x10, [x0, #48]
-    str w9, [x10]
-    ldr w9, [x0, #92]
-    cmp w9, #127
-    b.ls L2
-    dsb st
-    ldr x9, [x0]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    mov v0.16b, v4.16b
-    mov v1.16b, v5.16b
-    mov v2.16b, v6.16b
-    mov v3.16b, v7.16b
-    add x10, x9, #64
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L2:
-    dsb st
-    ldr x9, [x0]
-    str d0, [x9]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L3:
-    ldrh w11, [x0, #64]
-    cbz w11, L4
-    ldr w9, [x0, #68]
-    lsr w9, w9, #4
-    add w9, w9, #1
-    and w12, w9, #0xffff
-    cmp w12, #2
-    b.hs L5
-    mov w10, #19
-    b L6
-L4:
-    mov w10, #21
-    b L6
-L5:
-    cmp w11, #1
-    mov w11, #18
-    mov w12, #20
-    csinc w9, w10, wzr, ne
-    csel w10, w12, w11, eq
-L6:
-    strb w10, [x8]
-    mov w10, #2
-    and w9, w9, #0xffff
-    strh w10, [x8, #2]
-    str w9, [x8, #4]
-    strh w10, [x8, #8]
-    ret
-
-hot_fire_segment:
-    ldp q0, q1, [x3]
-    ldrh w12, [x2, #122]
-    uaddl2 v2.2d, v0.4s, v1.4s
-    uaddl v0.2d, v0.2s, v1.2s
-    add v0.2d, v0.2d, v2.2d
-    addp d0, v0.2d
-    fmov x9, d0
-    ldp q0, q1, [x3]
-    ror x10, x9, #32
-    stp q0, q1, [x2, #80]
-    add x9, x10, x9
-    ldrh w10, [x2, #124]
-    lsr x9, x9, #32
-    eor w13, w10, #0xffff
-    ror w11, w9, #16
-    add w10, w11, w9
-    add w9, w13, w12
-    add w11, w9, w10, lsr #16
-    ldr x9, [x2, #112]
-    ror w12, w11, #16
-    cmp x9, #32
-    add w11, w12, w11
-    lsr w11, w11, #16
-    b.eq L1
-    mov w12, #-53
-    ldrh w13, [x2, #120]
-    mov w15, #-33
-    sub w12, w12, w9
-    movi v0.2d, #0000000000000000
-    sub w9, w15, w9
-    rev w12, w12
-    ldp q1, q2, [x2, #16]
-    add w12, w13, w12, lsr #16
-    mov w13, #21504
-    rev w9, w9
-    add w9, w11, w9, lsr #16
-    adrp x11, .LCPI_0
-    add w12, w12, w13
-    mov v1.h[7], wzr
-    mov v2.h[3], wzr
-    ror w13, w12, #16
-    add w9, w9, #4, lsl #12
-    ldr q3, [x11, :lo12:.LCPI_0]
-    mov w11, #32
-    add w12, w13, w12
-    str x11, [x2, #112]
-    lsr w12, w12, #16
-    orr v1.16b, v1.16b, v3.16b
-    mvn w13, w12
-    strh w12, [x2, #120]
-    lsr w14, w13, #8
-    lsl x14, x14, #56
-    orr x13, x14, x13, lsl #48
-    mov v0.d[0], x13
-    ror w13, w9, #16
-    add w9, w13, w9
-    lsr w11, w9, #16
-    orr v0.16b, v0.16b, v2.16b
-    stp q1, q0, [x2, #16]
-L1:
-    movi v1.2d, #0000000000000000
-    ldr q2, [x2, #64]
-    eor w9, w11, #0xffff
-    movi v0.2d, #0000000000000000
-    lsr w13, w10, #16
-    strh w11, [x2, #122]
-    mov v2.h[0], wzr
-    strh w13, [x2, #124]
-    mov v1.s[0], w9
-    ldp w9, w12, [x0, #56]
-    orr v4.16b, v2.16b, v1.16b
-    sub w10, w12, w9
-    and w11, w10, #0xffff
-    cmp w11, #1
-    str q4, [x2, #64]
-    b.ls L3
-    ldp q5, q1, [x1, #32]
-    rev w10, w9
-    lsr w12, w10, #8
-    ldp d16, d3, [x1, #304]
-    ldr x11, [x0, #16]
-    ldrh w13, [x2, #14]
-    mov x10, v1.d[1]
-    ldp d2, d6, [x2, #16]
-    orr x11, x11, x12
-    lsl w12, w9, #4
-    mov v7.16b, v16.16b
-    mov v0.d[0], x11
-    ldr w11, [x0, #68]
-    add w9, w9, #2
-    mov v2.d[1], v6.d[0]
-    and w9, w9, #0xffff
-    bfi x10, x13, #48, #16
-    add w13, w12, #16
-    mov v7.d[1], v3.d[0]
-    and x12, x11, x12
-    and w11, w13, w11
-    str w9, [x0, #56]
-    fmov d17, x10
-    ldp x10, x13, [x0, #32]
-    ldp d3, d6, [x2, #32]
-    orr v0.16b, v0.16b, v5.16b
-    and w11, w11, #0xffff0
-    rev w9, w9
-    str q7, [x13, x12]
-    ldp d5, d7, [x2, #48]
-    mov v1.d[1], v17.d[0]
-    mov v3.d[1], v6.d[0]
-    add x12, x10, x12, lsl #2
-    ldp d6, d17, [x2, #80]
-    add x10, x10, w11, uxtw #2
-    mov v5.d[1], v7.d[0]
-    ldp d7, d18, [x2, #96]
-    str q0, [x12]
-    mov v6.d[1], v17.d[0]
-    stp q1, q2, [x12, #16]
-    mov v7.d[1], v18.d[0]
-    str q3, [x12, #48]
-    str q16, [x13, w11, uxtw]
-    stp q5, q4, [x10]
-    stp q6, q7, [x10, #32]
-    dmb oshst
-    ldr x10, [x0, #48]
-    str w9, [x10]
-    ldr w9, [x0, #92]
-    cmp w9, #127
-    b.ls L2
-    dsb st
-    ldr x9, [x0]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    mov v0.16b, v5.16b
-    mov v1.16b, v4.16b
-    mov v2.16b, v6.16b
-    mov v3.16b, v7.16b
-    add x10, x9, #64
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L2:
-    dsb st
-    ldr x9, [x0]
-    str d0, [x9]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L3:
-    ldrh w11, [x0, #64]
-    cbz w11, L4
-    ldr w9, [x0, #68]
-    lsr w9, w9, #4
-    add w9, w9, #1
-    and w12, w9, #0xffff
-    cmp w12, #2
-    b.hs L5
-    mov w10, #19
-    b L6
-L4:
-    mov w10, #21
-    b L6
-L5:
-    cmp w11, #1
-    mov w11, #18
-    mov w12, #20
-    csinc w9, w10, wzr, ne
-    csel w10, w12, w11, eq
-L6:
-    strb w10, [x8]
-    mov w10, #2
-    and w9, w9, #0xffff
-    strh w10, [x8, #2]
-    str w9, [x8, #4]
-    strh w10, [x8, #8]
-    ret
-
-hot_fire_send:
-    ldp w9, w10, [x0, #56]
-    cmp w9, w10
-    b.eq L2
-    rev w10, w9
-    movi v0.2d, #0000000000000000
-    movi v1.2d, #0000000000000000
-    ldr x11, [x0, #16]
-    lsr w10, w10, #8
-    ldr d2, [x2]
-    ldp d3, d4, [x1, #304]
-    orr x10, x11, x10
-    ldr w11, [x0, #68]
-    mov v0.d[0], x10
-    ext v1.16b, v1.16b, v2.16b, #12
-    lsl w10, w9, #4
-    mov v3.d[1], v4.d[0]
-    ldp q2, q4, [x1, #32]
-    ldp x12, x13, [x0, #32]
-    and x10, x11, x10
-    add w9, w9, #1
-    orr v0.16b, v0.16b, v2.16b
-    orr v1.16b, v4.16b, v1.16b
-    and w9, w9, #0xffff
-    add x11, x12, x10, lsl #2
-    str q3, [x13, x10]
-    str w9, [x0, #56]
-    rev w9, w9
-    stp q0, q1, [x11]
-    dmb oshst
-    ldr x10, [x0, #48]
-    str w9, [x10]
-    ldr w9, [x0, #92]
-    cmp w9, #63
-    b.ls L1
-    dsb st
-    movi v2.2d, #0000000000000000
-    movi v3.2d, #0000000000000000
-    ldr x9, [x0]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L1:
-    dsb st
-    ldr x9, [x0]
-    str d0, [x9]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L2:
-    ldr w9, [x0, #64]
-    mov w10, #18
-    mov w11, #21
-    cmp w9, #0
-    csel w9, w11, w10, eq
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
-    ret
-
-hot_fire_signaled_if:
-    ldp w9, w10, [x0, #56]
-    cmp w9, w10
-    b.eq L2
-    rev w10, w9
-    movi v0.2d, #0000000000000000
-    movi v1.2d, #0000000000000000
-    ldr x11, [x0, #16]
-    lsr w10, w10, #8
-    ldr d2, [x4]
-    ldr q4, [x1, w2, uxtw #4]
-    ldp x13, x12, [x0, #32]
-    orr x10, x11, x10
-    mov w11, #1
-    mov v0.d[0], x10
-    ext v2.16b, v1.16b, v2.16b, #12
-    dup v3.2d, x11
-    ldp q1, q5, [x1, #48]
-    lsl w10, w9, #4
-    ldr w11, [x0, #68]
-    add w9, w9, #1
-    mov v3.d[0], x3
-    and w9, w9, #0xffff
-    and x10, x11, x10
-    orr v0.16b, v0.16b, v4.16b
-    orr v2.16b, v5.16b, v2.16b
-    add x11, x13, x10, lsl #2
-    str w9, [x0, #56]
-    rev w9, w9
-    str q3, [x12, x10]
-    stp q0, q1, [x11]
-    str q2, [x11, #32]
-    dmb oshst
-    ldr x10, [x0, #48]
-    str w9, [x10]
-    ldr w9, [x0, #92]
-    cmp w9, #63
-    b.ls L1
-    dsb st
-    movi v3.2d, #0000000000000000
-    ldr x9, [x0]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L1:
-    dsb st
-    ldp x9, x10, [x0]
-    str d0, [x9]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L2:
-    ldr w9, [x0, #64]
-    mov w10, #18
-    mov w11, #21
-    cmp w9, #0
-    csel w9, w11, w10, eq
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
-    ret
-
-hot_fire_two_fences:
-    ldp w9, w10, [x0, #56]
-    cmp w9, w10
-    b.eq L2
-    rev w10, w9
-    movi v0.2d, #0000000000000000
-    ldr x11, [x0, #16]
-    lsr w10, w10, #8
-    movi v1.2d, #0000000000000000
-    ldr d2, [x2]
-    ldp d3, d4, [x1, #304]
-    orr x10, x11, x10
-    ldr w11, [x0, #68]
-    mov v0.d[0], x10
-    lsl w10, w9, #4
-    add w9, w9, #1
-    mov v3.d[1], v4.d[0]
-    ext v2.16b, v1.16b, v2.16b, #12
-    and w9, w9, #0xffff
-    ldp q4, q1, [x1, #32]
-    and x10, x11, x10
-    ldp x13, x12, [x0, #32]
-    str w9, [x0, #56]
-    rev w9, w9
-    orr v0.16b, v0.16b, v4.16b
-    ldr q4, [x1, #64]
-    add x11, x13, x10, lsl #2
-    str q3, [x12, x10]
-    orr v2.16b, v4.16b, v2.16b
-    stp q0, q1, [x11]
-    str q2, [x11, #32]
-    dmb oshst
-    ldr x10, [x0, #48]
-    str w9, [x10]
-    ldr w9, [x0, #92]
-    cmp w9, #63
-    b.ls L1
-    dsb st
-    movi v3.2d, #0000000000000000
-    ldr x9, [x0]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L1:
-    dsb st
-    ldr x9, [x0]
-    str d0, [x9]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L2:
-    ldr w9, [x0, #64]
-    mov w10, #18
-    mov w11, #21
-    cmp w9, #0
-    csel w9, w11, w10, eq
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
-    ret
-
-hot_fire_xrc_at:
-    ldp w9, w10, [x0, #56]
-    cmp w9, w10
-    b.eq L2
-    rev w10, w9
-    movi v0.2d, #0000000000000000
-    ldr x11, [x0, #16]
-    lsr w10, w10, #8
-    movi v1.2d, #0000000000000000
-    ldr d5, [x4]
-    ldp d4, d2, [x1, #304]
-    rev w12, w3
-    orr x10, x11, x10
-    rev x11, x2
-    lsl w13, w9, #4
-    mov v0.d[0], x10
-    ldr w10, [x0, #68]
-    add w9, w9, #1
-    mov v4.d[1], v2.d[0]
-    fmov d2, x11
-    ext v5.16b, v1.16b, v5.16b, #12
-    ldp q3, q1, [x1, #32]
-    and x10, x10, x13
-    and w9, w9, #0xffff
-    mov v2.d[1], x12
-    ldp x11, x12, [x0, #32]
-    orr v0.16b, v0.16b, v3.16b
-    ldr q3, [x1, #80]
-    str w9, [x0, #56]
-    rev w9, w9
-    orr v3.16b, v3.16b, v5.16b
-    add x11, x11, x10, lsl #2
-    str q4, [x12, x10]
-    stp q1, q2, [x11, #16]
-    str q0, [x11]
-    str q3, [x11, #48]
-    dmb oshst
-    ldr x10, [x0, #48]
-    str w9, [x10]
-    ldr w9, [x0, #92]
-    cmp w9, #63
-    b.ls L1
-    dsb st
-    ldr x9, [x0]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L1:
-    dsb st
-    ldr x9, [x0]
-    str d0, [x9]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L2:
-    ldr w9, [x0, #64]
-    mov w10, #18
-    mov w11, #21
-    cmp w9, #0
-    csel w9, w11, w10, eq
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
-    ret
+    and x9, x9, #0xffff
+    lsl x11, x10, #16
+    cmp w9, w10, uxth
+    b.hs L16
+    orr x8, x11, x9, lsl #32
+    mov w9, #20
+    orr x22, x9, x8
+    b L1
+L16:
+    orr x8, x11, x8, lsl #32
+    mov w9, #18
+    orr x22, x9, x8
+    b L1
 
 hot_poll:
     sub sp, sp, #80
@@ -2989,16 +1884,17 @@ hot_poll_and_complete:
     b.hi L10
     ldp x25, x14, [x0, #24]
     mov w9, #1
-    ldp w16, w17, [x1, #64]
-    ldp w27, w28, [x1, #56]
+    ldp w28, w16, [x1, #68]
     ldr w22, [x0, #8]
     ldr x23, [x2]
     mov w4, #207
     ldr x13, [x0, #64]
-    ldr x15, [x1, #24]
+    ldr x15, [x1, #16]
+    ldr w17, [x1, #56]
     ldr x18, [x1, #40]
     ldr x3, [x0, #16]
     ldr x26, [x0, #48]
+    ldr w27, [x1, #64]
 L1:
     dmb oshld
     and w10, w8, #0xff
@@ -3029,7 +1925,7 @@ L2:
     add w9, w9, w11
     cmp w12, #4
     and w28, w9, #0xffff
-    str w28, [x1, #60]
+    str w28, [x1, #68]
     b.lo L3
     ubfx w9, w8, #4, #4
     orr w9, w9, w8, lsl #4
@@ -3334,16 +2230,17 @@ hot_poll_and_retire:
     b.hi L10
     ldp x25, x14, [x0, #24]
     mov w9, #1
-    ldp w16, w17, [x1, #64]
-    ldp w27, w28, [x1, #56]
+    ldp w28, w16, [x1, #68]
     ldr w22, [x0, #8]
     ldr x23, [x2]
     mov w4, #207
     ldr x13, [x0, #64]
-    ldr x15, [x1, #24]
+    ldr x15, [x1, #16]
+    ldr w17, [x1, #56]
     ldr x18, [x1, #40]
     ldr x3, [x0, #16]
     ldr x26, [x0, #48]
+    ldr w27, [x1, #64]
 L1:
     dmb oshld
     and w10, w8, #0xff
@@ -3374,7 +2271,7 @@ L2:
     add w9, w9, w11
     cmp w12, #4
     and w28, w9, #0xffff
-    str w28, [x1, #60]
+    str w28, [x1, #68]
     b.lo L3
     ubfx w9, w8, #4, #4
     orr w9, w9, w8, lsl #4
@@ -4318,78 +3215,93 @@ L1:
     ret
 
 hot_post_after:
-    sub sp, sp, #144
-    stp x29, x30, [sp, #80]
-    str x23, [sp, #96]
-    stp x22, x21, [sp, #112]
-    stp x20, x19, [sp, #128]
-    add x29, sp, #80
-    ldp w9, w12, [x0, #56]
+    sub sp, sp, #304
+    stp x29, x30, [sp, #240]
+    stp x28, x23, [sp, #256]
+    stp x22, x21, [sp, #272]
+    stp x20, x19, [sp, #288]
+    add x29, sp, #240
+    ldp w9, w10, [x0, #64]
     mov x19, x8
-    cmp w9, w12
-    b.eq L11
-    ldr w11, [x0, #68]
-    ldr x10, [x0, #40]
-    adrp x8, .LCPI_0
-    ldr x14, [x0, #16]
-    ldr q0, [x8, :lo12:.LCPI_0]
-    rev w16, w9
-    and w15, w11, w9, lsl #4
-    ldrb w8, [x0, #122]
-    lsr w16, w16, #8
-    orr x17, x14, #0xf000000
+    cmp w9, w10
+    b.eq L10
+    ldp x14, x8, [x0, #40]
+    rev w11, w9
+    ldrb w10, [x0, #60]
+    lsr w11, w11, #8
+    mov w12, #67108864
+    mov w13, #134217728
+    adrp x15, .LCPI_0
     add w23, w9, #1
-    str q0, [x10, w15, uxtw]
-    orr x17, x17, #0x200000000000000
-    cmp w8, #0
-    ldr x13, [x0, #32]
-    orr x21, x17, x16
-    mov w17, w1
-    mov w8, #67108864
-    mov w16, #134217728
-    orr x17, x17, x2, lsl #32
-    add x15, x13, w15, uxtw #2
-    csel x8, x16, x8, ne
+    orr x8, x8, #0xf000000
+    cmp w10, #0
+    lsl w10, w9, #4
+    orr x8, x8, #0x200000000000000
+    csel x12, x13, x12, ne
+    ldr w13, [x0, #56]
+    orr x21, x8, x11
+    adrp x8, .LCPI_1
+    ldr q0, [x15, :lo12:.LCPI_0]
+    fmov d2, x21
+    and x10, x13, x10
+    ldr q1, [x8, :lo12:.LCPI_1]
+    str q1, [x14, x10]
+    rev w8, w2
     and w20, w23, #0xffff
-    stp x21, x8, [x15]
-    rev x8, x17
-    stp xzr, x8, [x15, #16]
-    ldr w8, [x0, #72]
+    ldr x11, [x0, #32]
+    str q0, [sp, #32]
+    mov v2.d[1], x12
+    rev w12, w1
+    stp w8, w12, [sp, #48]
+    add x8, x11, x10, lsl #2
+    rev x10, x3
+    ldur q0, [sp, #40]
+    rev w11, w4
+    stp q2, q0, [x8]
+    ldr w8, [x0, #76]
     cmp w8, #7
     b.ls L6
-    cmp w20, w12
-    b.eq L12
-    lsl w12, w20, #4
-    rev w15, w20
-    orr x14, x14, #0x8000000
-    lsr w15, w15, #8
-    orr x14, x14, #0x300000000000000
+    ldr w8, [x0, #68]
+    cmp w20, w8
+    b.eq L11
+    fmov d0, x10
+    ldp x13, x10, [x0, #40]
+    lsl w14, w20, #4
+    ldr w15, [x0, #56]
+    rev w12, w20
+    lsr w12, w12, #8
+    mov w17, #128
     add w9, w9, #2
-    and x11, x11, x12
-    mov w8, wzr
-    and w20, w9, #0xffff
-    add x10, x10, x11
-    add x11, x13, x11, lsl #2
+    and x14, x15, x14
+    orr x10, x10, #0x8000000
+    movk w17, #2048, lsl #16
+    ldp w16, w15, [x5]
+    orr x10, x10, #0x300000000000000
+    mov v0.s[2], w11
+    mov w11, #134217728
+    orr x2, x10, x12
+    dup v1.2d, x11
+    add x11, x13, x14
+    orr x10, x17, x16, lsl #32
     mov w13, #1
-    ldp w16, w12, [x5]
-    stp x6, x13, [x10]
-    orr x2, x14, x15
-    mov w10, #134217728
-    stp x2, x10, [x11]
-    mov w10, #128
-    rev x13, x3
-    movk w10, #2048, lsl #16
-    rev w14, w4
+    mov w8, wzr
+    stp x6, x13, [x11]
+    and w20, w9, #0xffff
     mov w3, #259
-    orr x10, x10, x16, lsl #32
-    stp x13, x14, [x11, #16]
-    stp x10, x12, [x11, #32]
+    fmov d2, x10
+    mov v1.d[0], x2
+    ldr x11, [x0, #32]
+    mov v0.s[3], wzr
+    add x10, x11, x14, lsl #2
+    mov v2.d[1], x15
+    stp q1, q0, [x10]
+    str q2, [x10, #32]
 L1:
-    ldr w1, [x0, #56]
-    str w20, [x0, #56]
+    ldr w1, [x0, #64]
+    str w20, [x0, #64]
     rev w10, w20
     dmb oshst
-    ldr x9, [x0, #48]
+    ldr x9, [x0, #24]
     str w10, [x9]
     cbz w8, L2
     and w8, w3, #0xff
@@ -4399,14 +3311,14 @@ L1:
     b.ne L4
     and x8, x3, #0xfe
     cbz x8, L4
-    add x8, x0, #96
-    add x9, x0, #92
+    add x8, x0, #100
+    add x9, x0, #96
     tst x3, #0x100
     csel x8, x8, x9, eq
     ldr w8, [x8]
     cmp w8, #64
     b.lo L4
-    ldr w8, [x0, #68]
+    ldr w8, [x0, #56]
     ldr x9, [x0, #32]
     dsb st
     and w8, w8, w1, lsl #4
@@ -4431,49 +3343,66 @@ L3:
 L4:
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
 L5:
-    mov w8, #23
+    mov w8, #25
     strb w8, [x19]
-    ldp x20, x19, [sp, #128]
-    ldr x23, [sp, #96]
-    ldp x22, x21, [sp, #112]
-    ldp x29, x30, [sp, #80]
-    add sp, sp, #144
+    ldp x20, x19, [sp, #288]
+    ldp x22, x21, [sp, #272]
+    ldp x28, x23, [sp, #256]
+    ldp x29, x30, [sp, #240]
+    add sp, sp, #304
     ret
 L6:
-    mov w8, #8
+    mov w8, #134217728
+    movi v0.2d, #0000000000000000
     mov x22, x0
-    stp x0, x5, [sp, #24]
-    strb w8, [sp, #64]
-    mov x8, sp
-    add x0, sp, #24
-    str w20, [sp, #72]
-    str x3, [sp, #40]
-    str w4, [sp, #48]
-    str x6, [sp, #56]
-    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<blueflame::queue::send::place::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::send::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>
-    ldp x2, x3, [sp, #8]
-    ldr w8, [sp]
+    stp x8, x6, [sp, #144]
+    mov w8, #1
+    stp xzr, x8, [sp, #160]
+    mov w8, #8
+    str x8, [sp, #192]
+    mov w8, #18
+    strb w8, [sp, #200]
+    adrp x8, .Lanon
+    add x8, x8, :lo12:.Lanon
+    stur q0, [sp, #84]
+    stur q0, [sp, #100]
+    stur q0, [sp, #116]
+    str q0, [sp, #128]
+    ldr q0, [x8]
+    add x8, sp, #8
+    str x0, [sp, #32]
+    add x0, sp, #32
+    str w20, [sp, #40]
+    str w11, [sp, #80]
+    stp xzr, x5, [sp, #176]
+    str xzr, [sp, #216]
+    str wzr, [sp, #224]
+    stp xzr, x10, [sp, #64]
+    str q0, [sp, #48]
+    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>
+    ldp x2, x3, [sp, #16]
+    ldr w8, [sp, #8]
     tbz w8, #0, L7
     and x9, x2, #0xff
-    cmp x9, #23
-    b.ne L9
+    cmp x9, #25
+    b.ne L8
     mov w8, #1
     mov w3, #2
     mov x2, x21
-    b L8
+    mov x0, x22
+    b L1
 L7:
     and w9, w3, #0xff
     mov w8, wzr
+    mov x0, x22
     add w9, w9, #3
     add w9, w23, w9, lsr #2
     and w20, w9, #0xffff
-L8:
-    mov x0, x22
     b L1
-L9:
+L8:
     and x8, x2, #0xffff000000000000
     mov x10, x2
-L10:
+L9:
     and x11, x10, #0xffff00000000
     and x12, x2, #0xffff0000
     and x10, x10, #0xff00
@@ -4482,28 +3411,29 @@ L10:
     orr x8, x8, x9
     orr x8, x8, x10
     stp x8, x3, [x19]
-    ldp x20, x19, [sp, #128]
-    ldr x23, [sp, #96]
-    ldp x22, x21, [sp, #112]
-    ldp x29, x30, [sp, #80]
-    add sp, sp, #144
+    ldp x20, x19, [sp, #288]
+    ldp x22, x21, [sp, #272]
+    ldp x28, x23, [sp, #256]
+    ldp x29, x30, [sp, #240]
+    add sp, sp, #304
+    ret
+L10:
+    ldr w8, [x0, #72]
+    mov w9, #18
+    mov w10, #21
+    cmp w8, #0
+    csel w8, w10, w9, eq
+    mov w9, #1
+    strb w8, [x19]
+    stur w9, [x19, #2]
+    ldp x20, x19, [sp, #288]
+    ldp x22, x21, [sp, #272]
+    ldp x28, x23, [sp, #256]
+    ldp x29, x30, [sp, #240]
+    add sp, sp, #304
     ret
 L11:
-    ldr w8, [x0, #64]
-    mov w9, #18
-    movk w9, #1, lsl #16
-    add x10, x9, #3
-    cmp w8, #0
-    csel x8, x10, x9, eq
-    str x8, [x19]
-    ldp x20, x19, [sp, #128]
-    ldr x23, [sp, #96]
-    ldp x22, x21, [sp, #112]
-    ldp x29, x30, [sp, #80]
-    add sp, sp, #144
-    ret
-L12:
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
     mov w11, #21
     mov x8, xzr
     mov x10, xzr
@@ -4511,51 +3441,50 @@ L12:
     cmp w9, #0
     mov w9, #18
     csel x9, x11, x9, eq
-    b L10
+    b L9
 
 hot_post_datagram:
-    ldr w9, [x0, #100]
-    ldr q1, [x1]
-    cmp w9, #7
-    b.ls L1
-    ldp w9, w10, [x0, #56]
+    ldr w9, [x0, #104]
+    ldp d1, d0, [x1]
+    cmp w9, #8
+    b.lo L1
+    ldp w9, w10, [x0, #64]
     cmp w9, w10
     b.eq L3
-    mov w10, #1
-    movi v4.2d, #0000000000000000
+    mov w12, #1
     rev w11, w9
-    dup v2.2d, x10
-    ldr x10, [x0, #16]
-    mov x12, #167772160
-    ldr d3, [x2]
-    movk x12, #768, lsl #48
-    mov w13, #134217728
-    lsl w14, w9, #4
-    ldr w15, [x0, #68]
+    movi v2.2d, #0000000000000000
+    dup v3.2d, x12
+    ldp x12, x10, [x0, #40]
     lsr w11, w11, #8
-    mov v2.d[0], x3
-    dup v0.2d, x13
-    ldr x13, [x0, #40]
-    orr x10, x10, x12
-    ext v3.16b, v4.16b, v3.16b, #12
-    and x12, x15, x14
+    movi v4.2d, #0000000000000000
+    ldr w13, [x0, #56]
+    ldr d5, [x2]
+    mov v1.d[1], v0.d[0]
     orr x10, x10, x11
-    adrp x11, .LCPI_0
+    lsl w11, w9, #4
+    mov v3.d[0], x3
+    mov v2.d[0], x10
+    adrp x10, .LCPI_1
     add w9, w9, #1
-    str q2, [x13, x12]
-    ldr q2, [x11, :lo12:.LCPI_0]
-    mov v0.d[0], x10
-    ldr x10, [x0, #32]
+    and x11, x13, x11
+    ext v4.16b, v4.16b, v5.16b, #12
     and w9, w9, #0xffff
-    orr v2.16b, v3.16b, v2.16b
+    str q3, [x12, x11]
+    ldr q3, [x10, :lo12:.LCPI_1]
+    adrp x10, .LCPI_2
+    ldr q5, [x10, :lo12:.LCPI_2]
+    ldr x12, [x0, #32]
+    orr v0.16b, v2.16b, v3.16b
     movi v3.2d, #0000000000000000
-    add x10, x10, x12, lsl #2
+    orr v2.16b, v4.16b, v5.16b
+    add x10, x12, x11, lsl #2
     stp q0, q1, [x10]
     str q2, [x10, #32]
-    str w9, [x0, #56]
+    str w9, [x0, #64]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #48]
+    ldr x10, [x0, #24]
     str w9, [x10]
     dsb st
     ldr x9, [x0]
@@ -4563,78 +3492,93 @@ hot_post_datagram:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L1:
-    ldr w9, [x0, #72]
+    ldr w9, [x0, #76]
     cmp w9, #7
     b.ls L2
-    ldp w9, w10, [x0, #56]
+    ldp w9, w10, [x0, #64]
     cmp w9, w10
     b.eq L3
-    mov w10, #1
-    movi v3.2d, #0000000000000000
+    mov w12, #1
     rev w11, w9
-    dup v0.2d, x10
-    ldr x10, [x0, #16]
-    mov x12, #167772160
-    ldr d2, [x2]
-    movk x12, #768, lsl #48
-    mov w13, #134217728
-    lsl w14, w9, #4
-    ldr w15, [x0, #68]
+    movi v2.2d, #0000000000000000
+    dup v3.2d, x12
+    ldp x12, x10, [x0, #40]
     lsr w11, w11, #8
-    mov v0.d[0], x3
-    dup v4.2d, x13
-    ldr x13, [x0, #40]
-    orr x10, x10, x12
-    ext v2.16b, v3.16b, v2.16b, #12
-    and x12, x15, x14
+    movi v4.2d, #0000000000000000
+    ldr w13, [x0, #56]
+    ldr d5, [x2]
+    mov v1.d[1], v0.d[0]
     orr x10, x10, x11
-    adrp x11, .LCPI_0
+    lsl w11, w9, #4
+    mov v3.d[0], x3
+    mov v2.d[0], x10
+    adrp x10, .LCPI_1
     add w9, w9, #1
-    str q0, [x13, x12]
-    ldr q0, [x11, :lo12:.LCPI_0]
-    mov v4.d[0], x10
-    ldr x13, [x0, #32]
+    and x11, x13, x11
+    ext v4.16b, v4.16b, v5.16b, #12
     and w9, w9, #0xffff
-    orr v0.16b, v2.16b, v0.16b
-    add x11, x13, x12, lsl #2
-    stp q4, q1, [x11]
-    str q0, [x11, #32]
-    str w9, [x0, #56]
+    str q3, [x12, x11]
+    ldr q3, [x10, :lo12:.LCPI_1]
+    adrp x10, .LCPI_2
+    ldr q0, [x10, :lo12:.LCPI_2]
+    ldr x12, [x0, #32]
+    orr v2.16b, v2.16b, v3.16b
+    orr v0.16b, v4.16b, v0.16b
+    add x10, x12, x11, lsl #2
+    stp q2, q1, [x10]
+    str q0, [x10, #32]
+    str w9, [x0, #64]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #48]
-    str w9, [x11]
+    ldr x10, [x0, #24]
+    str w9, [x10]
     dsb st
     ldr x9, [x0]
-    str x10, [x9]
+    str d2, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    sub sp, sp, #64
-    stp x29, x30, [sp, #48]
-    add x29, sp, #48
-    stp x0, x2, [sp]
+    sub sp, sp, #208
+    stp x29, x30, [sp, #192]
+    add x29, sp, #192
+    adrp x9, .LCPI_0
+    movi v2.2d, #0000000000000000
+    stp d1, d0, [sp, #32]
+    ldr q0, [x9, :lo12:.LCPI_0]
+    mov w9, #1
+    str x0, [sp]
+    stp x9, xzr, [sp, #128]
     mov w9, #8
     mov x0, sp
-    str q1, [sp, #16]
-    str x3, [sp, #32]
-    strb w9, [sp, #40]
-    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress<blueflame::wqe::address::vector::CompactAv>>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
-    ldp x29, x30, [sp, #48]
-    add sp, sp, #64
+    stp x2, x9, [sp, #144]
+    mov w9, #18
+    strb w9, [sp, #160]
+    adrp x9, .Lanon
+    add x9, x9, :lo12:.Lanon
+    stp q2, q2, [sp, #48]
+    stp q2, q0, [sp, #80]
+    ldr q0, [x9]
+    stp x3, xzr, [sp, #112]
+    str xzr, [sp, #176]
+    str wzr, [sp, #184]
+    str xzr, [sp, #24]
+    stur q0, [sp, #8]
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    ldp x29, x30, [sp, #192]
+    add sp, sp, #208
     ret
 L3:
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
     mov w10, #18
     mov w11, #21
     cmp w9, #0
@@ -4645,64 +3589,210 @@ L3:
     ret
 
 hot_post_datagram_entry:
-    ldp w11, w12, [x2, #8]
-    ldp d1, d4, [x1]
-    ldr x9, [x2]
-    ldp d2, d6, [x1, #16]
-    ldp d3, d5, [x1, #32]
-    cmp w11, #1
+    ldr d0, [x2, #8]
+    ldr x10, [x2]
+    ldr w9, [x2, #8]
+    ldp d3, d6, [x1, #32]
+    rev32 v4.8b, v0.8b
+    rev x10, x10
+    cmp w9, #1
+    ldp d1, d0, [x1]
+    fmov d5, x10
+    ldp d2, d7, [x1, #16]
     b.lt L2
-    ldr w10, [x0, #76]
+    ldr w10, [x0, #80]
     cbz w10, L2
-    ldp w10, w13, [x0, #56]
-    sub w13, w13, w10
-    and w14, w13, #0xffff
-    cmp w14, #1
+    ldp w9, w10, [x0, #64]
+    sub w10, w10, w9
+    and w11, w10, #0xffff
+    cmp w11, #1
     b.ls L3
-    mov w13, #2
-    mov x15, #167772160
-    mov w16, #134217728
-    dup v7.2d, x13
-    ldr x13, [x0, #16]
-    ldr w17, [x0, #68]
-    lsl w18, w10, #4
-    movk x15, #1280, lsl #48
-    dup v0.2d, x16
-    ldr x16, [x0, #40]
-    rev w14, w10
-    orr x13, x13, x15
-    mov v7.d[0], x3
-    and w15, w17, w18
-    orr x12, x12, x11, lsl #32
-    lsr w14, w14, #8
-    mov v1.d[1], v4.d[0]
-    mov v2.d[1], v6.d[0]
-    rev x12, x12
-    mov v3.d[1], v5.d[0]
-    rev x9, x9
-    str q7, [x16, w15, uxtw]
-    movi v7.2d, #0000000000000000
-    orr x11, x13, x14
-    fmov d4, x12
-    mov v0.d[0], x11
-    ldr x13, [x0, #32]
-    add w12, w18, #16
-    add w10, w10, #2
+    mov w10, #2
+    rev w11, w9
+    movi v16.2d, #0000000000000000
+    dup v17.2d, x10
+    ldp x13, x10, [x0, #40]
+    lsr w11, w11, #8
+    ldr w12, [x0, #56]
+    lsl w14, w9, #4
+    mov v1.d[1], v0.d[0]
+    mov v2.d[1], v7.d[0]
+    mov v3.d[1], v6.d[0]
+    mov v17.d[0], x3
+    orr x10, x10, x11
+    and x11, x12, x14
+    mov v16.d[0], x10
+    adrp x10, .LCPI_0
+    add w14, w14, #16
+    ldr q18, [x10, :lo12:.LCPI_0]
+    and w12, w14, w12
+    mov v4.d[1], v5.d[0]
+    str q17, [x13, x11]
+    movi v17.2d, #0000000000000000
     and w12, w12, #0xffff0
-    add x14, x13, w15, uxtw #2
-    mov v7.d[0], x3
-    mov v4.d[1], x9
-    and x9, x12, x17
-    lsl x12, x9, #2
-    stp q0, q1, [x14]
-    stp q2, q3, [x14, #32]
-    str q7, [x16, x9]
-    and w9, w10, #0xffff
-    str q4, [x13, x12]
-    str w9, [x0, #56]
+    ldr x10, [x0, #32]
+    ubfiz x14, x12, #2, #32
+    add w9, w9, #2
+    orr v0.16b, v16.16b, v18.16b
+    and w9, w9, #0xffff
+    add x11, x10, x11, lsl #2
+    mov v17.d[0], x3
+    stp q0, q1, [x11]
+    stp q2, q3, [x11, #32]
+    str q17, [x13, w12, uxtw]
+    str q4, [x10, x14]
+    str w9, [x0, #64]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #48]
+    ldr x10, [x0, #24]
+    str w9, [x10]
+    ldr w9, [x0, #100]
+    cmp w9, #127
+    b.ls L1
+    dsb st
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    movi v1.2d, #0000000000000000
+    movi v2.2d, #0000000000000000
+    movi v3.2d, #0000000000000000
+    mov v0.16b, v4.16b
+    add x10, x9, #64
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldr x9, [x0]
+    str d0, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L2:
+    sub sp, sp, #208
+    stp x29, x30, [sp, #192]
+    add x29, sp, #192
+    adrp x10, .LCPI_1
+    cmp w9, #1
+    stp d1, d0, [sp, #32]
+    ldr q0, [x10, :lo12:.LCPI_1]
+    cset w9, lt
+    mov w10, #1
+    strb w9, [sp, #187]
+    adrp x9, .Lanon
+    add x9, x9, :lo12:.Lanon
+    str q0, [sp, #96]
+    ldr q0, [x9]
+    str x0, [sp]
+    mov x0, sp
+    stp x10, xzr, [sp, #128]
+    stp x10, xzr, [sp, #144]
+    mov w10, #18
+    stp d2, d7, [sp, #48]
+    stp d3, d6, [sp, #64]
+    stp d4, d5, [sp, #80]
+    stp x3, xzr, [sp, #112]
+    strb w10, [sp, #160]
+    str xzr, [sp, #176]
+    strh wzr, [sp, #184]
+    strb wzr, [sp, #186]
+    str xzr, [sp, #24]
+    stur q0, [sp, #8]
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    ldp x29, x30, [sp, #192]
+    add sp, sp, #208
+    ret
+L3:
+    ldrh w11, [x0, #72]
+    cbz w11, L4
+    ldr w9, [x0, #56]
+    lsr w9, w9, #4
+    add w9, w9, #1
+    and w12, w9, #0xffff
+    cmp w12, #2
+    b.hs L5
+    mov w10, #19
+    b L6
+L4:
+    mov w10, #21
+    b L6
+L5:
+    cmp w11, #1
+    mov w11, #18
+    mov w12, #20
+    csinc w9, w10, wzr, ne
+    csel w10, w12, w11, eq
+L6:
+    strb w10, [x8]
+    mov w10, #2
+    and w9, w9, #0xffff
+    strh w10, [x8, #2]
+    str w9, [x8, #4]
+    strh w10, [x8, #8]
+    ret
+
+hot_post_datagram_full:
+    ldp d3, d4, [x1, #32]
+    ldr w9, [x0, #76]
+    ldp d1, d0, [x1]
+    ldp d2, d5, [x1, #16]
+    cmp w9, #7
+    b.ls L2
+    ldp w9, w10, [x0, #64]
+    sub w10, w10, w9
+    and w11, w10, #0xffff
+    cmp w11, #1
+    b.ls L3
+    mov w10, #2
+    rev w11, w9
+    movi v6.2d, #0000000000000000
+    dup v7.2d, x10
+    ldp x13, x10, [x0, #40]
+    lsr w11, w11, #8
+    movi v16.2d, #0000000000000000
+    ldr w12, [x0, #56]
+    lsl w14, w9, #4
+    ldr d17, [x2]
+    mov v3.d[1], v4.d[0]
+    orr x10, x10, x11
+    mov v7.d[0], x3
+    adrp x15, .LCPI_2
+    mov v6.d[0], x10
+    adrp x10, .LCPI_1
+    and x11, x12, x14
+    ext v4.16b, v16.16b, v17.16b, #12
+    add w14, w14, #16
+    mov v1.d[1], v0.d[0]
+    str q7, [x13, x11]
+    ldr q7, [x10, :lo12:.LCPI_1]
+    mov v2.d[1], v5.d[0]
+    ldr x10, [x0, #32]
+    ldr q5, [x15, :lo12:.LCPI_2]
+    and w12, w14, w12
+    orr v0.16b, v6.16b, v7.16b
+    mov v16.d[0], x3
+    and w12, w12, #0xffff0
+    add x11, x10, x11, lsl #2
+    ubfiz x14, x12, #2, #32
+    orr v4.16b, v4.16b, v5.16b
+    add w9, w9, #2
+    and w9, w9, #0xffff
+    stp q0, q1, [x11]
+    stp q2, q3, [x11, #32]
+    str q16, [x13, w12, uxtw]
+    str q4, [x10, x14]
+    str w9, [x0, #64]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #24]
     str w9, [x10]
     ldr w9, [x0, #96]
     cmp w9, #127
@@ -4719,171 +3809,56 @@ hot_post_datagram_entry:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L1:
     dsb st
     ldr x9, [x0]
-    str x11, [x9]
+    str d0, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    sub sp, sp, #112
-    stp x29, x30, [sp, #96]
-    add x29, sp, #96
-    str x0, [sp, #8]
-    add x0, sp, #8
-    str x9, [sp, #64]
-    mov w9, #8
-    stp d1, d4, [sp, #16]
-    stp d2, d6, [sp, #32]
-    stp d3, d5, [sp, #48]
-    stp w11, w12, [sp, #72]
-    str x3, [sp, #80]
-    strb w9, [sp, #88]
-    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
-    ldp x29, x30, [sp, #96]
-    add sp, sp, #112
-    ret
-L3:
-    ldrh w10, [x0, #64]
-    cbz w10, L4
-    ldr w9, [x0, #68]
-    lsr w9, w9, #4
-    add w9, w9, #1
-    and w11, w9, #0xffff
-    cmp w11, #2
-    b.hs L5
-    mov w10, #19
-    b L6
-L4:
-    mov w10, #21
-    b L6
-L5:
-    cmp w10, #1
-    mov w10, #18
-    mov w11, #20
-    csinc w9, w13, wzr, ne
-    csel w10, w11, w10, eq
-L6:
-    strb w10, [x8]
-    mov w10, #2
-    and w9, w9, #0xffff
-    strh w10, [x8, #2]
-    str w9, [x8, #4]
-    strh w10, [x8, #8]
-    ret
-
-hot_post_datagram_full:
-    ldr w9, [x0, #72]
-    ldp q1, q2, [x1]
-    ldp d3, d4, [x1, #32]
-    cmp w9, #7
-    b.ls L2
-    ldp w9, w10, [x0, #56]
-    sub w10, w10, w9
-    and w11, w10, #0xffff
-    cmp w11, #1
-    b.ls L3
-    mov w10, #2
-    mov x12, #167772160
-    mov w13, #134217728
-    dup v5.2d, x10
-    ldr x10, [x0, #16]
-    ldr w14, [x0, #68]
-    lsl w15, w9, #4
-    movk x12, #1280, lsl #48
-    dup v0.2d, x13
-    ldr x13, [x0, #40]
-    orr x10, x10, x12
-    ldr d6, [x2]
-    mov v5.d[0], x3
-    and w12, w14, w15
-    rev w11, w9
-    lsr w11, w11, #8
-    mov v3.d[1], v4.d[0]
-    adrp x16, .LCPI_0
-    add w15, w15, #16
-    add w9, w9, #2
-    str q5, [x13, w12, uxtw]
-    movi v5.2d, #0000000000000000
-    orr x10, x10, x11
-    mov v0.d[0], x10
-    ldr x11, [x0, #32]
-    and w15, w15, #0xffff0
-    and x14, x15, x14
-    and w9, w9, #0xffff
-    add x12, x11, w12, uxtw #2
-    lsl x15, x14, #2
-    ext v4.16b, v5.16b, v6.16b, #12
-    ldr q6, [x16, :lo12:.LCPI_0]
-    mov v5.d[0], x3
-    stp q0, q1, [x12]
-    stp q2, q3, [x12, #32]
-    str q5, [x13, x14]
-    orr v4.16b, v4.16b, v6.16b
-    str q4, [x11, x15]
-    str w9, [x0, #56]
-    rev w9, w9
-    dmb oshst
-    ldr x11, [x0, #48]
-    str w9, [x11]
-    ldr w9, [x0, #92]
-    cmp w9, #127
-    b.ls L1
-    dsb st
-    ldr x9, [x0]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    movi v1.2d, #0000000000000000
-    movi v2.2d, #0000000000000000
-    movi v3.2d, #0000000000000000
-    mov v0.16b, v4.16b
-    add x10, x9, #64
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L1:
-    dsb st
-    ldr x9, [x0]
-    str x10, [x9]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L2:
-    sub sp, sp, #96
-    stp x29, x30, [sp, #80]
-    add x29, sp, #80
-    stp x0, x2, [sp]
+    sub sp, sp, #208
+    stp x29, x30, [sp, #192]
+    add x29, sp, #192
+    adrp x9, .LCPI_0
+    stp d1, d0, [sp, #32]
+    ldr q0, [x9, :lo12:.LCPI_0]
+    mov w9, #1
+    str x0, [sp]
+    stp x9, xzr, [sp, #128]
     mov w9, #8
     mov x0, sp
-    stp q1, q2, [sp, #16]
-    stp d3, d4, [sp, #48]
-    str x3, [sp, #64]
-    strb w9, [sp, #72]
-    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
-    ldp x29, x30, [sp, #80]
-    add sp, sp, #96
+    stp x2, x9, [sp, #144]
+    mov w9, #18
+    strb w9, [sp, #160]
+    adrp x9, .Lanon
+    add x9, x9, :lo12:.Lanon
+    str q0, [sp, #96]
+    ldr q0, [x9]
+    stp xzr, xzr, [sp, #80]
+    stp d2, d5, [sp, #48]
+    stp d3, d4, [sp, #64]
+    stp x3, xzr, [sp, #112]
+    str xzr, [sp, #176]
+    str wzr, [sp, #184]
+    str xzr, [sp, #24]
+    stur q0, [sp, #8]
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    ldp x29, x30, [sp, #192]
+    add sp, sp, #208
     ret
 L3:
-    ldrh w11, [x0, #64]
+    ldrh w11, [x0, #72]
     cbz w11, L4
-    ldr w9, [x0, #68]
+    ldr w9, [x0, #56]
     lsr w9, w9, #4
     add w9, w9, #1
     and w12, w9, #0xffff
@@ -4910,50 +3885,51 @@ L6:
     ret
 
 hot_post_doorbell_fence:
-    ldr w9, [x0, #100]
-    cmp w9, #7
-    b.ls L1
-    ldp w9, w10, [x0, #56]
+    movi v0.2d, #0000000000000000
+    rev w9, w2
+    rev x10, x1
+    fmov d1, x10
+    mov v0.s[0], w9
+    ldr w9, [x0, #104]
+    cmp w9, #8
+    b.lo L1
+    ldp w9, w10, [x0, #64]
     cmp w9, w10
     b.eq L3
-    mov w10, #1
-    movi v3.2d, #0000000000000000
-    lsl w13, w9, #4
-    dup v1.2d, x10
-    mov w10, #134217728
-    ldr x11, [x0, #16]
-    dup v0.2d, x10
-    ldr w10, [x0, #68]
-    rev w12, w9
-    ldr d2, [x3]
-    lsr w12, w12, #8
-    orr x11, x11, #0x8000000
-    mov v1.d[0], x4
-    and x10, x10, x13
-    ldr x13, [x0, #40]
-    rev x14, x1
-    orr x11, x11, #0x300000000000000
-    ext v2.16b, v3.16b, v2.16b, #12
-    orr x11, x11, x12
-    adrp x12, .LCPI_0
-    rev w15, w2
-    str q1, [x13, x10]
-    fmov d1, x14
-    ldr q3, [x12, :lo12:.LCPI_0]
-    mov v0.d[0], x11
-    ldr x11, [x0, #32]
+    mov w12, #1
+    rev w11, w9
+    movi v2.2d, #0000000000000000
+    dup v3.2d, x12
+    ldp x12, x10, [x0, #40]
+    lsr w11, w11, #8
+    movi v4.2d, #0000000000000000
+    ldr w13, [x0, #56]
+    ldr d5, [x3]
+    mov v1.d[1], v0.d[0]
+    orr x10, x10, x11
+    lsl w11, w9, #4
+    mov v3.d[0], x4
+    mov v2.d[0], x10
+    adrp x10, .LCPI_0
     add w9, w9, #1
-    orr v2.16b, v2.16b, v3.16b
+    and x11, x13, x11
+    ext v4.16b, v4.16b, v5.16b, #12
     and w9, w9, #0xffff
+    str q3, [x12, x11]
+    ldr q3, [x10, :lo12:.LCPI_0]
+    adrp x10, .LCPI_1
+    ldr q5, [x10, :lo12:.LCPI_1]
+    ldr x12, [x0, #32]
+    orr v0.16b, v2.16b, v3.16b
     movi v3.2d, #0000000000000000
-    mov v1.d[1], x15
-    add x10, x11, x10, lsl #2
-    str q2, [x10, #32]
+    orr v2.16b, v4.16b, v5.16b
+    add x10, x12, x11, lsl #2
     stp q0, q1, [x10]
-    str w9, [x0, #56]
+    str q2, [x10, #32]
+    str w9, [x0, #64]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #48]
+    ldr x10, [x0, #24]
     str w9, [x10]
     dsb st
     ldr x9, [x0]
@@ -4961,82 +3937,93 @@ hot_post_doorbell_fence:
     dgh
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L1:
-    ldr w9, [x0, #72]
+    ldr w9, [x0, #76]
     cmp w9, #7
     b.ls L2
-    ldp w9, w10, [x0, #56]
+    ldp w9, w10, [x0, #64]
     cmp w9, w10
     b.eq L3
-    mov w10, #1
-    lsl w13, w9, #4
-    movi v3.2d, #0000000000000000
-    dup v0.2d, x10
-    mov w10, #134217728
-    ldr x11, [x0, #16]
-    dup v2.2d, x10
-    ldr w10, [x0, #68]
-    rev w12, w9
-    ldr d1, [x3]
-    lsr w12, w12, #8
-    orr x11, x11, #0x8000000
-    mov v0.d[0], x4
-    and x10, x10, x13
-    ldr x13, [x0, #40]
-    rev x14, x1
-    orr x11, x11, #0x300000000000000
-    ext v1.16b, v3.16b, v1.16b, #12
-    orr x11, x11, x12
-    adrp x12, .LCPI_0
-    rev w15, w2
-    str q0, [x13, x10]
-    fmov d0, x14
-    ldr q3, [x12, :lo12:.LCPI_0]
-    mov v2.d[0], x11
-    ldr x13, [x0, #32]
+    mov w12, #1
+    rev w11, w9
+    movi v2.2d, #0000000000000000
+    dup v3.2d, x12
+    ldp x12, x10, [x0, #40]
+    lsr w11, w11, #8
+    movi v4.2d, #0000000000000000
+    ldr w13, [x0, #56]
+    ldr d5, [x3]
+    mov v1.d[1], v0.d[0]
+    orr x10, x10, x11
+    lsl w11, w9, #4
+    mov v3.d[0], x4
+    mov v2.d[0], x10
+    adrp x10, .LCPI_0
     add w9, w9, #1
-    orr v1.16b, v1.16b, v3.16b
+    and x11, x13, x11
+    ext v4.16b, v4.16b, v5.16b, #12
     and w9, w9, #0xffff
-    mov v0.d[1], x15
-    add x10, x13, x10, lsl #2
-    str q1, [x10, #32]
-    stp q2, q0, [x10]
-    str w9, [x0, #56]
+    str q3, [x12, x11]
+    ldr q3, [x10, :lo12:.LCPI_0]
+    adrp x10, .LCPI_1
+    ldr q0, [x10, :lo12:.LCPI_1]
+    ldr x12, [x0, #32]
+    orr v2.16b, v2.16b, v3.16b
+    orr v0.16b, v4.16b, v0.16b
+    add x10, x12, x11, lsl #2
+    stp q2, q1, [x10]
+    str q0, [x10, #32]
+    str w9, [x0, #64]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #48]
+    ldr x10, [x0, #24]
     str w9, [x10]
     dsb st
     ldr x9, [x0]
-    str x11, [x9]
+    str d2, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    sub sp, sp, #64
-    stp x29, x30, [sp, #48]
-    add x29, sp, #48
-    stp x0, x3, [sp]
+    sub sp, sp, #208
+    stp x29, x30, [sp, #192]
+    add x29, sp, #192
+    mov w9, #134217728
+    movi v2.2d, #0000000000000000
+    stp d1, d0, [sp, #32]
+    stp xzr, x9, [sp, #96]
+    mov w9, #1
+    stp x9, xzr, [sp, #128]
     mov w9, #8
+    stp x3, x9, [sp, #144]
+    mov w9, #18
+    strb w9, [sp, #160]
+    adrp x9, .Lanon
+    add x9, x9, :lo12:.Lanon
+    ldr q0, [x9]
+    str x0, [sp]
     mov x0, sp
-    str x1, [sp, #16]
-    str w2, [sp, #24]
-    str x4, [sp, #32]
-    strb w9, [sp, #40]
-    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
-    ldp x29, x30, [sp, #48]
-    add sp, sp, #64
+    stp q2, q2, [sp, #48]
+    str q2, [sp, #80]
+    stp x4, xzr, [sp, #112]
+    str xzr, [sp, #176]
+    str wzr, [sp, #184]
+    str xzr, [sp, #24]
+    stur q0, [sp, #8]
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::Write, blueflame::wqe::data::Given<8, 0>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::table::Write, blueflame::wqe::data::Given<8, 0>>::{closure#2}>::{closure#0}>
+    ldp x29, x30, [sp, #192]
+    add sp, sp, #208
     ret
 L3:
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
     mov w10, #18
     mov w11, #21
     cmp w9, #0
@@ -5047,50 +4034,52 @@ L3:
     ret
 
 hot_post_dynamic:
-    ldr w9, [x0, #100]
-    ldr q1, [x1]
-    cmp w9, #7
-    b.ls L1
-    ldp w9, w10, [x0, #56]
+    movi v3.2d, #0000000000000000
+    rev w9, w3
+    rev x10, x2
+    ldp d1, d0, [x1]
+    fmov d2, x10
+    mov v3.s[0], w9
+    ldr w9, [x0, #104]
+    cmp w9, #8
+    b.lo L1
+    ldp w9, w10, [x0, #64]
     cmp w9, w10
     b.eq L3
-    mov w10, #1
-    mov w12, #134217728
-    movi v3.2d, #0000000000000000
-    dup v2.2d, x10
-    lsl w13, w9, #4
-    dup v0.2d, x12
-    ldr w12, [x0, #68]
-    ldr x10, [x0, #16]
-    ldr x14, [x0, #40]
-    ldr d4, [x4]
+    mov w12, #1
     rev w11, w9
-    add w9, w9, #1
-    mov v2.d[0], x5
-    and x12, x12, x13
-    rev x13, x2
+    movi v4.2d, #0000000000000000
+    dup v5.2d, x12
+    ldp x12, x10, [x0, #40]
     lsr w11, w11, #8
-    orr x10, x10, #0x8000000
-    ext v3.16b, v3.16b, v4.16b, #12
-    orr x10, x10, #0x400000000000000
-    and w9, w9, #0xffff
-    str q2, [x14, x12]
-    fmov d2, x13
-    adrp x14, .LCPI_0
+    movi v6.2d, #0000000000000000
+    ldr w13, [x0, #56]
+    ldr d7, [x4]
+    mov v2.d[1], v3.d[0]
+    mov v1.d[1], v0.d[0]
     orr x10, x10, x11
-    rev w11, w3
-    ldr q4, [x14, :lo12:.LCPI_0]
-    mov v0.d[0], x10
+    lsl w11, w9, #4
+    mov v5.d[0], x5
+    mov v4.d[0], x10
+    adrp x10, .LCPI_0
+    add w9, w9, #1
+    and x11, x13, x11
+    ext v6.16b, v6.16b, v7.16b, #12
+    and w9, w9, #0xffff
+    str q5, [x12, x11]
+    adrp x12, .LCPI_1
+    ldr q5, [x10, :lo12:.LCPI_0]
+    ldr q3, [x12, :lo12:.LCPI_1]
     ldr x10, [x0, #32]
-    mov v2.d[1], x11
-    orr v3.16b, v3.16b, v4.16b
-    add x10, x10, x12, lsl #2
+    orr v0.16b, v4.16b, v5.16b
+    orr v3.16b, v6.16b, v3.16b
+    add x10, x10, x11, lsl #2
     stp q0, q1, [x10]
     stp q2, q3, [x10, #32]
-    str w9, [x0, #56]
+    str w9, [x0, #64]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #48]
+    ldr x10, [x0, #24]
     str w9, [x10]
     dsb st
     ldr x9, [x0]
@@ -5098,83 +4087,94 @@ hot_post_dynamic:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L1:
-    ldr w9, [x0, #72]
+    ldr w9, [x0, #76]
     cmp w9, #7
     b.ls L2
-    ldp w9, w10, [x0, #56]
+    ldp w9, w10, [x0, #64]
     cmp w9, w10
     b.eq L3
-    mov w10, #1
-    mov w11, #134217728
-    movi v3.2d, #0000000000000000
-    dup v0.2d, x10
-    lsl w13, w9, #4
-    dup v2.2d, x11
-    ldr w11, [x0, #68]
-    ldr x10, [x0, #16]
-    ldr x14, [x0, #40]
-    ldr d4, [x4]
-    rev w12, w9
-    adrp x15, .LCPI_0
-    mov v0.d[0], x5
-    and x11, x11, x13
-    rev x13, x2
-    lsr w12, w12, #8
-    orr x10, x10, #0x8000000
+    mov w12, #1
+    rev w11, w9
+    movi v4.2d, #0000000000000000
+    dup v5.2d, x12
+    ldp x12, x10, [x0, #40]
+    lsr w11, w11, #8
+    movi v6.2d, #0000000000000000
+    ldr w13, [x0, #56]
+    ldr d7, [x4]
+    mov v2.d[1], v3.d[0]
+    mov v1.d[1], v0.d[0]
+    orr x10, x10, x11
+    lsl w11, w9, #4
+    mov v5.d[0], x5
+    mov v4.d[0], x10
+    adrp x10, .LCPI_0
     add w9, w9, #1
-    orr x10, x10, #0x400000000000000
+    and x11, x13, x11
+    ext v6.16b, v6.16b, v7.16b, #12
     and w9, w9, #0xffff
-    str q0, [x14, x11]
-    ext v0.16b, v3.16b, v4.16b, #12
-    fmov d3, x13
-    orr x10, x10, x12
-    rev w14, w3
-    ldr q4, [x15, :lo12:.LCPI_0]
-    mov v2.d[0], x10
-    ldr x12, [x0, #32]
-    mov v3.d[1], x14
-    orr v0.16b, v0.16b, v4.16b
-    add x11, x12, x11, lsl #2
-    stp q2, q1, [x11]
-    stp q3, q0, [x11, #32]
-    str w9, [x0, #56]
+    str q5, [x12, x11]
+    adrp x12, .LCPI_1
+    ldr q5, [x10, :lo12:.LCPI_0]
+    ldr q3, [x12, :lo12:.LCPI_1]
+    ldr x10, [x0, #32]
+    orr v0.16b, v4.16b, v5.16b
+    orr v3.16b, v6.16b, v3.16b
+    add x10, x10, x11, lsl #2
+    stp q0, q1, [x10]
+    stp q2, q3, [x10, #32]
+    str w9, [x0, #64]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #48]
-    str w9, [x11]
+    ldr x10, [x0, #24]
+    str w9, [x10]
     dsb st
     ldr x9, [x0]
-    str x10, [x9]
+    str d0, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    sub sp, sp, #80
-    stp x29, x30, [sp, #64]
-    add x29, sp, #64
-    stp x0, x4, [sp]
+    sub sp, sp, #208
+    stp x29, x30, [sp, #192]
+    add x29, sp, #192
+    mov w9, #134217728
+    movi v4.2d, #0000000000000000
+    stp d1, d0, [sp, #32]
+    stp xzr, x9, [sp, #96]
+    mov w9, #1
+    stp x9, xzr, [sp, #128]
     mov w9, #8
+    stp x4, x9, [sp, #144]
+    mov w9, #18
+    strb w9, [sp, #160]
+    adrp x9, .Lanon
+    add x9, x9, :lo12:.Lanon
+    ldr q0, [x9]
+    str x0, [sp]
     mov x0, sp
-    str x2, [sp, #16]
-    str w3, [sp, #24]
-    str q1, [sp, #32]
-    str x5, [sp, #48]
-    strb w9, [sp, #56]
-    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Dci>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Write, blueflame::wqe::address::vector::DcAddress<blueflame::wqe::address::vector::CompactAv>>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
-    ldp x29, x30, [sp, #64]
-    add sp, sp, #80
+    stp d2, d3, [sp, #48]
+    stp q4, q4, [sp, #64]
+    stp x5, xzr, [sp, #112]
+    str xzr, [sp, #176]
+    str wzr, [sp, #184]
+    str xzr, [sp, #24]
+    stur q0, [sp, #8]
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    ldp x29, x30, [sp, #192]
+    add sp, sp, #208
     ret
 L3:
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
     mov w10, #18
     mov w11, #21
     cmp w9, #0
@@ -5185,63 +4185,67 @@ L3:
     ret
 
 hot_post_dynamic_full:
-    ldr w9, [x0, #72]
-    ldp q1, q2, [x1]
-    ldp d3, d4, [x1, #32]
-    cmp w9, #7
+    movi v5.2d, #0000000000000000
+    rev w10, w3
+    rev x9, x2
+    ldp d3, d6, [x1, #32]
+    fmov d4, x9
+    ldp d1, d0, [x1]
+    ldp d2, d7, [x1, #16]
+    mov v5.s[0], w10
+    ldr w10, [x0, #76]
+    cmp w10, #7
     b.ls L2
-    ldp w9, w10, [x0, #56]
+    ldp w9, w10, [x0, #64]
     sub w10, w10, w9
     and w11, w10, #0xffff
     cmp w11, #1
     b.ls L3
     mov w10, #2
-    movi v7.2d, #0000000000000000
-    ldr d6, [x4]
-    dup v5.2d, x10
-    ldr x10, [x0, #16]
     rev w11, w9
-    mov w12, #134217728
-    ldr w13, [x0, #68]
-    lsl w14, w9, #4
-    rev x16, x2
-    dup v0.2d, x12
-    ldr x12, [x0, #40]
-    mov v5.d[0], x5
+    movi v16.2d, #0000000000000000
+    dup v17.2d, x10
+    ldp x13, x10, [x0, #40]
+    movi v18.2d, #0000000000000000
     lsr w11, w11, #8
-    orr x10, x10, #0x8000000
-    mov v3.d[1], v4.d[0]
-    fmov d4, x16
-    ext v6.16b, v7.16b, v6.16b, #12
-    and w15, w13, w14
-    orr x10, x10, #0x600000000000000
-    adrp x16, .LCPI_0
+    ldr d19, [x4]
+    ldr w12, [x0, #56]
+    lsl w14, w9, #4
+    mov v3.d[1], v6.d[0]
     orr x10, x10, x11
-    str q5, [x12, w15, uxtw]
-    ldr q5, [x16, :lo12:.LCPI_0]
-    rev w16, w3
+    mov v17.d[0], x5
+    adrp x15, .LCPI_1
+    mov v16.d[0], x10
+    adrp x10, .LCPI_0
+    and x11, x12, x14
+    ext v6.16b, v18.16b, v19.16b, #12
+    mov v2.d[1], v7.d[0]
+    ldr q7, [x15, :lo12:.LCPI_1]
+    str q17, [x13, x11]
+    ldr q17, [x10, :lo12:.LCPI_0]
     add w14, w14, #16
-    mov v0.d[0], x10
-    ldr x11, [x0, #32]
-    mov v4.d[1], x16
-    and w14, w14, #0xffff0
-    mov v7.d[0], x5
-    and x13, x14, x13
-    orr v5.16b, v6.16b, v5.16b
-    add x15, x11, w15, uxtw #2
-    add x11, x11, x13, lsl #2
+    ldr x10, [x0, #32]
+    mov v1.d[1], v0.d[0]
+    mov v4.d[1], v5.d[0]
+    and w12, w14, w12
+    orr v0.16b, v16.16b, v17.16b
+    mov v18.d[0], x5
+    and w12, w12, #0xffff0
+    orr v5.16b, v6.16b, v7.16b
+    add x11, x10, x11, lsl #2
+    add x10, x10, w12, uxtw #2
     add w9, w9, #2
     and w9, w9, #0xffff
-    stp q0, q1, [x15]
-    stp q2, q3, [x15, #32]
-    str q7, [x12, x13]
-    stp q4, q5, [x11]
-    str w9, [x0, #56]
+    stp q0, q1, [x11]
+    stp q2, q3, [x11, #32]
+    str q18, [x13, w12, uxtw]
+    stp q4, q5, [x10]
+    str w9, [x0, #64]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #48]
-    str w9, [x11]
-    ldr w9, [x0, #92]
+    ldr x10, [x0, #24]
+    str w9, [x10]
+    ldr w9, [x0, #96]
     cmp w9, #127
     b.ls L1
     dsb st
@@ -5256,42 +4260,55 @@ hot_post_dynamic_full:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L1:
     dsb st
     ldr x9, [x0]
-    str x10, [x9]
+    str d0, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    sub sp, sp, #112
-    stp x29, x30, [sp, #96]
-    add x29, sp, #96
-    stp x0, x4, [sp]
+    sub sp, sp, #208
+    stp x29, x30, [sp, #192]
+    add x29, sp, #192
+    mov w9, #134217728
+    stp d1, d0, [sp, #32]
+    stp xzr, x9, [sp, #96]
+    mov w9, #1
+    stp x9, xzr, [sp, #128]
     mov w9, #8
+    stp x4, x9, [sp, #144]
+    mov w9, #18
+    strb w9, [sp, #160]
+    adrp x9, .Lanon
+    add x9, x9, :lo12:.Lanon
+    ldr q0, [x9]
+    str x0, [sp]
     mov x0, sp
-    str x2, [sp, #16]
-    str w3, [sp, #24]
-    stp q1, q2, [sp, #32]
-    stp d3, d4, [sp, #64]
-    str x5, [sp, #80]
-    strb w9, [sp, #88]
-    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Dci>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Write, blueflame::wqe::address::vector::DcAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
-    ldp x29, x30, [sp, #96]
-    add sp, sp, #112
+    stp d2, d7, [sp, #48]
+    stp d3, d6, [sp, #64]
+    stp d4, d5, [sp, #80]
+    stp x5, xzr, [sp, #112]
+    str xzr, [sp, #176]
+    str wzr, [sp, #184]
+    str xzr, [sp, #24]
+    stur q0, [sp, #8]
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    ldp x29, x30, [sp, #192]
+    add sp, sp, #208
     ret
 L3:
-    ldrh w11, [x0, #64]
+    ldrh w11, [x0, #72]
     cbz w11, L4
-    ldr w9, [x0, #68]
+    ldr w9, [x0, #56]
     lsr w9, w9, #4
     add w9, w9, #1
     and w12, w9, #0xffff
@@ -5318,69 +4335,77 @@ L6:
     ret
 
 hot_post_dynamic_stream:
-    ldr w9, [x0, #72]
-    ldp q1, q2, [x1]
-    ldp d3, d4, [x1, #32]
-    ldrh w10, [x1, #48]
-    cmp w9, #7
+    ldrh w9, [x1, #48]
+    movi v5.2d, #0000000000000000
+    rev w11, w3
+    rev x10, x2
+    ldp d3, d0, [x1, #32]
+    rev w9, w9
+    ldp d1, d6, [x1]
+    lsr w12, w9, #8
+    lsr w9, w9, #24
+    fmov d4, x10
+    mov v5.s[0], w11
+    ldr w11, [x0, #76]
+    and x12, x12, #0xff00
+    ldp d2, d7, [x1, #16]
+    orr x9, x12, x9, lsl #16
+    cmp w11, #7
+    orr x10, x9, #0x8000000
     b.ls L2
-    ldp w9, w11, [x0, #56]
+    ldp w9, w11, [x0, #64]
     sub w11, w11, w9
     and w12, w11, #0xffff
     cmp w12, #1
     b.ls L3
-    rev w10, w10
-    ldr x11, [x0, #16]
     mov w12, #2
-    lsr w14, w10, #8
-    rev w13, w9
-    dup v5.2d, x12
-    lsr w10, w10, #24
-    lsr w13, w13, #8
-    orr x11, x11, #0x8000000
-    and x14, x14, #0xff00
-    movi v7.2d, #0000000000000000
-    ldr w12, [x0, #68]
-    orr x14, x14, x10, lsl #16
-    orr x10, x11, #0x600000000000000
-    lsl w15, w9, #4
-    mov v5.d[0], x5
-    orr x10, x10, x13
-    ldr d6, [x4]
-    ldr x16, [x0, #40]
-    fmov d0, x10
-    orr x13, x14, #0x8000000
-    rev x14, x2
-    and w11, w12, w15
-    mov v3.d[1], v4.d[0]
-    fmov d4, x14
-    str q5, [x16, w11, uxtw]
-    adrp x14, .LCPI_0
-    ext v6.16b, v7.16b, v6.16b, #12
-    mov v0.d[1], x13
-    ldr x13, [x0, #32]
-    ldr q5, [x14, :lo12:.LCPI_0]
-    rev w14, w3
-    mov v7.d[0], x5
-    mov v4.d[1], x14
-    add w14, w15, #16
-    add x11, x13, w11, uxtw #2
-    and w14, w14, #0xffff0
+    rev w11, w9
+    movi v16.2d, #0000000000000000
+    ldp x14, x13, [x0, #40]
+    dup v17.2d, x12
+    lsr w11, w11, #8
+    ldr w12, [x0, #56]
+    movi v18.2d, #0000000000000000
+    ldr d19, [x4]
+    mov v1.d[1], v6.d[0]
+    mov v2.d[1], v7.d[0]
+    orr x11, x13, x11
+    lsl w13, w9, #4
+    mov v17.d[0], x5
+    mov v16.d[0], x11
+    adrp x11, .LCPI_0
+    adrp x15, .LCPI_1
+    ldr q20, [x11, :lo12:.LCPI_0]
+    and x11, x12, x13
+    mov v18.d[1], x10
+    str q17, [x14, x11]
+    movi v17.2d, #0000000000000000
+    add w13, w13, #16
+    ldr x10, [x0, #32]
+    mov v3.d[1], v0.d[0]
+    mov v4.d[1], v5.d[0]
+    orr v7.16b, v16.16b, v20.16b
+    ldr q16, [x15, :lo12:.LCPI_1]
+    and w12, w13, w12
+    and w12, w12, #0xffff0
+    add x11, x10, x11, lsl #2
     add w9, w9, #2
-    and x12, x14, x12
-    orr v5.16b, v6.16b, v5.16b
-    stp q0, q1, [x11]
-    stp q2, q3, [x11, #32]
-    add x11, x13, x12, lsl #2
+    ext v6.16b, v17.16b, v19.16b, #12
+    mov v17.d[0], x5
+    add x10, x10, w12, uxtw #2
+    orr v0.16b, v18.16b, v7.16b
     and w9, w9, #0xffff
-    str q7, [x16, x12]
-    stp q4, q5, [x11]
-    str w9, [x0, #56]
+    stp q2, q3, [x11, #32]
+    orr v5.16b, v6.16b, v16.16b
+    stp q0, q1, [x11]
+    str q17, [x14, w12, uxtw]
+    stp q4, q5, [x10]
+    str w9, [x0, #64]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #48]
-    str w9, [x11]
-    ldr w9, [x0, #92]
+    ldr x10, [x0, #24]
+    str w9, [x10]
+    ldr w9, [x0, #96]
     cmp w9, #127
     b.ls L1
     dsb st
@@ -5395,48 +4420,54 @@ hot_post_dynamic_stream:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L1:
     dsb st
     ldr x9, [x0]
-    str x10, [x9]
+    str d0, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    sub sp, sp, #128
-    stp x29, x30, [sp, #112]
-    add x29, sp, #112
-    ldur w9, [x1, #50]
-    strh w10, [sp, #88]
-    ldrh w10, [x1, #54]
-    stp x0, x4, [sp, #8]
-    add x0, sp, #8
-    stur w9, [sp, #90]
+    sub sp, sp, #208
+    stp x29, x30, [sp, #192]
+    add x29, sp, #192
+    mov w9, #1
+    stp d3, d0, [sp, #64]
+    stp x9, xzr, [sp, #128]
     mov w9, #8
-    str x2, [sp, #24]
-    str w3, [sp, #32]
-    stur q1, [sp, #40]
-    stur q2, [sp, #56]
-    stp d3, d4, [sp, #72]
-    strh w10, [sp, #94]
-    str x5, [sp, #96]
-    strb w9, [sp, #104]
-    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::DciStreams>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Write, blueflame::wqe::address::vector::DcStream>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
-    ldp x29, x30, [sp, #112]
-    add sp, sp, #128
+    stp x4, x9, [sp, #144]
+    mov w9, #18
+    strb w9, [sp, #160]
+    adrp x9, .Lanon
+    add x9, x9, :lo12:.Lanon
+    ldr q0, [x9]
+    str x0, [sp]
+    mov x0, sp
+    stp d1, d6, [sp, #32]
+    stp d2, d7, [sp, #48]
+    stp d4, d5, [sp, #80]
+    stp xzr, x10, [sp, #96]
+    stp x5, xzr, [sp, #112]
+    str xzr, [sp, #176]
+    str wzr, [sp, #184]
+    str xzr, [sp, #24]
+    stur q0, [sp, #8]
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    ldp x29, x30, [sp, #192]
+    add sp, sp, #208
     ret
 L3:
-    ldrh w10, [x0, #64]
+    ldrh w10, [x0, #72]
     cbz w10, L4
-    ldr w9, [x0, #68]
+    ldr w9, [x0, #56]
     lsr w9, w9, #4
     add w9, w9, #1
     and w12, w9, #0xffff
@@ -5463,134 +4494,141 @@ L6:
     ret
 
 hot_post_entry:
-    ldp w10, w11, [x3, #8]
-    ldr x9, [x3]
-    cmp w10, #0
-    b.le L2
-    ldr w12, [x0, #104]
-    cbz w12, L1
-    ldp w12, w13, [x0, #56]
-    cmp w12, w13
-    b.eq L3
-    mov w13, #1
-    lsl w14, w12, #4
-    ldr w15, [x0, #68]
-    dup v2.2d, x13
-    mov w13, #134217728
-    orr x10, x11, x10, lsl #32
-    dup v0.2d, x13
-    ldr x11, [x0, #16]
-    and x13, x15, x14
-    ldr x15, [x0, #40]
-    rev w14, w12
-    rev x16, x1
-    mov v2.d[0], x4
+    movi v0.2d, #0000000000000000
+    ldr d1, [x3, #8]
+    ldr x10, [x3]
+    rev w9, w2
+    ldr w11, [x3, #8]
+    movi v4.2d, #0000000000000000
+    rev32 v2.8b, v1.8b
+    rev x12, x1
     rev x10, x10
-    lsr w14, w14, #8
-    orr x11, x11, #0x8000000
-    fmov d1, x16
-    rev w17, w2
-    orr x11, x11, #0x300000000000000
-    rev x9, x9
+    fmov d1, x12
+    fmov d3, x10
+    cmp w11, #1
+    mov v0.s[0], w9
+    cset w9, lt
+    b.lt L2
+    ldr w10, [x0, #108]
+    cbz w10, L1
+    ldp w9, w10, [x0, #64]
+    cmp w9, w10
+    b.eq L3
+    mov w11, #1
+    rev w10, w9
+    ldr w13, [x0, #56]
+    dup v5.2d, x11
+    ldp x12, x11, [x0, #40]
+    lsr w10, w10, #8
+    mov v1.d[1], v0.d[0]
+    mov v2.d[1], v3.d[0]
     movi v3.2d, #0000000000000000
-    str q2, [x15, x13]
-    fmov d2, x10
-    orr x11, x11, x14
-    mov v0.d[0], x11
-    ldr x11, [x0, #32]
-    mov v1.d[1], x17
-    add w10, w12, #1
-    mov v2.d[1], x9
-    add x9, x11, x13, lsl #2
-    and w10, w10, #0xffff
-    stp q0, q1, [x9]
-    str q2, [x9, #32]
-    str w10, [x0, #56]
-    rev w10, w10
+    orr x10, x11, x10
+    lsl w11, w9, #4
+    mov v5.d[0], x4
+    mov v4.d[0], x10
+    adrp x10, .LCPI_0
+    add w9, w9, #1
+    and x11, x13, x11
+    and w9, w9, #0xffff
+    str q5, [x12, x11]
+    ldr q5, [x10, :lo12:.LCPI_0]
+    ldr x10, [x0, #32]
+    orr v0.16b, v4.16b, v5.16b
+    add x10, x10, x11, lsl #2
+    stp q0, q1, [x10]
+    str q2, [x10, #32]
+    str w9, [x0, #64]
+    rev w9, w9
     dmb oshst
-    ldr x9, [x0, #48]
-    str w10, [x9]
+    ldr x10, [x0, #24]
+    str w9, [x10]
     dsb st
     ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L1:
-    ldr w12, [x0, #76]
-    cbz w12, L2
-    ldp w12, w13, [x0, #56]
-    cmp w12, w13
+    ldr w10, [x0, #80]
+    cbz w10, L2
+    ldp w9, w10, [x0, #64]
+    cmp w9, w10
     b.eq L3
-    mov w13, #1
-    lsl w14, w12, #4
-    ldr w15, [x0, #68]
-    dup v0.2d, x13
-    mov w13, #134217728
-    orr x10, x11, x10, lsl #32
-    dup v1.2d, x13
-    ldr x11, [x0, #16]
-    and x13, x15, x14
-    ldr x15, [x0, #40]
-    rev w14, w12
-    rev x16, x1
-    mov v0.d[0], x4
-    rev x10, x10
-    lsr w14, w14, #8
-    orr x11, x11, #0x8000000
-    fmov d2, x16
-    rev w17, w2
-    orr x11, x11, #0x300000000000000
-    rev x9, x9
-    str q0, [x15, x13]
-    fmov d0, x10
-    orr x11, x11, x14
-    mov v1.d[0], x11
-    ldr x14, [x0, #32]
-    mov v2.d[1], x17
-    add w10, w12, #1
-    mov v0.d[1], x9
-    add x9, x14, x13, lsl #2
-    and w10, w10, #0xffff
-    stp q1, q2, [x9]
-    str q0, [x9, #32]
-    str w10, [x0, #56]
-    rev w10, w10
+    mov w11, #1
+    rev w10, w9
+    ldr w13, [x0, #56]
+    dup v5.2d, x11
+    ldp x12, x11, [x0, #40]
+    lsr w10, w10, #8
+    mov v1.d[1], v0.d[0]
+    mov v2.d[1], v3.d[0]
+    orr x10, x11, x10
+    lsl w11, w9, #4
+    mov v5.d[0], x4
+    mov v4.d[0], x10
+    adrp x10, .LCPI_0
+    add w9, w9, #1
+    and x11, x13, x11
+    and w9, w9, #0xffff
+    str q5, [x12, x11]
+    ldr q5, [x10, :lo12:.LCPI_0]
+    ldr x10, [x0, #32]
+    orr v0.16b, v4.16b, v5.16b
+    add x10, x10, x11, lsl #2
+    stp q0, q1, [x10]
+    str q2, [x10, #32]
+    str w9, [x0, #64]
+    rev w9, w9
     dmb oshst
-    ldr x9, [x0, #48]
-    str w10, [x9]
+    ldr x10, [x0, #24]
+    str w9, [x10]
     dsb st
     ldr x9, [x0]
-    str x11, [x9]
+    str d0, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    sub sp, sp, #80
-    stp x29, x30, [sp, #64]
-    add x29, sp, #64
-    stp x0, x1, [sp, #8]
-    add x0, sp, #8
-    str x9, [sp, #32]
-    mov w9, #8
-    str w2, [sp, #24]
-    stp w10, w11, [sp, #40]
-    str x4, [sp, #48]
-    strb w9, [sp, #56]
-    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
-    ldp x29, x30, [sp, #64]
-    add sp, sp, #80
+    sub sp, sp, #208
+    stp x29, x30, [sp, #192]
+    add x29, sp, #192
+    mov w10, #134217728
+    strb w9, [sp, #187]
+    adrp x9, .Lanon
+    add x9, x9, :lo12:.Lanon
+    stp d1, d0, [sp, #32]
+    stp xzr, x10, [sp, #96]
+    mov w10, #1
+    ldr q0, [x9]
+    str x0, [sp]
+    mov x0, sp
+    stp x10, xzr, [sp, #128]
+    stp x10, xzr, [sp, #144]
+    mov w10, #18
+    stp d2, d3, [sp, #48]
+    stp q4, q4, [sp, #64]
+    stp x4, xzr, [sp, #112]
+    strb w10, [sp, #160]
+    str xzr, [sp, #176]
+    strh wzr, [sp, #184]
+    strb wzr, [sp, #186]
+    str xzr, [sp, #24]
+    stur q0, [sp, #8]
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    ldp x29, x30, [sp, #192]
+    add sp, sp, #208
     ret
 L3:
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
     mov w10, #18
     mov w11, #21
     cmp w9, #0
@@ -5601,56 +4639,54 @@ L3:
     ret
 
 hot_post_frame:
-    ldp w10, w11, [x2, #8]
-    ldr x9, [x2]
-    cmp w10, #0
-    b.le L2
-    ldr w12, [x0, #104]
-    cbz w12, L1
-    ldp w12, w13, [x0, #56]
-    cmp w12, w13
+    ldp w9, w10, [x2, #8]
+    orr x10, x10, x9, lsl #32
+    cmp w9, #1
+    fmov d0, x10
+    cset w10, lt
+    ld1 { v0.d }[1], [x2]
+    rev64 v3.16b, v0.16b
+    fmov d0, x3
+    b.lt L2
+    ldr w11, [x0, #108]
+    cbz w11, L1
+    ldp w9, w10, [x0, #64]
+    cmp w9, w10
     b.eq L3
-    mov w14, #1
-    orr x10, x11, x10, lsl #32
-    lsl w11, w12, #4
-    dup v3.2d, x14
-    mov w14, #134217728
-    ldr w18, [x0, #68]
-    ldr x13, [x0, #16]
-    mov x16, #167772160
-    dup v0.2d, x14
-    ldr x14, [x0, #40]
-    rev w15, w12
-    movk x16, #1024, lsl #48
-    mov v3.d[0], x3
-    ldrh w17, [x1]
-    movi v1.2d, #0000000000000000
-    and x11, x18, x11
-    rev x10, x10
+    mov w10, #1
+    rev w11, w9
+    movi v4.2d, #0000000000000000
+    fmov d1, x10
+    ldp x14, x13, [x0, #40]
+    lsl w10, w9, #4
+    ldr w12, [x0, #56]
+    lsr w11, w11, #8
+    ldur d5, [x1, #10]
     ldur d2, [x1, #2]
-    ldur d4, [x1, #10]
-    lsr w15, w15, #8
-    orr x13, x13, x16
-    mov x16, #19791209299968
-    str q3, [x14, x11]
-    fmov d3, x10
-    orr x16, x16, x17, lsl #48
-    orr x13, x13, x15
-    rev x9, x9
-    mov v0.d[0], x13
-    ldr x13, [x0, #32]
-    mov v2.d[1], v4.d[0]
-    mov v1.d[1], x16
-    mov v3.d[1], x9
-    add w9, w12, #1
-    add x10, x13, x11, lsl #2
+    add w9, w9, #1
+    mov v0.d[1], v1.d[0]
+    and x10, x12, x10
+    ldrh w12, [x1]
+    orr x11, x13, x11
+    movi v1.2d, #0000000000000000
+    mov x13, #19791209299968
+    mov v4.d[0], x11
+    adrp x11, .LCPI_0
+    mov v2.d[1], v5.d[0]
+    str q0, [x14, x10]
+    ldr q0, [x11, :lo12:.LCPI_0]
+    orr x11, x13, x12, lsl #48
+    ldr x14, [x0, #32]
     and w9, w9, #0xffff
-    stp q0, q1, [x10]
+    mov v1.d[1], x11
+    orr v0.16b, v4.16b, v0.16b
+    add x10, x14, x10, lsl #2
     stp q2, q3, [x10, #32]
-    str w9, [x0, #56]
+    stp q0, q1, [x10]
+    str w9, [x0, #64]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #48]
+    ldr x10, [x0, #24]
     str w9, [x10]
     dsb st
     ldr x9, [x0]
@@ -5658,86 +4694,96 @@ hot_post_frame:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L1:
-    ldr w12, [x0, #76]
-    cbz w12, L2
-    ldp w12, w13, [x0, #56]
-    cmp w12, w13
+    ldr w11, [x0, #80]
+    cbz w11, L2
+    ldp w9, w10, [x0, #64]
+    cmp w9, w10
     b.eq L3
-    mov w14, #1
-    orr x10, x11, x10, lsl #32
-    lsl w11, w12, #4
-    dup v0.2d, x14
-    mov w14, #134217728
-    ldr w18, [x0, #68]
-    ldr x13, [x0, #16]
-    mov x16, #167772160
-    dup v4.2d, x14
-    ldr x14, [x0, #40]
-    rev w15, w12
-    movk x16, #1024, lsl #48
-    mov v0.d[0], x3
-    ldrh w17, [x1]
-    movi v3.2d, #0000000000000000
-    and x11, x18, x11
-    rev x10, x10
-    ldur d1, [x1, #2]
-    ldur d2, [x1, #10]
-    lsr w15, w15, #8
-    orr x13, x13, x16
-    mov x16, #19791209299968
+    mov w13, #1
+    rev w10, w9
+    movi v1.2d, #0000000000000000
+    fmov d2, x13
+    ldp x14, x13, [x0, #40]
+    lsr w10, w10, #8
+    lsl w11, w9, #4
+    ldr w12, [x0, #56]
+    ldur d4, [x1, #10]
+    ldur d5, [x1, #2]
+    add w9, w9, #1
+    mov v0.d[1], v2.d[0]
+    orr x10, x13, x10
+    movi v2.2d, #0000000000000000
+    ldrh w13, [x1]
+    mov v1.d[0], x10
+    mov x10, #19791209299968
+    and x11, x12, x11
+    adrp x12, .LCPI_0
+    mov v5.d[1], v4.d[0]
+    orr x10, x10, x13, lsl #48
     str q0, [x14, x11]
-    fmov d0, x10
-    orr x16, x16, x17, lsl #48
-    orr x13, x13, x15
-    rev x9, x9
-    mov v4.d[0], x13
+    ldr q0, [x12, :lo12:.LCPI_0]
     ldr x14, [x0, #32]
-    mov v1.d[1], v2.d[0]
-    mov v3.d[1], x16
-    mov v0.d[1], x9
-    add w9, w12, #1
-    add x10, x14, x11, lsl #2
     and w9, w9, #0xffff
-    stp q4, q3, [x10]
-    stp q1, q0, [x10, #32]
-    str w9, [x0, #56]
+    mov v2.d[1], x10
+    orr v0.16b, v1.16b, v0.16b
+    add x11, x14, x11, lsl #2
+    stp q5, q3, [x11, #32]
+    stp q0, q2, [x11]
+    str w9, [x0, #64]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #48]
+    ldr x10, [x0, #24]
     str w9, [x10]
     dsb st
     ldr x9, [x0]
-    str x13, [x9]
+    str d0, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    sub sp, sp, #80
-    stp x29, x30, [sp, #64]
-    add x29, sp, #64
-    stp x0, x1, [sp, #8]
-    add x0, sp, #8
-    str x9, [sp, #32]
-    mov w9, #8
-    strb wzr, [sp, #24]
-    stp w10, w11, [sp, #40]
-    str x3, [sp, #48]
-    strb w9, [sp, #56]
-    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame<&[u8; 18]>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
-    ldp x29, x30, [sp, #64]
-    add sp, sp, #80
+    sub sp, sp, #208
+    stp x29, x30, [sp, #192]
+    add x29, sp, #192
+    movi v2.2d, #0000000000000000
+    adrp x11, .LCPI_1
+    str x9, [sp, #176]
+    adrp x9, .Lanon
+    add x9, x9, :lo12:.Lanon
+    ldr q1, [x11, :lo12:.LCPI_1]
+    mov w11, #134217728
+    str d0, [sp, #112]
+    ldr q0, [x9]
+    str x0, [sp]
+    mov w12, #1
+    mov x0, sp
+    stp xzr, x11, [sp, #96]
+    mov w11, #18
+    stp q1, q3, [sp, #32]
+    stp q2, q2, [sp, #64]
+    stp xzr, x1, [sp, #120]
+    stp x11, x12, [sp, #136]
+    str xzr, [sp, #152]
+    strb w11, [sp, #160]
+    strh wzr, [sp, #184]
+    strb wzr, [sp, #186]
+    strb w10, [sp, #187]
+    str x12, [sp, #24]
+    stur q0, [sp, #8]
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    ldp x29, x30, [sp, #192]
+    add sp, sp, #208
     ret
 L3:
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
     mov w10, #18
     mov w11, #21
     cmp w9, #0
@@ -5748,70 +4794,70 @@ L3:
     ret
 
 hot_post_frame_inline:
-    ldr w9, [x0, #72]
+    ldr w9, [x0, #76]
+    fmov d6, x2
     cmp w9, #59
     b.ls L2
-    ldp w9, w10, [x0, #56]
+    ldp w9, w10, [x0, #64]
     sub w10, w10, w9
     and w11, w10, #0xffff
     cmp w11, #1
     b.ls L3
     ldr s0, [x1, #8]
     ldr d1, [x1]
-    mov w13, #2
-    movi v6.2d, #0000000000000000
-    dup v2.2d, x13
-    ldr x10, [x0, #16]
-    mov v1.d[1], v0.d[0]
+    mov w14, #2
     rev w11, w9
-    mov x12, #167772160
-    movk x12, #1536, lsl #48
-    mov w13, #134217728
-    ldr w14, [x0, #68]
-    lsl w15, w9, #4
+    movi v2.2d, #0000000000000000
+    movi v7.2d, #0000000000000000
+    mov v1.d[1], v0.d[0]
+    fmov d0, x14
+    mov v17.16b, v6.16b
+    ldp x14, x10, [x0, #40]
     lsr w11, w11, #8
-    mov v2.d[0], x2
-    orr x10, x10, x12
-    ldr x12, [x0, #40]
-    dup v0.2d, x13
-    ext v1.16b, v6.16b, v1.16b, #12
+    ldr w13, [x0, #56]
+    adrp x12, .LCPI_0
     ldur d3, [x1, #12]
-    ldur d7, [x1, #20]
+    mov v17.d[1], v0.d[0]
+    ldur d16, [x1, #20]
+    ldr q0, [x12, :lo12:.LCPI_0]
     orr x10, x10, x11
-    and w11, w14, w15
-    adrp x13, .LCPI_0
+    lsl w11, w9, #4
+    ext v1.16b, v2.16b, v1.16b, #12
+    mov v7.d[0], x10
+    adrp x12, .LCPI_1
     ldur d4, [x1, #28]
-    ldur d16, [x1, #36]
+    and x10, x13, x11
+    ldur d18, [x1, #36]
     ldur d5, [x1, #44]
-    ldur d17, [x1, #52]
-    str q2, [x12, w11, uxtw]
-    ldr q2, [x13, :lo12:.LCPI_0]
-    mov v0.d[0], x10
-    ldr x16, [x0, #32]
-    adrp x13, .LCPI_1
-    mov v3.d[1], v7.d[0]
+    ldur d19, [x1, #52]
+    str q17, [x14, x10]
+    ldr q2, [x12, :lo12:.LCPI_1]
+    ldr x15, [x0, #32]
+    mov v3.d[1], v16.d[0]
+    adrp x12, .LCPI_2
+    orr v0.16b, v7.16b, v0.16b
     orr v2.16b, v1.16b, v2.16b
-    ldr q1, [x13, :lo12:.LCPI_1]
-    add w13, w15, #16
-    add x11, x16, w11, uxtw #2
-    mov v4.d[1], v16.d[0]
-    and w13, w13, #0xffff0
-    mov v5.d[1], v17.d[0]
-    mov v6.d[0], x2
-    and x13, x13, x14
-    stp q0, q1, [x11]
+    add w11, w11, #16
+    add x10, x15, x10, lsl #2
+    ldr q1, [x12, :lo12:.LCPI_2]
+    mov v4.d[1], v18.d[0]
+    and w11, w11, w13
+    mov v5.d[1], v19.d[0]
+    fmov d6, d6
+    and w11, w11, #0xffff0
+    stp q0, q1, [x10]
     add w9, w9, #2
-    stp q2, q3, [x11, #32]
-    add x11, x16, x13, lsl #2
+    stp q2, q3, [x10, #32]
+    add x10, x15, w11, uxtw #2
     and w9, w9, #0xffff
-    str q6, [x12, x13]
-    stp q4, q5, [x11]
-    str w9, [x0, #56]
+    str q6, [x14, w11, uxtw]
+    stp q4, q5, [x10]
+    str w9, [x0, #64]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #48]
-    str w9, [x11]
-    ldr w9, [x0, #92]
+    ldr x10, [x0, #24]
+    str w9, [x10]
+    ldr w9, [x0, #96]
     cmp w9, #127
     b.ls L1
     dsb st
@@ -5826,38 +4872,58 @@ hot_post_frame_inline:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L1:
     dsb st
     ldr x9, [x0]
-    str x10, [x9]
+    str d0, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    sub sp, sp, #48
-    stp x29, x30, [sp, #32]
-    add x29, sp, #32
-    stp x0, x1, [sp]
-    mov w9, #2240
+    sub sp, sp, #208
+    stp x29, x30, [sp, #192]
+    add x29, sp, #192
+    movi v0.2d, #0000000000000000
+    mov w10, #60
+    adrp x11, .Lanon
+    add x11, x11, :lo12:.Lanon
+    mov w9, #134217728
+    str x10, [sp, #152]
+    mov w10, #18
+    str x0, [sp]
     mov x0, sp
-    str x2, [sp, #16]
-    strh w9, [sp, #24]
-    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<blueflame::transport::InlineNone>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame, blueflame::wqe::payload::Inline<&[u8; 60]>>>::{closure#2}>
-    ldp x29, x30, [sp, #32]
-    add sp, sp, #48
+    str x9, [sp, #104]
+    mov w9, #1
+    stur q0, [sp, #40]
+    stur q0, [sp, #56]
+    stur q0, [sp, #72]
+    stur q0, [sp, #88]
+    ldr q0, [x11]
+    strb w10, [sp, #160]
+    mov x10, #824633720832
+    str d6, [sp, #112]
+    stp xzr, x9, [sp, #120]
+    stp xzr, x1, [sp, #136]
+    str xzr, [sp, #176]
+    str wzr, [sp, #184]
+    stp x9, x10, [sp, #24]
+    stur q0, [sp, #8]
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    ldp x29, x30, [sp, #192]
+    add sp, sp, #208
     ret
 L3:
-    ldrh w11, [x0, #64]
+    ldrh w11, [x0, #72]
     cbz w11, L4
-    ldr w9, [x0, #68]
+    ldr w9, [x0, #56]
     lsr w9, w9, #4
     add w9, w9, #1
     and w12, w9, #0xffff
@@ -5884,130 +4950,140 @@ L6:
     ret
 
 hot_post_frame_pointer:
-    ldp w10, w11, [x1, #8]
-    ldr x9, [x1]
-    cmp w10, #0
-    b.le L2
-    ldr w12, [x0, #104]
-    cbz w12, L1
-    ldp w12, w13, [x0, #56]
-    cmp w12, w13
+    ldp w9, w10, [x1, #8]
+    orr x10, x10, x9, lsl #32
+    cmp w9, #1
+    fmov d0, x10
+    cset w10, lt
+    ld1 { v0.d }[1], [x1]
+    rev64 v2.16b, v0.16b
+    fmov d0, x2
+    b.lt L2
+    ldr w11, [x0, #108]
+    cbz w11, L1
+    ldp w9, w10, [x0, #64]
+    cmp w9, w10
     b.eq L3
-    mov w13, #1
-    orr x10, x11, x10, lsl #32
-    rev w14, w12
-    dup v1.2d, x13
-    ldr x13, [x0, #16]
-    mov x15, #167772160
-    mov w16, #134217728
-    lsl w17, w12, #4
-    ldr w18, [x0, #68]
-    rev x10, x10
-    movk x15, #768, lsl #48
-    dup v0.2d, x16
-    mov v1.d[0], x2
-    ldr x16, [x0, #40]
-    lsr w14, w14, #8
-    fmov d2, x10
-    orr x11, x13, x15
-    and x13, x18, x17
-    orr x11, x11, x14
-    rev x9, x9
+    mov w11, #1
+    rev w10, w9
+    movi v1.2d, #0000000000000000
+    fmov d3, x11
+    ldp x14, x12, [x0, #40]
+    lsr w10, w10, #8
+    lsl w11, w9, #4
+    ldr w13, [x0, #56]
+    add w9, w9, #1
+    mov v0.d[1], v3.d[0]
+    orr x10, x12, x10
+    and x11, x13, x11
+    mov v1.d[0], x10
     adrp x10, .LCPI_0
-    str q1, [x16, x13]
-    mov v0.d[0], x11
-    ldr q1, [x10, :lo12:.LCPI_0]
-    ldr x11, [x0, #32]
-    mov v2.d[1], x9
-    add w10, w12, #1
-    and w10, w10, #0xffff
+    and w9, w9, #0xffff
     movi v3.2d, #0000000000000000
-    add x9, x11, x13, lsl #2
-    stp q0, q1, [x9]
-    str q2, [x9, #32]
-    str w10, [x0, #56]
-    rev w10, w10
+    str q0, [x14, x11]
+    ldr q0, [x10, :lo12:.LCPI_0]
+    ldr x10, [x0, #32]
+    orr v0.16b, v1.16b, v0.16b
+    add x10, x10, x11, lsl #2
+    adrp x11, .LCPI_1
+    ldr q1, [x11, :lo12:.LCPI_1]
+    str q0, [x10]
+    stp q1, q2, [x10, #16]
+    str w9, [x0, #64]
+    rev w9, w9
     dmb oshst
-    ldr x9, [x0, #48]
-    str w10, [x9]
+    ldr x10, [x0, #24]
+    str w9, [x10]
     dsb st
     ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L1:
-    ldr w12, [x0, #76]
-    cbz w12, L2
-    ldp w12, w13, [x0, #56]
-    cmp w12, w13
+    ldr w11, [x0, #80]
+    cbz w11, L2
+    ldp w9, w10, [x0, #64]
+    cmp w9, w10
     b.eq L3
-    mov w13, #1
-    mov x15, #167772160
-    mov w16, #134217728
-    dup v0.2d, x13
-    ldr x13, [x0, #16]
-    lsl w17, w12, #4
-    ldr w18, [x0, #68]
-    orr x10, x11, x10, lsl #32
-    movk x15, #768, lsl #48
-    dup v1.2d, x16
-    ldr x16, [x0, #40]
-    rev w14, w12
-    mov v0.d[0], x2
-    orr x11, x13, x15
-    and x13, x18, x17
-    rev x10, x10
-    lsr w14, w14, #8
-    rev x9, x9
-    str q0, [x16, x13]
-    fmov d0, x10
-    orr x11, x11, x14
-    mov v1.d[0], x11
-    ldr x14, [x0, #32]
+    mov w11, #1
+    rev w10, w9
+    movi v1.2d, #0000000000000000
+    fmov d3, x11
+    ldp x14, x12, [x0, #40]
+    lsr w10, w10, #8
+    lsl w11, w9, #4
+    ldr w13, [x0, #56]
+    add w9, w9, #1
+    mov v0.d[1], v3.d[0]
+    orr x10, x12, x10
+    and x11, x13, x11
+    mov v1.d[0], x10
     adrp x10, .LCPI_0
-    ldr q2, [x10, :lo12:.LCPI_0]
-    add w10, w12, #1
-    mov v0.d[1], x9
-    add x9, x14, x13, lsl #2
-    and w10, w10, #0xffff
-    stp q1, q2, [x9]
-    str q0, [x9, #32]
-    str w10, [x0, #56]
-    rev w10, w10
+    and w9, w9, #0xffff
+    str q0, [x14, x11]
+    ldr q0, [x10, :lo12:.LCPI_0]
+    ldr x10, [x0, #32]
+    orr v0.16b, v1.16b, v0.16b
+    add x10, x10, x11, lsl #2
+    adrp x11, .LCPI_1
+    ldr q1, [x11, :lo12:.LCPI_1]
+    str q0, [x10]
+    stp q1, q2, [x10, #16]
+    str w9, [x0, #64]
+    rev w9, w9
     dmb oshst
-    ldr x9, [x0, #48]
-    str w10, [x9]
+    ldr x10, [x0, #24]
+    str w9, [x10]
     dsb st
     ldr x9, [x0]
-    str x11, [x9]
+    str d0, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    sub sp, sp, #64
-    stp x29, x30, [sp, #48]
-    add x29, sp, #48
-    stp x0, x9, [sp, #8]
-    mov w9, #2240
-    add x0, sp, #8
-    stp w10, w11, [sp, #24]
-    str x2, [sp, #32]
-    strh w9, [sp, #40]
-    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<blueflame::transport::InlineNone>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
-    ldp x29, x30, [sp, #48]
-    add sp, sp, #64
+    sub sp, sp, #208
+    stp x29, x30, [sp, #192]
+    add x29, sp, #192
+    movi v1.2d, #0000000000000000
+    adrp x11, .LCPI_1
+    str x9, [sp, #176]
+    adrp x9, .Lanon
+    add x9, x9, :lo12:.Lanon
+    ldr q3, [x11, :lo12:.LCPI_1]
+    mov w11, #134217728
+    str d0, [sp, #112]
+    ldr q0, [x9]
+    str x0, [sp]
+    mov w12, #18
+    mov x0, sp
+    stp xzr, x11, [sp, #96]
+    mov w11, #1
+    stp q3, q2, [sp, #32]
+    stp q1, q1, [sp, #64]
+    stp xzr, x11, [sp, #120]
+    stp xzr, x11, [sp, #136]
+    str xzr, [sp, #152]
+    strb w12, [sp, #160]
+    strh wzr, [sp, #184]
+    strb wzr, [sp, #186]
+    strb w10, [sp, #187]
+    str x11, [sp, #24]
+    stur q0, [sp, #8]
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    ldp x29, x30, [sp, #192]
+    add sp, sp, #208
     ret
 L3:
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
     mov w10, #18
     mov w11, #21
     cmp w9, #0
@@ -6018,145 +5094,155 @@ L3:
     ret
 
 hot_post_header:
-    ldp w10, w11, [x2, #8]
+    ldr d0, [x2, #8]
     ldr x9, [x2]
-    cmp w10, #0
-    b.le L2
-    ldr w12, [x0, #100]
-    cmp w12, #8
+    ldr w10, [x2, #8]
+    rev32 v2.8b, v0.8b
+    rev x11, x9
+    cmp w10, #1
+    fmov d1, x11
+    cset w9, lt
+    b.lt L2
+    ldr w10, [x0, #104]
+    cmp w10, #8
     b.lo L1
-    ldr w12, [x0, #104]
-    cbz w12, L1
-    ldp w12, w13, [x0, #56]
-    cmp w12, w13
+    ldr w10, [x0, #108]
+    cbz w10, L1
+    ldp w9, w10, [x0, #64]
+    cmp w9, w10
     b.eq L3
-    mov w13, #1
+    mov w10, #1
+    rev w11, w9
     movi v3.2d, #0000000000000000
-    orr x10, x11, x10, lsl #32
-    dup v1.2d, x13
-    ldr d2, [x1]
-    mov w16, #134217728
-    ldr x14, [x0, #16]
-    rev w15, w12
-    mov x13, #167772160
-    lsl w11, w12, #4
-    dup v0.2d, x16
-    ldr w16, [x0, #68]
-    mov v1.d[0], x3
-    rev x10, x10
-    movk x13, #768, lsl #48
-    ldr x17, [x0, #40]
-    lsr w15, w15, #8
-    ext v3.16b, v3.16b, v2.16b, #12
-    fmov d2, x10
-    orr x13, x14, x13
-    adrp x14, .LCPI_0
-    and x11, x16, x11
-    ldr q4, [x14, :lo12:.LCPI_0]
-    orr x13, x13, x15
-    str q1, [x17, x11]
-    rev x9, x9
-    mov v0.d[0], x13
-    ldr x13, [x0, #32]
-    mov v2.d[1], x9
-    orr v1.16b, v3.16b, v4.16b
-    add w10, w12, #1
+    dup v0.2d, x10
+    ldp x12, x10, [x0, #40]
+    movi v4.2d, #0000000000000000
+    lsr w11, w11, #8
+    ldr d5, [x1]
+    ldr w13, [x0, #56]
+    mov v2.d[1], v1.d[0]
+    orr x10, x10, x11
+    lsl w11, w9, #4
+    mov v0.d[0], x3
+    mov v3.d[0], x10
+    adrp x10, .LCPI_0
+    add w9, w9, #1
+    ext v4.16b, v4.16b, v5.16b, #12
+    and x11, x13, x11
+    adrp x13, .LCPI_1
+    ldr q5, [x10, :lo12:.LCPI_0]
+    str q0, [x12, x11]
+    ldr q6, [x13, :lo12:.LCPI_1]
+    ldr x10, [x0, #32]
+    and w9, w9, #0xffff
+    orr v0.16b, v3.16b, v5.16b
     movi v3.2d, #0000000000000000
-    add x9, x13, x11, lsl #2
-    and w10, w10, #0xffff
-    stp q0, q1, [x9]
-    str q2, [x9, #32]
-    str w10, [x0, #56]
-    rev w10, w10
+    orr v1.16b, v4.16b, v6.16b
+    add x10, x10, x11, lsl #2
+    str q2, [x10, #32]
+    stp q0, q1, [x10]
+    str w9, [x0, #64]
+    rev w9, w9
     dmb oshst
-    ldr x9, [x0, #48]
-    str w10, [x9]
+    ldr x10, [x0, #24]
+    str w9, [x10]
     dsb st
     ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L1:
-    ldr w12, [x0, #72]
-    cmp w12, #8
+    ldr w10, [x0, #76]
+    cmp w10, #8
     b.lo L2
-    ldr w12, [x0, #76]
-    cbz w12, L2
-    ldp w12, w13, [x0, #56]
-    cmp w12, w13
+    ldr w10, [x0, #80]
+    cbz w10, L2
+    ldp w9, w10, [x0, #64]
+    cmp w9, w10
     b.eq L3
-    mov w13, #1
-    movi v2.2d, #0000000000000000
-    mov w16, #134217728
-    dup v0.2d, x13
-    orr x10, x11, x10, lsl #32
-    lsl w11, w12, #4
-    dup v3.2d, x16
-    ldr w16, [x0, #68]
-    ldr d1, [x1]
-    ldr x17, [x0, #40]
-    ldr x14, [x0, #16]
-    rev w15, w12
+    mov w10, #1
+    rev w11, w9
+    movi v3.2d, #0000000000000000
+    dup v0.2d, x10
+    ldp x12, x10, [x0, #40]
+    movi v4.2d, #0000000000000000
+    lsr w11, w11, #8
+    ldr d5, [x1]
+    ldr w13, [x0, #56]
+    mov v2.d[1], v1.d[0]
+    orr x10, x10, x11
+    lsl w11, w9, #4
     mov v0.d[0], x3
-    mov x13, #167772160
-    and x11, x16, x11
-    rev x10, x10
-    movk x13, #768, lsl #48
-    lsr w15, w15, #8
-    ext v1.16b, v2.16b, v1.16b, #12
-    orr x13, x14, x13
-    adrp x14, .LCPI_0
-    str q0, [x17, x11]
-    fmov d0, x10
-    ldr q2, [x14, :lo12:.LCPI_0]
-    orr x13, x13, x15
-    rev x9, x9
-    ldr x14, [x0, #32]
-    mov v3.d[0], x13
-    add w10, w12, #1
-    mov v0.d[1], x9
-    orr v1.16b, v1.16b, v2.16b
-    add x9, x14, x11, lsl #2
-    and w10, w10, #0xffff
-    stp q3, q1, [x9]
-    str q0, [x9, #32]
-    str w10, [x0, #56]
-    rev w10, w10
+    mov v3.d[0], x10
+    adrp x10, .LCPI_0
+    add w9, w9, #1
+    ext v4.16b, v4.16b, v5.16b, #12
+    and x11, x13, x11
+    adrp x13, .LCPI_1
+    ldr q5, [x10, :lo12:.LCPI_0]
+    str q0, [x12, x11]
+    ldr q0, [x13, :lo12:.LCPI_1]
+    ldr x10, [x0, #32]
+    and w9, w9, #0xffff
+    orr v3.16b, v3.16b, v5.16b
+    orr v0.16b, v4.16b, v0.16b
+    add x10, x10, x11, lsl #2
+    str q2, [x10, #32]
+    stp q3, q0, [x10]
+    str w9, [x0, #64]
+    rev w9, w9
     dmb oshst
-    ldr x9, [x0, #48]
-    str w10, [x9]
+    ldr x10, [x0, #24]
+    str w9, [x10]
     dsb st
     ldr x9, [x0]
-    str x13, [x9]
+    str d3, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    sub sp, sp, #64
-    stp x29, x30, [sp, #48]
-    add x29, sp, #48
-    stp x0, x1, [sp]
+    sub sp, sp, #208
+    stp x29, x30, [sp, #192]
+    add x29, sp, #192
+    movi v0.2d, #0000000000000000
+    mov w10, #134217728
+    strb w9, [sp, #187]
+    stp xzr, x10, [sp, #96]
+    mov w10, #1
+    adrp x9, .Lanon
+    add x9, x9, :lo12:.Lanon
+    stp x10, xzr, [sp, #128]
+    mov w10, #8
+    str x0, [sp]
     mov x0, sp
-    str x9, [sp, #16]
-    mov w9, #8
-    stp w10, w11, [sp, #24]
-    str x3, [sp, #32]
-    strb w9, [sp, #40]
-    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Send, blueflame::wqe::payload::InlineThen<&[u8; 8], [blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
-    ldp x29, x30, [sp, #48]
-    add sp, sp, #64
+    stp q0, q0, [sp, #48]
+    str q0, [sp, #80]
+    ldr q0, [x9]
+    stp x1, x10, [sp, #144]
+    mov w10, #18
+    stp d2, d1, [sp, #32]
+    stp x3, xzr, [sp, #112]
+    strb w10, [sp, #160]
+    str xzr, [sp, #176]
+    strh wzr, [sp, #184]
+    strb wzr, [sp, #186]
+    str xzr, [sp, #24]
+    stur q0, [sp, #8]
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    ldp x29, x30, [sp, #192]
+    add sp, sp, #208
     ret
 L3:
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
     mov w10, #18
     mov w11, #21
     cmp w9, #0
@@ -6167,61 +5253,63 @@ L3:
     ret
 
 hot_post_invalidate:
-    ldp w9, w10, [x0, #56]
+    ldp w9, w10, [x0, #64]
     sub w10, w10, w9
     and w11, w10, #0xffff
     cmp w11, #1
     b.ls L2
-    ldr x10, [x0, #16]
-    rev w11, w9
-    mov x12, #620756992
-    movk x12, #2048, lsl #48
-    lsr w11, w11, #8
-    rev w13, w1
-    orr x10, x10, x12
-    mov w15, #134217728
-    mov w14, #2
-    orr x10, x10, x11
-    orr x12, x15, x13, lsl #32
-    ldr w11, [x0, #68]
-    fmov d0, x10
-    lsl w13, w9, #4
-    movi v3.2d, #0000000000000000
-    dup v2.2d, x14
+    movi v0.2d, #0000000000000000
+    rev w10, w1
+    mov w11, #134217728
+    orr x10, x11, x10, lsl #32
+    rev w12, w9
+    movi v1.2d, #0000000000000000
+    ldr x11, [x0, #48]
+    mov w13, #2
+    lsr w12, w12, #8
+    dup v2.2d, x13
     movi v5.2d, #0000000000000000
-    adrp x16, .LCPI_0
-    and w15, w11, w13
-    add w13, w13, #16
-    ldr q1, [x16, :lo12:.LCPI_0]
-    mov v0.d[1], x12
-    ldp x12, x14, [x0, #32]
-    and w13, w13, #0xffff0
+    movi v3.2d, #0000000000000000
+    mov v0.d[1], x10
+    adrp x10, .LCPI_0
+    ldr q4, [x10, :lo12:.LCPI_0]
+    orr x10, x11, x12
+    ldr w11, [x0, #56]
+    lsl w12, w9, #4
+    mov v1.d[0], x10
     mov v2.d[0], x2
-    mov v3.d[0], x2
-    and x11, x13, x11
-    adrp x13, .LCPI_1
+    ldp x10, x13, [x0, #32]
+    mov v5.d[0], x2
+    orr v0.16b, v0.16b, v4.16b
+    and x14, x11, x12
+    add w12, w12, #16
+    and w11, w12, w11
+    adrp x12, .LCPI_2
     add w9, w9, #2
-    add x17, x12, w15, uxtw #2
-    add x12, x12, x11, lsl #2
-    ldr q4, [x13, :lo12:.LCPI_1]
+    add x15, x10, x14, lsl #2
+    str q2, [x13, x14]
+    adrp x14, .LCPI_1
+    orr v0.16b, v0.16b, v1.16b
+    and w11, w11, #0xffff0
+    ldr q1, [x14, :lo12:.LCPI_1]
+    ldr q4, [x12, :lo12:.LCPI_2]
+    add x10, x10, w11, uxtw #2
     and w9, w9, #0xffff
-    str q2, [x14, w15, uxtw]
-    stp q0, q1, [x17]
-    stp q5, q5, [x17, #32]
-    str q3, [x14, x11]
-    stp q4, q5, [x12]
-    stp q5, q5, [x12, #32]
-    str w9, [x0, #56]
+    stp q3, q3, [x15, #32]
+    stp q0, q1, [x15]
+    str q5, [x13, w11, uxtw]
+    stp q4, q3, [x10]
+    stp q3, q3, [x10, #32]
+    str w9, [x0, #64]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #48]
-    str w9, [x11]
-    ldr w9, [x0, #96]
+    ldr x10, [x0, #24]
+    str w9, [x10]
+    ldr w9, [x0, #100]
     cmp w9, #127
     b.ls L1
     dsb st
     movi v2.2d, #0000000000000000
-    movi v3.2d, #0000000000000000
     ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     movi v1.2d, #0000000000000000
@@ -6231,25 +5319,25 @@ hot_post_invalidate:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L1:
     dsb st
     ldr x9, [x0]
-    str x10, [x9]
+    str d0, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    ldrh w11, [x0, #64]
+    ldrh w11, [x0, #72]
     cbz w11, L3
-    ldr w9, [x0, #68]
+    ldr w9, [x0, #56]
     lsr w9, w9, #4
     add w9, w9, #1
     and w12, w9, #0xffff
@@ -6276,150 +5364,166 @@ L5:
     ret
 
 hot_post_large:
-    ldp w10, w11, [x2, #8]
-    ldr x9, [x2]
-    cmp w10, #1
+    ldp w9, w10, [x2, #8]
+    fmov d7, x3
+    orr x10, x10, x9, lsl #32
+    cmp w9, #1
+    fmov d0, x10
+    cset w10, lt
+    ld1 { v0.d }[1], [x2]
+    rev64 v4.16b, v0.16b
     b.lt L1
-    ldr w12, [x0, #80]
-    cmp w10, w12
+    ldr w11, [x0, #84]
+    cbz w11, L1
+    cmp w9, w11
     b.hi L1
-    ldr w12, [x0, #76]
-    cbnz w12, L2
-L1:
-    sub sp, sp, #80
-    stp x29, x30, [sp, #64]
-    add x29, sp, #64
-    mov w12, #1460
-    stp x0, x1, [sp, #8]
-    add x0, sp, #8
-    strh w12, [sp, #24]
-    mov w12, #192
-    str x9, [sp, #32]
-    mov w9, #8
-    strb w12, [sp, #26]
-    stp w10, w11, [sp, #40]
-    str x3, [sp, #48]
-    strb w9, [sp, #56]
-    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<blueflame::transport::InlineNone>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame<&[u8; 54], blueflame::wqe::operations::frame_options::Large>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>
-    ldp x29, x30, [sp, #64]
-    add sp, sp, #80
-    ret
-L2:
-    ldp w12, w13, [x0, #56]
-    sub w13, w13, w12
-    and w14, w13, #0xffff
-    cmp w14, #1
-    b.ls L4
-    ldr x13, [x0, #16]
-    mov w17, #2
-    rev w14, w12
-    dup v6.2d, x17
-    mov w15, #134217728
-    ldrh w16, [x1]
-    lsr w14, w14, #8
-    orr x13, x13, #0xe000000
-    dup v0.2d, x15
-    mov x15, #59373627899904
-    orr x13, x13, #0x700000000000000
-    mov x18, #824633720832
-    orr x15, x15, x16, lsl #48
-    orr x13, x13, x14
-    ldr w14, [x0, #68]
-    lsl w16, w12, #4
-    mov v6.d[0], x3
-    orr x10, x11, x10, lsl #32
-    movk x18, #46085, lsl #48
-    ldr x17, [x0, #40]
-    movi v18.2d, #0000000000000000
-    dup v1.2d, x18
-    and w18, w14, w16
-    rev x10, x10
+    ldr w11, [x0, #80]
+    cbz w11, L1
+    ldp w9, w10, [x0, #64]
+    sub w10, w10, w9
+    and w11, w10, #0xffff
+    cmp w11, #1
+    b.ls L3
+    mov x15, #824633720832
+    rev w11, w9
+    movi v0.2d, #0000000000000000
+    movk x15, #46085, lsl #48
+    lsr w11, w11, #8
+    mov v17.16b, v7.16b
+    dup v1.2d, x15
+    ldp x15, x10, [x0, #40]
+    ldrh w13, [x1]
+    adrp x12, .LCPI_0
+    mov x14, #59373627899904
     ldur d2, [x1, #2]
-    ldur d7, [x1, #10]
+    ldur d16, [x1, #10]
+    ldur d18, [x1, #26]
+    orr x10, x10, x11
+    mov w11, #2
+    ldur d5, [x1, #34]
+    fmov d3, x11
+    mov v0.d[0], x10
+    ldr w10, [x0, #56]
+    lsl w11, w9, #4
+    ldur d19, [x1, #42]
+    ldur s6, [x1, #50]
+    mov v2.d[1], v16.d[0]
+    fmov d7, d7
+    add w9, w9, #2
+    mov v17.d[1], v3.d[0]
+    and x16, x10, x11
     ldur d3, [x1, #18]
-    ldur d16, [x1, #26]
-    ldur d4, [x1, #34]
-    ldur d17, [x1, #42]
-    ldur s5, [x1, #50]
-    str q6, [x17, w18, uxtw]
-    fmov d6, x10
-    mov v0.d[0], x13
-    ldr x1, [x0, #32]
-    mov v1.d[1], x15
-    mov v2.d[1], v7.d[0]
-    mov v3.d[1], v16.d[0]
-    add w15, w16, #16
-    rev x9, x9
-    mov v18.d[0], x3
-    mov v4.d[1], v17.d[0]
-    and w15, w15, #0xffff0
-    mov v6.d[1], x9
-    add x11, x1, w18, uxtw #2
-    and x10, x15, x14
-    add x9, x1, x10, lsl #2
-    stp q0, q1, [x11]
-    stp q2, q3, [x11, #32]
-    str q18, [x17, x10]
-    add w10, w12, #2
-    stp q4, q5, [x9]
-    str q6, [x9, #32]
-    and w9, w10, #0xffff
-    str w9, [x0, #56]
+    add w11, w11, #16
+    mov v5.d[1], v19.d[0]
+    and w9, w9, #0xffff
+    mov v3.d[1], v18.d[0]
+    and w10, w11, w10
+    str q17, [x15, x16]
+    ldr q17, [x12, :lo12:.LCPI_0]
+    orr x12, x14, x13, lsl #48
+    ldr x13, [x0, #32]
+    and w10, w10, #0xffff0
+    mov v1.d[1], x12
+    orr v0.16b, v0.16b, v17.16b
+    add x12, x13, x16, lsl #2
+    add x11, x13, w10, uxtw #2
+    stp q2, q3, [x12, #32]
+    stp q0, q1, [x12]
+    str q7, [x15, w10, uxtw]
+    stp q5, q6, [x11]
+    str q4, [x11, #32]
+    str w9, [x0, #64]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #48]
+    ldr x10, [x0, #24]
     str w9, [x10]
-    ldr w9, [x0, #96]
+    ldr w9, [x0, #100]
     cmp w9, #127
-    b.ls L3
+    b.ls L2
     dsb st
     ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     movi v3.2d, #0000000000000000
-    mov v0.16b, v4.16b
-    mov v1.16b, v5.16b
-    mov v2.16b, v6.16b
+    mov v0.16b, v5.16b
+    mov v1.16b, v6.16b
+    mov v2.16b, v4.16b
     add x10, x9, #64
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    sub sp, sp, #208
+    stp x29, x30, [sp, #192]
+    add x29, sp, #192
+    adrp x11, .LCPI_1
+    movi v1.2d, #0000000000000000
+    strb w10, [sp, #187]
+    ldr q0, [x11, :lo12:.LCPI_1]
+    mov w11, #134217728
+    adrp x10, .Lanon
+    add x10, x10, :lo12:.Lanon
+    stp xzr, x11, [sp, #96]
+    mov w11, #54
+    stp q0, q4, [sp, #32]
+    mov w12, #1
+    ldr q0, [x10]
+    str x9, [sp, #176]
+    mov w9, #1460
+    str x0, [sp]
+    mov x0, sp
+    stp x11, x12, [sp, #136]
+    mov w11, #18
+    strh w9, [sp, #184]
+    mov w9, #257
+    stp q1, q1, [sp, #64]
+    str d7, [sp, #112]
+    stp xzr, x1, [sp, #120]
+    str xzr, [sp, #152]
+    strb w11, [sp, #160]
+    strb w12, [sp, #186]
+    str x9, [sp, #24]
+    stur q0, [sp, #8]
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    ldp x29, x30, [sp, #192]
+    add sp, sp, #208
+    ret
+L2:
+    dsb st
+    ldr x9, [x0]
+    str d0, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L3:
-    dsb st
-    ldr x9, [x0]
-    str x13, [x9]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L4:
-    ldrh w10, [x0, #64]
-    cbz w10, L5
-    ldr w9, [x0, #68]
+    ldrh w11, [x0, #72]
+    cbz w11, L4
+    ldr w9, [x0, #56]
     lsr w9, w9, #4
     add w9, w9, #1
-    and w11, w9, #0xffff
-    cmp w11, #2
-    b.hs L6
+    and w12, w9, #0xffff
+    cmp w12, #2
+    b.hs L5
     mov w10, #19
-    b L7
-L5:
+    b L6
+L4:
     mov w10, #21
-    b L7
+    b L6
+L5:
+    cmp w11, #1
+    mov w11, #18
+    mov w12, #20
+    csinc w9, w10, wzr, ne
+    csel w10, w12, w11, eq
 L6:
-    cmp w10, #1
-    mov w10, #18
-    mov w11, #20
-    csinc w9, w13, wzr, ne
-    csel w10, w11, w10, eq
-L7:
     strb w10, [x8]
     mov w10, #2
     and w9, w9, #0xffff
@@ -6429,64 +5533,68 @@ L7:
     ret
 
 hot_post_memcpy:
-    ldp w12, w11, [x2, #8]
-    ldp w15, w14, [x1, #8]
-    ldr x9, [x1]
-    mov w13, #-2147483648
-    ldr x10, [x2]
-    cmp w12, w13
-    rev w13, w15
-    rev x9, x9
+    ldp w9, w10, [x2, #8]
+    movi v1.2d, #0000000000000000
+    ldr x13, [x1]
+    ldr x15, [x2]
+    ldp w12, w11, [x1, #8]
+    and w14, w9, #0x7fffffff
+    rev w10, w10
+    mov w16, #-2147483648
+    rev w14, w14
+    fmov s3, w14
+    rev w12, w12
+    rev x14, x3
+    mov v1.s[1], w12
+    rev x12, x13
+    rev x13, x15
+    fmov d0, x12
+    fmov d5, x13
+    fmov d4, x14
+    mov v3.s[1], w10
+    cmp w11, w16
+    csel w10, w11, w16, lo
+    cmp w9, w16
     b.hi L2
-    sub w15, w12, #1
-    cmp w15, w14
+    sub w12, w9, #1
+    cmp w12, w11
     b.hs L2
-    ldr w15, [x0, #104]
-    cbz w15, L1
-    ldp w14, w15, [x0, #56]
-    cmp w14, w15
+    ldr w9, [x0, #100]
+    cmp w9, #64
+    b.lo L1
+    ldp w9, w10, [x0, #64]
+    cmp w9, w10
     b.eq L3
-    mov w15, #1
-    and w12, w12, #0x7fffffff
-    mov w18, #134217728
-    dup v2.2d, x15
-    orr x11, x11, x12, lsl #32
-    lsl x13, x13, #32
-    dup v0.2d, x18
-    lsl w18, w14, #4
-    ldr w1, [x0, #68]
-    rev x11, x11
-    mov x17, #1
-    ldr x12, [x0, #40]
+    mov w11, #1
+    rev w10, w9
+    movi v6.2d, #0000000000000000
+    dup v2.2d, x11
+    ldp x12, x11, [x0, #40]
+    lsr w10, w10, #8
+    ldr w13, [x0, #56]
+    mov v1.d[1], v0.d[0]
+    orr x10, x11, x10
+    lsl w11, w9, #4
     mov v2.d[0], x4
-    fmov d3, x11
-    ldr x16, [x0, #16]
-    rev w15, w14
-    movk x17, #12032, lsl #16
-    fmov d1, x13
-    and x13, x1, x18
-    movk x17, #1024, lsl #48
-    lsr w15, w15, #8
-    str q2, [x12, x13]
-    mov v2.16b, v3.16b
-    orr x16, x16, x17
-    orr x15, x16, x15
-    rev x10, x10
-    mov v1.d[1], x9
-    rev x9, x3
-    mov v0.d[0], x15
-    ldr x11, [x0, #32]
-    mov v2.d[1], x10
-    mov v3.d[1], x9
-    add w9, w14, #1
-    add x10, x11, x13, lsl #2
+    mov v6.d[0], x10
+    adrp x10, .LCPI_1
+    add w9, w9, #1
+    and x11, x13, x11
+    ldr q7, [x10, :lo12:.LCPI_1]
     and w9, w9, #0xffff
+    str q2, [x12, x11]
+    mov v2.16b, v3.16b
+    mov v3.d[1], v4.d[0]
+    ldr x10, [x0, #32]
+    orr v0.16b, v6.16b, v7.16b
+    mov v2.d[1], v5.d[0]
+    add x10, x10, x11, lsl #2
     stp q0, q1, [x10]
     stp q2, q3, [x10, #32]
-    str w9, [x0, #56]
+    str w9, [x0, #64]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #48]
+    ldr x10, [x0, #24]
     str w9, [x10]
     dsb st
     ldr x9, [x0]
@@ -6494,87 +5602,89 @@ hot_post_memcpy:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L1:
-    ldr w15, [x0, #76]
-    cbz w15, L2
-    ldp w14, w15, [x0, #56]
-    cmp w14, w15
+    ldp w9, w10, [x0, #64]
+    cmp w9, w10
     b.eq L3
-    mov w15, #1
-    mov w18, #134217728
-    and w12, w12, #0x7fffffff
-    dup v0.2d, x15
-    lsl x13, x13, #32
-    dup v1.2d, x18
-    lsl w18, w14, #4
-    ldr w1, [x0, #68]
-    orr x11, x11, x12, lsl #32
-    ldr x12, [x0, #40]
-    fmov d2, x13
-    ldr x16, [x0, #16]
-    mov v0.d[0], x4
-    and x13, x1, x18
-    rev x11, x11
-    mov x17, #1
-    rev w15, w14
-    rev x10, x10
-    movk x17, #12032, lsl #16
-    lsr w15, w15, #8
-    mov v2.d[1], x9
-    str q0, [x12, x13]
-    fmov d0, x11
-    movk x17, #1024, lsl #48
-    orr x16, x16, x17
-    rev x9, x3
-    ldr x11, [x0, #32]
-    orr x15, x16, x15
-    mov v3.16b, v0.16b
-    mov v1.d[0], x15
-    mov v0.d[1], x9
-    add w9, w14, #1
+    mov w11, #1
+    rev w10, w9
+    movi v2.2d, #0000000000000000
+    dup v6.2d, x11
+    ldp x12, x11, [x0, #40]
+    lsr w10, w10, #8
+    ldr w13, [x0, #56]
+    mov v1.d[1], v0.d[0]
+    mov v0.16b, v3.16b
+    mov v3.d[1], v4.d[0]
+    orr x10, x11, x10
+    lsl w11, w9, #4
+    mov v6.d[0], x4
+    mov v2.d[0], x10
+    adrp x10, .LCPI_1
+    add w9, w9, #1
+    and x11, x13, x11
+    mov v0.d[1], v5.d[0]
     and w9, w9, #0xffff
-    mov v3.d[1], x10
-    add x10, x11, x13, lsl #2
-    stp q1, q2, [x10]
-    stp q3, q0, [x10, #32]
-    str w9, [x0, #56]
+    str q6, [x12, x11]
+    ldr q6, [x10, :lo12:.LCPI_1]
+    ldr x10, [x0, #32]
+    orr v2.16b, v2.16b, v6.16b
+    add x10, x10, x11, lsl #2
+    stp q2, q1, [x10]
+    stp q0, q3, [x10, #32]
+    str w9, [x0, #64]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #48]
+    ldr x10, [x0, #24]
     str w9, [x10]
     dsb st
     ldr x9, [x0]
-    str x15, [x9]
+    str d2, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    sub sp, sp, #96
-    stp x29, x30, [sp, #80]
-    add x29, sp, #80
-    stp x0, x10, [sp, #8]
-    add x0, sp, #8
-    stp x9, x4, [sp, #56]
-    mov w9, #8
-    stp w12, w11, [sp, #24]
-    str x3, [sp, #32]
-    stp w11, w14, [sp, #40]
-    stp wzr, w13, [sp, #48]
-    strb w9, [sp, #72]
-    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Memcpy, blueflame::wqe::operations::copy::Copied>>::{closure#2}>
-    ldp x29, x30, [sp, #80]
-    add sp, sp, #96
+    sub sp, sp, #208
+    stp x29, x30, [sp, #192]
+    add x29, sp, #192
+    adrp x11, .LCPI_0
+    stp d1, d0, [sp, #32]
+    ldr q0, [x11, :lo12:.LCPI_0]
+    stp w9, w10, [sp, #164]
+    adrp x10, .Lanon
+    add x10, x10, :lo12:.Lanon
+    mov w11, #1
+    str x0, [sp]
+    str q0, [sp, #96]
+    ldr q0, [x10]
+    mov w9, #65536
+    stp x11, xzr, [sp, #128]
+    mov x0, sp
+    stp x11, xzr, [sp, #144]
+    mov w11, #17
+    stp xzr, xzr, [sp, #80]
+    stp d3, d5, [sp, #48]
+    stp d3, d4, [sp, #64]
+    stp x4, xzr, [sp, #112]
+    strb w11, [sp, #160]
+    str wzr, [sp, #184]
+    str xzr, [sp, #176]
+    str x9, [sp, #24]
+    stur q0, [sp, #8]
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    ldp x29, x30, [sp, #192]
+    add sp, sp, #208
     ret
 L3:
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
     mov w10, #18
     mov w11, #21
     cmp w9, #0
@@ -6585,131 +5695,143 @@ L3:
     ret
 
 hot_post_one_fence:
-    ldr w9, [x0, #100]
-    cmp w9, #7
-    b.ls L1
-    ldp w9, w10, [x0, #56]
+    movi v0.2d, #0000000000000000
+    rev w9, w2
+    rev x10, x1
+    fmov d1, x10
+    mov v0.s[0], w9
+    ldr w9, [x0, #104]
+    cmp w9, #8
+    b.lo L1
+    ldp w9, w10, [x0, #64]
     cmp w9, w10
     b.eq L3
-    mov w10, #1
-    movi v3.2d, #0000000000000000
-    lsl w13, w9, #4
-    dup v1.2d, x10
-    mov w10, #134217728
-    ldr x11, [x0, #16]
-    dup v0.2d, x10
-    ldr w10, [x0, #68]
-    rev w12, w9
-    ldr d2, [x3]
-    lsr w12, w12, #8
-    orr x11, x11, #0x8000000
-    mov v1.d[0], x4
-    and x10, x10, x13
-    ldr x13, [x0, #40]
-    rev x14, x1
-    orr x11, x11, #0x300000000000000
-    ext v2.16b, v3.16b, v2.16b, #12
-    orr x11, x11, x12
-    adrp x12, .LCPI_0
-    rev w15, w2
-    str q1, [x13, x10]
-    fmov d1, x14
-    ldr q3, [x12, :lo12:.LCPI_0]
-    mov v0.d[0], x11
-    ldr x11, [x0, #32]
+    mov w12, #1
+    rev w11, w9
+    movi v2.2d, #0000000000000000
+    dup v3.2d, x12
+    ldp x12, x10, [x0, #40]
+    lsr w11, w11, #8
+    movi v4.2d, #0000000000000000
+    ldr w13, [x0, #56]
+    ldr d5, [x3]
+    mov v1.d[1], v0.d[0]
+    orr x10, x10, x11
+    lsl w11, w9, #4
+    mov v3.d[0], x4
+    mov v2.d[0], x10
+    adrp x10, .LCPI_0
     add w9, w9, #1
-    orr v2.16b, v2.16b, v3.16b
+    and x11, x13, x11
+    ext v4.16b, v4.16b, v5.16b, #12
     and w9, w9, #0xffff
+    str q3, [x12, x11]
+    ldr q3, [x10, :lo12:.LCPI_0]
+    adrp x10, .LCPI_1
+    ldr q5, [x10, :lo12:.LCPI_1]
+    ldr x12, [x0, #32]
+    orr v0.16b, v2.16b, v3.16b
     movi v3.2d, #0000000000000000
-    mov v1.d[1], x15
-    add x10, x11, x10, lsl #2
-    str q2, [x10, #32]
+    orr v2.16b, v4.16b, v5.16b
+    add x10, x12, x11, lsl #2
     stp q0, q1, [x10]
-    str w9, [x0, #56]
+    str q2, [x10, #32]
+    str w9, [x0, #64]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #48]
+    ldr x10, [x0, #24]
     str w9, [x10]
     dsb st
     ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L1:
-    ldr w9, [x0, #72]
+    ldr w9, [x0, #76]
     cmp w9, #7
     b.ls L2
-    ldp w9, w10, [x0, #56]
+    ldp w9, w10, [x0, #64]
     cmp w9, w10
     b.eq L3
-    mov w10, #1
-    lsl w13, w9, #4
-    movi v3.2d, #0000000000000000
-    dup v0.2d, x10
-    mov w10, #134217728
-    ldr x11, [x0, #16]
-    dup v2.2d, x10
-    ldr w10, [x0, #68]
-    rev w12, w9
-    ldr d1, [x3]
-    lsr w12, w12, #8
-    orr x11, x11, #0x8000000
-    mov v0.d[0], x4
-    and x10, x10, x13
-    ldr x13, [x0, #40]
-    rev x14, x1
-    orr x11, x11, #0x300000000000000
-    ext v1.16b, v3.16b, v1.16b, #12
-    orr x11, x11, x12
-    adrp x12, .LCPI_0
-    rev w15, w2
-    str q0, [x13, x10]
-    fmov d0, x14
-    ldr q3, [x12, :lo12:.LCPI_0]
-    mov v2.d[0], x11
-    ldr x13, [x0, #32]
+    mov w12, #1
+    rev w11, w9
+    movi v2.2d, #0000000000000000
+    dup v3.2d, x12
+    ldp x12, x10, [x0, #40]
+    lsr w11, w11, #8
+    movi v4.2d, #0000000000000000
+    ldr w13, [x0, #56]
+    ldr d5, [x3]
+    mov v1.d[1], v0.d[0]
+    orr x10, x10, x11
+    lsl w11, w9, #4
+    mov v3.d[0], x4
+    mov v2.d[0], x10
+    adrp x10, .LCPI_0
     add w9, w9, #1
-    orr v1.16b, v1.16b, v3.16b
+    and x11, x13, x11
+    ext v4.16b, v4.16b, v5.16b, #12
     and w9, w9, #0xffff
-    mov v0.d[1], x15
-    add x10, x13, x10, lsl #2
-    str q1, [x10, #32]
-    stp q2, q0, [x10]
-    str w9, [x0, #56]
+    str q3, [x12, x11]
+    ldr q3, [x10, :lo12:.LCPI_0]
+    adrp x10, .LCPI_1
+    ldr q0, [x10, :lo12:.LCPI_1]
+    ldr x12, [x0, #32]
+    orr v2.16b, v2.16b, v3.16b
+    orr v0.16b, v4.16b, v0.16b
+    add x10, x12, x11, lsl #2
+    stp q2, q1, [x10]
+    str q0, [x10, #32]
+    str w9, [x0, #64]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #48]
+    ldr x10, [x0, #24]
     str w9, [x10]
     dsb st
     ldr x9, [x0]
-    str x11, [x9]
+    str d2, [x9]
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    sub sp, sp, #64
-    stp x29, x30, [sp, #48]
-    add x29, sp, #48
-    stp x0, x3, [sp]
+    sub sp, sp, #208
+    stp x29, x30, [sp, #192]
+    add x29, sp, #192
+    mov w9, #134217728
+    movi v2.2d, #0000000000000000
+    stp d1, d0, [sp, #32]
+    stp xzr, x9, [sp, #96]
+    mov w9, #1
+    stp x9, xzr, [sp, #128]
     mov w9, #8
+    stp x3, x9, [sp, #144]
+    mov w9, #18
+    strb w9, [sp, #160]
+    adrp x9, .Lanon
+    add x9, x9, :lo12:.Lanon
+    ldr q0, [x9]
+    str x0, [sp]
     mov x0, sp
-    str x1, [sp, #16]
-    str w2, [sp, #24]
-    str x4, [sp, #32]
-    strb w9, [sp, #40]
-    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
-    ldp x29, x30, [sp, #48]
-    add sp, sp, #64
+    stp q2, q2, [sp, #48]
+    str q2, [sp, #80]
+    stp x4, xzr, [sp, #112]
+    str xzr, [sp, #176]
+    str wzr, [sp, #184]
+    str xzr, [sp, #24]
+    stur q0, [sp, #8]
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::Write, blueflame::wqe::data::Given<8, 0>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::table::Write, blueflame::wqe::data::Given<8, 0>>::{closure#2}>::{closure#0}>
+    ldp x29, x30, [sp, #192]
+    add sp, sp, #208
     ret
 L3:
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
     mov w10, #18
     mov w11, #21
     cmp w9, #0
@@ -6717,6 +5839,166 @@ L3:
     mov w10, #1
     strb w9, [x8]
     stur w10, [x8, #2]
+    ret
+
+hot_post_order:
+    ldr x9, [x1, #112]
+    cmp x9, #4
+    b.lo L1
+    ldr w9, [x1, #56]
+    rev w10, w2
+    ldrh w11, [x1, #122]
+    movi v0.2d, #0000000000000000
+    ldr q1, [x1, #48]
+    movi v2.2d, #0000000000000000
+    mvn w9, w9
+    add x9, x9, x10
+    mov v1.s[2], wzr
+    add x11, x9, x11
+    ror x12, x11, #32
+    mov v0.d[1], x10
+    mov w10, #65535
+    add x11, x12, x11
+    lsr x11, x11, #32
+    orr v0.16b, v1.16b, v0.16b
+    ror w12, w11, #16
+    add w11, w12, w11
+    ldrh w12, [x1, #124]
+    mov v0.h[3], wzr
+    lsr w11, w11, #16
+    add x9, x9, x12
+    cmp w11, w10
+    mov w10, #-1
+    ror x12, x9, #32
+    csinv w10, w10, w11, eq
+    strh w11, [x1, #122]
+    lsr w13, w10, #8
+    lsl x10, x10, #48
+    add x9, x12, x9
+    lsr x9, x9, #32
+    orr x10, x10, x13, lsl #56
+    ror w12, w9, #16
+    mov v2.d[0], x10
+    add w9, w12, w9
+    lsr w9, w9, #16
+    orr v0.16b, v2.16b, v0.16b
+    strh w9, [x1, #124]
+    str q0, [x1, #48]
+L1:
+    ldp w9, w10, [x0, #64]
+    sub w10, w10, w9
+    and w11, w10, #0xffff
+    cmp w11, #1
+    b.ls L3
+    rev w11, w9
+    movi v0.2d, #0000000000000000
+    ldr x10, [x0, #48]
+    lsr w11, w11, #8
+    movi v1.2d, #0000000000000000
+    ldrh w13, [x1, #14]
+    mov x14, #107752139522048
+    ldp d2, d7, [x1, #16]
+    orr x10, x10, x11
+    adrp x12, .LCPI_0
+    ldr w11, [x0, #56]
+    mov v0.d[0], x10
+    orr x10, x14, x13, lsl #48
+    adrp x13, .LCPI_1
+    ldp d3, d6, [x1, #32]
+    mov v2.d[1], v7.d[0]
+    ldp d4, d16, [x1, #48]
+    ldr q7, [x12, :lo12:.LCPI_0]
+    ldp d5, d17, [x1, #64]
+    lsl w12, w9, #4
+    mov v1.d[1], x10
+    ldp x14, x10, [x0, #32]
+    orr v0.16b, v0.16b, v7.16b
+    and x15, x11, x12
+    ldr q7, [x13, :lo12:.LCPI_1]
+    mov v3.d[1], v6.d[0]
+    mov v4.d[1], v16.d[0]
+    mov v5.d[1], v17.d[0]
+    str q7, [x10, x15]
+    ldp d6, d16, [x1, #80]
+    ldp d7, d17, [x1, #96]
+    add w12, w12, #16
+    add x13, x14, x15, lsl #2
+    ldr x14, [x0, #32]
+    and w11, w12, w11
+    mov v6.d[1], v16.d[0]
+    and w11, w11, #0xffff0
+    add w9, w9, #2
+    mov v7.d[1], v17.d[0]
+    add x10, x10, x11
+    add x11, x14, w11, uxtw #2
+    and w9, w9, #0xffff
+    stp q0, q1, [x13]
+    stp q2, q3, [x13, #32]
+    stp xzr, xzr, [x10]
+    stp q4, q5, [x11]
+    stp q6, q7, [x11, #32]
+    str w9, [x0, #64]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #24]
+    str w9, [x10]
+    ldr w9, [x0, #96]
+    cmp w9, #127
+    b.ls L2
+    dsb st
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    mov v0.16b, v4.16b
+    mov v1.16b, v5.16b
+    mov v2.16b, v6.16b
+    mov v3.16b, v7.16b
+    add x10, x9, #64
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L2:
+    dsb st
+    ldr x9, [x0]
+    str d0, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L3:
+    ldrh w11, [x0, #72]
+    cbz w11, L4
+    ldr w9, [x0, #56]
+    lsr w9, w9, #4
+    add w9, w9, #1
+    and w12, w9, #0xffff
+    cmp w12, #2
+    b.hs L5
+    mov w10, #19
+    b L6
+L4:
+    mov w10, #21
+    b L6
+L5:
+    cmp w11, #1
+    mov w11, #18
+    mov w12, #20
+    csinc w9, w10, wzr, ne
+    csel w10, w12, w11, eq
+L6:
+    strb w10, [x8]
+    mov w10, #2
+    and w9, w9, #0xffff
+    strh w10, [x8, #2]
+    str w9, [x8, #4]
+    strh w10, [x8, #8]
     ret
 
 hot_post_receive:
@@ -6836,48 +6118,233 @@ L13:
     stp x2, x9, [x8, #8]
     ret
 
+hot_post_segment:
+    ldp q0, q1, [x2]
+    ldrh w12, [x1, #122]
+    uaddl2 v2.2d, v0.4s, v1.4s
+    uaddl v0.2d, v0.2s, v1.2s
+    add v0.2d, v0.2d, v2.2d
+    addp d0, v0.2d
+    fmov x9, d0
+    ldp q0, q1, [x2]
+    ror x10, x9, #32
+    stp q0, q1, [x1, #80]
+    add x9, x10, x9
+    ldrh w10, [x1, #124]
+    lsr x9, x9, #32
+    eor w13, w10, #0xffff
+    ror w11, w9, #16
+    add w10, w11, w9
+    add w9, w13, w12
+    add w11, w9, w10, lsr #16
+    ldr x9, [x1, #112]
+    ror w12, w11, #16
+    cmp x9, #32
+    add w11, w12, w11
+    lsr w11, w11, #16
+    b.eq L1
+    mov w12, #-53
+    ldrh w13, [x1, #120]
+    mov w15, #-33
+    sub w12, w12, w9
+    movi v0.2d, #0000000000000000
+    sub w9, w15, w9
+    rev w12, w12
+    ldp q1, q2, [x1, #16]
+    add w12, w13, w12, lsr #16
+    mov w13, #21504
+    rev w9, w9
+    add w9, w11, w9, lsr #16
+    adrp x11, .LCPI_0
+    add w12, w12, w13
+    mov v1.h[7], wzr
+    mov v2.h[3], wzr
+    ror w13, w12, #16
+    add w9, w9, #4, lsl #12
+    ldr q3, [x11, :lo12:.LCPI_0]
+    mov w11, #32
+    add w12, w13, w12
+    str x11, [x1, #112]
+    lsr w12, w12, #16
+    orr v1.16b, v1.16b, v3.16b
+    mvn w13, w12
+    strh w12, [x1, #120]
+    lsr w14, w13, #8
+    lsl x14, x14, #56
+    orr x13, x14, x13, lsl #48
+    mov v0.d[0], x13
+    ror w13, w9, #16
+    add w9, w13, w9
+    lsr w11, w9, #16
+    orr v0.16b, v0.16b, v2.16b
+    stp q1, q0, [x1, #16]
+L1:
+    movi v0.2d, #0000000000000000
+    ldr q2, [x1, #64]
+    eor w9, w11, #0xffff
+    movi v1.2d, #0000000000000000
+    lsr w13, w10, #16
+    strh w11, [x1, #122]
+    mov v2.h[0], wzr
+    strh w13, [x1, #124]
+    mov v0.s[0], w9
+    ldp w9, w12, [x0, #64]
+    orr v0.16b, v2.16b, v0.16b
+    sub w10, w12, w9
+    and w11, w10, #0xffff
+    cmp w11, #1
+    str q0, [x1, #64]
+    b.ls L3
+    rev w10, w9
+    movi v0.2d, #0000000000000000
+    ldrh w11, [x1, #14]
+    ldp x12, x15, [x0, #40]
+    lsr w10, w10, #8
+    ldp d2, d3, [x1, #16]
+    mov x13, #107752139522048
+    adrp x14, .LCPI_1
+    orr x11, x13, x11, lsl #48
+    lsl w13, w9, #4
+    orr x10, x15, x10
+    ldp d4, d7, [x1, #48]
+    mov v0.d[0], x10
+    mov v2.d[1], v3.d[0]
+    ldr w10, [x0, #56]
+    ldp d3, d6, [x1, #32]
+    ldr q17, [x14, :lo12:.LCPI_1]
+    ldp d5, d16, [x1, #64]
+    mov v1.d[1], x11
+    adrp x11, .LCPI_2
+    and x15, x10, x13
+    mov v4.d[1], v7.d[0]
+    orr v0.16b, v0.16b, v17.16b
+    ldr q17, [x11, :lo12:.LCPI_2]
+    mov v3.d[1], v6.d[0]
+    str q17, [x12, x15]
+    mov v5.d[1], v16.d[0]
+    ldr x14, [x0, #32]
+    ldp d6, d16, [x1, #80]
+    add w13, w13, #16
+    ldp d7, d17, [x1, #96]
+    add x11, x14, x15, lsl #2
+    ldr x14, [x0, #32]
+    and w10, w13, w10
+    add w9, w9, #2
+    mov v6.d[1], v16.d[0]
+    and w10, w10, #0xffff0
+    stp q0, q1, [x11]
+    mov v7.d[1], v17.d[0]
+    stp q2, q3, [x11, #32]
+    add x11, x12, x10
+    add x10, x14, w10, uxtw #2
+    and w9, w9, #0xffff
+    stp xzr, xzr, [x11]
+    str w9, [x0, #64]
+    rev w9, w9
+    stp q4, q5, [x10]
+    stp q6, q7, [x10, #32]
+    dmb oshst
+    ldr x10, [x0, #24]
+    str w9, [x10]
+    ldr w9, [x0, #96]
+    cmp w9, #127
+    b.ls L2
+    dsb st
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    mov v0.16b, v4.16b
+    mov v1.16b, v5.16b
+    mov v2.16b, v6.16b
+    mov v3.16b, v7.16b
+    add x10, x9, #64
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L2:
+    dsb st
+    ldr x9, [x0]
+    str d0, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L3:
+    ldrh w11, [x0, #72]
+    cbz w11, L4
+    ldr w9, [x0, #56]
+    lsr w9, w9, #4
+    add w9, w9, #1
+    and w12, w9, #0xffff
+    cmp w12, #2
+    b.hs L5
+    mov w10, #19
+    b L6
+L4:
+    mov w10, #21
+    b L6
+L5:
+    cmp w11, #1
+    mov w11, #18
+    mov w12, #20
+    csinc w9, w10, wzr, ne
+    csel w10, w12, w11, eq
+L6:
+    strb w10, [x8]
+    mov w10, #2
+    and w9, w9, #0xffff
+    strh w10, [x8, #2]
+    str w9, [x8, #4]
+    strh w10, [x8, #8]
+    ret
+
 hot_post_send:
-    ldr w9, [x0, #100]
-    cmp w9, #7
-    b.ls L1
-    ldp w9, w10, [x0, #56]
+    ldr w9, [x0, #104]
+    cmp w9, #8
+    b.lo L1
+    ldp w9, w10, [x0, #64]
     cmp w9, w10
     b.eq L3
     mov w10, #1
-    movi v2.2d, #0000000000000000
-    ldr d3, [x1]
-    dup v1.2d, x10
-    ldr x10, [x0, #16]
     rev w11, w9
-    mov x12, #167772160
-    mov w13, #134217728
-    lsl w14, w9, #4
-    ldr w15, [x0, #68]
-    movk x12, #512, lsl #48
-    dup v0.2d, x13
-    mov v1.d[0], x2
-    ldr x13, [x0, #40]
+    movi v1.2d, #0000000000000000
+    dup v0.2d, x10
+    ldp x12, x10, [x0, #40]
+    movi v2.2d, #0000000000000000
     lsr w11, w11, #8
-    ext v2.16b, v2.16b, v3.16b, #12
-    orr x10, x10, x12
-    and x12, x15, x14
-    adrp x14, .LCPI_0
+    ldr d3, [x1]
+    ldr w13, [x0, #56]
     orr x10, x10, x11
+    lsl w11, w9, #4
+    mov v0.d[0], x2
+    mov v1.d[0], x10
+    adrp x10, .LCPI_0
     add w9, w9, #1
-    str q1, [x13, x12]
-    ldr q1, [x14, :lo12:.LCPI_0]
-    mov v0.d[0], x10
+    ext v2.16b, v2.16b, v3.16b, #12
+    and x11, x13, x11
+    adrp x13, .LCPI_1
+    ldr q3, [x10, :lo12:.LCPI_0]
+    str q0, [x12, x11]
+    ldr q4, [x13, :lo12:.LCPI_1]
     ldr x10, [x0, #32]
     and w9, w9, #0xffff
+    orr v0.16b, v1.16b, v3.16b
     movi v3.2d, #0000000000000000
-    orr v1.16b, v2.16b, v1.16b
+    orr v1.16b, v2.16b, v4.16b
+    add x10, x10, x11, lsl #2
     movi v2.2d, #0000000000000000
-    add x10, x10, x12, lsl #2
     stp q0, q1, [x10]
-    str w9, [x0, #56]
+    str w9, [x0, #64]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #48]
+    ldr x10, [x0, #24]
     str w9, [x10]
     dsb st
     ldr x9, [x0]
@@ -6885,76 +6352,90 @@ hot_post_send:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L1:
-    ldr w9, [x0, #72]
+    ldr w9, [x0, #76]
     cmp w9, #7
     b.ls L2
-    ldp w9, w10, [x0, #56]
+    ldp w9, w10, [x0, #64]
     cmp w9, w10
     b.eq L3
     mov w10, #1
-    movi v1.2d, #0000000000000000
-    ldr d2, [x1]
-    dup v0.2d, x10
-    ldr x10, [x0, #16]
     rev w11, w9
-    mov x12, #167772160
-    mov w13, #134217728
-    lsl w14, w9, #4
-    ldr w15, [x0, #68]
-    movk x12, #512, lsl #48
-    dup v3.2d, x13
-    mov v0.d[0], x2
-    ldr x13, [x0, #40]
+    movi v1.2d, #0000000000000000
+    dup v0.2d, x10
+    ldp x12, x10, [x0, #40]
+    movi v2.2d, #0000000000000000
     lsr w11, w11, #8
-    ext v1.16b, v1.16b, v2.16b, #12
-    orr x10, x10, x12
-    and x12, x15, x14
-    adrp x14, .LCPI_0
+    ldr d3, [x1]
+    ldr w13, [x0, #56]
     orr x10, x10, x11
+    lsl w11, w9, #4
+    mov v0.d[0], x2
+    mov v1.d[0], x10
+    adrp x10, .LCPI_0
     add w9, w9, #1
-    str q0, [x13, x12]
-    ldr q0, [x14, :lo12:.LCPI_0]
-    mov v3.d[0], x10
-    ldr x11, [x0, #32]
+    ext v2.16b, v2.16b, v3.16b, #12
+    and x11, x13, x11
+    adrp x13, .LCPI_1
+    ldr q3, [x10, :lo12:.LCPI_0]
+    str q0, [x12, x11]
+    ldr q0, [x13, :lo12:.LCPI_1]
+    ldr x10, [x0, #32]
     and w9, w9, #0xffff
-    orr v0.16b, v1.16b, v0.16b
-    add x11, x11, x12, lsl #2
-    stp q3, q0, [x11]
-    str w9, [x0, #56]
+    orr v1.16b, v1.16b, v3.16b
+    orr v0.16b, v2.16b, v0.16b
+    add x10, x10, x11, lsl #2
+    stp q1, q0, [x10]
+    str w9, [x0, #64]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #48]
-    str w9, [x11]
+    ldr x10, [x0, #24]
+    str w9, [x10]
     dsb st
     ldr x9, [x0]
-    str x10, [x9]
+    str d1, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    sub sp, sp, #48
-    stp x29, x30, [sp, #32]
-    add x29, sp, #32
-    stp x0, x1, [sp]
-    mov w9, #8
+    sub sp, sp, #208
+    stp x29, x30, [sp, #192]
+    add x29, sp, #192
+    mov w9, #134217728
+    movi v0.2d, #0000000000000000
+    str x0, [sp]
+    stp xzr, x9, [sp, #96]
+    mov w9, #1
     mov x0, sp
-    str x2, [sp, #16]
-    strb w9, [sp, #24]
-    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Send, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
-    ldp x29, x30, [sp, #32]
-    add sp, sp, #48
+    stp x9, xzr, [sp, #128]
+    mov w9, #8
+    stp x1, x9, [sp, #144]
+    mov w9, #18
+    strb w9, [sp, #160]
+    adrp x9, .Lanon
+    add x9, x9, :lo12:.Lanon
+    stp q0, q0, [sp, #32]
+    stp q0, q0, [sp, #64]
+    ldr q0, [x9]
+    stp x2, xzr, [sp, #112]
+    str xzr, [sp, #176]
+    str wzr, [sp, #184]
+    str xzr, [sp, #24]
+    stur q0, [sp, #8]
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    ldp x29, x30, [sp, #192]
+    add sp, sp, #208
     ret
 L3:
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
     mov w10, #18
     mov w11, #21
     cmp w9, #0
@@ -6965,59 +6446,61 @@ L3:
     ret
 
 hot_post_shared:
-    sub sp, sp, #144
-    stp x29, x30, [sp, #96]
-    stp x22, x21, [sp, #112]
-    stp x20, x19, [sp, #128]
-    add x29, sp, #96
-    ldr w9, [x0, #92]
+    sub sp, sp, #304
+    stp x29, x30, [sp, #240]
+    str x28, [sp, #256]
+    stp x22, x21, [sp, #272]
+    stp x20, x19, [sp, #288]
+    add x29, sp, #240
+    movi v0.2d, #0000000000000000
     mov x19, x8
-    cmp w9, #7
-    b.ls L4
-    ldp w8, w9, [x0, #48]
+    rev w8, w2
+    rev x9, x1
+    fmov d5, x9
+    mov v0.s[0], w8
+    ldr w8, [x0, #96]
+    cmp w8, #8
+    b.lo L4
+    ldp w8, w9, [x0, #56]
     cmp w8, w9
-    b.eq L11
-    mov w9, #1
-    movi v2.2d, #0000000000000000
-    ldr x10, [x0]
-    dup v0.2d, x9
-    mov w9, #134217728
-    rev w11, w8
-    ldr d1, [x3]
-    lsl w12, w8, #4
-    dup v3.2d, x9
-    ldr w9, [x0, #60]
-    lsr w11, w11, #8
-    orr x10, x10, #0x8000000
-    mov v0.d[0], x4
-    rev x13, x1
-    orr x10, x10, #0x300000000000000
-    and x9, x9, x12
-    ldr x12, [x0, #24]
-    ext v1.16b, v2.16b, v1.16b, #12
-    fmov d2, x13
-    orr x10, x10, x11
-    adrp x11, .LCPI_0
-    rev w14, w2
-    str q0, [x12, x9]
-    ldr q0, [x11, :lo12:.LCPI_0]
-    mov v3.d[0], x10
-    ldr x10, [x0, #16]
+    b.eq L12
+    mov w11, #1
+    rev w10, w8
+    movi v1.2d, #0000000000000000
+    dup v2.2d, x11
+    ldp x11, x9, [x0, #32]
+    lsr w10, w10, #8
+    movi v3.2d, #0000000000000000
+    ldr w12, [x0, #48]
+    ldr d4, [x3]
+    mov v5.d[1], v0.d[0]
+    orr x9, x9, x10
+    lsl w10, w8, #4
+    mov v2.d[0], x4
+    mov v1.d[0], x9
+    adrp x9, .LCPI_0
     add w8, w8, #1
-    mov v2.d[1], x14
-    orr v0.16b, v1.16b, v0.16b
+    and x10, x12, x10
+    ext v3.16b, v3.16b, v4.16b, #12
     and w8, w8, #0xffff
-    add x9, x10, x9, lsl #2
+    str q2, [x11, x10]
+    ldr q2, [x9, :lo12:.LCPI_0]
+    adrp x9, .LCPI_1
+    ldr q0, [x9, :lo12:.LCPI_1]
+    ldr x11, [x0, #24]
+    orr v1.16b, v1.16b, v2.16b
+    orr v0.16b, v3.16b, v0.16b
+    add x9, x11, x10, lsl #2
+    stp q1, q5, [sp, #16]
+    stp q1, q5, [x9]
     str q0, [sp]
-    stp q2, q3, [sp, #16]
-    stp q3, q2, [x9]
     str q0, [x9, #32]
-    str w8, [x0, #48]
+    str w8, [x0, #56]
     rev w8, w8
     dmb oshst
-    ldr x9, [x0, #32]
+    ldr x9, [x0, #8]
     str w8, [x9]
-    ldr x21, [x0, #40]
+    ldr x21, [x0, #16]
     add x20, x21, #24
 L1:
     add x2, x21, #24
@@ -7034,54 +6517,51 @@ L3:
     cbnz w8, L2
     b L1
 L4:
-    ldr w8, [x0, #64]
+    ldr w8, [x0, #68]
     cmp w8, #7
-    b.ls L10
-    ldp w8, w9, [x0, #48]
+    b.ls L11
+    ldp w8, w9, [x0, #56]
     cmp w8, w9
-    b.eq L11
-    mov w9, #1
-    lsl w12, w8, #4
+    b.eq L12
+    mov w11, #1
+    rev w10, w8
+    movi v1.2d, #0000000000000000
+    dup v2.2d, x11
+    ldp x11, x9, [x0, #32]
+    lsr w10, w10, #8
     movi v3.2d, #0000000000000000
-    dup v0.2d, x9
-    mov w9, #134217728
-    ldr x10, [x0]
-    dup v2.2d, x9
-    ldr w9, [x0, #60]
-    rev w11, w8
-    ldr d1, [x3]
-    lsr w11, w11, #8
-    orr x10, x10, #0x8000000
-    mov v0.d[0], x4
-    and x9, x9, x12
-    ldr x12, [x0, #24]
-    rev x13, x1
-    orr x10, x10, #0x300000000000000
-    ext v1.16b, v3.16b, v1.16b, #12
-    orr x20, x10, x11
-    adrp x10, .LCPI_0
-    rev w14, w2
-    str q0, [x12, x9]
-    fmov d0, x13
-    ldr q3, [x10, :lo12:.LCPI_0]
-    mov v2.d[0], x20
-    ldr x11, [x0, #16]
+    ldr w12, [x0, #48]
+    ldr d4, [x3]
+    mov v5.d[1], v0.d[0]
+    orr x9, x9, x10
+    lsl w10, w8, #4
+    mov v2.d[0], x4
+    mov v1.d[0], x9
+    adrp x9, .LCPI_0
     add w8, w8, #1
-    orr v1.16b, v1.16b, v3.16b
+    and x10, x12, x10
+    ext v3.16b, v3.16b, v4.16b, #12
     and w8, w8, #0xffff
-    mov v0.d[1], x14
-    add x9, x11, x9, lsl #2
-    str q1, [x9, #32]
-    stp q2, q0, [x9]
-    str w8, [x0, #48]
+    str q2, [x11, x10]
+    ldr q2, [x9, :lo12:.LCPI_0]
+    adrp x9, .LCPI_1
+    ldr q0, [x9, :lo12:.LCPI_1]
+    ldr x11, [x0, #24]
+    orr v1.16b, v1.16b, v2.16b
+    orr v0.16b, v3.16b, v0.16b
+    add x9, x11, x10, lsl #2
+    stp q1, q5, [x9]
+    fmov x22, d1
+    str q0, [x9, #32]
+    str w8, [x0, #56]
     rev w8, w8
     dmb oshst
-    ldr x9, [x0, #32]
+    ldr x9, [x0, #8]
     str w8, [x9]
-    ldr x22, [x0, #40]
-    add x21, x22, #24
+    ldr x21, [x0, #16]
+    add x20, x21, #24
 L5:
-    add x2, x22, #24
+    add x2, x21, #24
     mov w0, wzr
     mov w1, #1
     bl __aarch64_cas1_acq
@@ -7091,61 +6571,69 @@ L5:
 L6:
     isb
 L7:
-    ldrb w8, [x22, #24]
+    ldrb w8, [x21, #24]
     cbnz w8, L6
     b L5
 L8:
-    ldp q1, q0, [sp, #16]
+    ldp q0, q1, [sp, #16]
     movi v3.2d, #0000000000000000
     ldr q2, [sp]
     dsb st
     ldr x8, [x21]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
     dsb st
+    b L10
+L9:
+    dsb st
+    ldr x8, [x21]
+    str x22, [x8]
+    dsb st
+L10:
     ldp x8, x9, [x21]
     eor x8, x9, x8
     str x8, [x21]
-    mov w8, #23
+    mov w8, #25
     stlrb wzr, [x20]
     strb w8, [x19]
-    ldp x20, x19, [sp, #128]
-    ldp x22, x21, [sp, #112]
-    ldp x29, x30, [sp, #96]
-    add sp, sp, #144
-    ret
-L9:
-    dsb st
-    ldr x8, [x22]
-    str x20, [x8]
-    dsb st
-    ldp x8, x9, [x22]
-    eor x8, x9, x8
-    str x8, [x22]
-    mov w8, #23
-    stlrb wzr, [x21]
-    strb w8, [x19]
-    ldp x20, x19, [sp, #128]
-    ldp x22, x21, [sp, #112]
-    ldp x29, x30, [sp, #96]
-    add sp, sp, #144
-    ret
-L10:
-    mov w8, #8
-    stp x0, x3, [sp, #48]
-    add x0, sp, #48
-    strb w8, [sp, #88]
-    mov x8, x19
-    str x1, [sp, #64]
-    str w2, [sp, #72]
-    str x4, [sp, #80]
-    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
-    ldp x20, x19, [sp, #128]
-    ldp x22, x21, [sp, #112]
-    ldp x29, x30, [sp, #96]
-    add sp, sp, #144
+    ldp x20, x19, [sp, #288]
+    ldr x28, [sp, #256]
+    ldp x22, x21, [sp, #272]
+    ldp x29, x30, [sp, #240]
+    add sp, sp, #304
     ret
 L11:
-    ldr w8, [x0, #56]
+    mov w8, #134217728
+    movi v1.2d, #0000000000000000
+    stp d5, d0, [sp, #80]
+    stp xzr, x8, [sp, #144]
+    mov w8, #1
+    stp x8, xzr, [sp, #176]
+    mov w8, #8
+    stp x3, x8, [sp, #192]
+    mov w8, #18
+    strb w8, [sp, #208]
+    adrp x8, .Lanon
+    add x8, x8, :lo12:.Lanon
+    ldr q0, [x8]
+    str x0, [sp, #48]
+    add x0, sp, #48
+    mov x8, x19
+    stp q1, q1, [sp, #96]
+    str q1, [sp, #128]
+    stp x4, xzr, [sp, #160]
+    str xzr, [sp, #224]
+    str wzr, [sp, #232]
+    str xzr, [sp, #72]
+    stur q0, [sp, #56]
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::Write, blueflame::wqe::data::Given<8, 0>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::table::Write, blueflame::wqe::data::Given<8, 0>>::{closure#2}>::{closure#0}>
+    ldp x20, x19, [sp, #288]
+    ldr x28, [sp, #256]
+    ldp x22, x21, [sp, #272]
+    ldp x29, x30, [sp, #240]
+    add sp, sp, #304
+    ret
+L12:
+    ldr w8, [x0, #64]
     mov w9, #18
     mov w10, #21
     cmp w8, #0
@@ -7153,166 +6641,181 @@ L11:
     mov w9, #1
     strb w8, [x19]
     stur w9, [x19, #2]
-    ldp x20, x19, [sp, #128]
-    ldp x22, x21, [sp, #112]
-    ldp x29, x30, [sp, #96]
-    add sp, sp, #144
+    ldp x20, x19, [sp, #288]
+    ldr x28, [sp, #256]
+    ldp x22, x21, [sp, #272]
+    ldp x29, x30, [sp, #240]
+    add sp, sp, #304
     ret
 
 hot_post_signed:
-    ldr w9, [x0, #100]
-    cmp w9, #7
-    b.ls L1
-    ldp w9, w10, [x0, #56]
-    cmp w9, w10
+    movi v3.2d, #0000000000000000
+    rev w9, w2
+    ldr w10, [x0, #104]
+    cmp w10, #8
+    mov v3.s[0], w9
+    rev x9, x1
+    fmov d1, x9
+    b.lo L1
+    ldp w10, w11, [x0, #64]
+    cmp w10, w11
     b.eq L3
     movi v0.2d, #0000000000000000
-    ldr d1, [x3]
-    adrp x10, .LCPI_0
-    ldr x11, [x0, #16]
-    mov w15, #1
-    ldr x16, [x0, #40]
+    ldr d2, [x3]
+    adrp x12, .LCPI_0
+    rev w13, w10
+    fmov x14, d3
+    mov v1.d[1], v3.d[0]
+    lsr w13, w13, #8
     movi v3.2d, #0000000000000000
+    ext v0.16b, v0.16b, v2.16b, #12
+    ldr q2, [x12, :lo12:.LCPI_0]
+    ldp x12, x11, [x0, #40]
     orr x11, x11, #0x8000000
-    ext v0.16b, v0.16b, v1.16b, #12
-    ldr q1, [x10, :lo12:.LCPI_0]
-    rev w10, w9
-    lsr w10, w10, #8
+    orr v2.16b, v0.16b, v2.16b
     orr x11, x11, #0x300000000000000
-    orr x10, x11, x10
-    orr v2.16b, v0.16b, v1.16b
-    mov x12, v0.d[1]
-    and x11, x10, #0xfffffffff7ffffff
-    dup v0.2d, x15
-    lsl w15, w9, #4
-    add w9, w9, #1
-    and w9, w9, #0xffff
-    fmov x13, d2
+    orr x11, x11, x13
+    mov x13, v0.d[1]
+    and x15, x11, #0xfffffffff7ffffff
+    eor x14, x15, x14
+    fmov x15, d2
+    eor x14, x14, x15
+    eor x13, x14, x13
+    lsl w14, w10, #4
+    add w10, w10, #1
+    eor x9, x13, x9
+    mov w13, #1
+    and w10, w10, #0xffff
+    eor x9, x9, x9, lsr #32
+    dup v0.2d, x13
+    lsr x13, x9, #16
     mov v0.d[0], x4
-    eor x11, x11, x13
-    rev x13, x1
-    eor x11, x11, x12
-    rev w12, w2
-    fmov d1, x13
-    eor x11, x11, x13
-    eor x14, x12, x11, lsr #32
-    mov v1.d[1], x12
-    eor x11, x14, x11
-    lsr x14, x11, #16
-    eor w11, w14, w11
-    ldr w14, [x0, #68]
-    eor w11, w11, w11, lsr #8
-    and x14, x14, x15
-    and x11, x11, #0xff
-    str q0, [x16, x14]
-    fmov d0, x10
-    eor x11, x11, #0xff
-    ldr x15, [x0, #32]
-    eor x10, x11, #0x8000000
-    mov v0.d[1], x10
-    add x10, x15, x14, lsl #2
-    stp q1, q2, [x10, #16]
-    str q0, [x10]
-    str w9, [x0, #56]
-    rev w9, w9
+    eor w9, w13, w9
+    ldr w13, [x0, #56]
+    eor w9, w9, w9, lsr #8
+    and x13, x13, x14
+    and x9, x9, #0xff
+    str q0, [x12, x13]
+    fmov d0, x11
+    eor x9, x9, #0xff
+    ldr x12, [x0, #32]
+    eor x9, x9, #0x8000000
+    mov v0.d[1], x9
+    add x9, x12, x13, lsl #2
+    stp q1, q2, [x9, #16]
+    str q0, [x9]
+    str w10, [x0, #64]
+    rev w10, w10
     dmb oshst
-    ldr x10, [x0, #48]
-    str w9, [x10]
+    ldr x9, [x0, #24]
+    str w10, [x9]
     dsb st
     ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L1:
-    ldr w9, [x0, #72]
-    cmp w9, #7
+    ldr w10, [x0, #76]
+    cmp w10, #7
     b.ls L2
-    ldp w9, w10, [x0, #56]
-    cmp w9, w10
+    ldp w10, w11, [x0, #64]
+    cmp w10, w11
     b.eq L3
     movi v0.2d, #0000000000000000
-    ldr d1, [x3]
-    adrp x10, .LCPI_0
-    ldr x11, [x0, #16]
-    mov w15, #1
-    ldr x16, [x0, #40]
+    ldr d2, [x3]
+    adrp x12, .LCPI_0
+    rev w13, w10
+    fmov x14, d3
+    mov v1.d[1], v3.d[0]
+    lsr w13, w13, #8
+    ext v0.16b, v0.16b, v2.16b, #12
+    ldr q2, [x12, :lo12:.LCPI_0]
+    ldp x12, x11, [x0, #40]
     orr x11, x11, #0x8000000
-    ext v0.16b, v0.16b, v1.16b, #12
-    ldr q1, [x10, :lo12:.LCPI_0]
-    rev w10, w9
-    lsr w10, w10, #8
+    orr v2.16b, v0.16b, v2.16b
     orr x11, x11, #0x300000000000000
-    orr x10, x11, x10
-    orr v1.16b, v0.16b, v1.16b
-    mov x12, v0.d[1]
-    and x11, x10, #0xfffffffff7ffffff
-    dup v0.2d, x15
-    lsl w15, w9, #4
-    add w9, w9, #1
-    and w9, w9, #0xffff
-    fmov x13, d1
+    orr x11, x11, x13
+    mov x13, v0.d[1]
+    and x15, x11, #0xfffffffff7ffffff
+    eor x14, x15, x14
+    fmov x15, d2
+    eor x14, x14, x15
+    eor x13, x14, x13
+    lsl w14, w10, #4
+    add w10, w10, #1
+    eor x9, x13, x9
+    mov w13, #1
+    and w10, w10, #0xffff
+    eor x9, x9, x9, lsr #32
+    dup v0.2d, x13
+    lsr x13, x9, #16
     mov v0.d[0], x4
-    eor x11, x11, x13
-    rev x13, x1
-    eor x11, x11, x12
-    rev w12, w2
-    fmov d2, x13
-    eor x11, x11, x13
-    eor x14, x12, x11, lsr #32
-    mov v2.d[1], x12
-    eor x11, x14, x11
-    lsr x14, x11, #16
-    eor w11, w14, w11
-    ldr w14, [x0, #68]
-    eor w11, w11, w11, lsr #8
-    and x14, x14, x15
-    and x11, x11, #0xff
-    str q0, [x16, x14]
-    fmov d0, x10
-    eor x11, x11, #0xff
-    ldr x15, [x0, #32]
-    eor x11, x11, #0x8000000
-    mov v0.d[1], x11
-    add x11, x15, x14, lsl #2
-    stp q2, q1, [x11, #16]
-    str q0, [x11]
-    str w9, [x0, #56]
-    rev w9, w9
+    eor w9, w13, w9
+    ldr w13, [x0, #56]
+    eor w9, w9, w9, lsr #8
+    and x13, x13, x14
+    and x9, x9, #0xff
+    str q0, [x12, x13]
+    fmov d0, x11
+    eor x9, x9, #0xff
+    ldr x12, [x0, #32]
+    eor x9, x9, #0x8000000
+    mov v0.d[1], x9
+    add x9, x12, x13, lsl #2
+    stp q1, q2, [x9, #16]
+    str q0, [x9]
+    str w10, [x0, #64]
+    rev w10, w10
     dmb oshst
-    ldr x11, [x0, #48]
-    str w9, [x11]
+    ldr x9, [x0, #24]
+    str w10, [x9]
     dsb st
     ldr x9, [x0]
-    str x10, [x9]
+    str x11, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    sub sp, sp, #64
-    stp x29, x30, [sp, #48]
-    add x29, sp, #48
-    stp x0, x3, [sp]
-    mov w9, #8
+    sub sp, sp, #208
+    stp x29, x30, [sp, #192]
+    add x29, sp, #192
+    mov w9, #134217728
+    movi v0.2d, #0000000000000000
+    str x0, [sp]
+    stp xzr, x9, [sp, #96]
+    mov w9, #1
     mov x0, sp
-    str x1, [sp, #16]
-    str w2, [sp, #24]
-    str x4, [sp, #32]
-    strb w9, [sp, #40]
-    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
-    ldp x29, x30, [sp, #48]
-    add sp, sp, #64
+    stp x9, xzr, [sp, #128]
+    mov w9, #8
+    stp x3, x9, [sp, #144]
+    mov w9, #18
+    strb w9, [sp, #160]
+    adrp x9, .Lanon
+    add x9, x9, :lo12:.Lanon
+    stp q0, q0, [sp, #48]
+    str q0, [sp, #80]
+    ldr q0, [x9]
+    stp d1, d3, [sp, #32]
+    stp x4, xzr, [sp, #112]
+    str xzr, [sp, #176]
+    str wzr, [sp, #184]
+    str xzr, [sp, #24]
+    stur q0, [sp, #8]
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::Write, blueflame::wqe::data::Given<8, 0>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::table::Write, blueflame::wqe::data::Given<8, 0>>::{closure#2}>::{closure#0}>
+    ldp x29, x30, [sp, #192]
+    add sp, sp, #208
     ret
 L3:
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
     mov w10, #18
     mov w11, #21
     cmp w9, #0
@@ -7326,451 +6829,462 @@ hot_post_slice:
     stp x29, x30, [sp, #-32]!
     str x19, [sp, #16]
     mov x29, sp
-    ldr w10, [x0, #72]
+    ldr w10, [x0, #76]
     mov x19, x8
     cmp x4, x10
     b.hi L27
     mov x9, x1
-    ldr w1, [x0, #56]
+    ldr w1, [x0, #64]
     cbz x4, L4
-    add x8, x4, #19
-    cmp x4, #972
-    lsr x8, x8, #4
+    add x8, x4, #4
+    lsr x11, x8, #4
+    tst x8, #0xf
+    cinc x8, x11, ne
     add x8, x8, #2
+    cmp x8, #63
     b.hi L28
     add w10, w8, #3
-    ldr w11, [x0, #60]
-    ubfx w10, w10, #2, #14
-    sub w11, w11, w1
-    cmp w10, w11, uxth
+    ldr w12, [x0, #68]
+    ubfx w11, w10, #2, #14
+    sub w12, w12, w1
+    cmp w11, w12, uxth
     b.hi L5
 L1:
     rev w12, w1
-    ldr w16, [x0, #68]
-    lsl w11, w1, #4
-    lsr w12, w12, #8
-    ldr x13, [x0, #16]
-    ldr x14, [x0, #32]
-    and w15, w16, w11
+    ldr w15, [x0, #56]
+    ldr x17, [x0, #48]
+    lsr w13, w12, #8
+    lsl w12, w1, #4
     rev x9, x9
-    orr x17, x12, x8, lsl #56
-    ubfiz x12, x15, #2, #32
-    orr x15, x17, x13
-    add x13, x14, x12
-    mov w17, #134217728
-    orr x15, x15, #0x8000000
-    stp x15, x17, [x13]
-    rev w15, w2
-    stp x9, x15, [x13, #16]
+    ldp x16, x14, [x0, #32]
+    orr x18, x13, x8, lsl #56
+    and w13, w15, w12
+    add x13, x16, w13, uxtw #2
+    orr x17, x18, x17
+    mov w18, #134217728
+    orr x17, x17, #0x8000000
+    stp x17, x18, [x13]
+    rev w17, w2
+    stp x9, x17, [x13, #16]
     cbz x4, L15
     orr w9, w4, #0x80000000
     cmp x4, #3
     rev w9, w9
     b.ls L6
-    ldr w15, [x3]
+    ldr w17, [x3]
     cmp x4, #11
-    orr x9, x9, x15, lsl #32
+    orr x9, x9, x17, lsl #32
     b.ls L7
-    ldur x2, [x3, #4]
-    sub x15, x4, #12
-    add x17, x3, #12
-    ands x18, x15, #0x7ffffffffffffff0
-    and x15, x15, #0x800000000000000f
-    stp x9, x2, [x13, #32]
+    sub x17, x4, #12
+    ldur x4, [x3, #4]
+    add x18, x3, #12
+    ands x2, x17, #0x7ffffffffffffff0
+    and x17, x17, #0x800000000000000f
+    stp x9, x4, [x13, #32]
     add x9, x13, #48
     b.eq L3
-    lsl w13, w16, #2
-    mov x16, x18
-    mov x2, x17
-    add w13, w13, #64
-    and w13, w13, #0x3fffc0
-    add x13, x14, x13
+    lsl x3, x15, #2
+    mov x4, x2
+    mov x6, x18
+    and x3, x3, #0x3ffffffc0
+    add x3, x3, x16
+    add x3, x3, #64
 L2:
-    ldr q0, [x2], #16
+    ldr q0, [x6], #16
     str q0, [x9], #16
-    cmp x9, x13
-    csel x9, x14, x9, eq
-    subs x16, x16, #16
+    cmp x9, x3
+    csel x9, x16, x9, eq
+    subs x4, x4, #16
     b.ne L2
 L3:
-    cbz x15, L15
-    cmp x15, #7
-    add x14, x17, x18
+    cbz x17, L15
+    cmp x17, #7
+    add x18, x18, x2
     b.ls L11
-    ldr x13, [x14]
-    cmp x15, #12
-    sub x16, x15, #8
-    b.hs L20
-    cmp x15, #9
-    b.hi L22
-    cbz x16, L24
-    ldrb w16, [x14, #8]
-    stp x13, x16, [x9]
-    cbnz w10, L16
-    b L18
+    ldr x16, [x18]
+    cmp x17, #12
+    sub x2, x17, #8
+    b.ge L20
+    cmp x17, #9
+    b.gt L22
+    cbz x2, L26
+    ldrb w2, [x18, #8]
+    b L26
 L4:
     mov w8, #2
     add w10, w8, #3
-    ldr w11, [x0, #60]
-    ubfx w10, w10, #2, #14
-    sub w11, w11, w1
-    cmp w10, w11, uxth
+    ldr w12, [x0, #68]
+    ubfx w11, w10, #2, #14
+    sub w12, w12, w1
+    cmp w11, w12, uxth
     b.ls L1
 L5:
-    ldr w8, [x0, #64]
+    ldr w8, [x0, #72]
     tst w8, #0xffff
-    b.eq L29
-    ldr w9, [x0, #68]
-    cmp w10, w8, uxth
+    b.eq L30
+    ldr w9, [x0, #56]
+    cmp w11, w8, uxth
     mov w14, #18
     mov w15, #20
-    mov w12, #19
-    csel w8, w8, w11, hi
+    mov w13, #19
+    csel w8, w8, w12, hi
     lsr w9, w9, #4
-    csel x11, x15, x14, hi
-    add w13, w9, #1
-    cmp w10, w13, uxth
-    csinc w8, w8, w9, ls
-    csel x9, x12, x11, hi
-    b L30
+    csel x12, x15, x14, hi
+    add w10, w9, #1
+    cmp w11, w10, uxth
+    csinc w10, w8, w9, ls
+    csel x9, x13, x12, hi
+    b L31
 L6:
     cmp x4, #1
     b.ne L8
-    ldrb w14, [x3]
+    ldrb w16, [x3]
     b L9
 L7:
     cmp x4, #8
-    sub x14, x4, #4
+    sub x16, x4, #4
     b.hs L10
     cmp x4, #5
     b.hi L12
-    cbz x14, L14
-    ldrb w14, [x3, #4]
+    cbz x16, L14
+    ldrb w16, [x3, #4]
     b L14
 L8:
-    add x14, x3, x4
-    lsl w15, w4, #3
-    ldrh w16, [x3]
-    ldurb w14, [x14, #-1]
-    sub w15, w15, #8
-    lsl x14, x14, x15
-    orr x14, x14, x16
+    add x16, x3, x4
+    lsl w17, w4, #3
+    ldrh w18, [x3]
+    ldurb w16, [x16, #-1]
+    sub w17, w17, #8
+    lsl x16, x16, x17
+    orr x16, x16, x18
 L9:
-    orr x9, x9, x14, lsl #32
-    mov x14, xzr
+    orr x9, x9, x16, lsl #32
+    mov x16, xzr
     b L14
 L10:
-    add x15, x3, x4
-    lsl w14, w14, #3
-    ldr w16, [x3, #4]
-    ldur w15, [x15, #-4]
-    sub w14, w14, #32
+    add x17, x3, x4
+    lsl w16, w16, #3
+    ldr w18, [x3, #4]
+    ldur w17, [x17, #-4]
+    sub w16, w16, #32
     b L13
 L11:
-    cmp x15, #4
+    cmp x17, #4
     b.hs L21
-    cmp x15, #1
-    b.ne L25
-    ldrb w13, [x14]
-    stp x13, xzr, [x9]
-    cbnz w10, L16
-    b L18
+    cmp x17, #1
+    b.ne L24
+    ldrb w16, [x18]
+    mov x2, xzr
+    b L26
 L12:
-    add x15, x3, x4
-    lsl w14, w14, #3
-    ldrh w16, [x3, #4]
-    ldurb w15, [x15, #-1]
-    sub w14, w14, #8
+    add x17, x3, x4
+    lsl w16, w16, #3
+    ldrh w18, [x3, #4]
+    ldurb w17, [x17, #-1]
+    sub w16, w16, #8
 L13:
-    lsl x14, x15, x14
-    orr x14, x14, x16
+    lsl x16, x17, x16
+    orr x16, x16, x18
 L14:
-    stp x9, x14, [x13, #32]
+    stp x9, x16, [x13, #32]
 L15:
-    cbz w10, L18
-L16:
-    ldr w13, [x0, #68]
-    ldr x9, [x0, #40]
-    cmp w10, #1
-    and w14, w13, w1, lsl #4
-    and x14, x14, #0xffff0
-    add x14, x9, x14
-    stp x5, x10, [x14]
+    ubfiz w9, w1, #4, #16
+    cmp w11, #1
+    and x9, x9, x15
+    add x9, x14, x9
+    stp x5, x11, [x9]
     b.eq L18
-    lsl w14, w1, #4
-    and x13, x13, #0xffff0
-    sub w10, w10, #1
-    add w14, w14, #16
+L16:
+    lsl w16, w1, #4
+    and w9, w15, #0xffff0
+    sub w11, w11, #1
+    add w15, w16, #16
 L17:
-    and x15, x14, x13
-    subs w10, w10, #1
-    add w14, w14, #16
-    add x15, x9, x15
-    stp x5, xzr, [x15]
+    and x16, x15, x9
+    subs w11, w11, #1
+    add w15, w15, #16
+    add x16, x14, x16
+    stp x5, xzr, [x16]
     b.ne L17
 L18:
-    and w9, w8, #0xff
-    tst x8, #0xfe
-    add w9, w9, #3
-    add w10, w1, w9, lsr #2
-    ldr x9, [x0, #32]
-    and w10, w10, #0xffff
-    ldr x2, [x9, x12]
-    str w10, [x0, #56]
-    rev w10, w10
-    dmb oshst
-    ldr x12, [x0, #48]
-    str w10, [x12]
-    b.eq L19
-    and w10, w8, #0xff
-    add w10, w10, #3
-    and w10, w10, #0x1fc
+    add w9, w8, #3
+    ldr x2, [x13]
+    and w10, w10, #0x7c
+    add w9, w1, w9, lsr #2
     cmp w10, #4
+    and w9, w9, #0xffff
+    str w9, [x0, #64]
+    rev w9, w9
+    dmb oshst
+    ldr x11, [x0, #24]
+    str w9, [x11]
     b.ne L19
-    ldr w10, [x0, #92]
-    cmp w10, #63
+    ldr w9, [x0, #96]
+    cmp w9, #63
     b.ls L19
-    ldr w8, [x0, #68]
+    ldr w8, [x0, #56]
+    ldr x9, [x0, #32]
     dsb st
-    ldr x10, [x0]
-    and w8, w8, w11
+    and w8, w8, w12
     add x8, x9, w8, uxtw #2
+    ldr x9, [x0]
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
     ldr x8, [x0, #8]
-    eor x8, x8, x10
+    eor x8, x8, x9
     str x8, [x0]
-    mov w8, #23
+    mov w8, #25
     strb w8, [x19]
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
     ret
 L19:
-    mov w3, #256
-    bfxil x3, x8, #0, #8
+    orr x3, x8, #0x100
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
-    mov w8, #23
+    mov w8, #25
     strb w8, [x19]
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
     ret
 L20:
-    add x15, x14, x15
-    lsl w16, w16, #3
-    ldr w14, [x14, #8]
-    ldur w15, [x15, #-4]
-    sub w16, w16, #32
+    add x17, x18, x17
+    lsl w2, w2, #3
+    ldr w18, [x18, #8]
+    ldur w17, [x17, #-4]
+    sub w2, w2, #32
     b L23
 L21:
-    add x13, x14, x15
-    lsl w15, w15, #3
-    ldr w14, [x14]
-    ldur w13, [x13, #-4]
-    mov x16, xzr
-    sub w15, w15, #32
-    b L26
+    add x16, x18, x17
+    lsl w17, w17, #3
+    ldr w18, [x18]
+    ldur w16, [x16, #-4]
+    mov x2, xzr
+    sub w17, w17, #32
+    b L25
 L22:
-    add x15, x14, x15
-    lsl w16, w16, #3
-    ldrh w14, [x14, #8]
-    ldurb w15, [x15, #-1]
-    sub w16, w16, #8
+    add x17, x18, x17
+    lsl w2, w2, #3
+    ldrh w18, [x18, #8]
+    ldurb w17, [x17, #-1]
+    sub w2, w2, #8
 L23:
-    lsl x15, x15, x16
-    orr x16, x15, x14
+    lsl x17, x17, x2
+    orr x2, x17, x18
+    b L26
 L24:
-    stp x13, x16, [x9]
-    cbnz w10, L16
-    b L18
+    add x16, x18, x17
+    lsl w17, w17, #3
+    ldrh w18, [x18]
+    ldurb w16, [x16, #-1]
+    mov x2, xzr
+    sub w17, w17, #8
 L25:
-    add x13, x14, x15
-    lsl w15, w15, #3
-    ldrh w14, [x14]
-    ldurb w13, [x13, #-1]
-    mov x16, xzr
-    sub w15, w15, #8
+    lsl x16, x16, x17
+    orr x16, x16, x18
 L26:
-    lsl x13, x13, x15
-    orr x13, x13, x14
-    stp x13, x16, [x9]
-    cbnz w10, L16
+    stp x16, x2, [x9]
+    ubfiz w9, w1, #4, #16
+    cmp w11, #1
+    and x9, x9, x15
+    add x9, x14, x9
+    stp x5, x11, [x9]
+    b.ne L16
     b L18
 L27:
-    lsl x11, x10, #32
     mov w9, #4
-    orr x8, x9, x11
-    stp x8, x4, [x19]
-    ldr x19, [sp, #16]
-    ldp x29, x30, [sp], #32
-    ret
+    b L29
 L28:
     mov w9, #5
-    mov w11, #16128
     mov x4, x8
-    orr x8, x9, x11
+L29:
+    lsl x10, x10, #16
+    mov w8, #16128
+    orr x8, x8, x10, lsl #16
+    orr x8, x8, x9
     stp x8, x4, [x19]
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
     ret
-L29:
-    mov w9, #21
 L30:
-    ubfiz x11, x10, #16, #32
-    and w8, w8, #0xffff
-    orr x11, x11, x8, lsl #32
-    orr x8, x9, x11
-    stp x8, x10, [x19]
+    mov w9, #21
+L31:
+    orr w10, w11, w10, lsl #16
+    orr x8, xzr, x10, lsl #16
+    orr x8, x8, x9
+    stp x8, x11, [x19]
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
     ret
 
 hot_post_tag:
-    rev w9, w2
-    ldr x11, [x3]
-    mov w14, #49168
-    ldp w12, w13, [x3, #8]
-    and w10, w9, #0xffff0000
-    rev x9, x1
-    orr x10, x10, x14
-    tbnz w12, #31, L2
-    ldr w14, [x0, #104]
-    cbz w14, L1
-    ldp w14, w15, [x0, #56]
-    cmp w14, w15
-    b.eq L3
-    mov w15, #1
-    ldr x16, [x0, #16]
-    mov x18, #671088640
-    dup v3.2d, x15
-    rev w15, w14
-    movk x18, #1024, lsl #48
-    lsr w15, w15, #8
-    orr x16, x16, x18
-    cmp w12, #0
-    lsl w18, w14, #4
-    ldr w1, [x0, #68]
-    rev w13, w13
-    orr x15, x16, x15
-    mov w16, #65536
-    mov v3.d[0], x4
-    rev w12, w12
-    csel w13, w16, w13, eq
-    and x18, x1, x18
-    ldr x1, [x0, #40]
-    orr x12, x12, x13, lsl #32
-    ldrb w17, [x0, #122]
+    ldr w11, [x3, #8]
+    cbz w11, L1
+    ldr w9, [x3, #12]
+    ldr x13, [x3]
+    rev w10, w11
+    rev w12, w9
+    rev x9, x13
+    b L2
+L1:
+    mov x9, xzr
+    mov w10, wzr
+    mov w12, #65536
+L2:
+    fmov s3, w10
+    rev w10, w2
+    mov w13, #49168
+    and w10, w10, #0xffff0000
+    orr x10, x10, x13
+    mov v3.s[1], w12
+    rev x12, x1
+    fmov d2, x12
+    tbnz w11, #31, L4
+    ldr w12, [x0, #108]
+    cbz w12, L3
+    ldp w11, w12, [x0, #64]
+    cmp w11, w12
+    b.eq L5
+    ldrb w12, [x0, #60]
+    movi v0.2d, #0000000000000000
+    mov w13, #1
+    dup v4.2d, x13
+    movi v1.2d, #0xffffffffffffffff
+    rev w14, w11
+    lsl x12, x12, #27
+    ldp x17, x13, [x0, #40]
+    movi v5.2d, #0000000000000000
+    lsl w15, w11, #4
+    ldr w16, [x0, #56]
+    lsr w14, w14, #8
+    mov v0.d[1], x12
+    mov v4.d[0], x4
+    adrp x12, .LCPI_0
+    mov v2.d[1], v1.d[0]
     movi v1.2d, #0000000000000000
-    movi v2.2d, #0xffffffffffffffff
-    fmov d0, x15
-    str q3, [x1, x18]
-    fmov d3, x12
-    rev x11, x11
-    lsl x17, x17, #27
-    csel x11, xzr, x11, eq
-    ldr x13, [x0, #32]
-    mov v0.d[1], x17
+    ldr q6, [x12, :lo12:.LCPI_0]
+    and x12, x16, x15
+    orr x13, x13, x14
+    str q4, [x17, x12]
+    mov v5.d[0], x13
+    fmov d4, x9
+    orr v0.16b, v0.16b, v6.16b
+    ldr x9, [x0, #32]
     mov v1.d[0], x10
-    mov v2.d[0], x9
-    mov v3.d[1], x11
-    add x9, x13, x18, lsl #2
-    add w10, w14, #1
+    add w10, w11, #1
+    mov v3.d[1], v4.d[0]
+    add x9, x9, x12, lsl #2
+    and w10, w10, #0xffff
+    orr v0.16b, v5.16b, v0.16b
     stp q0, q1, [x9]
     stp q2, q3, [x9, #32]
-    and w9, w10, #0xffff
-    str w9, [x0, #56]
-    rev w9, w9
+    str w10, [x0, #64]
+    rev w10, w10
     dmb oshst
-    ldr x10, [x0, #48]
-    str w9, [x10]
+    ldr x9, [x0, #24]
+    str w10, [x9]
     dsb st
     ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
-L1:
-    ldr w14, [x0, #76]
-    cbz w14, L2
-    ldp w14, w15, [x0, #56]
-    cmp w14, w15
-    b.eq L3
-    mov w15, #1
-    ldr x16, [x0, #16]
-    mov x18, #671088640
-    dup v0.2d, x15
-    rev w13, w13
-    cmp w12, #0
-    mov w15, #65536
-    movk x18, #1024, lsl #48
-    rev w17, w14
-    csel w13, w15, w13, eq
-    lsl w15, w14, #4
-    orr x16, x16, x18
-    ldr w18, [x0, #68]
-    mov v0.d[0], x4
-    lsr w17, w17, #8
-    rev w12, w12
-    ldrb w1, [x0, #122]
-    movi v1.2d, #0000000000000000
-    and x15, x18, x15
-    ldr x18, [x0, #40]
-    orr x12, x12, x13, lsl #32
-    movi v2.2d, #0xffffffffffffffff
-    orr x16, x16, x17
-    lsl x1, x1, #27
-    fmov d3, x16
-    str q0, [x18, x15]
-    fmov d0, x12
-    rev x11, x11
-    ldr x13, [x0, #32]
-    mov v1.d[0], x10
-    csel x11, xzr, x11, eq
-    add w10, w14, #1
-    mov v3.d[1], x1
-    mov v2.d[0], x9
-    mov v0.d[1], x11
-    add x9, x13, x15, lsl #2
-    stp q3, q1, [x9]
-    stp q2, q0, [x9, #32]
-    and w9, w10, #0xffff
-    str w9, [x0, #56]
-    rev w9, w9
+L3:
+    ldr w12, [x0, #80]
+    cbz w12, L4
+    ldp w11, w12, [x0, #64]
+    cmp w11, w12
+    b.eq L5
+    ldrb w12, [x0, #60]
+    movi v0.2d, #0000000000000000
+    mov w13, #1
+    dup v4.2d, x13
+    movi v1.2d, #0xffffffffffffffff
+    rev w14, w11
+    lsl x12, x12, #27
+    ldp x17, x13, [x0, #40]
+    movi v5.2d, #0000000000000000
+    lsl w15, w11, #4
+    ldr w16, [x0, #56]
+    mov v0.d[1], x12
+    mov v4.d[0], x4
+    lsr w14, w14, #8
+    adrp x12, .LCPI_0
+    mov v2.d[1], v1.d[0]
+    ldr q1, [x12, :lo12:.LCPI_0]
+    and x12, x16, x15
+    orr x13, x13, x14
+    str q4, [x17, x12]
+    movi v4.2d, #0000000000000000
+    mov v5.d[0], x13
+    orr v0.16b, v0.16b, v1.16b
+    fmov d1, x9
+    ldr x9, [x0, #32]
+    add x9, x9, x12, lsl #2
+    mov v3.d[1], v1.d[0]
+    mov v4.d[0], x10
+    orr v0.16b, v5.16b, v0.16b
+    add w10, w11, #1
+    and w10, w10, #0xffff
+    stp q0, q4, [x9]
+    stp q2, q3, [x9, #32]
+    str w10, [x0, #64]
+    rev w10, w10
     dmb oshst
-    ldr x10, [x0, #48]
-    str w9, [x10]
+    ldr x9, [x0, #24]
+    str w10, [x9]
     dsb st
     ldr x9, [x0]
-    str x16, [x9]
+    str d0, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
-L2:
-    sub sp, sp, #96
-    stp x29, x30, [sp, #80]
-    add x29, sp, #80
-    stp x0, x10, [sp, #8]
-    add x0, sp, #8
-    stp xzr, x9, [sp, #24]
-    mov x9, #-1
-    stp x9, x11, [sp, #40]
-    stp w12, w13, [sp, #56]
-    str x4, [sp, #64]
-    strb wzr, [sp, #72]
-    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::TagAppend, blueflame::wqe::tags::entry::TagBuffer>>::{closure#2}>
-    ldp x29, x30, [sp, #80]
-    add sp, sp, #96
+L4:
+    sub sp, sp, #208
+    stp x29, x30, [sp, #192]
+    add x29, sp, #192
+    stp x9, xzr, [sp, #72]
+    mov w9, #1
+    fmov d0, x10
+    stp xzr, x9, [sp, #120]
+    mov x10, #-1
+    stp xzr, x9, [sp, #136]
+    mov w9, #18
+    strb w9, [sp, #160]
+    lsr w9, w11, #31
+    str d0, [sp, #32]
+    strb w9, [sp, #187]
+    adrp x9, .Lanon
+    add x9, x9, :lo12:.Lanon
+    ldr q0, [x9]
+    str x0, [sp]
+    mov x0, sp
+    str xzr, [sp, #40]
+    str d2, [sp, #48]
+    str x10, [sp, #56]
+    str d3, [sp, #64]
+    stp xzr, xzr, [sp, #88]
+    stp xzr, x4, [sp, #104]
+    str xzr, [sp, #152]
+    str xzr, [sp, #176]
+    strh wzr, [sp, #184]
+    strb wzr, [sp, #186]
+    str xzr, [sp, #24]
+    stur q0, [sp, #8]
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    ldp x29, x30, [sp, #192]
+    add sp, sp, #208
     ret
-L3:
-    ldr w9, [x0, #64]
+L5:
+    ldr w9, [x0, #72]
     mov w10, #18
     mov w11, #21
     cmp w9, #0
@@ -7781,50 +7295,51 @@ L3:
     ret
 
 hot_post_two_fences:
-    ldr w9, [x0, #100]
-    cmp w9, #7
-    b.ls L1
-    ldp w9, w10, [x0, #56]
+    movi v0.2d, #0000000000000000
+    rev w9, w2
+    rev x10, x1
+    fmov d1, x10
+    mov v0.s[0], w9
+    ldr w9, [x0, #104]
+    cmp w9, #8
+    b.lo L1
+    ldp w9, w10, [x0, #64]
     cmp w9, w10
     b.eq L3
-    mov w10, #1
-    movi v3.2d, #0000000000000000
-    lsl w13, w9, #4
-    dup v1.2d, x10
-    mov w10, #134217728
-    ldr x11, [x0, #16]
-    dup v0.2d, x10
-    ldr w10, [x0, #68]
-    rev w12, w9
-    ldr d2, [x3]
-    lsr w12, w12, #8
-    orr x11, x11, #0x8000000
-    mov v1.d[0], x4
-    and x10, x10, x13
-    ldr x13, [x0, #40]
-    rev x14, x1
-    orr x11, x11, #0x300000000000000
-    ext v2.16b, v3.16b, v2.16b, #12
-    orr x11, x11, x12
-    adrp x12, .LCPI_0
-    rev w15, w2
-    str q1, [x13, x10]
-    fmov d1, x14
-    ldr q3, [x12, :lo12:.LCPI_0]
-    mov v0.d[0], x11
-    ldr x11, [x0, #32]
+    mov w12, #1
+    rev w11, w9
+    movi v2.2d, #0000000000000000
+    dup v3.2d, x12
+    ldp x12, x10, [x0, #40]
+    lsr w11, w11, #8
+    movi v4.2d, #0000000000000000
+    ldr w13, [x0, #56]
+    ldr d5, [x3]
+    mov v1.d[1], v0.d[0]
+    orr x10, x10, x11
+    lsl w11, w9, #4
+    mov v3.d[0], x4
+    mov v2.d[0], x10
+    adrp x10, .LCPI_0
     add w9, w9, #1
-    orr v2.16b, v2.16b, v3.16b
+    and x11, x13, x11
+    ext v4.16b, v4.16b, v5.16b, #12
     and w9, w9, #0xffff
+    str q3, [x12, x11]
+    ldr q3, [x10, :lo12:.LCPI_0]
+    adrp x10, .LCPI_1
+    ldr q5, [x10, :lo12:.LCPI_1]
+    ldr x12, [x0, #32]
+    orr v0.16b, v2.16b, v3.16b
     movi v3.2d, #0000000000000000
-    mov v1.d[1], x15
-    add x10, x11, x10, lsl #2
-    str q2, [x10, #32]
+    orr v2.16b, v4.16b, v5.16b
+    add x10, x12, x11, lsl #2
     stp q0, q1, [x10]
-    str w9, [x0, #56]
+    str q2, [x10, #32]
+    str w9, [x0, #64]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #48]
+    ldr x10, [x0, #24]
     str w9, [x10]
     dsb st
     ldr x9, [x0]
@@ -7832,82 +7347,93 @@ hot_post_two_fences:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L1:
-    ldr w9, [x0, #72]
+    ldr w9, [x0, #76]
     cmp w9, #7
     b.ls L2
-    ldp w9, w10, [x0, #56]
+    ldp w9, w10, [x0, #64]
     cmp w9, w10
     b.eq L3
-    mov w10, #1
-    lsl w13, w9, #4
-    movi v3.2d, #0000000000000000
-    dup v0.2d, x10
-    mov w10, #134217728
-    ldr x11, [x0, #16]
-    dup v2.2d, x10
-    ldr w10, [x0, #68]
-    rev w12, w9
-    ldr d1, [x3]
-    lsr w12, w12, #8
-    orr x11, x11, #0x8000000
-    mov v0.d[0], x4
-    and x10, x10, x13
-    ldr x13, [x0, #40]
-    rev x14, x1
-    orr x11, x11, #0x300000000000000
-    ext v1.16b, v3.16b, v1.16b, #12
-    orr x11, x11, x12
-    adrp x12, .LCPI_0
-    rev w15, w2
-    str q0, [x13, x10]
-    fmov d0, x14
-    ldr q3, [x12, :lo12:.LCPI_0]
-    mov v2.d[0], x11
-    ldr x13, [x0, #32]
+    mov w12, #1
+    rev w11, w9
+    movi v2.2d, #0000000000000000
+    dup v3.2d, x12
+    ldp x12, x10, [x0, #40]
+    lsr w11, w11, #8
+    movi v4.2d, #0000000000000000
+    ldr w13, [x0, #56]
+    ldr d5, [x3]
+    mov v1.d[1], v0.d[0]
+    orr x10, x10, x11
+    lsl w11, w9, #4
+    mov v3.d[0], x4
+    mov v2.d[0], x10
+    adrp x10, .LCPI_0
     add w9, w9, #1
-    orr v1.16b, v1.16b, v3.16b
+    and x11, x13, x11
+    ext v4.16b, v4.16b, v5.16b, #12
     and w9, w9, #0xffff
-    mov v0.d[1], x15
-    add x10, x13, x10, lsl #2
-    str q1, [x10, #32]
-    stp q2, q0, [x10]
-    str w9, [x0, #56]
+    str q3, [x12, x11]
+    ldr q3, [x10, :lo12:.LCPI_0]
+    adrp x10, .LCPI_1
+    ldr q0, [x10, :lo12:.LCPI_1]
+    ldr x12, [x0, #32]
+    orr v2.16b, v2.16b, v3.16b
+    orr v0.16b, v4.16b, v0.16b
+    add x10, x12, x11, lsl #2
+    stp q2, q1, [x10]
+    str q0, [x10, #32]
+    str w9, [x0, #64]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #48]
+    ldr x10, [x0, #24]
     str w9, [x10]
     dsb st
     ldr x9, [x0]
-    str x11, [x9]
+    str d2, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    sub sp, sp, #64
-    stp x29, x30, [sp, #48]
-    add x29, sp, #48
-    stp x0, x3, [sp]
+    sub sp, sp, #208
+    stp x29, x30, [sp, #192]
+    add x29, sp, #192
+    mov w9, #134217728
+    movi v2.2d, #0000000000000000
+    stp d1, d0, [sp, #32]
+    stp xzr, x9, [sp, #96]
+    mov w9, #1
+    stp x9, xzr, [sp, #128]
     mov w9, #8
+    stp x3, x9, [sp, #144]
+    mov w9, #18
+    strb w9, [sp, #160]
+    adrp x9, .Lanon
+    add x9, x9, :lo12:.Lanon
+    ldr q0, [x9]
+    str x0, [sp]
     mov x0, sp
-    str x1, [sp, #16]
-    str w2, [sp, #24]
-    str x4, [sp, #32]
-    strb w9, [sp, #40]
-    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
-    ldp x29, x30, [sp, #48]
-    add sp, sp, #64
+    stp q2, q2, [sp, #48]
+    str q2, [sp, #80]
+    stp x4, xzr, [sp, #112]
+    str xzr, [sp, #176]
+    str wzr, [sp, #184]
+    str xzr, [sp, #24]
+    stur q0, [sp, #8]
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    ldp x29, x30, [sp, #192]
+    add sp, sp, #208
     ret
 L3:
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
     mov w10, #18
     mov w11, #21
     cmp w9, #0
@@ -7918,51 +7444,54 @@ L3:
     ret
 
 hot_post_xrc:
-    ldr w9, [x0, #100]
-    cmp w9, #7
-    b.ls L1
-    ldp w9, w10, [x0, #56]
+    movi v0.2d, #0000000000000000
+    movi v3.2d, #0000000000000000
+    rev w9, w3
+    rev w10, w1
+    mov v3.s[0], w9
+    mov v0.s[0], w10
+    rev x10, x2
+    ldr w9, [x0, #104]
+    fmov d2, x10
+    cmp w9, #8
+    b.lo L1
+    ldp w9, w10, [x0, #64]
     cmp w9, w10
     b.eq L3
-    mov w10, #1
-    lsl w11, w9, #4
-    mov w12, #134217728
-    dup v2.2d, x10
-    ldr w10, [x0, #68]
-    movi v1.2d, #0000000000000000
-    dup v0.2d, x12
-    ldr x12, [x0, #16]
-    ldr d3, [x4]
-    and x10, x10, x11
+    mov w12, #1
     rev w11, w9
-    ldr x13, [x0, #40]
-    mov v2.d[0], x5
+    movi v4.2d, #0000000000000000
+    dup v1.2d, x12
+    ldp x12, x10, [x0, #40]
     lsr w11, w11, #8
-    orr x12, x12, #0x8000000
-    rev x15, x2
-    orr x12, x12, #0x400000000000000
-    ext v3.16b, v1.16b, v3.16b, #12
-    orr x11, x12, x11
-    adrp x12, .LCPI_0
-    rev w14, w1
-    str q2, [x13, x10]
-    fmov d2, x15
-    rev w16, w3
-    ldr q4, [x12, :lo12:.LCPI_0]
-    mov v0.d[0], x11
-    ldr x11, [x0, #32]
-    mov v1.s[0], w14
+    movi v5.2d, #0000000000000000
+    ldr w13, [x0, #56]
+    ldr d6, [x4]
+    mov v2.d[1], v3.d[0]
+    orr x10, x10, x11
+    lsl w11, w9, #4
+    mov v1.d[0], x5
+    mov v4.d[0], x10
+    adrp x10, .LCPI_0
     add w9, w9, #1
-    mov v2.d[1], x16
-    orr v3.16b, v3.16b, v4.16b
-    add x10, x11, x10, lsl #2
+    and x11, x13, x11
+    ext v5.16b, v5.16b, v6.16b, #12
+    ldr q7, [x10, :lo12:.LCPI_0]
+    str q1, [x12, x11]
+    adrp x12, .LCPI_1
+    fmov d1, d0
+    ldr q3, [x12, :lo12:.LCPI_1]
+    ldr x10, [x0, #32]
     and w9, w9, #0xffff
+    orr v0.16b, v4.16b, v7.16b
+    orr v3.16b, v5.16b, v3.16b
+    add x10, x10, x11, lsl #2
     stp q0, q1, [x10]
     stp q2, q3, [x10, #32]
-    str w9, [x0, #56]
+    str w9, [x0, #64]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #48]
+    ldr x10, [x0, #24]
     str w9, [x10]
     dsb st
     ldr x9, [x0]
@@ -7970,86 +7499,1003 @@ hot_post_xrc:
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L1:
-    ldr w9, [x0, #72]
+    ldr w9, [x0, #76]
     cmp w9, #7
     b.ls L2
-    ldp w9, w10, [x0, #56]
+    ldp w9, w10, [x0, #64]
     cmp w9, w10
     b.eq L3
-    mov w11, #1
-    movi v3.2d, #0000000000000000
-    mov w10, #134217728
-    dup v0.2d, x11
-    lsl w12, w9, #4
-    ldr w11, [x0, #68]
-    ldr d1, [x4]
-    dup v2.2d, x10
-    ldr x10, [x0, #16]
-    ldr x13, [x0, #40]
-    and x11, x11, x12
-    rev w12, w9
-    mov v0.d[0], x5
-    movi v4.2d, #0000000000000000
-    rev x15, x2
-    lsr w12, w12, #8
-    orr x10, x10, #0x8000000
-    rev w14, w1
-    orr x10, x10, #0x400000000000000
-    rev w16, w3
+    mov w12, #1
+    rev w11, w9
+    movi v1.2d, #0000000000000000
+    dup v4.2d, x12
+    ldp x12, x10, [x0, #40]
+    lsr w11, w11, #8
+    movi v5.2d, #0000000000000000
+    ldr w13, [x0, #56]
+    ldr d6, [x4]
+    mov v2.d[1], v3.d[0]
+    fmov d0, d0
+    orr x10, x10, x11
+    lsl w11, w9, #4
+    mov v4.d[0], x5
+    mov v1.d[0], x10
+    adrp x10, .LCPI_0
     add w9, w9, #1
-    str q0, [x13, x11]
-    ext v0.16b, v3.16b, v1.16b, #12
-    fmov d1, x15
-    adrp x13, .LCPI_0
-    orr x10, x10, x12
-    ldr x12, [x0, #32]
-    ldr q3, [x13, :lo12:.LCPI_0]
-    mov v2.d[0], x10
-    mov v4.s[0], w14
-    mov v1.d[1], x16
-    add x11, x12, x11, lsl #2
+    and x11, x13, x11
+    ext v5.16b, v5.16b, v6.16b, #12
     and w9, w9, #0xffff
-    orr v0.16b, v0.16b, v3.16b
-    stp q2, q4, [x11]
-    stp q1, q0, [x11, #32]
-    str w9, [x0, #56]
+    str q4, [x12, x11]
+    adrp x12, .LCPI_1
+    ldr q4, [x10, :lo12:.LCPI_0]
+    ldr q3, [x12, :lo12:.LCPI_1]
+    ldr x10, [x0, #32]
+    orr v1.16b, v1.16b, v4.16b
+    orr v3.16b, v5.16b, v3.16b
+    add x10, x10, x11, lsl #2
+    stp q1, q0, [x10]
+    stp q2, q3, [x10, #32]
+    str w9, [x0, #64]
     rev w9, w9
     dmb oshst
-    ldr x11, [x0, #48]
-    str w9, [x11]
+    ldr x10, [x0, #24]
+    str w9, [x10]
     dsb st
     ldr x9, [x0]
-    str x10, [x9]
+    str d1, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
-    mov w10, #23
+    mov w10, #25
     str x9, [x0]
     strb w10, [x8]
     ret
 L2:
-    sub sp, sp, #80
-    stp x29, x30, [sp, #64]
-    add x29, sp, #64
-    stp x0, x4, [sp, #8]
+    sub sp, sp, #208
+    stp x29, x30, [sp, #192]
+    add x29, sp, #192
+    mov w9, #134217728
+    movi v1.2d, #0000000000000000
+    str x0, [sp]
+    stp xzr, x9, [sp, #96]
+    mov w9, #1
+    mov x0, sp
+    stp x9, xzr, [sp, #128]
     mov w9, #8
-    add x0, sp, #8
-    str x2, [sp, #24]
-    str w3, [sp, #32]
-    str w1, [sp, #40]
-    str x5, [sp, #48]
-    strb w9, [sp, #56]
-    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::XrcInitiator>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Write, blueflame::types::Srqn>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>
-    ldp x29, x30, [sp, #64]
-    add sp, sp, #80
+    stp x4, x9, [sp, #144]
+    mov w9, #18
+    strb w9, [sp, #160]
+    adrp x9, .Lanon
+    add x9, x9, :lo12:.Lanon
+    stp d0, d1, [sp, #32]
+    ldr q0, [x9]
+    stp d2, d3, [sp, #48]
+    stp q1, q1, [sp, #64]
+    stp x5, xzr, [sp, #112]
+    str xzr, [sp, #176]
+    str wzr, [sp, #184]
+    str xzr, [sp, #24]
+    stur q0, [sp, #8]
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    ldp x29, x30, [sp, #192]
+    add sp, sp, #208
     ret
 L3:
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
+    mov w10, #18
+    mov w11, #21
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
+hot_prepared_at:
+    ldp w9, w10, [x0, #64]
+    cmp w9, w10
+    b.eq L2
+    rev w10, w9
+    ldr x11, [x0, #48]
+    movi v0.2d, #0000000000000000
+    lsr w10, w10, #8
+    ldp d1, d4, [x1]
+    movi v5.2d, #0000000000000000
+    ldr d3, [x4]
+    rev x12, x2
+    orr x10, x11, x10
+    rev w11, w3
+    lsl w13, w9, #4
+    fmov d7, x10
+    ext v16.16b, v0.16b, v3.16b, #12
+    adrp x10, .LCPI_0
+    ldp d6, d2, [x1, #16]
+    add w9, w9, #1
+    mov v5.s[0], w11
+    ldr w11, [x0, #56]
+    and w9, w9, #0xffff
+    orr v3.8b, v7.8b, v1.8b
+    fmov d1, x12
+    ldr q7, [x10, :lo12:.LCPI_0]
+    ldp x12, x10, [x0, #32]
+    mov v6.d[1], v2.d[0]
+    and x11, x11, x13
+    orr v2.16b, v16.16b, v7.16b
+    str w9, [x0, #64]
+    mov v0.16b, v3.16b
+    mov v1.d[1], v5.d[0]
+    rev w9, w9
+    add x12, x12, x11, lsl #2
+    str q6, [x10, x11]
+    mov v0.d[1], v4.d[0]
+    stp q1, q2, [x12, #16]
+    str q0, [x12]
+    dmb oshst
+    ldr x10, [x0, #24]
+    str w9, [x10]
+    ldr w9, [x0, #96]
+    cmp w9, #63
+    b.ls L1
+    dsb st
+    movi v3.2d, #0000000000000000
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldp x9, x10, [x0]
+    str d3, [x9]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L2:
+    ldr w9, [x0, #72]
+    mov w10, #18
+    mov w11, #21
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
+hot_prepared_datagram:
+    ldp w9, w10, [x0, #64]
+    cmp w9, w10
+    b.eq L2
+    rev w10, w9
+    ldr x11, [x0, #48]
+    movi v0.2d, #0000000000000000
+    lsr w10, w10, #8
+    ldp d1, d4, [x1]
+    ldr d2, [x2]
+    ldp d5, d6, [x1, #16]
+    orr x10, x11, x10
+    lsl w11, w9, #4
+    ldr w12, [x0, #56]
+    fmov d3, x10
+    ext v2.16b, v0.16b, v2.16b, #12
+    adrp x10, .LCPI_0
+    ldr q16, [x10, :lo12:.LCPI_0]
+    ldp x13, x10, [x0, #32]
+    mov v5.d[1], v6.d[0]
+    and x11, x12, x11
+    add w9, w9, #1
+    orr v3.8b, v3.8b, v1.8b
+    ldp d1, d7, [x1, #32]
+    orr v2.16b, v2.16b, v16.16b
+    add x12, x13, x11, lsl #2
+    and w9, w9, #0xffff
+    str q5, [x10, x11]
+    mov v0.16b, v3.16b
+    mov v1.d[1], v7.d[0]
+    str w9, [x0, #64]
+    rev w9, w9
+    mov v0.d[1], v4.d[0]
+    stp q1, q2, [x12, #16]
+    str q0, [x12]
+    dmb oshst
+    ldr x10, [x0, #24]
+    str w9, [x10]
+    ldr w9, [x0, #96]
+    cmp w9, #63
+    b.ls L1
+    dsb st
+    movi v3.2d, #0000000000000000
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldr x9, [x0]
+    str d3, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L2:
+    ldr w9, [x0, #72]
+    mov w10, #18
+    mov w11, #21
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
+hot_prepared_datagram_full:
+    ldp w9, w10, [x0, #64]
+    sub w10, w10, w9
+    and w11, w10, #0xffff
+    cmp w11, #1
+    b.ls L2
+    rev w10, w9
+    ldp x12, x11, [x0, #40]
+    lsr w10, w10, #8
+    ldp d0, d4, [x1]
+    ldp d6, d7, [x1, #16]
+    movi v19.2d, #0000000000000000
+    orr x10, x11, x10
+    ldp d2, d17, [x1, #48]
+    fmov d5, x10
+    ldr w10, [x0, #56]
+    lsl w11, w9, #4
+    ldp d1, d16, [x1, #32]
+    ldr x13, [x0, #32]
+    mov v2.d[1], v17.d[0]
+    mov v17.16b, v6.16b
+    and x14, x10, x11
+    orr v5.8b, v5.8b, v0.8b
+    ldp d3, d18, [x1, #64]
+    add x15, x13, x14, lsl #2
+    add w11, w11, #16
+    mov v1.d[1], v16.d[0]
+    mov v17.d[1], v7.d[0]
+    and w10, w11, w10
+    add w9, w9, #2
+    mov v0.16b, v5.16b
+    mov v3.d[1], v18.d[0]
+    and w10, w10, #0xffff0
+    ubfiz x11, x10, #2, #32
+    and w9, w9, #0xffff
+    str q17, [x12, x14]
+    adrp x14, .LCPI_0
+    mov v0.d[1], v4.d[0]
+    ldr d4, [x2]
+    ldr q7, [x14, :lo12:.LCPI_0]
+    stp q1, q2, [x15, #16]
+    ext v4.16b, v19.16b, v4.16b, #12
+    str q3, [x15, #48]
+    str w9, [x0, #64]
+    rev w9, w9
+    str q0, [x15]
+    str q6, [x12, w10, uxtw]
+    orr v4.16b, v4.16b, v7.16b
+    str q4, [x13, x11]
+    dmb oshst
+    ldr x10, [x0, #24]
+    str w9, [x10]
+    ldr w9, [x0, #96]
+    cmp w9, #127
+    b.ls L1
+    dsb st
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    movi v1.2d, #0000000000000000
+    movi v2.2d, #0000000000000000
+    movi v3.2d, #0000000000000000
+    mov v0.16b, v4.16b
+    add x10, x9, #64
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldr x9, [x0]
+    str d5, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L2:
+    ldrh w11, [x0, #72]
+    cbz w11, L3
+    ldr w9, [x0, #56]
+    lsr w9, w9, #4
+    add w9, w9, #1
+    and w12, w9, #0xffff
+    cmp w12, #2
+    b.hs L4
+    mov w10, #19
+    b L5
+L3:
+    mov w10, #21
+    b L5
+L4:
+    cmp w11, #1
+    mov w11, #18
+    mov w12, #20
+    csinc w9, w10, wzr, ne
+    csel w10, w12, w11, eq
+L5:
+    strb w10, [x8]
+    mov w10, #2
+    and w9, w9, #0xffff
+    strh w10, [x8, #2]
+    str w9, [x8, #4]
+    strh w10, [x8, #8]
+    ret
+
+hot_prepared_dynamic:
+    ldp w9, w10, [x0, #64]
+    cmp w9, w10
+    b.eq L2
+    rev w10, w9
+    ldr x11, [x0, #48]
+    movi v1.2d, #0000000000000000
+    lsr w10, w10, #8
+    ldp d0, d5, [x1]
+    ldr d4, [x2]
+    ldp d2, d7, [x1, #48]
+    orr x10, x11, x10
+    ldp d6, d3, [x1, #16]
+    fmov d16, x10
+    ext v17.16b, v1.16b, v4.16b, #12
+    adrp x11, .LCPI_0
+    mov v2.d[1], v7.d[0]
+    ldp d1, d7, [x1, #32]
+    ldp x12, x10, [x0, #32]
+    lsl w13, w9, #4
+    orr v4.8b, v16.8b, v0.8b
+    ldr q16, [x11, :lo12:.LCPI_0]
+    ldr w11, [x0, #56]
+    mov v1.d[1], v7.d[0]
+    mov v6.d[1], v3.d[0]
+    add w9, w9, #1
+    and x11, x11, x13
+    orr v3.16b, v17.16b, v16.16b
+    and w9, w9, #0xffff
+    mov v0.16b, v4.16b
+    add x12, x12, x11, lsl #2
+    str w9, [x0, #64]
+    str q6, [x10, x11]
+    rev w9, w9
+    stp q2, q3, [x12, #32]
+    mov v0.d[1], v5.d[0]
+    stp q0, q1, [x12]
+    dmb oshst
+    ldr x10, [x0, #24]
+    str w9, [x10]
+    ldr w9, [x0, #96]
+    cmp w9, #63
+    b.ls L1
+    dsb st
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldr x9, [x0]
+    str d4, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L2:
+    ldr w9, [x0, #72]
+    mov w10, #18
+    mov w11, #21
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
+hot_prepared_entry:
+    ldr w9, [x2, #8]
+    ldr x10, [x1, #352]
+    cmp w9, #1
+    b.lt L2
+    ldrb w11, [x1, #384]
+    tbnz w11, #0, L2
+    ldp w9, w10, [x0, #64]
+    cmp w9, w10
+    b.eq L3
+    rev w10, w9
+    ldr x11, [x0, #48]
+    ldr d0, [x2, #8]
+    lsr w10, w10, #8
+    ldp d1, d4, [x1]
+    ldr x12, [x2]
+    rev32 v2.8b, v0.8b
+    orr x10, x11, x10
+    ldp d5, d6, [x1, #16]
+    fmov d0, x10
+    rev x11, x12
+    lsl w10, w9, #4
+    ldr w12, [x0, #56]
+    add w9, w9, #1
+    mov v5.d[1], v6.d[0]
+    and w9, w9, #0xffff
+    orr v3.8b, v0.8b, v1.8b
+    fmov d0, x11
+    and x10, x12, x10
+    ldp d1, d7, [x1, #32]
+    str w9, [x0, #64]
+    ldp x11, x13, [x0, #32]
+    rev w9, w9
+    mov v2.d[1], v0.d[0]
+    mov v0.16b, v3.16b
+    mov v1.d[1], v7.d[0]
+    add x11, x11, x10, lsl #2
+    str q5, [x13, x10]
+    mov v0.d[1], v4.d[0]
+    stp q1, q2, [x11, #16]
+    str q0, [x11]
+    dmb oshst
+    ldr x10, [x0, #24]
+    str w9, [x10]
+    ldr w9, [x0, #100]
+    cmp w9, #63
+    b.ls L1
+    dsb st
+    movi v3.2d, #0000000000000000
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldr x9, [x0]
+    str d3, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L2:
+    add w0, w9, w10
+    b <blueflame::wqe::error::EncodeError>::odd_entry
+L3:
+    ldr w9, [x0, #72]
+    mov w10, #18
+    mov w11, #21
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
+hot_prepared_frame:
+    ldp w9, w10, [x0, #64]
+    sub w10, w10, w9
+    and w11, w10, #0xffff
+    cmp w11, #1
+    b.ls L2
+    rev w10, w9
+    ldr x11, [x0, #48]
+    ldr x12, [x1, #40]
+    lsr w10, w10, #8
+    ldrh w13, [x2]
+    movi v17.2d, #0000000000000000
+    ldp d0, d4, [x1]
+    ldr d1, [x1, #32]
+    orr x10, x11, x10
+    ldp d6, d5, [x1, #16]
+    fmov d7, x10
+    orr x10, x12, x13, lsl #48
+    ldrh w11, [x2, #58]
+    ldur d2, [x2, #2]
+    ldur d16, [x2, #10]
+    ldur d3, [x2, #18]
+    mov v18.16b, v6.16b
+    mov v17.s[0], w11
+    ldr w12, [x0, #56]
+    orr v7.8b, v7.8b, v0.8b
+    fmov d0, x10
+    lsl w10, w9, #4
+    ldp x14, x13, [x0, #32]
+    mov v2.d[1], v16.d[0]
+    mov v18.d[1], v5.d[0]
+    ldur d5, [x2, #26]
+    ldur d16, [x2, #42]
+    mov v1.d[1], v0.d[0]
+    mov v0.16b, v7.16b
+    and x11, x12, x10
+    mov v3.d[1], v5.d[0]
+    ldur d5, [x2, #50]
+    add w10, w10, #16
+    str q18, [x13, x11]
+    add x11, x14, x11, lsl #2
+    and w10, w10, w12
+    mov v0.d[1], v4.d[0]
+    ldur d4, [x2, #34]
+    mov v5.d[1], v17.d[0]
+    and w10, w10, #0xffff0
+    add w9, w9, #2
+    mov v4.d[1], v16.d[0]
+    stp q2, q3, [x11, #32]
+    and w9, w9, #0xffff
+    str w9, [x0, #64]
+    rev w9, w9
+    stp q0, q1, [x11]
+    add x11, x14, w10, uxtw #2
+    str q6, [x13, w10, uxtw]
+    stp q4, q5, [x11]
+    dmb oshst
+    ldr x10, [x0, #24]
+    str w9, [x10]
+    ldr w9, [x0, #96]
+    cmp w9, #127
+    b.ls L1
+    dsb st
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    movi v2.2d, #0000000000000000
+    movi v3.2d, #0000000000000000
+    mov v0.16b, v4.16b
+    mov v1.16b, v5.16b
+    add x10, x9, #64
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldr x9, [x0]
+    str d7, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L2:
+    ldrh w11, [x0, #72]
+    cbz w11, L3
+    ldr w9, [x0, #56]
+    lsr w9, w9, #4
+    add w9, w9, #1
+    and w12, w9, #0xffff
+    cmp w12, #2
+    b.hs L4
+    mov w10, #19
+    b L5
+L3:
+    mov w10, #21
+    b L5
+L4:
+    cmp w11, #1
+    mov w11, #18
+    mov w12, #20
+    csinc w9, w10, wzr, ne
+    csel w10, w12, w11, eq
+L5:
+    strb w10, [x8]
+    mov w10, #2
+    and w9, w9, #0xffff
+    strh w10, [x8, #2]
+    str w9, [x8, #4]
+    strh w10, [x8, #8]
+    ret
+
+hot_prepared_one_fence:
+    ldp w9, w10, [x0, #64]
+    cmp w9, w10
+    b.eq L2
+    rev w10, w9
+    ldr x11, [x0, #48]
+    movi v0.2d, #0000000000000000
+    lsr w10, w10, #8
+    ldp d1, d4, [x1]
+    ldr d2, [x2]
+    ldp d5, d6, [x1, #16]
+    orr x10, x11, x10
+    lsl w11, w9, #4
+    ldr w12, [x0, #56]
+    fmov d3, x10
+    ext v2.16b, v0.16b, v2.16b, #12
+    adrp x10, .LCPI_0
+    ldr q16, [x10, :lo12:.LCPI_0]
+    ldp x13, x10, [x0, #32]
+    mov v5.d[1], v6.d[0]
+    and x11, x12, x11
+    add w9, w9, #1
+    orr v3.8b, v3.8b, v1.8b
+    ldp d1, d7, [x1, #32]
+    orr v2.16b, v2.16b, v16.16b
+    add x12, x13, x11, lsl #2
+    and w9, w9, #0xffff
+    str q5, [x10, x11]
+    mov v0.16b, v3.16b
+    mov v1.d[1], v7.d[0]
+    str w9, [x0, #64]
+    rev w9, w9
+    mov v0.d[1], v4.d[0]
+    stp q1, q2, [x12, #16]
+    str q0, [x12]
+    dmb oshst
+    ldr x10, [x0, #24]
+    str w9, [x10]
+    ldr w9, [x0, #96]
+    cmp w9, #63
+    b.ls L1
+    dsb st
+    movi v3.2d, #0000000000000000
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldp x9, x10, [x0]
+    str d3, [x9]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L2:
+    ldr w9, [x0, #72]
+    mov w10, #18
+    mov w11, #21
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
+hot_prepared_send:
+    ldp w9, w10, [x0, #64]
+    cmp w9, w10
+    b.eq L2
+    rev w10, w9
+    ldp x13, x11, [x0, #40]
+    lsr w10, w10, #8
+    ldp d0, d3, [x1]
+    movi v1.2d, #0000000000000000
+    ldr d4, [x2]
+    ldr w12, [x0, #56]
+    orr x10, x11, x10
+    lsl w11, w9, #4
+    add w9, w9, #1
+    fmov d2, x10
+    adrp x10, .LCPI_0
+    and w9, w9, #0xffff
+    and x11, x12, x11
+    str w9, [x0, #64]
+    rev w9, w9
+    ext v1.16b, v1.16b, v4.16b, #12
+    ldr q4, [x10, :lo12:.LCPI_0]
+    ldr x10, [x0, #32]
+    orr v2.8b, v2.8b, v0.8b
+    ldp d5, d0, [x1, #16]
+    add x10, x10, x11, lsl #2
+    mov v5.d[1], v0.d[0]
+    mov v0.16b, v2.16b
+    orr v1.16b, v1.16b, v4.16b
+    mov v0.d[1], v3.d[0]
+    str q5, [x13, x11]
+    stp q0, q1, [x10]
+    dmb oshst
+    ldr x10, [x0, #24]
+    str w9, [x10]
+    ldr w9, [x0, #96]
+    cmp w9, #63
+    b.ls L1
+    dsb st
+    movi v2.2d, #0000000000000000
+    movi v3.2d, #0000000000000000
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldr x9, [x0]
+    str d2, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L2:
+    ldr w9, [x0, #72]
+    mov w10, #18
+    mov w11, #21
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
+hot_prepared_signaled_if:
+    ldp w9, w10, [x0, #64]
+    cmp w9, w10
+    b.eq L2
+    rev w10, w9
+    ldr x11, [x0, #48]
+    movi v3.2d, #0000000000000000
+    lsr w10, w10, #8
+    ldr d0, [x1]
+    ldr d5, [x4]
+    ldp x12, x13, [x1, #208]
+    cmp w2, #0
+    orr x10, x11, x10
+    ldp d2, d1, [x1, #24]
+    fmov d6, x10
+    ext v5.16b, v3.16b, v5.16b, #12
+    ldr d4, [x1, #40]
+    csel x11, x13, xzr, ne
+    adrp x10, .LCPI_0
+    lsl w13, w9, #4
+    eor x11, x11, x12
+    ldr w12, [x0, #56]
+    ldr q7, [x10, :lo12:.LCPI_0]
+    orr v3.8b, v6.8b, v0.8b
+    fmov d16, x11
+    fmov d6, x3
+    ldp x11, x10, [x0, #32]
+    mov v1.d[1], v4.d[0]
+    and x12, x12, x13
+    add w9, w9, #1
+    mov v0.16b, v3.16b
+    mov v6.d[1], v2.d[0]
+    orr v2.16b, v5.16b, v7.16b
+    add x11, x11, x12, lsl #2
+    and w9, w9, #0xffff
+    str w9, [x0, #64]
+    rev w9, w9
+    mov v0.d[1], v16.d[0]
+    str q6, [x10, x12]
+    stp q1, q2, [x11, #16]
+    str q0, [x11]
+    dmb oshst
+    ldr x10, [x0, #24]
+    str w9, [x10]
+    ldr w9, [x0, #96]
+    cmp w9, #63
+    b.ls L1
+    dsb st
+    movi v3.2d, #0000000000000000
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldp x9, x10, [x0]
+    str d3, [x9]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L2:
+    ldr w9, [x0, #72]
+    mov w10, #18
+    mov w11, #21
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
+hot_prepared_two_fences:
+    ldp w9, w10, [x0, #64]
+    cmp w9, w10
+    b.eq L2
+    rev w10, w9
+    ldr x11, [x0, #48]
+    movi v0.2d, #0000000000000000
+    lsr w10, w10, #8
+    ldp d1, d4, [x1]
+    ldr d2, [x2]
+    ldp d5, d6, [x1, #16]
+    orr x10, x11, x10
+    lsl w11, w9, #4
+    ldr w12, [x0, #56]
+    fmov d3, x10
+    ext v2.16b, v0.16b, v2.16b, #12
+    adrp x10, .LCPI_0
+    ldr q16, [x10, :lo12:.LCPI_0]
+    ldp x13, x10, [x0, #32]
+    mov v5.d[1], v6.d[0]
+    and x11, x12, x11
+    add w9, w9, #1
+    orr v3.8b, v3.8b, v1.8b
+    ldp d1, d7, [x1, #32]
+    orr v2.16b, v2.16b, v16.16b
+    add x12, x13, x11, lsl #2
+    and w9, w9, #0xffff
+    str q5, [x10, x11]
+    mov v0.16b, v3.16b
+    mov v1.d[1], v7.d[0]
+    str w9, [x0, #64]
+    rev w9, w9
+    mov v0.d[1], v4.d[0]
+    stp q1, q2, [x12, #16]
+    str q0, [x12]
+    dmb oshst
+    ldr x10, [x0, #24]
+    str w9, [x10]
+    ldr w9, [x0, #96]
+    cmp w9, #63
+    b.ls L1
+    dsb st
+    movi v3.2d, #0000000000000000
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldr x9, [x0]
+    str d3, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L2:
+    ldr w9, [x0, #72]
+    mov w10, #18
+    mov w11, #21
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
+hot_prepared_xrc_at:
+    ldp w9, w10, [x0, #64]
+    cmp w9, w10
+    b.eq L2
+    rev w10, w9
+    ldr x11, [x0, #48]
+    movi v1.2d, #0000000000000000
+    lsr w10, w10, #8
+    movi v3.2d, #0000000000000000
+    ldr d5, [x4]
+    ldp d0, d4, [x1]
+    rev w12, w3
+    orr x10, x11, x10
+    rev x13, x2
+    adrp x11, .LCPI_0
+    fmov d16, x10
+    mov v1.s[0], w12
+    fmov d2, x13
+    ldp d6, d7, [x1, #16]
+    ext v3.16b, v3.16b, v5.16b, #12
+    ldp x12, x10, [x0, #32]
+    lsl w13, w9, #4
+    orr v5.8b, v16.8b, v0.8b
+    ldr q16, [x11, :lo12:.LCPI_0]
+    ldr w11, [x0, #56]
+    mov v6.d[1], v7.d[0]
+    mov v2.d[1], v1.d[0]
+    add w9, w9, #1
+    ldp d1, d7, [x1, #32]
+    and x11, x11, x13
+    mov v0.16b, v5.16b
+    orr v3.16b, v3.16b, v16.16b
+    add x12, x12, x11, lsl #2
+    and w9, w9, #0xffff
+    str q6, [x10, x11]
+    mov v1.d[1], v7.d[0]
+    str w9, [x0, #64]
+    rev w9, w9
+    mov v0.d[1], v4.d[0]
+    stp q2, q3, [x12, #32]
+    stp q0, q1, [x12]
+    dmb oshst
+    ldr x10, [x0, #24]
+    str w9, [x10]
+    ldr w9, [x0, #96]
+    cmp w9, #63
+    b.ls L1
+    dsb st
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldr x9, [x0]
+    str d5, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L2:
+    ldr w9, [x0, #72]
     mov w10, #18
     mov w11, #21
     cmp w9, #0
@@ -8711,15 +9157,15 @@ L1:
     b <blueflame::queue::recv::queue::RecvQueue>::retire_any
 
 hot_retire_send:
-    ldp w9, w10, [x0, #60]
-    ldr w11, [x0, #56]
+    ldp w9, w10, [x0, #68]
+    ldr w11, [x0, #64]
     sub w12, w9, w10
     sub w10, w1, w12
     sub w14, w11, w12
     and w13, w10, #0xffff
     cmp w13, w14, uxth
     b.hs L1
-    ldr w11, [x0, #68]
+    ldr w11, [x0, #56]
     ldr x12, [x0, #40]
     and w11, w11, w1, lsl #4
     and w11, w11, #0xffff0
@@ -8734,7 +9180,7 @@ hot_retire_send:
     and w9, w9, #0xffff
     add w10, w11, #1
     str x12, [x8, #8]
-    str w9, [x0, #60]
+    str w9, [x0, #68]
     mov w9, #11
     strh w10, [x8, #16]
     strb w9, [x8]
@@ -8758,14 +9204,14 @@ hot_ring_staged:
     ldp w1, w9, [x8, #24]
     ldp x2, x3, [x8, #8]
     ldrb w10, [x8, #32]
-    str w9, [x0, #56]
+    str w9, [x0, #64]
     and w9, w9, #0xffff
     dmb oshst
     rev w9, w9
-    ldr x8, [x0, #48]
+    ldr x8, [x0, #24]
     str w9, [x8]
     tbz w10, #0, L1
-    ldr w8, [x0, #68]
+    ldr w8, [x0, #56]
     ldr x9, [x0, #32]
     and w8, w8, w1, lsl #4
     add x8, x9, w8, uxtw #2
@@ -8787,14 +9233,14 @@ L1:
     and w8, w8, #0x1fc
     cmp w8, #4
     b.ne L2
-    add x8, x0, #96
-    add x9, x0, #92
+    add x8, x0, #100
+    add x9, x0, #96
     tst x3, #0x100
     csel x8, x8, x9, eq
     ldr w8, [x8]
     cmp w8, #64
     b.lo L2
-    ldr w8, [x0, #68]
+    ldr w8, [x0, #56]
     ldr x9, [x0, #32]
     dsb st
     and w8, w8, w1, lsl #4
@@ -8819,10 +9265,10 @@ hot_session_inline:
     stp x22, x21, [sp, #176]
     stp x20, x19, [sp, #192]
     add x29, sp, #112
-    ldrb w9, [x0, #84]
+    ldrb w9, [x0, #88]
     cmp w9, #1
     b.ne L11
-    ldp w20, w9, [x0, #56]
+    ldp w20, w9, [x0, #64]
     subs w9, w9, w20
     b.eq L12
     ubfiz w9, w9, #2, #16
@@ -8830,44 +9276,44 @@ hot_session_inline:
     cmp w9, #63
     csel w19, w9, w10, lo
     cbz x2, L9
-    ldr w9, [x0, #68]
+    ldr w9, [x0, #56]
     lsl w22, w20, #4
     ldr x11, [x0, #32]
     lsl x12, x2, #6
-    mov w26, #128
+    mov w27, #128
     mov w21, wzr
     lsr w10, w9, #4
     and w9, w9, w22
-    movk w26, #15360, lsl #16
+    movk w27, #15360, lsl #16
     sub x25, x12, x2, lsl #2
     add w10, w10, #1
     and x10, x10, #0xffff
     sub x10, x10, x9, lsr #4
     add x9, x11, w9, uxtw #2
     lsl x10, x10, #2
-    add x28, x9, #32
+    add x26, x9, #32
     cmp x10, x19
     csel x10, x10, x19, lo
-    add x23, x9, x10, lsl #4
+    add x24, x9, x10, lsl #4
     sub x9, x29, #24
-    sub x24, x19, x10
-    orr x27, x9, #0x1
+    sub x23, x19, x10
+    orr x28, x9, #0x1
 L1:
-    add x9, x28, #64
-    cmp x9, x23
+    add x9, x26, #64
+    cmp x9, x24
     b.hi L3
     ldr w10, [x1]
     ldur x11, [x1, #4]
     add w21, w21, #1
-    orr x10, x26, x10, lsl #32
-    stp x10, x11, [x28]
+    orr x10, x27, x10, lsl #32
+    stp x10, x11, [x26]
     ldur q0, [x1, #12]
-    str q0, [x28, #16]
+    str q0, [x26, #16]
     ldur q0, [x1, #28]
-    str q0, [x28, #32]
+    str q0, [x26, #32]
     ldur q0, [x1, #44]
-    str q0, [x28, #48]
-    mov x28, x9
+    str q0, [x26, #48]
+    mov x26, x9
 L2:
     subs x25, x25, #60
     add x1, x1, #60
@@ -8881,35 +9327,36 @@ L3:
     sub x0, x29, #24
     mov x2, x1
     mov x1, x9
-    mov w3, #4
-    stp x28, x23, [x29, #-24]
-    stur x24, [x29, #-8]
+    mov w3, #60
+    mov w4, #4
+    stp x26, x24, [x29, #-24]
+    stur x23, [x29, #-8]
     str x2, [sp]
-    bl <blueflame::queue::send::session::Room>::around::<blueflame::wqe::payload::Inline<&[u8; 60]>>
+    bl <blueflame::queue::send::session::Room>::around
     ldur x8, [x29, #-48]
     cbz x8, L4
-    ldp x23, x24, [x29, #-40]
-    mov x28, x8
+    ldp x24, x23, [x29, #-40]
+    mov x26, x8
     ldp x0, x8, [sp, #8]
     add w21, w21, #1
     ldr x3, [sp, #24]
     ldr x1, [sp]
     b L2
 L4:
-    sub x8, x23, x28
+    sub x8, x24, x26
     add x9, x19, #4
     mov x0, x19
-    add x8, x24, x8, lsr #4
+    add x8, x23, x8, lsr #4
     sub x1, x9, x8
     sub x8, x29, #24
     bl <blueflame::queue::send::error::PostError>::session_full
-    ldr x8, [x27]
+    ldr x8, [x28]
     ldurb w9, [x29, #-24]
-    ldur x10, [x27, #7]
+    ldur x10, [x28, #7]
     ldr x3, [sp, #24]
     ldr x1, [sp]
     str x8, [sp, #32]
-    cmp w9, #23
+    cmp w9, #25
     ldp x0, x8, [sp, #8]
     stur x10, [sp, #39]
     b.eq L2
@@ -8917,42 +9364,42 @@ L4:
     ldur x11, [sp, #39]
     strb w9, [x8]
     str x10, [sp, #48]
+    mov x9, x11
     stur x11, [sp, #55]
     ldr x10, [sp, #48]
     stur x10, [x8, #1]
-    str x11, [x8, #8]
-    b L10
+    b L14
 L5:
     tst w21, #0xffff
     b.eq L9
-    sub x9, x23, x28
-    ldr x14, [x0, #16]
+    sub x9, x24, x26
+    ldr x16, [x0, #48]
+    adrp x17, .LCPI_0
+    add x9, x23, x9, lsr #4
     fmov d1, x3
-    add x9, x24, x9, lsr #4
-    mov w15, #687865856
-    orr x14, x14, x15
-    sub x10, x19, x9
+    ldr w11, [x0, #56]
+    ldr q0, [x17, :lo12:.LCPI_0]
+    mov w17, #687865856
+    sub x12, x19, x9
     rev w9, w20
-    and w12, w10, #0xff
-    lsr w13, w9, #8
-    add w11, w12, #3
-    cmp w12, #5
-    lsr w9, w11, #2
-    orr x13, x13, x10, lsl #56
-    adrp x10, .LCPI_0
-    ldr w11, [x0, #68]
-    ldr q0, [x10, :lo12:.LCPI_0]
+    orr x16, x16, x17
+    and w13, w12, #0xff
+    lsr w14, w9, #8
+    add w10, w13, #3
+    cmp w13, #5
+    lsr w9, w10, #2
+    ldp x15, x10, [x0, #32]
+    orr x12, x14, x12, lsl #56
+    and w14, w11, w22
     orr w18, w9, w21, lsl #16
-    ldp x16, x10, [x0, #32]
-    and w17, w11, w22
-    orr x2, x13, x14
-    sub x15, x18, #16, lsl #12
-    mov v1.d[1], x15
-    add x16, x16, w17, uxtw #2
-    stur q0, [x16, #8]
-    str x2, [x16]
-    str xzr, [x16, #24]
-    str q1, [x10, w17, uxtw]
+    add x15, x15, w14, uxtw #2
+    orr x2, x12, x16
+    sub x17, x18, #16, lsl #12
+    mov v1.d[1], x17
+    stur q0, [x15, #8]
+    str x2, [x15]
+    str xzr, [x15, #24]
+    str q1, [x10, w14, uxtw]
     b.lo L7
     fmov d0, x3
     and x11, x11, #0xffff0
@@ -8967,14 +9414,14 @@ L6:
     b.ne L6
 L7:
     add w9, w9, w20
-    ldr w1, [x0, #56]
+    ldr w1, [x0, #64]
     and w11, w21, #0xffff
     and w9, w9, #0xffff
     cmp w11, #1
-    str w9, [x0, #56]
+    str w9, [x0, #64]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #48]
+    ldr x10, [x0, #24]
     str w9, [x10]
     b.ne L8
     mov x3, xzr
@@ -8991,7 +9438,7 @@ L8:
     eor x9, x10, x9
     str x9, [x0]
 L9:
-    mov w9, #23
+    mov w9, #25
     strb w9, [x8]
 L10:
     ldp x20, x19, [sp, #192]
@@ -9003,191 +9450,177 @@ L10:
     add sp, sp, #208
     ret
 L11:
-    mov w9, #22
-    str x9, [x8]
-    b L10
+    mov w9, #24
+    b L13
 L12:
-    ldr w9, [x0, #64]
-    mov w10, #18
-    movk w10, #1, lsl #16
-    add x11, x10, #3
+    ldr w9, [x0, #72]
+    mov w10, #21
     cmp w9, #0
-    csel x9, x11, x10, eq
-    str x9, [x8]
+    mov w9, #18
+    csel w9, w10, w9, eq
+L13:
+    strb w9, [x8]
+    mov w9, #1
+    stur w9, [x8, #2]
+    mov w9, #134217728
+    strh wzr, [x8, #6]
+L14:
+    str x9, [x8, #8]
     b L10
 
 hot_session_pointers:
-    sub sp, sp, #224
-    stp x29, x30, [sp, #128]
-    stp x28, x27, [sp, #144]
-    stp x26, x25, [sp, #160]
-    stp x24, x23, [sp, #176]
-    stp x22, x21, [sp, #192]
-    stp x20, x19, [sp, #208]
-    add x29, sp, #128
-    ldrb w9, [x0, #84]
+    sub sp, sp, #176
+    stp x29, x30, [sp, #80]
+    stp x28, x27, [sp, #96]
+    stp x26, x25, [sp, #112]
+    stp x24, x23, [sp, #128]
+    stp x22, x21, [sp, #144]
+    stp x20, x19, [sp, #160]
+    add x29, sp, #80
+    ldrb w9, [x0, #88]
     cmp w9, #1
-    b.ne L15
-    ldp w20, w9, [x0, #56]
+    b.ne L14
+    ldp w20, w9, [x0, #64]
     subs w9, w9, w20
-    b.eq L16
+    b.eq L15
     ubfiz w9, w9, #2, #16
     mov w10, #63
     cmp w9, #63
     csel w19, w9, w10, lo
-    cbz x2, L13
-    ldr w9, [x0, #68]
+    cbz x2, L12
+    ldr w9, [x0, #56]
     lsl w22, w20, #4
     ldr x11, [x0, #32]
-    add x23, x1, x2, lsl #4
+    add x24, x1, x2, lsl #4
     mov w21, wzr
-    add x26, x19, #1
     lsr w10, w9, #4
     and w9, w9, w22
     add w10, w10, #1
     and x10, x10, #0xffff
     sub x10, x10, x9, lsr #4
     add x9, x11, w9, uxtw #2
+    sub x11, x29, #16
+    orr x26, x11, #0x1
     lsl x10, x10, #2
-    add x28, x9, #32
+    add x25, x9, #32
     cmp x10, x19
     csel x10, x10, x19, lo
-    sub x25, x19, x10
-    add x24, x9, x10, lsl #4
-    sub x10, x29, #40
-    orr x27, x10, #0x1
+    add x23, x9, x10, lsl #4
+    sub x27, x19, x10
 L1:
     ldr w9, [x1, #8]
     cmp w9, #1
-    b.lt L5
+    b.lt L4
     ldr x10, [x1]
     ldr w11, [x1, #12]
-    cmp x28, x24
-    b.eq L2
-    orr x9, x11, x9, lsl #32
-    rev x10, x10
-    rev x9, x9
-    stp x9, x10, [x28], #16
-    b L3
+    cmp x25, x23
+    b.eq L6
 L2:
-    cmn x28, #16
-    b.lo L7
     orr x9, x11, x9, lsl #32
-    add x11, x28, #16
     rev x10, x10
-    rev x9, x9
-    stp x9, x10, [x28]
-    mov x28, x11
-L3:
     add w21, w21, #1
-L4:
+    rev x9, x9
+    stp x9, x10, [x25], #16
+L3:
     add x1, x1, #16
-    cmp x1, x23
+    cmp x1, x24
     b.ne L1
-    b L9
-L5:
-    stp x0, x8, [sp]
-    sub x8, x29, #40
+    b L8
+L4:
+    str x0, [sp, #8]
+    mov x28, x8
+    sub x8, x29, #16
     mov w0, w9
     stp x3, x1, [sp, #16]
     bl <blueflame::wqe::error::EncodeError>::frame_size
-L6:
-    ldr x8, [x27]
-    ldurb w9, [x29, #-40]
-    ldur x10, [x27, #7]
-    ldp x3, x1, [sp, #16]
+L5:
+    ldr x8, [x26]
+    ldurb w9, [x29, #-16]
+    ldur x10, [x26, #7]
+    ldp x0, x3, [sp, #8]
+    ldr x1, [sp, #24]
+    cmp w9, #25
     str x8, [sp, #32]
-    cmp w9, #23
-    ldp x0, x8, [sp]
+    mov x8, x28
     stur x10, [sp, #39]
-    b.eq L4
+    b.eq L3
     b L17
+L6:
+    cbz x27, L7
+    ldr x25, [x0, #32]
+    add x23, x25, x27, lsl #4
+    mov x27, xzr
+    b L2
 L7:
     stp x3, x1, [sp, #16]
-    ldr x1, [x0, #32]
-    sub x2, x29, #16
-    stp x0, x8, [sp]
-    add x8, sp, #64
-    sub x0, x29, #40
-    mov w3, #1
-    stp x28, x24, [x29, #-40]
-    stp x25, x10, [x29, #-24]
-    stp w9, w11, [x29, #-8]
-    bl <blueflame::queue::send::session::Room>::around::<blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>
-    ldr x8, [sp, #64]
-    cbz x8, L8
-    ldp x24, x25, [sp, #72]
     mov x28, x8
-    ldp x0, x8, [sp]
-    ldp x3, x1, [sp, #16]
-    b L3
-L8:
-    sub x8, x29, #40
-    sub x1, x26, x25
+    sub x8, x29, #16
+    str x0, [sp, #8]
+    add x1, x19, #1
     mov x0, x19
     bl <blueflame::queue::send::error::PostError>::session_full
-    b L6
-L9:
+    b L5
+L8:
     tst w21, #0xffff
-    b.eq L13
-    sub x9, x24, x28
-    ldr x14, [x0, #16]
+    b.eq L12
+    sub x9, x23, x25
+    ldr x16, [x0, #48]
+    adrp x17, .LCPI_0
+    add x9, x27, x9, lsr #4
     fmov d1, x3
-    add x9, x25, x9, lsr #4
-    mov w15, #687865856
-    orr x14, x14, x15
-    sub x10, x19, x9
+    ldr w11, [x0, #56]
+    ldr q0, [x17, :lo12:.LCPI_0]
+    mov w17, #687865856
+    sub x12, x19, x9
     rev w9, w20
-    and w12, w10, #0xff
-    lsr w13, w9, #8
-    add w11, w12, #3
-    cmp w12, #5
-    lsr w9, w11, #2
-    orr x13, x13, x10, lsl #56
-    adrp x10, .LCPI_0
-    ldr w11, [x0, #68]
-    ldr q0, [x10, :lo12:.LCPI_0]
+    orr x16, x16, x17
+    and w13, w12, #0xff
+    lsr w14, w9, #8
+    add w10, w13, #3
+    cmp w13, #5
+    lsr w9, w10, #2
+    ldp x15, x10, [x0, #32]
+    orr x12, x14, x12, lsl #56
+    and w14, w11, w22
     orr w18, w9, w21, lsl #16
-    ldp x16, x10, [x0, #32]
-    and w17, w11, w22
-    orr x2, x13, x14
-    sub x15, x18, #16, lsl #12
-    mov v1.d[1], x15
-    add x16, x16, w17, uxtw #2
-    stur q0, [x16, #8]
-    str x2, [x16]
-    str xzr, [x16, #24]
-    str q1, [x10, w17, uxtw]
-    b.lo L11
+    add x15, x15, w14, uxtw #2
+    orr x2, x12, x16
+    sub x17, x18, #16, lsl #12
+    mov v1.d[1], x17
+    stur q0, [x15, #8]
+    str x2, [x15]
+    str xzr, [x15, #24]
+    str q1, [x10, w14, uxtw]
+    b.lo L10
     fmov d0, x3
     and x11, x11, #0xffff0
     add w12, w22, #16
     sub w13, w9, #1
     fmov d0, d0
-L10:
+L9:
     and x14, x12, x11
     subs w13, w13, #1
     add w12, w12, #16
     str q0, [x10, x14]
-    b.ne L10
-L11:
+    b.ne L9
+L10:
     add w9, w9, w20
-    ldr w1, [x0, #56]
+    ldr w1, [x0, #64]
     and w11, w21, #0xffff
     and w9, w9, #0xffff
     cmp w11, #1
-    str w9, [x0, #56]
+    str w9, [x0, #64]
     rev w9, w9
     dmb oshst
-    ldr x10, [x0, #48]
+    ldr x10, [x0, #24]
     str w9, [x10]
-    b.ne L12
+    b.ne L11
     mov x3, xzr
     mov x19, x8
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
     mov x8, x19
-    b L13
-L12:
+    b L12
+L11:
     dsb st
     ldr x9, [x0]
     str x2, [x9]
@@ -9195,122 +9628,149 @@ L12:
     ldr x10, [x0, #8]
     eor x9, x10, x9
     str x9, [x0]
-L13:
-    mov w9, #23
+L12:
+    mov w9, #25
     strb w9, [x8]
-L14:
-    ldp x20, x19, [sp, #208]
-    ldp x22, x21, [sp, #192]
-    ldp x24, x23, [sp, #176]
-    ldp x26, x25, [sp, #160]
-    ldp x28, x27, [sp, #144]
-    ldp x29, x30, [sp, #128]
-    add sp, sp, #224
+L13:
+    ldp x20, x19, [sp, #160]
+    ldp x22, x21, [sp, #144]
+    ldp x24, x23, [sp, #128]
+    ldp x26, x25, [sp, #112]
+    ldp x28, x27, [sp, #96]
+    ldp x29, x30, [sp, #80]
+    add sp, sp, #176
     ret
+L14:
+    mov w9, #24
+    b L16
 L15:
-    mov w9, #22
-    str x9, [x8]
-    b L14
-L16:
-    ldr w9, [x0, #64]
-    mov w10, #18
-    movk w10, #1, lsl #16
-    add x11, x10, #3
+    ldr w9, [x0, #72]
+    mov w10, #21
     cmp w9, #0
-    csel x9, x11, x10, eq
-    str x9, [x8]
-    b L14
+    mov w9, #18
+    csel w9, w10, w9, eq
+L16:
+    strb w9, [x8]
+    mov w9, #1
+    stur w9, [x8, #2]
+    mov w9, #134217728
+    strh wzr, [x8, #6]
+    str x9, [x8, #8]
+    b L13
 L17:
     ldr x10, [sp, #32]
     ldur x11, [sp, #39]
     strb w9, [x8]
-    str x10, [sp, #48]
-    stur x11, [sp, #55]
-    ldr x10, [sp, #48]
+    stur x10, [x29, #-32]
+    stur x11, [x29, #-25]
+    ldur x10, [x29, #-32]
     stur x10, [x8, #1]
     str x11, [x8, #8]
-    b L14
+    b L13
 
 hot_stage:
-    sub sp, sp, #128
-    stp x29, x30, [sp, #80]
-    str x21, [sp, #96]
-    stp x20, x19, [sp, #112]
-    add x29, sp, #80
-    ldr w9, [x0, #72]
-    ldr w19, [x0, #56]
-    cmp w9, #7
-    b.ls L2
-    ldr w9, [x0, #60]
-    cmp w19, w9
+    sub sp, sp, #272
+    stp x29, x30, [sp, #224]
+    stp x28, x21, [sp, #240]
+    stp x20, x19, [sp, #256]
+    add x29, sp, #224
+    ldr w9, [x0, #76]
+    ldr w19, [x0, #64]
+    rev w10, w2
+    cmp w9, #8
+    rev x9, x1
+    b.lo L2
+    ldr w11, [x0, #68]
+    cmp w19, w11
     b.eq L6
-    lsl w9, w19, #4
-    ldr w10, [x0, #68]
-    ldr x11, [x0, #40]
-    mov w14, #1
-    mov w15, #128
-    str w19, [x8, #24]
-    and x9, x10, x9
-    ldr x10, [x0, #16]
-    movk w15, #2048, lsl #16
-    add x11, x11, x9
-    ldp w13, w12, [x3]
-    stp x4, x14, [x11]
+    fmov d0, x9
+    ldp x12, x9, [x0, #40]
+    lsl w13, w19, #4
+    ldr w14, [x0, #56]
     rev w11, w19
-    orr x10, x10, #0x8000000
-    ldr x14, [x0, #32]
     lsr w11, w11, #8
-    orr x10, x10, #0x300000000000000
-    orr x13, x15, x13, lsl #32
-    add x9, x14, x9, lsl #2
-    orr x10, x10, x11
-    mov w11, #134217728
-    rev x14, x1
-    stp x0, x10, [x8]
-    stp x10, x11, [x9]
-    rev w11, w2
-    mov w10, #259
-    stp x14, x11, [x9, #16]
+    mov w16, #128
+    str w19, [x8, #24]
+    and x13, x14, x13
+    orr x9, x9, #0x8000000
+    movk w16, #2048, lsl #16
+    ldp w15, w14, [x3]
+    orr x9, x9, #0x300000000000000
+    mov v0.s[2], w10
+    mov w10, #134217728
+    orr x9, x9, x11
+    dup v1.2d, x10
+    add x10, x12, x13
+    orr x11, x16, x15, lsl #32
+    mov w12, #1
+    stp x0, x9, [x8]
+    stp x4, x12, [x10]
+    fmov d2, x11
+    mov v1.d[0], x9
+    ldr x10, [x0, #32]
+    mov v0.s[3], wzr
+    mov w9, #259
     add w11, w19, #1
-    stp x13, x12, [x9, #32]
-    ldr w9, [x0, #92]
-    str x10, [x8, #16]
-    cmp w9, #63
+    add x10, x10, x13, lsl #2
+    str x9, [x8, #16]
     and w9, w11, #0xffff
+    mov v2.d[1], x14
+    stp q1, q0, [x10]
+    str q2, [x10, #32]
+    ldr w10, [x0, #96]
+    cmp w10, #63
     cset w10, hi
 L1:
     str w9, [x8, #28]
     strb w10, [x8, #32]
-    ldp x20, x19, [sp, #112]
-    ldr x21, [sp, #96]
-    ldp x29, x30, [sp, #80]
-    add sp, sp, #128
+    ldp x20, x19, [sp, #256]
+    ldp x28, x21, [sp, #240]
+    ldp x29, x30, [sp, #224]
+    add sp, sp, #272
     ret
 L2:
-    mov x21, x8
+    mov x20, x8
+    mov w8, #134217728
+    movi v0.2d, #0000000000000000
+    stp x8, x4, [sp, #136]
+    mov w8, #1
+    mov x21, x0
+    stp xzr, x8, [sp, #152]
     mov w8, #8
-    mov x20, x0
-    stp x0, x3, [sp, #24]
-    add x0, sp, #24
-    strb w8, [sp, #64]
+    str x8, [sp, #184]
+    mov w8, #18
+    strb w8, [sp, #192]
+    adrp x8, .Lanon
+    add x8, x8, :lo12:.Lanon
+    stur q0, [sp, #76]
+    stur q0, [sp, #92]
+    stur q0, [sp, #108]
+    stur q0, [sp, #120]
+    ldr q0, [x8]
     mov x8, sp
-    str w19, [sp, #72]
-    str x1, [sp, #40]
-    str w2, [sp, #48]
-    str x4, [sp, #56]
-    bl blueflame::queue::send::place::short::out_of_line::<core::result::Result<blueflame::queue::send::place::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::send::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>
-    ldp x11, x9, [sp, #8]
-    ldr w8, [sp]
-    tbz w8, #0, L4
-    mov x8, x21
-    stp x11, x9, [x21]
+    str x0, [sp, #24]
+    add x0, sp, #24
+    str w19, [sp, #32]
+    str w10, [sp, #72]
+    stp xzr, x3, [sp, #168]
+    str xzr, [sp, #208]
+    str wzr, [sp, #216]
+    stp xzr, x9, [sp, #56]
+    stur q0, [sp, #40]
+    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>
+    ldp x8, x11, [sp]
+    ldr x9, [sp, #16]
+    cmp x8, #1
+    b.ne L4
+    mov x8, x20
+    stp x11, x9, [x20]
 L3:
     mov w10, #2
     strb w10, [x8, #32]
-    ldp x20, x19, [sp, #112]
-    ldr x21, [sp, #96]
-    ldp x29, x30, [sp, #80]
-    add sp, sp, #128
+    ldp x20, x19, [sp, #256]
+    ldp x28, x21, [sp, #240]
+    ldp x29, x30, [sp, #224]
+    add sp, sp, #272
     ret
 L4:
     and w8, w9, #0xff
@@ -9318,26 +9778,26 @@ L4:
     mov w10, wzr
     add w8, w8, #3
     lsr w12, w8, #2
-    mov x8, x21
+    mov x8, x20
     b.eq L5
     cmp w12, #1
     b.ne L5
-    add x10, x20, #96
-    add x13, x20, #92
+    add x10, x21, #100
+    add x13, x21, #96
     tst x9, #0x100
     csel x10, x10, x13, eq
     ldr w10, [x10]
     cmp w10, #63
     cset w10, hi
 L5:
-    stp x20, x11, [x8]
+    stp x21, x11, [x8]
     add w11, w12, w19
     str x9, [x8, #16]
     and w9, w11, #0xffff
     str w19, [x8, #24]
     b L1
 L6:
-    ldr w9, [x0, #64]
+    ldr w9, [x0, #72]
     mov w10, #18
     mov w11, #21
     cmp w9, #0
@@ -9348,8 +9808,8 @@ L6:
     b L3
 
 hot_warm_order:
-    ldr w8, [x0, #56]
-    ldr w9, [x0, #68]
+    ldr w8, [x0, #64]
+    ldr w9, [x0, #56]
     ldp x10, x12, [x0, #32]
     lsl w8, w8, #4
     and w11, w9, w8
@@ -9364,16 +9824,11 @@ hot_warm_order:
     prfm pstl1keep, [x10]
     add x8, x12, x8
     prfm pstl1keep, [x8]
-    ldr x8, [x0, #48]
+    add x9, x1, #14
+    ldr x8, [x0, #24]
     prfm pstl1keep, [x8]
-    prfm pldl1keep, [x1]
-    add x8, x1, #64
-    prfm pldl1keep, [x8]
-    add x8, x1, #128
-    prfm pldl1keep, [x8]
-    add x8, x1, #192
-    prfm pldl1keep, [x8]
-    add x8, x1, #256
+    prfm pldl1keep, [x9]
+    add x8, x1, #78
     prfm pldl1keep, [x8]
     ret
 
@@ -9413,146 +9868,6 @@ L1:
     ldr x19, [sp, #16]
     ldp x29, x30, [sp], #32
     b <blueflame::queue::striding::memory::BufferState>::free
-
-other_fire_doorbell_fence:
-    ldp w9, w10, [x0, #56]
-    cmp w9, w10
-    b.eq L2
-    rev w10, w9
-    movi v0.2d, #0000000000000000
-    ldr x11, [x0, #16]
-    lsr w10, w10, #8
-    movi v1.2d, #0000000000000000
-    ldr d2, [x2]
-    ldp d3, d4, [x1, #304]
-    orr x10, x11, x10
-    ldr w11, [x0, #68]
-    mov v0.d[0], x10
-    lsl w10, w9, #4
-    add w9, w9, #1
-    mov v3.d[1], v4.d[0]
-    ext v2.16b, v1.16b, v2.16b, #12
-    and w9, w9, #0xffff
-    ldp q4, q1, [x1, #32]
-    and x10, x11, x10
-    ldp x13, x12, [x0, #32]
-    str w9, [x0, #56]
-    rev w9, w9
-    orr v0.16b, v0.16b, v4.16b
-    ldr q4, [x1, #64]
-    add x11, x13, x10, lsl #2
-    str q3, [x12, x10]
-    orr v2.16b, v4.16b, v2.16b
-    stp q0, q1, [x11]
-    str q2, [x11, #32]
-    dmb oshst
-    ldr x10, [x0, #48]
-    str w9, [x10]
-    ldr w9, [x0, #92]
-    cmp w9, #63
-    b.ls L1
-    dsb st
-    movi v3.2d, #0000000000000000
-    ldr x9, [x0]
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    dgh
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L1:
-    dsb st
-    ldr x9, [x0]
-    str d0, [x9]
-    dsb st
-    ldr x10, [x0, #8]
-    eor x9, x10, x9
-    mov w10, #23
-    str x9, [x0]
-    strb w10, [x8]
-    ret
-L2:
-    ldr w9, [x0, #64]
-    mov w10, #18
-    mov w11, #21
-    cmp w9, #0
-    csel w9, w11, w10, eq
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
-    ret
-
-other_fire_thread_register:
-    ldp w9, w10, [x0, #48]
-    cmp w9, w10
-    b.eq L2
-    rev w10, w9
-    movi v0.2d, #0000000000000000
-    ldr x11, [x0]
-    lsr w10, w10, #8
-    movi v1.2d, #0000000000000000
-    ldr d2, [x2]
-    ldp d3, d4, [x1, #304]
-    orr x10, x11, x10
-    ldr w11, [x0, #60]
-    mov v0.d[0], x10
-    lsl w10, w9, #4
-    add w9, w9, #1
-    mov v3.d[1], v4.d[0]
-    ext v2.16b, v1.16b, v2.16b, #12
-    and w9, w9, #0xffff
-    ldp q4, q1, [x1, #32]
-    and x10, x11, x10
-    ldp x13, x12, [x0, #16]
-    str w9, [x0, #48]
-    rev w9, w9
-    orr v0.16b, v0.16b, v4.16b
-    ldr q4, [x1, #64]
-    add x11, x13, x10, lsl #2
-    str q3, [x12, x10]
-    orr v2.16b, v4.16b, v2.16b
-    stp q0, q1, [x11]
-    str q2, [x11, #32]
-    dmb oshst
-    ldr x10, [x0, #32]
-    str w9, [x10]
-    ldr w9, [x0, #84]
-    cmp w9, #63
-    b.ls L1
-    ldr x9, [x0, #40]
-    movi v3.2d, #0000000000000000
-    ldp x10, x11, [x9]
-    dsb st
-    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
-    dsb st
-    eor x10, x11, x10
-    stp x10, x11, [x9]
-    mov w9, #23
-    strb w9, [x8]
-    ret
-L1:
-    ldr x9, [x0, #40]
-    ldp x10, x11, [x9]
-    dsb st
-    str d0, [x10]
-    dsb st
-    eor x10, x11, x10
-    stp x10, x11, [x9]
-    mov w9, #23
-    strb w9, [x8]
-    ret
-L2:
-    ldr w9, [x0, #56]
-    mov w10, #18
-    mov w11, #21
-    cmp w9, #0
-    csel w9, w11, w10, eq
-    mov w10, #1
-    strb w9, [x8]
-    stur w10, [x8, #2]
-    ret
 
 other_flush:
     dsb st
@@ -10016,6 +10331,154 @@ L15:
     mov w11, #2
     stp w11, w13, [x8]
     stp x2, x9, [x8, #8]
+    ret
+
+other_prepared_doorbell_fence:
+    ldp w9, w10, [x0, #64]
+    cmp w9, w10
+    b.eq L2
+    rev w10, w9
+    ldr x11, [x0, #48]
+    movi v0.2d, #0000000000000000
+    lsr w10, w10, #8
+    ldp d1, d4, [x1]
+    ldr d2, [x2]
+    ldp d5, d6, [x1, #16]
+    orr x10, x11, x10
+    lsl w11, w9, #4
+    ldr w12, [x0, #56]
+    fmov d3, x10
+    ext v2.16b, v0.16b, v2.16b, #12
+    adrp x10, .LCPI_0
+    ldr q16, [x10, :lo12:.LCPI_0]
+    ldp x13, x10, [x0, #32]
+    mov v5.d[1], v6.d[0]
+    and x11, x12, x11
+    add w9, w9, #1
+    orr v3.8b, v3.8b, v1.8b
+    ldp d1, d7, [x1, #32]
+    orr v2.16b, v2.16b, v16.16b
+    add x12, x13, x11, lsl #2
+    and w9, w9, #0xffff
+    str q5, [x10, x11]
+    mov v0.16b, v3.16b
+    mov v1.d[1], v7.d[0]
+    str w9, [x0, #64]
+    rev w9, w9
+    mov v0.d[1], v4.d[0]
+    stp q1, q2, [x12, #16]
+    str q0, [x12]
+    dmb oshst
+    ldr x10, [x0, #24]
+    str w9, [x10]
+    ldr w9, [x0, #96]
+    cmp w9, #63
+    b.ls L1
+    dsb st
+    movi v3.2d, #0000000000000000
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    dgh
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L1:
+    dsb st
+    ldr x9, [x0]
+    str d3, [x9]
+    dsb st
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ret
+L2:
+    ldr w9, [x0, #72]
+    mov w10, #18
+    mov w11, #21
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
+other_prepared_thread_register:
+    ldp w9, w10, [x0, #56]
+    cmp w9, w10
+    b.eq L2
+    rev w10, w9
+    ldr x11, [x0, #40]
+    movi v0.2d, #0000000000000000
+    lsr w10, w10, #8
+    ldp d1, d4, [x1]
+    ldr d2, [x2]
+    ldp d5, d6, [x1, #16]
+    orr x10, x11, x10
+    lsl w11, w9, #4
+    ldr w12, [x0, #48]
+    fmov d3, x10
+    ext v2.16b, v0.16b, v2.16b, #12
+    adrp x10, .LCPI_0
+    ldr q16, [x10, :lo12:.LCPI_0]
+    ldp x13, x10, [x0, #24]
+    mov v5.d[1], v6.d[0]
+    and x11, x12, x11
+    add w9, w9, #1
+    orr v3.8b, v3.8b, v1.8b
+    ldp d1, d7, [x1, #32]
+    orr v2.16b, v2.16b, v16.16b
+    add x12, x13, x11, lsl #2
+    and w9, w9, #0xffff
+    str q5, [x10, x11]
+    mov v0.16b, v3.16b
+    mov v1.d[1], v7.d[0]
+    str w9, [x0, #56]
+    rev w9, w9
+    mov v0.d[1], v4.d[0]
+    stp q1, q2, [x12, #16]
+    str q0, [x12]
+    dmb oshst
+    ldr x10, [x0, #8]
+    str w9, [x10]
+    ldr w9, [x0, #88]
+    cmp w9, #63
+    b.ls L1
+    ldr x9, [x0, #16]
+    movi v3.2d, #0000000000000000
+    ldp x10, x11, [x9]
+    dsb st
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
+    dsb st
+    eor x10, x11, x10
+    stp x10, x11, [x9]
+    mov w9, #25
+    strb w9, [x8]
+    ret
+L1:
+    ldr x9, [x0, #16]
+    ldp x10, x11, [x9]
+    dsb st
+    str d3, [x10]
+    dsb st
+    eor x10, x11, x10
+    stp x10, x11, [x9]
+    mov w9, #25
+    strb w9, [x8]
+    ret
+L2:
+    ldr w9, [x0, #64]
+    mov w10, #18
+    mov w11, #21
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
     ret
 
 other_receive_frame:

@@ -7,62 +7,65 @@ hot_batch:
     push r13
     push r12
     push rbx
-    sub rsp, 152
+    sub rsp, 312
     mov rax, rdi
     test r9, r9
     je L9
     mov r15, r9
     mov r12, r8
     mov r14, rsi
-    mov qword ptr [rsp + 16], rax
+    mov qword ptr [rsp + 24], rax
     shl r15, 3
-    mov ebx, dword ptr [rsi + 56]
-    mov r9, rdx
-    bswap r9
-    mov r10d, ecx
-    bswap r10d
-    xor r8d, r8d
+    mov r13d, dword ptr [rsi + 64]
+    bswap rdx
+    bswap ecx
+    movq xmm3, rdx
+    movd xmm0, ecx
+    pslldq xmm0, 8
+    shufps xmm3, xmm0, 36
+    xor r9d, r9d
+    movabs rdi, 216172782248001536
+    movaps xmm4, xmmword ptr [rip + .LCPI_0]
     xor ebp, ebp
-    mov dword ptr [rsp], eax
-    mov qword ptr [rsp + 8], rax
-    xor r13d, r13d
-    xor r11d, r11d
-    mov dword ptr [rsp + 4], ecx
-    mov qword ptr [rsp + 24], rdx
-    mov qword ptr [rsp + 40], r9
-    mov qword ptr [rsp + 32], r10
+    mov dword ptr [rsp + 8], eax
+    mov qword ptr [rsp + 16], rax
+    xor ebx, ebx
+    xor r8d, r8d
+    mov dword ptr [rsp + 12], ecx
+    mov qword ptr [rsp + 32], rdx
+    movaps xmmword ptr [rsp + 64], xmm3
 L1:
-    cmp dword ptr [r14 + 72], 7
-    jbe L3
-    cmp ebx, dword ptr [r14 + 60]
+    cmp dword ptr [r14 + 76], 8
+    jb L3
+    cmp r13d, dword ptr [r14 + 68]
     je L12
-    mov r13d, ebx
-    bswap r13d
-    shr r13d, 8
-    or r13, qword ptr [r14 + 16]
-    movabs rax, 216172782248001536
-    or r13, rax
+    mov ebx, r13d
+    bswap ebx
+    shr ebx, 8
+    or rbx, qword ptr [r14 + 48]
+    or rbx, rdi
+    movq xmm0, rbx
+    shufps xmm0, xmm4, 228
     mov eax, dword ptr [r12]
-    mov edi, dword ptr [r12 + 4]
-    mov r8d, ebx
-    shl r8d, 4
-    and r8d, dword ptr [r14 + 68]
-    mov rsi, qword ptr [r14 + 40]
-    mov qword ptr [rsi + r8], rbp
-    mov qword ptr [rsi + r8 + 8], 1
-    mov rsi, qword ptr [r14 + 32]
-    mov qword ptr [rsi + 4*r8], r13
-    mov qword ptr [rsi + 4*r8 + 8], 134217728
-    mov qword ptr [rsi + 4*r8 + 16], r9
-    mov qword ptr [rsi + 4*r8 + 24], r10
     shl rax, 32
     or rax, 134217856
-    mov qword ptr [rsi + 4*r8 + 32], rax
-    mov qword ptr [rsi + 4*r8 + 40], rdi
-    inc ebx
-    movzx ebx, bx
-    inc r11
-    mov r8d, 259
+    movd xmm1, dword ptr [r12 + 4]
+    movq xmm2, rax
+    punpcklqdq xmm2, xmm1
+    mov rax, qword ptr [r14 + 40]
+    mov esi, r13d
+    shl esi, 4
+    and esi, dword ptr [r14 + 56]
+    mov qword ptr [rax + rsi], rbp
+    mov qword ptr [rax + rsi + 8], 1
+    mov rax, qword ptr [r14 + 32]
+    movups xmmword ptr [rax + 4*rsi], xmm0
+    movups xmmword ptr [rax + 4*rsi + 16], xmm3
+    movdqu xmmword ptr [rax + 4*rsi + 32], xmm2
+    inc r13d
+    movzx r13d, r13w
+    inc r8
+    mov r9d, 259
 L2:
     add r12, 8
     inc rbp
@@ -70,102 +73,121 @@ L2:
     jne L1
     jmp L5
 L3:
-    mov qword ptr [rsp + 64], r8
-    mov qword ptr [rsp + 48], r11
-    mov qword ptr [rsp + 96], r14
-    mov dword ptr [rsp + 144], ebx
-    mov qword ptr [rsp + 104], r12
-    mov qword ptr [rsp + 112], rdx
-    mov dword ptr [rsp + 120], ecx
-    mov qword ptr [rsp + 128], rbp
-    mov byte ptr [rsp + 136], 8
-    lea rdi, [rsp + 72]
-    lea rsi, [rsp + 96]
-    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<blueflame::queue::send::place::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::send::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>@GOTPCREL]
-    mov rax, qword ptr [rsp + 80]
-    mov rdx, qword ptr [rsp + 88]
-    cmp byte ptr [rsp + 72], 0
+    mov qword ptr [rsp + 56], r9
+    mov qword ptr [rsp + 40], r8
+    lea rax, [rsp + 296]
+    xorps xmm0, xmm0
+    movups xmmword ptr [rax - 96], xmm0
+    movups xmmword ptr [rax - 112], xmm0
+    movups xmmword ptr [rax - 128], xmm0
+    mov qword ptr [rsp + 112], r14
+    mov dword ptr [rsp + 120], r13d
+    mov qword ptr [rsp + 152], rdx
+    mov dword ptr [rsp + 160], ecx
+    mov dword ptr [rsp + 164], 0
+    mov qword ptr [rsp + 216], 0
+    mov qword ptr [rsp + 224], 134217728
+    mov qword ptr [rsp + 232], rbp
+    mov qword ptr [rsp + 240], 0
+    mov qword ptr [rsp + 248], 1
+    mov qword ptr [rsp + 256], 0
+    mov qword ptr [rsp + 264], r12
+    mov qword ptr [rsp + 272], 8
+    mov byte ptr [rsp + 280], 18
+    mov dword ptr [rax + 8], 0
+    mov qword ptr [rax], 0
+    movups xmm0, xmmword ptr [rip + .Lanon]
+    movups xmmword ptr [rax - 168], xmm0
+    mov qword ptr [rax - 152], 0
+    lea rdi, [rsp + 88]
+    lea rsi, [rsp + 112]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>@GOTPCREL]
+    mov rax, qword ptr [rsp + 96]
+    mov rdx, qword ptr [rsp + 104]
+    cmp byte ptr [rsp + 88], 0
     je L4
     mov ecx, eax
     shr ecx, 8
-    mov dword ptr [rsp], ecx
+    mov dword ptr [rsp + 8], ecx
     mov rcx, rax
     shr rcx, 48
-    mov qword ptr [rsp + 8], rcx
+    mov qword ptr [rsp + 16], rcx
     movzx ecx, al
-    cmp rcx, 23
-    mov r9, qword ptr [rsp + 40]
-    mov r10, qword ptr [rsp + 32]
-    mov r11, qword ptr [rsp + 48]
-    mov r8, qword ptr [rsp + 64]
+    cmp rcx, 25
+    movaps xmm3, xmmword ptr [rsp + 64]
+    movabs rdi, 216172782248001536
+    mov r8, qword ptr [rsp + 40]
+    movaps xmm4, xmmword ptr [rip + .LCPI_0]
+    mov r9, qword ptr [rsp + 56]
     jne L11
-    mov qword ptr [rsp + 56], rdx
-    mov ecx, dword ptr [rsp + 4]
-    mov rdx, qword ptr [rsp + 24]
+    mov qword ptr [rsp + 48], rdx
+    mov ecx, dword ptr [rsp + 12]
+    mov rdx, qword ptr [rsp + 32]
     jmp L2
 L4:
     movzx ecx, dl
     add ecx, 3
     shr ecx, 2
-    add ecx, ebx
-    movzx ebx, cx
-    mov r11, qword ptr [rsp + 48]
-    inc r11
-    mov r8, rdx
-    mov r13, rax
-    mov ecx, dword ptr [rsp + 4]
-    mov rdx, qword ptr [rsp + 24]
-    mov r9, qword ptr [rsp + 40]
-    mov r10, qword ptr [rsp + 32]
+    add ecx, r13d
+    movzx r13d, cx
+    mov r8, qword ptr [rsp + 40]
+    inc r8
+    mov r9, rdx
+    mov rbx, rax
+    mov ecx, dword ptr [rsp + 12]
+    mov rdx, qword ptr [rsp + 32]
+    movaps xmm3, xmmword ptr [rsp + 64]
+    movabs rdi, 216172782248001536
+    movaps xmm4, xmmword ptr [rip + .LCPI_0]
     jmp L2
 L5:
-    test r11, r11
-    mov rax, qword ptr [rsp + 16]
+    test r8, r8
+    mov rax, qword ptr [rsp + 24]
     je L9
     mov r15, rax
-    mov esi, dword ptr [r14 + 56]
-    mov dword ptr [r14 + 56], ebx
-    mov rax, qword ptr [r14 + 48]
-    movzx ecx, bx
+    mov esi, dword ptr [r14 + 64]
+    mov dword ptr [r14 + 64], r13d
+    mov rax, qword ptr [r14 + 24]
+    movzx ecx, r13w
     bswap ecx
     mov dword ptr [rax], ecx
-    cmp r11, 1
+    cmp r8, 1
     jne L6
-    movzx eax, r8b
+    movzx eax, r9b
     add eax, 3
     and eax, -4
     cmp ax, 4
     setne al
-    test r8b, -2
+    test r9b, -2
     sete cl
     or cl, al
     cmp cl, 1
     je L7
     xor eax, eax
-    test r8d, 256
+    test r9d, 256
     sete al
-    cmp dword ptr [r14 + 4*rax + 92], 64
+    cmp dword ptr [r14 + 4*rax + 96], 64
     jb L7
     shl esi, 4
-    and esi, dword ptr [r14 + 68]
+    and esi, dword ptr [r14 + 56]
     mov rax, qword ptr [r14 + 32]
     sfence
     mov rcx, qword ptr [r14]
     movsd xmm0, qword ptr [rax + 4*rsi]
     movsd xmm1, qword ptr [rax + 4*rsi + 8]
     movlhps xmm0, xmm1
-    movsd xmm1, qword ptr [rax + 4*rsi + 16]
-    movsd xmm2, qword ptr [rax + 4*rsi + 24]
-    movlhps xmm1, xmm2
-    movsd xmm2, qword ptr [rax + 4*rsi + 32]
-    movsd xmm3, qword ptr [rax + 4*rsi + 40]
-    movlhps xmm2, xmm3
+    movq xmm1, qword ptr [rax + 4*rsi + 16]
+    movq xmm2, qword ptr [rax + 4*rsi + 24]
+    punpcklqdq xmm1, xmm2
+    movq xmm2, qword ptr [rax + 4*rsi + 32]
+    movq xmm3, qword ptr [rax + 4*rsi + 40]
+    punpcklqdq xmm2, xmm3
     movsd xmm3, qword ptr [rax + 4*rsi + 48]
     movsd xmm4, qword ptr [rax + 4*rsi + 56]
     movlhps xmm3, xmm4
     movaps xmmword ptr [rcx], xmm0
-    movaps xmmword ptr [rcx + 16], xmm1
-    movaps xmmword ptr [rcx + 32], xmm2
+    movdqa xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx + 32], xmm2
     movaps xmmword ptr [rcx + 48], xmm3
     sfence
     xor rcx, qword ptr [r14 + 8]
@@ -174,22 +196,22 @@ L5:
 L6:
     sfence
     mov rax, qword ptr [r14]
-    mov qword ptr [rax], r13
+    mov qword ptr [rax], rbx
     sfence
     xor rax, qword ptr [r14 + 8]
     mov qword ptr [r14], rax
     jmp L8
 L7:
     mov rdi, r14
-    mov rdx, r13
-    mov rcx, r8
+    mov rdx, rbx
+    mov rcx, r9
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
 L8:
     mov rax, r15
 L9:
-    mov byte ptr [rax], 23
+    mov byte ptr [rax], 25
 L10:
-    add rsp, 152
+    add rsp, 312
     pop rbx
     pop r12
     pop r13
@@ -205,23 +227,23 @@ L11:
     jmp L13
 L12:
     xor eax, eax
-    cmp dword ptr [r14 + 64], 0
+    cmp dword ptr [r14 + 72], 0
     sete al
     lea rcx, [rax + 2*rax]
     add rcx, 18
     mov eax, 65536
     xor esi, esi
-    mov rdi, qword ptr [rsp + 56]
+    mov rdi, qword ptr [rsp + 48]
 L13:
-    movzx edx, word ptr [rsp + 8]
+    movzx edx, word ptr [rsp + 16]
     shl rdx, 48
     or rdx, rsi
-    movzx esi, byte ptr [rsp]
+    movzx esi, byte ptr [rsp + 8]
     shl esi, 8
     or rsi, rax
     or rsi, rdx
     or rsi, rcx
-    mov rax, qword ptr [rsp + 16]
+    mov rax, qword ptr [rsp + 24]
     mov qword ptr [rax], rsi
     mov qword ptr [rax + 8], rdi
     jmp L10
@@ -233,105 +255,120 @@ hot_batch_datagrams:
     push r13
     push r12
     push rbx
-    sub rsp, 200
-    mov rbx, rdi
+    sub rsp, 328
+    mov rbp, rdi
     test r8, r8
     je L8
-    mov r12, r8
-    mov r13, rcx
+    mov r15, r8
+    mov r12, rcx
     mov r14, rsi
-    mov qword ptr [rsp], rbx
-    shl r12, 3
-    mov ebp, dword ptr [rsi + 56]
-    movups xmm0, xmmword ptr [rdx]
-    movups xmm1, xmmword ptr [rdx + 16]
-    movups xmm2, xmmword ptr [rdx + 32]
-    xor r15d, r15d
-    movabs r10, 360287970357411840
-    xor ebx, ebx
+    mov qword ptr [rsp + 8], rbp
+    shl r15, 3
+    mov ebx, dword ptr [rsi + 64]
+    movdqu xmm4, xmmword ptr [rdx]
+    movups xmm5, xmmword ptr [rdx + 16]
+    movups xmm6, xmmword ptr [rdx + 32]
     xor ecx, ecx
+    movabs r8, 360287970357411840
+    movaps xmm7, xmmword ptr [rip + .LCPI_0]
+    movd xmm8, dword ptr [rip + .LCPI_2]
+    mov eax, 2
+    movq xmm9, rax
+    xor ebp, ebp
+    xor r13d, r13d
     xor r9d, r9d
-    mov qword ptr [rsp + 8], rdx
-    movaps xmmword ptr [rsp + 64], xmm0
-    movaps xmmword ptr [rsp + 48], xmm1
-    movaps xmmword ptr [rsp + 32], xmm2
+    movdqa xmmword ptr [rsp + 80], xmm4
+    movaps xmmword ptr [rsp + 64], xmm5
+    movaps xmmword ptr [rsp + 48], xmm6
+    movdqa xmmword ptr [rsp + 32], xmm9
 L1:
-    cmp dword ptr [r14 + 72], 7
-    jbe L3
-    mov ecx, dword ptr [r14 + 60]
-    sub ecx, ebp
+    cmp dword ptr [r14 + 76], 8
+    jb L3
+    mov ecx, dword ptr [r14 + 68]
+    sub ecx, ebx
     cmp cx, 1
     jbe L11
-    mov r15d, ebp
-    bswap r15d
-    shr r15d, 8
-    or r15, qword ptr [r14 + 16]
-    or r15, r10
-    mov eax, dword ptr [r13]
-    mov ecx, dword ptr [r13 + 4]
-    shl rax, 32
-    mov r8d, ebp
-    shl r8d, 4
-    mov esi, dword ptr [r14 + 68]
-    and esi, r8d
-    mov rdi, qword ptr [r14 + 40]
-    mov qword ptr [rdi + rsi], rbx
-    mov qword ptr [rdi + rsi + 8], 2
+    mov r13d, ebx
+    bswap r13d
+    shr r13d, 8
+    or r13, qword ptr [r14 + 48]
+    or r13, r8
+    movq xmm0, r13
+    shufps xmm0, xmm7, 228
+    movq xmm1, qword ptr [r12]
+    pslldq xmm1, 4
+    por xmm1, xmm8
+    movq xmm2, rbp
+    mov rax, qword ptr [r14 + 40]
+    mov ecx, ebx
+    shl ecx, 4
+    mov edx, dword ptr [r14 + 56]
+    mov esi, edx
+    and esi, ecx
+    movdqa xmm3, xmm2
+    punpcklqdq xmm3, xmm9
+    movdqa xmmword ptr [rax + rsi], xmm3
     mov rdi, qword ptr [r14 + 32]
-    mov qword ptr [rdi + 4*rsi], r15
-    mov qword ptr [rdi + 4*rsi + 8], 134217728
-    movups xmmword ptr [rdi + 4*rsi + 16], xmm0
-    movups xmmword ptr [rdi + 4*rsi + 32], xmm1
-    movups xmmword ptr [rdi + 4*rsi + 48], xmm2
-    add r8d, 16
-    and r8d, dword ptr [r14 + 68]
-    or rax, 134217856
-    and r8d, 1048560
-    mov rsi, qword ptr [r14 + 40]
-    mov qword ptr [rsi + r8], rbx
-    mov qword ptr [rsi + r8 + 8], 0
-    mov rsi, qword ptr [r14 + 32]
-    mov qword ptr [rsi + 4*r8], rax
-    mov qword ptr [rsi + 4*r8 + 8], rcx
-    add ebp, 2
-    movzx ebp, bp
+    movaps xmmword ptr [rdi + 4*rsi], xmm0
+    movdqa xmmword ptr [rdi + 4*rsi + 16], xmm4
+    movaps xmmword ptr [rdi + 4*rsi + 32], xmm5
+    movaps xmmword ptr [rdi + 4*rsi + 48], xmm6
+    add ecx, 16
+    and ecx, edx
+    and ecx, 1048560
+    movdqa xmmword ptr [rax + rcx], xmm2
+    movdqa xmmword ptr [rdi + 4*rcx], xmm1
+    add ebx, 2
+    movzx ebx, bx
     inc r9
     mov ecx, 261
 L2:
-    add r13, 8
-    inc rbx
-    add r12, -8
+    add r12, 8
+    inc rbp
+    add r15, -8
     jne L1
     jmp L5
 L3:
     mov qword ptr [rsp + 24], rcx
     mov qword ptr [rsp + 16], r9
-    mov qword ptr [rsp + 112], r14
-    mov dword ptr [rsp + 192], ebp
-    mov qword ptr [rsp + 120], r13
-    movups xmm0, xmmword ptr [rdx]
-    movups xmm1, xmmword ptr [rdx + 16]
-    movups xmm2, xmmword ptr [rdx + 32]
-    lea rax, [rsp + 128]
-    movups xmmword ptr [rax + 32], xmm2
-    movups xmmword ptr [rax + 16], xmm1
-    movups xmmword ptr [rax], xmm0
-    mov qword ptr [rsp + 176], rbx
-    mov byte ptr [rsp + 184], 8
-    lea rdi, [rsp + 88]
-    lea rsi, [rsp + 112]
-    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<blueflame::queue::send::place::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>@GOTPCREL]
-    mov rax, qword ptr [rsp + 96]
-    mov rsi, qword ptr [rsp + 104]
-    cmp byte ptr [rsp + 88], 0
+    lea rax, [rsp + 312]
+    xorps xmm0, xmm0
+    movups xmmword ptr [rax - 96], xmm0
+    mov qword ptr [rsp + 128], r14
+    mov dword ptr [rsp + 136], ebx
+    movdqu xmmword ptr [rsp + 168], xmm4
+    movups xmmword ptr [rsp + 184], xmm5
+    movups xmmword ptr [rsp + 200], xmm6
+    mov qword ptr [rsp + 232], 0
+    mov qword ptr [rsp + 240], 134217728
+    mov qword ptr [rsp + 248], rbp
+    mov qword ptr [rsp + 256], 0
+    mov qword ptr [rsp + 264], 1
+    mov qword ptr [rsp + 272], 0
+    mov qword ptr [rsp + 280], r12
+    mov qword ptr [rsp + 288], 8
+    mov byte ptr [rsp + 296], 18
+    mov dword ptr [rax + 8], 0
+    mov qword ptr [rax], 0
+    movups xmm0, xmmword ptr [rip + .Lanon]
+    movups xmmword ptr [rax - 168], xmm0
+    mov qword ptr [rax - 152], 0
+    lea rdi, [rsp + 104]
+    lea rsi, [rsp + 128]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>@GOTPCREL]
+    mov rax, qword ptr [rsp + 112]
+    mov rsi, qword ptr [rsp + 120]
+    cmp byte ptr [rsp + 104], 0
     je L4
-    cmp al, 23
-    mov rdx, qword ptr [rsp + 8]
-    movaps xmm0, xmmword ptr [rsp + 64]
+    cmp al, 25
+    movdqa xmm4, xmmword ptr [rsp + 80]
+    movaps xmm5, xmmword ptr [rsp + 64]
+    movaps xmm6, xmmword ptr [rsp + 48]
+    movabs r8, 360287970357411840
     mov r9, qword ptr [rsp + 16]
-    movaps xmm1, xmmword ptr [rsp + 48]
-    movaps xmm2, xmmword ptr [rsp + 32]
-    movabs r10, 360287970357411840
+    movaps xmm7, xmmword ptr [rip + .LCPI_0]
+    movd xmm8, dword ptr [rip + .LCPI_2]
+    movdqa xmm9, xmmword ptr [rsp + 32]
     mov rcx, qword ptr [rsp + 24]
     je L2
     jmp L10
@@ -339,26 +376,28 @@ L4:
     movzx edx, sil
     add edx, 3
     shr edx, 2
-    add edx, ebp
-    movzx ebp, dx
+    add edx, ebx
+    movzx ebx, dx
     mov r9, qword ptr [rsp + 16]
     inc r9
-    mov r15, rax
     mov rcx, rsi
-    mov rdx, qword ptr [rsp + 8]
-    movaps xmm0, xmmword ptr [rsp + 64]
-    movaps xmm1, xmmword ptr [rsp + 48]
-    movaps xmm2, xmmword ptr [rsp + 32]
-    movabs r10, 360287970357411840
+    mov r13, rax
+    movdqa xmm4, xmmword ptr [rsp + 80]
+    movaps xmm5, xmmword ptr [rsp + 64]
+    movaps xmm6, xmmword ptr [rsp + 48]
+    movabs r8, 360287970357411840
+    movaps xmm7, xmmword ptr [rip + .LCPI_0]
+    movd xmm8, dword ptr [rip + .LCPI_2]
+    movdqa xmm9, xmmword ptr [rsp + 32]
     jmp L2
 L5:
     test r9, r9
-    mov rbx, qword ptr [rsp]
+    mov rbp, qword ptr [rsp + 8]
     je L8
-    mov esi, dword ptr [r14 + 56]
-    mov dword ptr [r14 + 56], ebp
-    mov rax, qword ptr [r14 + 48]
-    movzx edx, bp
+    mov esi, dword ptr [r14 + 64]
+    mov dword ptr [r14 + 64], ebx
+    mov rax, qword ptr [r14 + 24]
+    movzx edx, bx
     bswap edx
     mov dword ptr [rax], edx
     cmp r9, 1
@@ -376,29 +415,29 @@ L5:
     xor eax, eax
     test ecx, 256
     sete al
-    cmp dword ptr [r14 + 4*rax + 92], 64
+    cmp dword ptr [r14 + 4*rax + 96], 64
     jb L7
     shl esi, 4
-    and esi, dword ptr [r14 + 68]
+    and esi, dword ptr [r14 + 56]
     mov rax, qword ptr [r14 + 32]
     sfence
     mov rcx, qword ptr [r14]
     movsd xmm0, qword ptr [rax + 4*rsi]
     movsd xmm1, qword ptr [rax + 4*rsi + 8]
     movlhps xmm0, xmm1
-    movsd xmm1, qword ptr [rax + 4*rsi + 16]
-    movsd xmm2, qword ptr [rax + 4*rsi + 24]
-    movlhps xmm1, xmm2
-    movsd xmm2, qword ptr [rax + 4*rsi + 32]
-    movsd xmm3, qword ptr [rax + 4*rsi + 40]
-    movlhps xmm2, xmm3
-    movsd xmm3, qword ptr [rax + 4*rsi + 48]
-    movsd xmm4, qword ptr [rax + 4*rsi + 56]
-    movlhps xmm3, xmm4
+    movq xmm1, qword ptr [rax + 4*rsi + 16]
+    movq xmm2, qword ptr [rax + 4*rsi + 24]
+    punpcklqdq xmm1, xmm2
+    movq xmm2, qword ptr [rax + 4*rsi + 32]
+    movq xmm3, qword ptr [rax + 4*rsi + 40]
+    punpcklqdq xmm2, xmm3
+    movq xmm3, qword ptr [rax + 4*rsi + 48]
+    movq xmm4, qword ptr [rax + 4*rsi + 56]
+    punpcklqdq xmm3, xmm4
     movaps xmmword ptr [rcx], xmm0
-    movaps xmmword ptr [rcx + 16], xmm1
-    movaps xmmword ptr [rcx + 32], xmm2
-    movaps xmmword ptr [rcx + 48], xmm3
+    movdqa xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx + 32], xmm2
+    movdqa xmmword ptr [rcx + 48], xmm3
     sfence
     xor rcx, qword ptr [r14 + 8]
     mov qword ptr [r14], rcx
@@ -406,20 +445,20 @@ L5:
 L6:
     sfence
     mov rax, qword ptr [r14]
-    mov qword ptr [rax], r15
+    mov qword ptr [rax], r13
     sfence
     xor rax, qword ptr [r14 + 8]
     mov qword ptr [r14], rax
     jmp L8
 L7:
     mov rdi, r14
-    mov rdx, r15
+    mov rdx, r13
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
 L8:
-    mov byte ptr [rbx], 23
+    mov byte ptr [rbp], 25
 L9:
-    mov rax, rbx
-    add rsp, 200
+    mov rax, rbp
+    add rsp, 328
     pop rbx
     pop r12
     pop r13
@@ -430,18 +469,18 @@ L9:
 L10:
     mov rdx, rax
     and rdx, -256
-    mov rbx, qword ptr [rsp]
+    mov rbp, qword ptr [rsp + 8]
     jmp L14
 L11:
-    movzx esi, word ptr [r14 + 64]
+    movzx esi, word ptr [r14 + 72]
     test si, si
     je L12
-    mov edx, dword ptr [r14 + 68]
+    mov edx, dword ptr [r14 + 56]
     shr edx, 4
     inc edx
     mov eax, 19
     cmp dx, 2
-    mov rbx, qword ptr [rsp]
+    mov rbp, qword ptr [rsp + 8]
     jb L13
     xor eax, eax
     cmp si, 1
@@ -452,7 +491,7 @@ L11:
     jmp L13
 L12:
     mov eax, 21
-    mov rbx, qword ptr [rsp]
+    mov rbp, qword ptr [rsp + 8]
 L13:
     movzx edx, dx
     shl rdx, 32
@@ -461,8 +500,8 @@ L13:
 L14:
     movzx eax, al
     or rax, rdx
-    mov qword ptr [rbx], rax
-    mov qword ptr [rbx + 8], rsi
+    mov qword ptr [rbp], rax
+    mov qword ptr [rbp + 8], rsi
     jmp L9
 
 hot_batch_list:
@@ -472,431 +511,257 @@ hot_batch_list:
     push r13
     push r12
     push rbx
-    sub rsp, 280
+    sub rsp, 264
     mov rax, rdi
-    mov r14d, dword ptr [rsi + 56]
-    mov byte ptr [rsp + 75], 0
-    mov word ptr [rsp + 73], 0
-    pxor xmm0, xmm0
-    movdqu xmmword ptr [rsp + 88], xmm0
-    movdqu xmmword ptr [rsp + 104], xmm0
-    mov ebp, edx
-    or ebp, -256
-    bswap ebp
-    movdqa xmmword ptr [rsp + 224], xmm0
-    movdqu xmmword ptr [rsp + 236], xmm0
-    movdqu xmmword ptr [rsp + 252], xmm0
-    mov rbx, qword ptr [rcx]
-    mov edi, dword ptr [rcx + 8]
-    mov r10d, dword ptr [rcx + 20]
-    mov dword ptr [rsp + 148], r10d
-    mov r10, qword ptr [rcx + 12]
-    mov qword ptr [rsp + 140], r10
-    mov r10d, dword ptr [rcx + 24]
-    mov r11d, dword ptr [rcx + 36]
-    mov dword ptr [rsp + 164], r11d
-    mov r11, qword ptr [rcx + 28]
-    mov qword ptr [rsp + 156], r11
-    mov r15d, dword ptr [rcx + 40]
-    mov r11d, r15d
-    mov r12d, dword ptr [rcx + 52]
-    mov dword ptr [rsp + 180], r12d
-    mov r12, qword ptr [rcx + 44]
-    mov qword ptr [rsp + 172], r12
-    mov r12, r10
-    add r12, rdi
-    mov r13d, dword ptr [rsp + 264]
-    mov dword ptr [rsp + 56], r13d
-    movdqu xmm1, xmmword ptr [rsp + 248]
-    movdqu xmmword ptr [rsp + 40], xmm1
-    movdqu xmmword ptr [rsp + 16], xmm0
-    mov qword ptr [rsp], rsi
-    mov dword ptr [rsp + 216], r14d
-    mov dword ptr [rsp + 8], 0
-    mov dword ptr [rsp + 12], ebp
-    mov qword ptr [rsp + 60], 0
-    mov dword ptr [rsp + 68], 0
-    mov byte ptr [rsp + 72], -128
-    mov dword ptr [rsp + 76], 1024
-    movabs r13, 81064930731622400
-    mov qword ptr [rsp + 80], r13
-    mov dword ptr [rsp + 120], edx
-    mov qword ptr [rsp + 128], rbx
-    mov dword ptr [rsp + 136], edi
-    mov dword ptr [rsp + 152], r10d
-    mov dword ptr [rsp + 168], r15d
-    mov rbx, qword ptr [rcx + 56]
-    mov ecx, dword ptr [rcx + 56]
-    add r15, rcx
-    add r15, r12
-    bswap r15
-    mov qword ptr [rsp + 32], r15
-    mov qword ptr [rsp + 184], rbx
-    mov word ptr [rsp + 192], 4
-    mov qword ptr [rsp + 200], 0
-    mov byte ptr [rsp + 208], 0
-    test edi, edi
-    js L1
-    test r10d, r10d
-    js L2
+    mov r11d, dword ptr [rcx + 8]
     test r11d, r11d
+    js L6
+    mov ebx, dword ptr [rcx + 24]
+    test ebx, ebx
     js L3
-    test ecx, ecx
+    movsxd r12, dword ptr [rcx + 40]
+    test r12, r12
     js L4
-    mov edi, dword ptr [rsi + 60]
-    sub edi, r14d
-    cmp di, 2
-    jbe L18
-    mov ecx, dword ptr [rsi + 68]
-    mov edi, r14d
-    shl edi, 4
-    mov r11d, ecx
-    and ecx, edi
-    mov r10, qword ptr [rsi + 32]
-    lea ebx, [4*r11 + 64]
-    and ebx, 4194240
-    lea r11, [r10 + rbx]
-    movzx r15d, byte ptr [rsi + 122]
-    mov r12d, r14d
-    bswap r12d
-    shr r12d, 8
-    or r12, qword ptr [rsi + 16]
-    movabs r13, 864691129075892224
-    or r13, r12
-    mov r12d, edx
-    bswap r12d
-    shl r15, 27
-    shl r12, 32
-    or r12, r15
-    mov qword ptr [r10 + 4*rcx], r13
-    mov qword ptr [r10 + 4*rcx + 8], r12
-    movups xmm0, xmmword ptr [rsp + 72]
-    movups xmm1, xmmword ptr [rsp + 88]
-    movups xmm2, xmmword ptr [rsp + 104]
-    movups xmmword ptr [r10 + 4*rcx + 16], xmm0
-    movups xmmword ptr [r10 + 4*rcx + 32], xmm1
-    movups xmmword ptr [r10 + 4*rcx + 48], xmm2
-    lea r15, [r10 + 4*rcx]
-    add r15, 64
-    lea r12, [4*rcx + 64]
-    cmp r12, rbx
-    cmove r15, r10
-    lea r12, [r15 + 16]
-    cmp r12, r11
-    cmove r12, r10
+    movsxd r14, dword ptr [rcx + 56]
+    test r14, r14
+    js L5
+    mov dword ptr [rsp + 12], r9d
+    mov qword ptr [rsp + 32], r8
+    mov r8d, dword ptr [rsi + 64]
+    mov r10d, dword ptr [rsi + 68]
+    sub r10d, r8d
+    cmp r10w, 2
+    jbe L16
+    mov r13d, edx
+    or r13d, -256
+    bswap r13d
+    bswap edx
+    mov qword ptr [rsp + 24], rdx
+    shl rdx, 32
+    add r11d, ebx
+    add r12, r14
+    add r12, r11
+    bswap r12
+    shl r13, 32
+    mov r11, qword ptr [rsi + 32]
+    mov r9, qword ptr [rsi + 40]
+    mov ebp, dword ptr [rsi + 56]
+    movzx r10d, byte ptr [rsi + 60]
+    mov r15d, r8d
+    shl r15d, 4
+    mov r14d, ebp
+    and r14d, r15d
+    mov edi, r8d
+    bswap edi
+    shr edi, 8
+    or rdi, qword ptr [rsi + 48]
+    movabs rbx, 864691129075892224
+    or rbx, rdi
+    lea rdi, [4*r14]
+    mov qword ptr [r11 + 4*r14], rbx
+    mov ebx, ebp
+    shr ebx
+    and ebx, -8
+    shl r10, 27
+    mov qword ptr [rsp + 16], rdx
+    or r10, rdx
+    mov qword ptr [r11 + 4*r14 + 8], r10
+    movabs r10, 4398046511232
+    mov qword ptr [r11 + 4*r14 + 16], r10
+    movabs r10, 81064930731622400
+    mov qword ptr [r11 + 4*r14 + 24], r10
+    lea r10, [r11 + 8*rbx]
+    add r10, 64
+    shl rbx, 3
+    xorpd xmm0, xmm0
+    movupd xmmword ptr [r11 + 4*r14 + 32], xmm0
+    cmp rdi, rbx
+    lea rdi, [r11 + 4*r14 + 64]
+    cmove rdi, r11
+    movupd xmmword ptr [r11 + 4*r14 + 48], xmm0
+    lea rbx, [rdi + 16]
+    cmp rbx, r10
+    cmove rbx, r11
+    mov qword ptr [rdi], r13
+    lea r13, [rbx + 16]
+    cmp r13, r10
+    cmove r13, r11
+    mov qword ptr [rdi + 8], 0
+    mov qword ptr [rbx], 0
+    mov qword ptr [rbx + 8], r12
+    lea rdi, [r13 + 16]
+    cmp rdi, r10
+    cmove rdi, r11
+    movupd xmmword ptr [r13], xmm0
+    lea rbx, [rdi + 16]
+    cmp rbx, r10
+    cmove rbx, r11
+    movupd xmmword ptr [rdi], xmm0
+    mov edi, dword ptr [rcx + 12]
+    lea r12, [rbx + 16]
+    cmp r12, r10
+    cmove r12, r11
+    mov r13d, dword ptr [rcx + 8]
+    shl r13, 32
+    or r13, rdi
+    mov rdi, qword ptr [rcx]
+    bswap r13
+    bswap rdi
+    mov qword ptr [rbx], r13
+    mov qword ptr [rbx + 8], rdi
     lea r13, [r12 + 16]
-    cmp r13, r11
-    cmove r13, r10
-    lea rbx, [r13 + 16]
-    cmp rbx, r11
-    cmove rbx, r10
-    movdqu xmm0, xmmword ptr [rsp + 8]
-    movdqu xmm1, xmmword ptr [rsp + 24]
-    movups xmm2, xmmword ptr [rsp + 40]
-    movups xmm3, xmmword ptr [rsp + 56]
-    movdqu xmmword ptr [r15], xmm0
-    movdqu xmmword ptr [r12], xmm1
-    movups xmmword ptr [r13], xmm2
-    movups xmmword ptr [rbx], xmm3
-    add rbx, 16
-    cmp rbx, r11
-    cmove rbx, r10
-    mov r15d, dword ptr [rsp + 140]
-    mov r12, qword ptr [rsp + 128]
-    bswap r12
-    mov r13d, dword ptr [rsp + 136]
-    shl r13, 32
-    or r13, r15
-    bswap r13
-    mov qword ptr [rbx], r13
-    mov qword ptr [rbx + 8], r12
-    add rbx, 16
-    cmp rbx, r11
-    cmove rbx, r10
-    mov r15d, dword ptr [rsp + 156]
-    mov r12, qword ptr [rsp + 144]
-    bswap r12
-    mov r13d, dword ptr [rsp + 152]
-    shl r13, 32
-    or r13, r15
-    bswap r13
-    mov qword ptr [rbx], r13
-    mov qword ptr [rbx + 8], r12
-    add rbx, 16
-    cmp rbx, r11
-    cmove rbx, r10
-    mov r15d, dword ptr [rsp + 172]
-    mov r12, qword ptr [rsp + 160]
-    bswap r12
-    mov r13d, dword ptr [rsp + 168]
-    shl r13, 32
-    or r13, r15
-    bswap r13
-    mov qword ptr [rbx], r13
-    mov qword ptr [rbx + 8], r12
-    add rbx, 16
-    cmp rbx, r11
-    cmove rbx, r10
-    mov r10d, dword ptr [rsp + 188]
-    mov r11, qword ptr [rsp + 176]
-    bswap r11
-    mov r15d, dword ptr [rsp + 184]
-    shl r15, 32
-    or r15, r10
-    bswap r15
-    mov qword ptr [rbx], r15
-    mov qword ptr [rbx + 8], r11
-    mov r10, qword ptr [rsp + 200]
-    mov r11d, r14d
-    shl r11d, 4
-    and r11d, dword ptr [rsi + 68]
-    and r11d, 1048560
-    mov rbx, qword ptr [rsi + 40]
-    mov qword ptr [rbx + r11], r10
-    mov qword ptr [rbx + r11 + 8], 3
-    lea r11d, [rdi + 16]
-    and r11d, dword ptr [rsi + 68]
-    and r11d, 1048560
-    mov rbx, qword ptr [rsi + 40]
-    mov qword ptr [rbx + r11], r10
-    mov qword ptr [rbx + r11 + 8], 0
-    add edi, 32
-    and edi, dword ptr [rsi + 68]
-    and edi, 1048560
-    mov r11, qword ptr [rsi + 40]
-    mov qword ptr [r11 + rdi], r10
-    mov qword ptr [r11 + rdi + 8], 0
-    mov rdi, qword ptr [rsi + 32]
-    mov rbx, qword ptr [rdi + 4*rcx]
-    add r14d, 3
-    movzx r14d, r14w
-    mov r13d, 12
-    xor ebp, ebp
-    jmp L7
-L1:
-    lea rcx, [rsp + 128]
-    jmp L5
-L2:
-    lea rcx, [rsp + 144]
-    jmp L5
-L3:
-    lea rcx, [rsp + 160]
-    jmp L5
-L4:
-    lea rcx, [rsp + 176]
-L5:
-    mov edi, dword ptr [rcx + 8]
-    shl rdi, 32
-    mov ecx, 1
-    mov r10d, 2147483647
-    or rcx, rdi
-    cmp cl, 23
-    jne L21
-L6:
-    mov bpl, 1
-    xor r13d, r13d
-    xor ebx, ebx
-L7:
-    mov rcx, qword ptr [rsp + 336]
-    cmp dword ptr [rsi + 76], 0
-    je L13
-    cmp r14d, dword ptr [rsi + 60]
+    cmp r13, r10
+    cmove r13, r11
+    mov edi, dword ptr [rcx + 28]
+    mov ebx, dword ptr [rcx + 24]
+    shl rbx, 32
+    or rbx, rdi
+    mov rdi, qword ptr [rcx + 16]
+    bswap rbx
+    mov qword ptr [r12], rbx
+    bswap rdi
+    mov qword ptr [r12 + 8], rdi
+    mov edi, dword ptr [rcx + 44]
+    lea r12, [r13 + 16]
+    cmp r12, r10
+    cmove r12, r11
+    mov r10d, dword ptr [rcx + 40]
+    shl r10, 32
+    or r10, rdi
+    mov rdi, qword ptr [rcx + 32]
+    bswap r10
+    bswap rdi
+    mov qword ptr [r13], r10
+    mov qword ptr [r13 + 8], rdi
+    mov edi, dword ptr [rcx + 60]
+    mov r10d, dword ptr [rcx + 56]
+    shl r10, 32
+    or r10, rdi
+    bswap r10
+    mov rcx, qword ptr [rcx + 48]
+    mov qword ptr [r12], r10
+    bswap rcx
+    mov qword ptr [r12 + 8], rcx
+    and ebp, 1048560
+    mov ecx, ebp
+    and ecx, r15d
+    mov qword ptr [r9 + rcx], 0
+    mov qword ptr [r9 + rcx + 8], 3
+    lea ecx, [r15 + 16]
+    and ecx, ebp
+    movupd xmmword ptr [r9 + rcx], xmm0
+    add r15d, 32
+    and r15d, ebp
+    movupd xmmword ptr [r9 + r15], xmm0
+    mov rcx, qword ptr [rsp + 320]
+    mov rdx, r8
+    add edx, 3
+    mov r8, qword ptr [rsp + 32]
+    bswap r8
+    movzx ebp, dx
+    mov r9d, dword ptr [rsp + 12]
+    bswap r9d
+    cmp dword ptr [rsi + 80], 0
+    je L12
+    cmp ebp, dword ptr [rsi + 68]
     je L17
-    mov r10d, r14d
+    mov r10d, ebp
     bswap r10d
     shr r10d, 8
-    or r10, qword ptr [rsi + 16]
+    or r10, qword ptr [rsi + 48]
     movabs rdi, 216172782248001536
     or rdi, r10
-    bswap r8
-    bswap r9d
-    bswap edx
-    mov r10d, 1073741824
-    movd xmm0, r10d
-    movd xmm1, edx
-    punpckldq xmm0, xmm1
-    movd xmm1, r9d
-    punpcklqdq xmm1, xmm0
-    mov edx, r14d
-    shl edx, 4
-    and edx, dword ptr [rsi + 68]
-    mov r9, qword ptr [rsi + 40]
-    mov qword ptr [r9 + rdx], rcx
-    mov qword ptr [r9 + rdx + 8], 1
+    movq xmm0, rdi
+    movq xmm1, r8
+    movd xmm2, r9d
+    pslldq xmm2, 8
+    shufps xmm1, xmm2, 36
+    movss xmm2, dword ptr [rsp + 24]
+    movss xmm3, dword ptr [rip + .LCPI_2]
+    movlhps xmm2, xmm3
+    shufps xmm2, xmm3, 226
+    shufpd xmm0, xmmword ptr [rip + .LCPI_1], 2
+    mov rdx, qword ptr [rsi + 40]
+    mov r8d, ebp
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 56]
+    mov qword ptr [rdx + r8], rcx
+    mov qword ptr [rdx + r8 + 8], 1
     mov rcx, qword ptr [rsi + 32]
-    mov qword ptr [rcx + 4*rdx], rdi
-    mov qword ptr [rcx + 4*rdx + 8], 671088640
-    mov qword ptr [rcx + 4*rdx + 16], r8
-    movdqu xmmword ptr [rcx + 4*rdx + 24], xmm1
-    mov qword ptr [rcx + 4*rdx + 40], 0
-    inc r14d
-    mov edx, 3
-    mov ecx, r14d
-L8:
-    movzx r14d, cx
-    mov rbx, rdi
-    mov rcx, rdx
-L9:
-    mov edx, dword ptr [rsi + 56]
-    mov dword ptr [rsi + 56], r14d
-    mov rdi, qword ptr [rsi + 48]
-    movzx r8d, r14w
-    bswap r8d
-    mov dword ptr [rdi], r8d
-    test bpl, bpl
+    movupd xmmword ptr [rcx + 4*r8], xmm0
+    movups xmmword ptr [rcx + 4*r8 + 16], xmm1
+    movups xmmword ptr [rcx + 4*r8 + 32], xmm2
+    inc ebp
+    mov ecx, 3
+    mov edx, ebp
+L1:
+    movzx ebp, dx
+    xor r9d, r9d
+    mov rdx, rdi
+L2:
+    mov r8d, dword ptr [rsi + 64]
+    mov dword ptr [rsi + 64], ebp
+    mov rdi, qword ptr [rsi + 24]
+    bswap ebp
+    mov dword ptr [rdi], ebp
+    test r9b, r9b
+    je L9
+    test cl, -2
     je L10
     movzx edi, cl
     add edi, 3
     and edi, -4
     cmp di, 4
-    sete dil
-    test cl, -2
-    setne r8b
-    test dil, r8b
-    je L11
+    jne L10
     xor edi, edi
     test ecx, 256
     sete dil
-    cmp dword ptr [rsi + 4*rdi + 92], 64
-    jb L11
-    shl edx, 4
-    and edx, dword ptr [rsi + 68]
+    cmp dword ptr [rsi + 4*rdi + 96], 64
+    jb L10
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 56]
     mov rcx, qword ptr [rsi + 32]
     sfence
-    mov rdi, qword ptr [rsi]
-    movq xmm0, qword ptr [rcx + 4*rdx]
-    movq xmm1, qword ptr [rcx + 4*rdx + 8]
-    punpcklqdq xmm0, xmm1
-    movq xmm1, qword ptr [rcx + 4*rdx + 16]
-    movq xmm2, qword ptr [rcx + 4*rdx + 24]
-    punpcklqdq xmm1, xmm2
-    movsd xmm2, qword ptr [rcx + 4*rdx + 32]
-    movsd xmm3, qword ptr [rcx + 4*rdx + 40]
+    mov rdx, qword ptr [rsi]
+    movsd xmm0, qword ptr [rcx + 4*r8]
+    movsd xmm1, qword ptr [rcx + 4*r8 + 8]
+    unpcklpd xmm0, xmm1
+    movsd xmm1, qword ptr [rcx + 4*r8 + 16]
+    movsd xmm2, qword ptr [rcx + 4*r8 + 24]
+    movlhps xmm1, xmm2
+    movsd xmm2, qword ptr [rcx + 4*r8 + 32]
+    movsd xmm3, qword ptr [rcx + 4*r8 + 40]
     movlhps xmm2, xmm3
-    movsd xmm3, qword ptr [rcx + 4*rdx + 48]
-    movsd xmm4, qword ptr [rcx + 4*rdx + 56]
+    movsd xmm3, qword ptr [rcx + 4*r8 + 48]
+    movsd xmm4, qword ptr [rcx + 4*r8 + 56]
     movlhps xmm3, xmm4
-    movdqa xmmword ptr [rdi], xmm0
-    movdqa xmmword ptr [rdi + 16], xmm1
-    movaps xmmword ptr [rdi + 32], xmm2
-    movaps xmmword ptr [rdi + 48], xmm3
+    movapd xmmword ptr [rdx], xmm0
+    movaps xmmword ptr [rdx + 16], xmm1
+    movaps xmmword ptr [rdx + 32], xmm2
+    movaps xmmword ptr [rdx + 48], xmm3
     sfence
-    xor rdi, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rdi
-    jmp L12
-L10:
-    sfence
-    mov rcx, qword ptr [rsi]
-    mov qword ptr [rcx], rbx
-    sfence
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    jmp L12
-L11:
-    mov rdi, rsi
-    mov esi, edx
-    mov rdx, rbx
-    mov rbx, rax
-    call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
-    mov rax, rbx
-L12:
-    mov byte ptr [rax], 23
-    jmp L22
-L13:
-    mov r12, rax
-    mov r15, rsi
-    mov qword ptr [rsp], rsi
-    mov dword ptr [rsp + 56], r14d
-    mov qword ptr [rsp + 8], r8
-    mov dword ptr [rsp + 16], r9d
-    mov qword ptr [rsp + 24], 0
-    mov dword ptr [rsp + 32], 64
-    mov dword ptr [rsp + 36], edx
-    mov qword ptr [rsp + 40], rcx
-    mov byte ptr [rsp + 48], 40
-    lea rdi, [rsp + 224]
-    mov rsi, rsp
-    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<blueflame::queue::send::place::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#0}>::{closure#0}>@GOTPCREL]
-    mov rdi, qword ptr [rsp + 232]
-    mov rdx, qword ptr [rsp + 240]
-    cmp byte ptr [rsp + 224], 0
-    je L14
-    movzx esi, dil
-    cmp rsi, 23
-    mov rax, r12
-    jne L15
-    mov rcx, r13
-    test bpl, bpl
-    mov bpl, 1
-    mov rsi, r15
-    je L9
-    jmp L12
-L14:
-    movzx ecx, dl
-    add ecx, 3
-    shr ecx, 2
-    add ecx, r14d
-    mov rax, r12
-    mov rsi, r15
-    jmp L8
-L15:
-    movabs r8, -281474976710656
-    and r8, rdi
-    mov rcx, rdi
-L16:
-    movabs r9, 281470681743360
-    and r9, rcx
-    and edi, -65536
-    and ecx, 65280
-    or rcx, rsi
-    or rcx, rdi
-    or rcx, r9
-    or rcx, r8
-    mov qword ptr [rax], rcx
+    xor rdx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rdx
+    jmp L11
+L3:
+    mov r11d, ebx
+    jmp L6
+L4:
+    mov r11d, r12d
+    jmp L6
+L5:
+    mov r11d, r14d
+L6:
+    shl r11, 32
+    or r11, 262144
+    mov edx, 2147483647
+    mov ecx, 1
+L7:
+    or r11, rcx
+    mov qword ptr [rax], r11
     mov qword ptr [rax + 8], rdx
-    jmp L22
-L17:
-    xor ecx, ecx
-    cmp dword ptr [rsi + 64], 0
-    sete cl
-    lea rsi, [rcx + 2*rcx]
-    add rsi, 18
-    mov edi, 65536
-    xor ecx, ecx
-    xor r8d, r8d
-    jmp L16
-L18:
-    movzx r10d, word ptr [rsi + 64]
-    test r10w, r10w
-    je L19
-    mov r11d, dword ptr [rsi + 68]
-    shr r11d, 4
-    inc r11d
-    mov ecx, 19
-    cmp r11w, 3
-    jb L20
-    xor ecx, ecx
-    cmp r10w, 3
-    setb cl
-    cmovb edi, r10d
-    lea rcx, [2*rcx + 18]
-    mov r11d, edi
-    jmp L20
-L19:
-    mov ecx, 21
-L20:
-    movzx edi, r11w
-    shl rdi, 32
-    or rdi, 196608
-    mov r10d, 3
-    or rcx, rdi
-    cmp cl, 23
-    je L6
-L21:
-    mov qword ptr [rax], rcx
-    mov qword ptr [rax + 8], r10
-L22:
-    add rsp, 280
+L8:
+    add rsp, 264
     pop rbx
     pop r12
     pop r13
@@ -904,6 +769,126 @@ L22:
     pop r15
     pop rbp
     ret
+L9:
+    sfence
+    mov rcx, qword ptr [rsi]
+    mov qword ptr [rcx], rdx
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    jmp L11
+L10:
+    mov rdi, rsi
+    mov esi, r8d
+    mov rbx, rax
+    call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
+    mov rax, rbx
+L11:
+    mov byte ptr [rax], 25
+    jmp L8
+L12:
+    mov r12, rax
+    mov r15, qword ptr [r11 + 4*r14]
+    mov eax, r9d
+    mov rdx, qword ptr [rsp + 16]
+    or rdx, 1073741824
+    mov rbx, rsi
+    mov qword ptr [rsp + 64], rsi
+    mov dword ptr [rsp + 72], ebp
+    mov qword ptr [rsp + 104], r8
+    mov qword ptr [rsp + 112], rax
+    mov qword ptr [rsp + 120], rdx
+    movupd xmmword ptr [rsp + 128], xmm0
+    movupd xmmword ptr [rsp + 144], xmm0
+    movupd xmmword ptr [rsp + 160], xmm0
+    mov qword ptr [rsp + 176], 671088640
+    mov qword ptr [rsp + 184], rcx
+    mov qword ptr [rsp + 192], 0
+    mov qword ptr [rsp + 200], 1
+    mov qword ptr [rsp + 208], 0
+    mov qword ptr [rsp + 216], 1
+    mov qword ptr [rsp + 224], 0
+    mov byte ptr [rsp + 232], 18
+    mov qword ptr [rsp + 248], 0
+    mov dword ptr [rsp + 256], 0
+    movupd xmm0, xmmword ptr [rip + .Lanon]
+    movupd xmmword ptr [rsp + 80], xmm0
+    mov qword ptr [rsp + 96], 0
+    lea rdi, [rsp + 40]
+    lea rsi, [rsp + 64]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>@GOTPCREL]
+    mov rdi, qword ptr [rsp + 48]
+    mov rcx, qword ptr [rsp + 56]
+    cmp byte ptr [rsp + 40], 0
+    je L13
+    movzx edx, dil
+    cmp rdx, 25
+    mov rax, r12
+    jne L14
+    mov r9b, 1
+    mov ecx, 12
+    mov rsi, rbx
+    mov rdx, r15
+    jmp L2
+L13:
+    movzx edx, cl
+    add edx, 3
+    shr edx, 2
+    add edx, ebp
+    mov rax, r12
+    mov rsi, rbx
+    jmp L1
+L14:
+    movabs r8, -281474976710656
+    and r8, rdi
+    mov rsi, rdi
+L15:
+    movabs r9, 281470681743360
+    and r9, rsi
+    and edi, -65536
+    and esi, 65280
+    or rsi, rdx
+    or rsi, rdi
+    or rsi, r9
+    or rsi, r8
+    mov qword ptr [rax], rsi
+    mov qword ptr [rax + 8], rcx
+    jmp L8
+L16:
+    movzx edx, word ptr [rsi + 72]
+    test dx, dx
+    je L18
+    mov esi, dword ptr [rsi + 56]
+    shr esi, 4
+    inc esi
+    mov ecx, 19
+    cmp si, 3
+    jb L19
+    xor ecx, ecx
+    cmp dx, 3
+    setb cl
+    cmovb r10d, edx
+    lea rcx, [2*rcx + 18]
+    mov esi, r10d
+    jmp L19
+L17:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 72], 0
+    sete cl
+    lea rdx, [rcx + 2*rcx]
+    add rdx, 18
+    mov edi, 65536
+    xor esi, esi
+    xor r8d, r8d
+    jmp L15
+L18:
+    mov ecx, 21
+L19:
+    movzx r11d, si
+    shl r11, 32
+    or r11, 196608
+    mov edx, 3
+    jmp L7
 
 hot_batch_rebind:
     push rbp
@@ -912,198 +897,209 @@ hot_batch_rebind:
     push r13
     push r12
     push rbx
-    sub rsp, 40
-    mov rax, rdx
+    sub rsp, 312
     mov rbx, rdi
-    mov r15d, dword ptr [rsi + 56]
-    mov edx, dword ptr [rsi + 60]
-    sub edx, r15d
-    cmp dx, 1
-    jbe L5
+    mov eax, dword ptr [rsi + 64]
+    mov edi, dword ptr [rsi + 68]
+    sub edi, eax
+    cmp di, 1
+    jbe L11
     mov qword ptr [rsp + 8], rbx
-    mov r13d, dword ptr [rax + 4]
-    movzx edi, byte ptr [rsi + 122]
-    mov r10d, r15d
+    mov r10d, dword ptr [rdx + 4]
     bswap r10d
-    shr r10d, 8
-    or r10, qword ptr [rsi + 16]
-    movabs rdx, 576460752924180480
-    or rdx, r10
-    bswap r13d
-    shl rdi, 27
-    shl r13, 32
-    or rdi, r13
-    mov ebp, dword ptr [rsi + 68]
-    mov r10d, r15d
-    shl r10d, 4
-    mov ebx, ebp
-    and ebx, r10d
-    mov r14, qword ptr [rsi + 40]
-    mov qword ptr [r14 + rbx], 0
-    mov qword ptr [r14 + rbx + 8], 2
-    mov r11, qword ptr [rsi + 32]
-    mov qword ptr [r11 + 4*rbx], rdx
-    mov qword ptr [r11 + 4*rbx + 8], rdi
+    shl r10, 32
+    mov edi, eax
+    bswap edi
+    shr edi, 8
+    or rdi, qword ptr [rsi + 48]
+    movzx r11d, byte ptr [rsi + 60]
+    shl r11, 27
+    or r11, r10
+    movq xmm0, r11
+    movabs r15, 576460752924180480
+    or r15, rdi
+    movq xmm1, r15
+    punpcklqdq xmm1, xmm0
+    mov r11, qword ptr [rsi + 40]
+    mov edi, eax
+    shl edi, 4
+    mov ebx, dword ptr [rsi + 56]
+    lea r14d, [rdi + 16]
+    and r14d, ebx
+    and ebx, edi
     movaps xmm0, xmmword ptr [rip + .LCPI_0]
-    movups xmmword ptr [r11 + 4*rbx + 16], xmm0
-    xorps xmm0, xmm0
-    movups xmmword ptr [r11 + 4*rbx + 32], xmm0
-    movups xmmword ptr [r11 + 4*rbx + 48], xmm0
-    lea edi, [r10 + 16]
-    and edi, ebp
-    and edi, 1048560
-    movups xmmword ptr [r14 + rdi], xmm0
-    movsd xmm1, qword ptr [rip + .LCPI_2]
-    movups xmmword ptr [r11 + 4*rdi], xmm1
-    movups xmmword ptr [r11 + 4*rdi + 16], xmm0
-    movups xmmword ptr [r11 + 4*rdi + 32], xmm0
-    movups xmmword ptr [r11 + 4*rdi + 48], xmm0
-    mov qword ptr [rsp + 24], r15
-    lea r14d, [r15 + 2]
-    movzx r12d, r14w
-    mov qword ptr [rsp + 32], r8
-    mov r15d, dword ptr [r8 + 8]
-    mov edi, dword ptr [rax]
-    mov eax, dword ptr [rax + 8]
-    shl eax, 8
-    test rdi, rdi
-    mov ebx, -256
-    cmovne ebx, eax
-    test r15d, r15d
-    js L6
-    mov eax, dword ptr [rsi + 60]
-    sub eax, r14d
-    cmp ax, 2
-    jbe L7
-    mov rax, rdi
-    shl rax, 54
-    movabs rdx, 4692816919856676864
-    or rdx, rax
-    movzx eax, cl
-    or ebx, eax
-    mov ecx, r12d
-    shl ecx, 6
-    lea eax, [4*rbp]
-    and eax, ecx
-    bswap r12d
-    shr r12d, 8
-    or r12, qword ptr [rsi + 16]
-    mov qword ptr [rsp + 16], r9
-    movabs r9, 864691129075892224
-    or r9, r12
-    mov r8, qword ptr [rsp + 32]
-    mov rcx, qword ptr [r8]
-    mov r8d, dword ptr [r8 + 12]
-    mov qword ptr [r11 + rax], r9
-    lea r12d, [4*rbp + 64]
-    and r12d, 4194240
-    or r13, 134217728
-    mov qword ptr [r11 + rax + 8], r13
-    movabs r9, 4398046511248
-    test dil, dil
-    lea rdi, [r9 + 32]
-    cmove rdi, r9
-    mov qword ptr [r11 + rax + 16], rdi
-    bswap ebx
-    mov qword ptr [r11 + rax + 24], rdx
-    mov edx, eax
-    add edx, 64
-    cmp edx, r12d
-    lea rdi, [r11 + rax + 64]
-    cmove rdi, r11
-    shl rbx, 32
-    or rbx, 2097152
-    movups xmmword ptr [r11 + rax + 32], xmm0
-    movups xmmword ptr [r11 + rax + 48], xmm0
-    mov qword ptr [rdi], rbx
-    mov r9, r15
-    bswap r9
-    bswap rcx
-    lea rdx, [r11 + r12]
-    mov qword ptr [rdi + 8], 0
-    add rdi, 16
-    cmp rdi, rdx
-    cmove rdi, r11
-    mov qword ptr [rdi], rcx
-    mov qword ptr [rdi + 8], r9
-    add rdi, 16
-    cmp rdi, rdx
-    cmove rdi, r11
-    lea r9, [rdi + 16]
-    cmp r9, rdx
-    cmove r9, r11
-    movups xmmword ptr [rdi], xmm0
-    lea rdi, [r9 + 16]
-    cmp rdi, rdx
-    cmove rdi, r11
-    shl r15, 32
-    or r15, r8
-    movups xmmword ptr [r9], xmm0
-    bswap r15
-    mov qword ptr [rdi], r15
-    mov qword ptr [rdi + 8], rcx
-    add rdi, 16
-    cmp rdi, rdx
-    cmove rdi, r11
-    movups xmmword ptr [rdi], xmm0
-    add rdi, 16
-    cmp rdi, rdx
-    cmove rdi, r11
-    movups xmmword ptr [rdi], xmm0
-    add rdi, 16
-    cmp rdi, rdx
-    cmove rdi, r11
-    movups xmmword ptr [rdi], xmm0
-    shl r14d, 4
-    mov ecx, dword ptr [rsi + 68]
-    and r14d, ecx
+    movaps xmmword ptr [r11 + rbx], xmm0
+    mov r12, qword ptr [rsi + 32]
+    movdqa xmmword ptr [r12 + 4*rbx], xmm1
+    movdqa xmm0, xmmword ptr [rip + .LCPI_1]
+    movdqa xmmword ptr [r12 + 4*rbx + 16], xmm0
     and r14d, 1048560
-    mov rdx, qword ptr [rsi + 40]
-    mov r8, qword ptr [rsp + 16]
-    mov qword ptr [rdx + r14], r8
-    mov qword ptr [rdx + r14 + 8], 3
-    lea edi, [r10 + 48]
-    and edi, ecx
+    pxor xmm0, xmm0
+    movdqa xmmword ptr [r12 + 4*rbx + 32], xmm0
+    movdqa xmmword ptr [r12 + 4*rbx + 48], xmm0
+    movdqa xmmword ptr [r11 + r14], xmm0
+    mov r11, qword ptr [rsi + 32]
+    movsd xmm1, qword ptr [rip + .LCPI_6]
+    movaps xmmword ptr [r11 + 4*r14], xmm1
+    movdqa xmmword ptr [r11 + 4*r14 + 16], xmm0
+    movdqa xmmword ptr [r11 + 4*r14 + 32], xmm0
+    movdqa xmmword ptr [r11 + 4*r14 + 48], xmm0
+    mov ebx, dword ptr [rdx]
+    mov r14d, dword ptr [rdx + 8]
+    mov rdx, qword ptr [r8]
+    mov r11d, dword ptr [r8 + 8]
+    mov r12d, r11d
+    lea ebp, [rax + 2]
+    shl r14d, 8
+    test bl, bl
+    mov r13d, -256
+    cmovne r13d, r14d
+    movzx r14d, bp
+    movzx ecx, cl
+    bswap rdx
+    or ecx, r13d
+    mov r13, r11
+    bswap r13
+    bswap ecx
+    mov r8d, dword ptr [r8 + 12]
+    shl rcx, 32
+    or rcx, 2097152
+    shl r11, 32
+    or r11, r8
+    or r10, 134217728
+    movq xmm1, rbx
+    pshufd xmm1, xmm1, 0
+    pslld xmm1, 31
+    psrad xmm1, 31
+    movdqa xmm2, xmm1
+    pandn xmm2, xmmword ptr [rip + .LCPI_3]
+    pand xmm1, xmmword ptr [rip + .LCPI_4]
+    por xmm1, xmm2
+    bswap r11
+    test r12d, r12d
+    js L7
+    mov r8d, dword ptr [rsi + 68]
+    sub r8d, ebp
+    cmp r8w, 2
+    jbe L12
+    mov r8d, r14d
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 48]
+    movq xmm0, r10
+    movdqa xmm2, xmmword ptr [rip + .LCPI_5]
+    punpcklqdq xmm2, xmm0
+    movq xmm0, r8
+    por xmm0, xmm2
+    movq xmm4, rcx
+    movq xmm3, r13
+    movq xmm5, rdx
+    movq xmm2, r11
+    punpcklqdq xmm2, xmm5
+    punpcklqdq xmm5, xmm3
+    movq xmm3, r9
+    mov rcx, qword ptr [rsi + 40]
+    shl r14d, 4
+    mov edx, dword ptr [rsi + 56]
+    and r14d, edx
+    mov r8d, 3
+    movq xmm6, r8
+    movdqa xmm7, xmm3
+    punpcklqdq xmm7, xmm6
+    movdqa xmmword ptr [rcx + r14], xmm7
+    mov r8, qword ptr [rsi + 32]
+    movdqa xmmword ptr [r8 + 4*r14], xmm0
+    movdqa xmmword ptr [r8 + 4*r14 + 16], xmm1
+    lea r9d, [rdi + 48]
+    and r9d, edx
+    and r9d, 1048560
+    pxor xmm1, xmm1
+    movdqa xmmword ptr [r8 + 4*r14 + 32], xmm1
+    movdqa xmmword ptr [r8 + 4*r14 + 48], xmm1
+    movdqa xmmword ptr [rcx + r9], xmm3
+    mov r8, qword ptr [rsi + 32]
+    movdqa xmmword ptr [r8 + 4*r9], xmm4
+    movdqa xmmword ptr [r8 + 4*r9 + 16], xmm5
+    add edi, 64
+    and edi, edx
     and edi, 1048560
-    mov qword ptr [rdx + rdi], r8
-    mov qword ptr [rdx + rdi + 8], 0
-    add r10d, 64
-    and r10d, ecx
-    and r10d, 1048560
-    mov qword ptr [rdx + r10], r8
-    mov qword ptr [rdx + r10 + 8], 0
+    movdqa xmmword ptr [r8 + 4*r9 + 32], xmm1
+    movdqa xmmword ptr [r8 + 4*r9 + 48], xmm1
+    movdqa xmmword ptr [rcx + rdi], xmm3
     mov rcx, qword ptr [rsi + 32]
-    mov rdx, qword ptr [rcx + rax]
-    mov rax, qword ptr [rsp + 24]
+    movdqa xmmword ptr [rcx + 4*rdi], xmm2
+    movq rdx, xmm0
     add eax, 5
-    movzx r12d, ax
+    movzx r14d, ax
+    movdqa xmmword ptr [rcx + 4*rdi + 16], xmm1
+    movdqa xmmword ptr [rcx + 4*rdi + 32], xmm1
+    movdqa xmmword ptr [rcx + 4*rdi + 48], xmm1
     mov ecx, 12
     xor edi, edi
-    mov rbx, qword ptr [rsp + 8]
 L1:
-    mov eax, dword ptr [rsi + 56]
-    mov dword ptr [rsi + 56], r12d
-    mov r8, qword ptr [rsi + 48]
-    bswap r12d
-    mov dword ptr [r8], r12d
-    test dil, dil
-    je L2
-    mov rdi, rsi
-    mov esi, eax
-    call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
-    jmp L3
+    mov rbx, qword ptr [rsp + 8]
 L2:
+    mov eax, dword ptr [rsi + 64]
+    mov dword ptr [rsi + 64], r14d
+    mov r8, qword ptr [rsi + 24]
+    bswap r14d
+    mov dword ptr [r8], r14d
+    test dil, dil
+    je L3
+    test cl, -2
+    je L4
+    movzx edi, cl
+    add edi, 3
+    and edi, -4
+    cmp di, 4
+    jne L4
+    xor edi, edi
+    test ecx, 256
+    sete dil
+    cmp dword ptr [rsi + 4*rdi + 96], 64
+    jb L4
+    shl eax, 4
+    and eax, dword ptr [rsi + 56]
+    mov rcx, qword ptr [rsi + 32]
+    sfence
+    mov rdx, qword ptr [rsi]
+    movq xmm0, qword ptr [rcx + 4*rax]
+    movq xmm1, qword ptr [rcx + 4*rax + 8]
+    punpcklqdq xmm0, xmm1
+    movq xmm1, qword ptr [rcx + 4*rax + 16]
+    movq xmm2, qword ptr [rcx + 4*rax + 24]
+    punpcklqdq xmm1, xmm2
+    movq xmm2, qword ptr [rcx + 4*rax + 32]
+    movq xmm3, qword ptr [rcx + 4*rax + 40]
+    punpcklqdq xmm2, xmm3
+    movq xmm3, qword ptr [rcx + 4*rax + 48]
+    movq xmm4, qword ptr [rcx + 4*rax + 56]
+    punpcklqdq xmm3, xmm4
+    movdqa xmmword ptr [rdx], xmm0
+    movdqa xmmword ptr [rdx + 16], xmm1
+    movdqa xmmword ptr [rdx + 32], xmm2
+    movdqa xmmword ptr [rdx + 48], xmm3
+    sfence
+    xor rdx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rdx
+    jmp L5
+L3:
     sfence
     mov rax, qword ptr [rsi]
     mov qword ptr [rax], rdx
     sfence
     xor rax, qword ptr [rsi + 8]
     mov qword ptr [rsi], rax
-L3:
-    mov byte ptr [rbx], 23
+    jmp L5
 L4:
+    mov rdi, rsi
+    mov esi, eax
+    call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
+L5:
+    mov byte ptr [rbx], 25
+L6:
     mov rax, rbx
-    add rsp, 40
+    add rsp, 312
     pop rbx
     pop r12
     pop r13
@@ -1111,458 +1107,516 @@ L4:
     pop r15
     pop rbp
     ret
-L5:
-    movzx edi, word ptr [rsi + 64]
-    test di, di
+L7:
+    mov qword ptr [rsp + 16], rsi
+    mov qword ptr [rsp + 48], rsi
+    mov dword ptr [rsp + 56], r14d
+    movdqu xmmword ptr [rsp + 88], xmm1
+    movdqu xmmword ptr [rsp + 104], xmm0
+    movdqu xmmword ptr [rsp + 120], xmm0
+    mov qword ptr [rsp + 136], rcx
+    mov qword ptr [rsp + 144], 0
+    mov qword ptr [rsp + 152], rdx
+    mov qword ptr [rsp + 160], r13
+    movdqu xmmword ptr [rsp + 168], xmm0
+    movdqu xmmword ptr [rsp + 184], xmm0
+    mov qword ptr [rsp + 200], r11
+    mov qword ptr [rsp + 208], rdx
+    mov qword ptr [rsp + 216], 0
+    mov qword ptr [rsp + 224], r10
+    mov qword ptr [rsp + 232], r9
+    mov qword ptr [rsp + 240], 0
+    mov qword ptr [rsp + 248], 1
+    mov qword ptr [rsp + 256], 0
+    mov qword ptr [rsp + 264], 1
+    mov qword ptr [rsp + 272], 0
+    mov byte ptr [rsp + 280], 1
+    mov dword ptr [rsp + 284], r12d
+    mov dword ptr [rsp + 288], 2147483647
+    mov dword ptr [rsp + 304], 0
+    mov qword ptr [rsp + 296], 0
+    movdqu xmm0, xmmword ptr [rip + .Lanon]
+    movdqu xmmword ptr [rsp + 64], xmm0
+    mov qword ptr [rsp + 80], 65536
+    lea rdi, [rsp + 24]
+    lea rsi, [rsp + 48]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named, core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named>::{closure#0}>::{closure#1}>::{closure#1}>@GOTPCREL]
+    mov rdx, qword ptr [rsp + 32]
+    mov rcx, qword ptr [rsp + 40]
+    cmp byte ptr [rsp + 24], 0
     je L8
-    mov eax, dword ptr [rsi + 68]
+    cmp dl, 25
+    mov rbx, qword ptr [rsp + 8]
+    jne L9
+    mov dil, 1
+    mov ecx, 8
+    mov rdx, r15
+    mov rsi, qword ptr [rsp + 16]
+    jmp L2
+L8:
+    movzx eax, cl
+    add eax, 3
+    shr eax, 2
+    add eax, ebp
+    movzx r14d, ax
+    xor edi, edi
+    mov rsi, qword ptr [rsp + 16]
+    jmp L1
+L9:
+    mov rax, rdx
+    and rax, -256
+L10:
+    movzx edx, dl
+    or rdx, rax
+    mov qword ptr [rbx], rdx
+    mov qword ptr [rbx + 8], rcx
+    jmp L6
+L11:
+    movzx edx, word ptr [rsi + 72]
+    test dx, dx
+    je L13
+    mov eax, dword ptr [rsi + 56]
     shr eax, 4
     inc eax
-    mov ecx, 19
+    mov cl, 19
     cmp ax, 2
-    jb L9
-    xor ecx, ecx
-    cmp di, 1
+    jb L14
+    cmp dx, 1
     sete cl
     mov eax, 1
-    cmovne eax, edx
-    lea rcx, [2*rcx + 18]
-    jmp L9
-L6:
-    shl r15, 32
-    mov ecx, 1
-    mov eax, 2147483647
-    mov rbx, qword ptr [rsp + 8]
-    jmp L12
-L7:
-    movzx edi, word ptr [rsi + 64]
-    test di, di
-    je L10
-    shr ebp, 4
-    inc ebp
-    mov ecx, 19
-    cmp bp, 3
-    mov rbx, qword ptr [rsp + 8]
-    jb L11
-    xor ecx, ecx
-    cmp di, 3
-    setb cl
-    cmovb eax, edi
-    lea rcx, [2*rcx + 18]
-    mov ebp, eax
-    jmp L11
-L8:
-    mov ecx, 21
-L9:
-    movzx eax, ax
-    shl rax, 32
-    add rax, rcx
-    add rax, 131072
-    mov qword ptr [rbx], rax
-    mov qword ptr [rbx + 8], 2
-    jmp L4
-L10:
-    mov ecx, 21
-    mov rbx, qword ptr [rsp + 8]
-L11:
-    movzx r15d, bp
-    shl r15, 32
-    or r15, 196608
-    mov eax, 3
+    cmovne eax, edi
+    add cl, cl
+    add cl, 18
+    jmp L14
 L12:
-    mov edi, r15d
-    or edi, ecx
-    cmp dil, 23
-    jne L13
-    mov ecx, 8
-    mov dil, 1
-    jmp L1
+    movzx eax, word ptr [rsi + 72]
+    test ax, ax
+    mov rbx, qword ptr [rsp + 8]
+    je L15
+    mov ecx, dword ptr [rsi + 56]
+    shr ecx, 4
+    inc ecx
+    mov edx, 19
+    cmp cx, 3
+    jb L16
+    xor ecx, ecx
+    cmp ax, 3
+    setb cl
+    cmovb r8d, eax
+    lea rdx, [2*rcx + 18]
+    mov ecx, r8d
+    jmp L16
 L13:
-    or rcx, r15
-    mov qword ptr [rbx], rcx
-    mov qword ptr [rbx + 8], rax
-    jmp L4
+    mov cl, 21
+L14:
+    movzx eax, ax
+    mov byte ptr [rbx], cl
+    mov word ptr [rbx + 2], 2
+    mov dword ptr [rbx + 4], eax
+    mov word ptr [rbx + 8], 2
+    jmp L6
+L15:
+    mov edx, 21
+L16:
+    movzx eax, cx
+    shl rax, 32
+    or rax, 196608
+    mov ecx, 3
+    jmp L10
 
 hot_burst:
     push rbp
     push r15
     push r14
-    push r13
     push r12
     push rbx
-    sub rsp, 72
-    mov qword ptr [rsp + 16], r8
-    mov qword ptr [rsp], rdi
-    cmp dword ptr [rsi + 72], 7
-    jbe L9
-    mov eax, dword ptr [rsi + 56]
-    mov edi, dword ptr [rsi + 60]
-    sub edi, eax
-    movzx edi, di
-    cmp r9, rdi
-    ja L10
-    mov r8d, ecx
-    mov r15, qword ptr [rsi + 32]
-    mov qword ptr [rsp + 8], rsi
-    mov edi, dword ptr [rsi + 68]
-    mov rsi, rax
-    mov ecx, eax
-    test r9, r9
-    je L2
-    mov rax, qword ptr [rsp + 8]
-    mov r14, qword ptr [rax + 40]
-    mov rcx, qword ptr [rsp + 16]
-    lea rcx, [rcx + 8*r9]
-    mov qword ptr [rsp + 24], rcx
-    bswap rdx
-    bswap r8d
-    movabs r12, 216172782248001536
-    or r12, qword ptr [rax + 16]
-    xor r13d, r13d
-    mov ecx, esi
+    sub rsp, 16
+    mov rax, rdi
+    cmp dword ptr [rsi + 76], 7
+    jbe L11
+    mov edi, dword ptr [rsi + 64]
+    mov r10d, dword ptr [rsi + 68]
+    sub r10d, edi
+    movzx r10d, r10w
+    cmp r9, r10
+    ja L12
+    cmp byte ptr [rsi + 60], 2
+    jne L2
 L1:
-    cmp r9, r13
-    je L8
-    mov rax, qword ptr [rsp + 16]
-    lea rbp, [rax + 8*r13]
-    mov r10d, ecx
-    bswap r10d
-    shr r10d, 8
-    or r10, r12
-    mov eax, dword ptr [rbp]
-    mov ebx, ecx
-    shl ebx, 4
-    mov r11d, edi
-    and r11d, ebx
-    mov ebx, dword ptr [rbp + 4]
-    mov qword ptr [r14 + r11], r13
-    mov qword ptr [r14 + r11 + 8], 1
-    mov qword ptr [r15 + 4*r11], r10
-    mov qword ptr [r15 + 4*r11 + 8], 134217728
-    mov qword ptr [r15 + 4*r11 + 16], rdx
-    mov qword ptr [r15 + 4*r11 + 24], r8
-    shl rax, 32
-    or rax, 134217856
-    mov qword ptr [r15 + 4*r11 + 32], rax
-    mov qword ptr [r15 + 4*r11 + 40], rbx
-    inc r13
-    inc ecx
-    movzx ecx, cx
-    add rbp, 8
-    cmp rbp, qword ptr [rsp + 24]
-    jne L1
+    mov qword ptr [rax], r9
+    mov qword ptr [rax + 8], rsi
+    jmp L9
 L2:
-    mov eax, ecx
-    sub eax, esi
-    test ax, ax
-    je L6
-    mov edx, ecx
-    shl edx, 4
-    add edx, 1048560
-    and edx, edi
-    and edx, 1048560
-    mov rdx, qword ptr [r15 + 4*rdx]
-    mov r10, qword ptr [rsp + 8]
-    mov dword ptr [r10 + 56], ecx
-    mov r8, qword ptr [r10 + 48]
-    movzx r9d, cx
-    bswap r9d
-    mov dword ptr [r8], r9d
-    cmp ax, 1
-    jne L3
-    cmp dword ptr [r10 + 92], 63
-    jbe L5
-    shl esi, 4
-    and esi, edi
-    sfence
-    mov rcx, qword ptr [r10]
-    movsd xmm0, qword ptr [r15 + 4*rsi]
-    movsd xmm1, qword ptr [r15 + 4*rsi + 8]
-    movlhps xmm0, xmm1
-    movsd xmm1, qword ptr [r15 + 4*rsi + 16]
-    movsd xmm2, qword ptr [r15 + 4*rsi + 24]
-    movlhps xmm1, xmm2
-    movsd xmm2, qword ptr [r15 + 4*rsi + 32]
-    movsd xmm3, qword ptr [r15 + 4*rsi + 40]
-    movlhps xmm2, xmm3
-    movsd xmm3, qword ptr [r15 + 4*rsi + 48]
-    movsd xmm4, qword ptr [r15 + 4*rsi + 56]
-    movlhps xmm3, xmm4
-    movaps xmmword ptr [rcx], xmm0
-    movaps xmmword ptr [rcx + 16], xmm1
-    movaps xmmword ptr [rcx + 32], xmm2
-    movaps xmmword ptr [rcx + 48], xmm3
-    sfence
-    jmp L4
-L3:
-    sfence
-    mov rcx, qword ptr [r10]
-    mov qword ptr [rcx], rdx
-    sfence
-L4:
-    xor rcx, qword ptr [r10 + 8]
-    mov qword ptr [r10], rcx
-    jmp L6
-L5:
-    mov ecx, 259
-    mov rdi, r10
-    call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
-L6:
-    mov rax, qword ptr [rsp]
-    mov byte ptr [rax], 23
-L7:
-    mov rax, qword ptr [rsp]
-    add rsp, 72
-    pop rbx
-    pop r12
-    pop r13
-    pop r14
-    pop r15
-    pop rbp
-    ret
-L8:
-    mov rax, qword ptr [rsp]
-    mov byte ptr [rax], 18
-    mov dword ptr [rax + 2], 1
-    jmp L7
-L9:
-    add rsi, 72
-    mov ecx, dword ptr [rsi + 16]
-    mov dword ptr [rsp + 64], ecx
-    movups xmm0, xmmword ptr [rsi]
-    movaps xmmword ptr [rsp + 48], xmm0
-    lea rdx, [rip + .Lanon]
-    lea rdi, [rsp + 32]
-    lea rsi, [rsp + 48]
-    call qword ptr [rip + <blueflame::wqe::error::EncodeError>::uncovered@GOTPCREL]
-    mov rdi, qword ptr [rsp + 32]
-    mov rcx, qword ptr [rsp + 40]
-    jmp L16
-L10:
-    cmp r9, 65535
-    mov ecx, 65535
-    cmovb rcx, r9
-    mov edx, dword ptr [rsi + 64]
-    test dx, dx
-    je L11
-    mov esi, dword ptr [rsi + 68]
-    shr esi, 4
-    inc esi
-    cmp si, cx
-    jae L12
-    movzx edi, si
-    shl rdi, 32
-    mov edx, 19
-    jmp L15
-L11:
-    mov edx, 21
-    xor edi, edi
-    jmp L14
-L12:
-    mov rsi, rcx
-    shl rsi, 16
-    cmp cx, dx
-    jbe L13
-    movzx edi, dx
-    shl rdi, 32
-    or rdi, rsi
-    mov edx, 20
-    jmp L14
-L13:
-    shl rdi, 32
-    or rdi, rsi
-    mov edx, 18
-L14:
-L15:
-    or rdi, rdx
-L16:
-    mov rax, qword ptr [rsp]
-    mov qword ptr [rax], rdi
-    mov qword ptr [rax + 8], rcx
-    jmp L7
-
-hot_burst_fill:
-    push rbp
-    push r15
-    push r14
-    push r13
-    push r12
-    push rbx
-    sub rsp, 56
-    mov qword ptr [rsp], rdi
-    cmp dword ptr [rsi + 72], 7
-    jbe L8
-    mov eax, dword ptr [rsi + 56]
-    mov edi, dword ptr [rsi + 60]
-    sub edi, eax
-    movzx edi, di
-    cmp r9, rdi
-    ja L10
-    mov rdi, qword ptr [rsi + 32]
-    mov r11d, dword ptr [rsi + 68]
-    mov qword ptr [rsp + 8], rax
-    mov ebx, eax
+    mov r10, qword ptr [rsi + 32]
+    mov r11d, dword ptr [rsi + 56]
     test r9, r9
-    je L2
-    mov r14, qword ptr [rsi + 40]
+    je L4
+    mov rbx, qword ptr [rsi + 40]
+    lea r14, [r8 + 8*r9]
     bswap rdx
     bswap ecx
     movabs r15, 216172782248001536
-    or r15, qword ptr [rsi + 16]
-    xor r12d, r12d
-    mov rax, qword ptr [rsp + 8]
-    mov ebx, eax
-L1:
-    mov r13d, dword ptr [r8 + 8*r12]
-    mov ebp, dword ptr [r8 + 8*r12 + 4]
-    mov r10d, ebx
-    shl r10d, 4
-    and r10d, r11d
-    mov qword ptr [r14 + r10], r12
-    inc r12
-    mov eax, ebx
-    bswap eax
-    shr eax, 8
-    or rax, r15
-    mov qword ptr [r14 + r10 + 8], 1
-    mov qword ptr [rdi + 4*r10], rax
-    mov qword ptr [rdi + 4*r10 + 8], 134217728
-    mov qword ptr [rdi + 4*r10 + 16], rdx
-    mov qword ptr [rdi + 4*r10 + 24], rcx
-    shl r13, 32
-    or r13, 134217856
-    mov qword ptr [rdi + 4*r10 + 32], r13
-    mov qword ptr [rdi + 4*r10 + 40], rbp
-    inc ebx
-    movzx ebx, bx
-    cmp r9, r12
-    jne L1
-L2:
-    mov ecx, ebx
-    mov r9, qword ptr [rsp + 8]
-    sub ecx, r9d
-    test cx, cx
-    je L6
-    mov eax, ebx
-    shl eax, 4
-    add eax, 1048560
-    and eax, r11d
-    and eax, 1048560
-    mov rdx, qword ptr [rdi + 4*rax]
-    mov dword ptr [rsi + 56], ebx
-    mov rax, qword ptr [rsi + 48]
-    movzx r8d, bx
-    bswap r8d
-    mov dword ptr [rax], r8d
-    cmp cx, 1
-    jne L3
-    cmp dword ptr [rsi + 92], 63
-    jbe L5
-    shl r9d, 4
-    and r9d, r11d
-    sfence
-    mov rax, qword ptr [rsi]
-    movsd xmm0, qword ptr [rdi + 4*r9]
-    movsd xmm1, qword ptr [rdi + 4*r9 + 8]
-    movlhps xmm0, xmm1
-    movsd xmm1, qword ptr [rdi + 4*r9 + 16]
-    movsd xmm2, qword ptr [rdi + 4*r9 + 24]
-    movlhps xmm1, xmm2
-    movsd xmm2, qword ptr [rdi + 4*r9 + 32]
-    movsd xmm3, qword ptr [rdi + 4*r9 + 40]
-    movlhps xmm2, xmm3
-    movsd xmm3, qword ptr [rdi + 4*r9 + 48]
-    movsd xmm4, qword ptr [rdi + 4*r9 + 56]
-    movlhps xmm3, xmm4
-    movaps xmmword ptr [rax], xmm0
-    movaps xmmword ptr [rax + 16], xmm1
-    movaps xmmword ptr [rax + 32], xmm2
-    movaps xmmword ptr [rax + 48], xmm3
-    sfence
-    jmp L4
+    or r15, qword ptr [rsi + 48]
+    movq xmm0, rdx
+    movd xmm1, ecx
+    pslldq xmm1, 8
+    shufps xmm0, xmm1, 36
+    xor ecx, ecx
+    movaps xmm1, xmmword ptr [rip + .LCPI_0]
 L3:
-    sfence
-    mov rax, qword ptr [rsi]
-    mov qword ptr [rax], rdx
-    sfence
+    cmp r9, rcx
+    je L10
+    lea rdx, [r8 + 8*rcx]
+    mov r12d, edi
+    bswap r12d
+    shr r12d, 8
+    or r12, r15
+    movq xmm2, r12
+    shufps xmm2, xmm1, 228
+    mov r12d, dword ptr [rdx]
+    shl r12, 32
+    or r12, 134217856
+    movd xmm3, dword ptr [rdx + 4]
+    movq xmm4, r12
+    punpcklqdq xmm4, xmm3
+    mov ebp, edi
+    shl ebp, 4
+    mov r12d, r11d
+    and r12d, ebp
+    mov qword ptr [rbx + r12], rcx
+    mov qword ptr [rbx + r12 + 8], 1
+    movups xmmword ptr [r10 + 4*r12], xmm2
+    movups xmmword ptr [r10 + 4*r12 + 16], xmm0
+    movdqu xmmword ptr [r10 + 4*r12 + 32], xmm4
+    inc edi
+    movzx edi, di
+    add rdx, 8
+    inc rcx
+    cmp rdx, r14
+    jne L3
+    mov r8d, dword ptr [rsi + 64]
+    mov ecx, edi
+    sub ecx, r8d
+    test cx, cx
+    jne L5
+    jmp L8
 L4:
-    xor rax, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rax
-    jmp L6
+    mov r8d, edi
+    mov ecx, edi
+    sub ecx, r8d
+    test cx, cx
+    je L8
 L5:
+    mov edx, edi
+    shl edx, 4
+    add edx, 1048560
+    and edx, r11d
+    and edx, 1048560
+    mov rdx, qword ptr [r10 + 4*rdx]
+    mov dword ptr [rsi + 64], edi
+    mov r9, qword ptr [rsi + 24]
+    movzx edi, di
+    bswap edi
+    mov dword ptr [r9], edi
+    cmp cx, 1
+    jne L6
+    cmp dword ptr [rsi + 96], 63
+    jbe L7
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 56]
+    mov rcx, qword ptr [rsi + 32]
+    sfence
+    mov rdx, qword ptr [rsi]
+    movsd xmm0, qword ptr [rcx + 4*r8]
+    movsd xmm1, qword ptr [rcx + 4*r8 + 8]
+    movlhps xmm0, xmm1
+    movsd xmm1, qword ptr [rcx + 4*r8 + 16]
+    movsd xmm2, qword ptr [rcx + 4*r8 + 24]
+    movlhps xmm1, xmm2
+    movsd xmm2, qword ptr [rcx + 4*r8 + 32]
+    movsd xmm3, qword ptr [rcx + 4*r8 + 40]
+    movlhps xmm2, xmm3
+    movq xmm3, qword ptr [rcx + 4*r8 + 48]
+    movq xmm4, qword ptr [rcx + 4*r8 + 56]
+    punpcklqdq xmm3, xmm4
+    movaps xmmword ptr [rdx], xmm0
+    movaps xmmword ptr [rdx + 16], xmm1
+    movaps xmmword ptr [rdx + 32], xmm2
+    movdqa xmmword ptr [rdx + 48], xmm3
+    sfence
+    xor rdx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rdx
+    jmp L8
+L6:
+    sfence
+    mov rcx, qword ptr [rsi]
+    mov qword ptr [rcx], rdx
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    jmp L8
+L7:
     mov ecx, 259
     mov rdi, rsi
-    mov esi, r9d
+    mov esi, r8d
+    mov rbx, rax
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
-L6:
-    mov rax, qword ptr [rsp]
-    mov byte ptr [rax], 23
-L7:
-    mov rax, qword ptr [rsp]
-    add rsp, 56
+    mov rax, rbx
+L8:
+    mov byte ptr [rax], 25
+L9:
+    add rsp, 16
     pop rbx
     pop r12
-    pop r13
     pop r14
     pop r15
     pop rbp
     ret
-L8:
-    add rsi, 72
-    mov ecx, dword ptr [rsi + 16]
-    mov dword ptr [rsp + 48], ecx
-    movups xmm0, xmmword ptr [rsi]
-    movaps xmmword ptr [rsp + 32], xmm0
-    lea rdx, [rip + .Lanon]
-    lea rdi, [rsp + 16]
-    lea rsi, [rsp + 32]
-    call qword ptr [rip + <blueflame::wqe::error::EncodeError>::uncovered@GOTPCREL]
-    mov rdi, qword ptr [rsp + 16]
-    mov rcx, qword ptr [rsp + 24]
-L9:
-    mov rax, qword ptr [rsp]
-    mov qword ptr [rax], rdi
-    mov qword ptr [rax + 8], rcx
-    jmp L7
 L10:
+    mov byte ptr [rax], 18
+    mov dword ptr [rax + 2], 1
+    jmp L9
+L11:
+    add rsi, 76
+    lea rdx, [rip + .Lanon]
+    mov rdi, rsp
+    mov rbx, rax
+    call qword ptr [rip + <blueflame::wqe::error::EncodeError>::uncovered@GOTPCREL]
+    mov rax, rbx
+    mov r9, qword ptr [rsp]
+    mov rsi, qword ptr [rsp + 8]
+    jmp L1
+L12:
     cmp r9, 65535
     mov ecx, 65535
     cmovb rcx, r9
-    mov edx, dword ptr [rsi + 64]
+    mov edx, dword ptr [rsi + 72]
     test dx, dx
-    je L11
-    mov esi, dword ptr [rsi + 68]
+    je L13
+    mov esi, dword ptr [rsi + 56]
     shr esi, 4
     inc esi
     cmp si, cx
-    jae L12
-    movzx edi, si
-    shl rdi, 32
+    jae L14
+    movzx r9d, si
+    shl r9, 32
     mov edx, 19
-    or rdi, rdx
-    jmp L9
-L11:
+    mov rsi, rcx
+    or r9, rdx
+    jmp L1
+L13:
     mov edx, 21
-    xor edi, edi
-    or rdi, rdx
-    jmp L9
-L12:
+    xor r9d, r9d
+    or r9, rdx
+    jmp L1
+L14:
     mov rsi, rcx
     shl rsi, 16
     cmp cx, dx
-    jbe L13
-    movzx edi, dx
-    shl rdi, 32
-    or rdi, rsi
+    jbe L15
+    movzx r9d, dx
+    shl r9, 32
+    or r9, rsi
     mov edx, 20
-    or rdi, rdx
-    jmp L9
-L13:
-    shl rdi, 32
-    or rdi, rsi
+    or r9, rdx
+    jmp L1
+L15:
+    shl r10, 32
+    or r10, rsi
     mov edx, 18
-    or rdi, rdx
+    mov r9, r10
+    or r9, rdx
+    jmp L1
+
+hot_burst_fill:
+    push r15
+    push r14
+    push rbx
+    sub rsp, 16
+    mov rax, rdi
+    cmp dword ptr [rsi + 76], 7
+    jbe L10
+    mov edi, dword ptr [rsi + 64]
+    mov r10d, dword ptr [rsi + 68]
+    sub r10d, edi
+    movzx r10d, r10w
+    cmp r9, r10
+    ja L11
+    cmp byte ptr [rsi + 60], 2
+    jne L2
+L1:
+    mov qword ptr [rax], r9
+    mov qword ptr [rax + 8], rsi
     jmp L9
+L2:
+    mov r10, qword ptr [rsi + 32]
+    mov r11d, dword ptr [rsi + 56]
+    test r9, r9
+    je L4
+    mov rbx, qword ptr [rsi + 40]
+    bswap ecx
+    bswap rdx
+    movabs r14, 216172782248001536
+    or r14, qword ptr [rsi + 48]
+    movq xmm0, rdx
+    movd xmm1, ecx
+    pslldq xmm1, 8
+    shufps xmm0, xmm1, 36
+    xor ecx, ecx
+    movaps xmm1, xmmword ptr [rip + .LCPI_0]
+L3:
+    mov edx, edi
+    bswap edx
+    shr edx, 8
+    or rdx, r14
+    movq xmm2, rdx
+    mov edx, dword ptr [r8 + 8*rcx]
+    movd xmm3, dword ptr [r8 + 8*rcx + 4]
+    mov r15d, edi
+    shl r15d, 4
+    and r15d, r11d
+    mov qword ptr [rbx + r15], rcx
+    inc rcx
+    shufps xmm2, xmm1, 228
+    shl rdx, 32
+    or rdx, 134217856
+    movq xmm4, rdx
+    punpcklqdq xmm4, xmm3
+    mov qword ptr [rbx + r15 + 8], 1
+    movups xmmword ptr [r10 + 4*r15], xmm2
+    movups xmmword ptr [r10 + 4*r15 + 16], xmm0
+    movdqu xmmword ptr [r10 + 4*r15 + 32], xmm4
+    inc edi
+    movzx edi, di
+    cmp r9, rcx
+    jne L3
+    mov r8d, dword ptr [rsi + 64]
+    mov ecx, edi
+    sub ecx, r8d
+    test cx, cx
+    jne L5
+    jmp L8
+L4:
+    mov r8d, edi
+    mov ecx, edi
+    sub ecx, r8d
+    test cx, cx
+    je L8
+L5:
+    mov edx, edi
+    shl edx, 4
+    add edx, 1048560
+    and edx, r11d
+    and edx, 1048560
+    mov rdx, qword ptr [r10 + 4*rdx]
+    mov dword ptr [rsi + 64], edi
+    mov r9, qword ptr [rsi + 24]
+    movzx edi, di
+    bswap edi
+    mov dword ptr [r9], edi
+    cmp cx, 1
+    jne L6
+    cmp dword ptr [rsi + 96], 63
+    jbe L7
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 56]
+    mov rcx, qword ptr [rsi + 32]
+    sfence
+    mov rdx, qword ptr [rsi]
+    movsd xmm0, qword ptr [rcx + 4*r8]
+    movsd xmm1, qword ptr [rcx + 4*r8 + 8]
+    movlhps xmm0, xmm1
+    movsd xmm1, qword ptr [rcx + 4*r8 + 16]
+    movsd xmm2, qword ptr [rcx + 4*r8 + 24]
+    movlhps xmm1, xmm2
+    movsd xmm2, qword ptr [rcx + 4*r8 + 32]
+    movsd xmm3, qword ptr [rcx + 4*r8 + 40]
+    movlhps xmm2, xmm3
+    movq xmm3, qword ptr [rcx + 4*r8 + 48]
+    movq xmm4, qword ptr [rcx + 4*r8 + 56]
+    punpcklqdq xmm3, xmm4
+    movaps xmmword ptr [rdx], xmm0
+    movaps xmmword ptr [rdx + 16], xmm1
+    movaps xmmword ptr [rdx + 32], xmm2
+    movdqa xmmword ptr [rdx + 48], xmm3
+    sfence
+    xor rdx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rdx
+    jmp L8
+L6:
+    sfence
+    mov rcx, qword ptr [rsi]
+    mov qword ptr [rcx], rdx
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    jmp L8
+L7:
+    mov ecx, 259
+    mov rdi, rsi
+    mov esi, r8d
+    mov rbx, rax
+    call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
+    mov rax, rbx
+L8:
+    mov byte ptr [rax], 25
+L9:
+    add rsp, 16
+    pop rbx
+    pop r14
+    pop r15
+    ret
+L10:
+    add rsi, 76
+    lea rdx, [rip + .Lanon]
+    mov rdi, rsp
+    mov rbx, rax
+    call qword ptr [rip + <blueflame::wqe::error::EncodeError>::uncovered@GOTPCREL]
+    mov rax, rbx
+    mov r9, qword ptr [rsp]
+    mov rsi, qword ptr [rsp + 8]
+    jmp L1
+L11:
+    cmp r9, 65535
+    mov ecx, 65535
+    cmovb rcx, r9
+    mov edx, dword ptr [rsi + 72]
+    test dx, dx
+    je L12
+    mov esi, dword ptr [rsi + 56]
+    shr esi, 4
+    inc esi
+    cmp si, cx
+    jae L13
+    movzx r9d, si
+    shl r9, 32
+    mov edx, 19
+    mov rsi, rcx
+    or r9, rdx
+    jmp L1
+L12:
+    mov edx, 21
+    xor r9d, r9d
+    or r9, rdx
+    jmp L1
+L13:
+    mov rsi, rcx
+    shl rsi, 16
+    cmp cx, dx
+    jbe L14
+    movzx r9d, dx
+    shl r9, 32
+    or r9, rsi
+    mov edx, 20
+    or r9, rdx
+    jmp L1
+L14:
+    shl r10, 32
+    or r10, rsi
+    mov edx, 18
+    mov r9, r10
+    or r9, rdx
+    jmp L1
 
 hot_burst_frames:
     push rbp
@@ -1571,164 +1625,167 @@ hot_burst_frames:
     push r13
     push r12
     push rbx
-    sub rsp, 120
-    mov r8, rsi
+    sub rsp, 72
     mov rbx, rdi
-    cmp dword ptr [rsi + 76], 0
-    je L10
-    mov r9d, dword ptr [r8 + 56]
-    mov eax, dword ptr [r8 + 60]
-    sub eax, r9d
+    cmp dword ptr [rsi + 80], 0
+    je L12
+    mov r8d, dword ptr [rsi + 64]
+    mov eax, dword ptr [rsi + 68]
+    sub eax, r8d
     movzx eax, ax
     cmp rcx, rax
-    ja L11
+    ja L13
+    cmp byte ptr [rsi + 60], 2
+    jne L2
+L1:
+    mov qword ptr [rbx], rcx
+    mov qword ptr [rbx + 8], rsi
+    jmp L11
+L2:
     mov r13, rdx
-    mov qword ptr [rsp + 8], rbx
-    mov rbp, qword ptr [r8 + 32]
-    mov r14, qword ptr [r8 + 40]
-    mov r10d, dword ptr [r8 + 68]
+    mov qword ptr [rsp + 16], rbx
+    mov rbp, qword ptr [rsi + 32]
+    mov r14, qword ptr [rsi + 40]
+    mov r9d, dword ptr [rsi + 56]
     movabs rbx, 216172782281555968
-    or rbx, qword ptr [r8 + 16]
+    mov qword ptr [rsp + 40], rsi
+    or rbx, qword ptr [rsi + 48]
     add r13, 12
     xor r12d, r12d
-    movsd xmm0, qword ptr [rip + .LCPI_1]
-    lea rax, [r8 + 72]
-    mov qword ptr [rsp + 112], rax
-    mov r15d, r9d
-L1:
+    mov rdi, rsp
+    movaps xmm3, xmmword ptr [rip + .LCPI_0]
+    movsd xmm4, qword ptr [rip + .LCPI_2]
+    mov r15d, r8d
+L3:
     cmp rcx, r12
-    je L4
-    mov rax, qword ptr [r13 - 12]
-    movsxd r11, dword ptr [r13 - 4]
-    mov edx, dword ptr [r13]
-    test r11, r11
-    jle L2
-    mov esi, r15d
+    je L6
+    mov esi, dword ptr [r13 - 4]
+    test esi, esi
+    jle L4
     bswap esi
-    shr esi, 8
-    or rsi, rbx
-    bswap rax
-    shl r11, 32
-    or r11, rdx
-    bswap r11
+    mov eax, dword ptr [r13]
+    mov r10, qword ptr [r13 - 12]
+    bswap r10
+    bswap eax
     mov edx, r15d
-    shl edx, 4
-    mov edi, r10d
-    and edi, edx
-    mov qword ptr [r14 + rdi], r12
-    mov qword ptr [r14 + rdi + 8], 1
-    mov qword ptr [rbp + 4*rdi], rsi
-    mov qword ptr [rbp + 4*rdi + 8], 134217728
-    movups xmmword ptr [rbp + 4*rdi + 16], xmm0
-    mov qword ptr [rbp + 4*rdi + 32], r11
-    mov qword ptr [rbp + 4*rdi + 40], rax
+    bswap edx
+    shr edx, 8
+    or rdx, rbx
+    movq xmm0, rdx
+    shufps xmm0, xmm3, 228
+    movd xmm1, esi
+    movd xmm2, eax
+    punpckldq xmm1, xmm2
+    movq xmm2, r10
+    punpcklqdq xmm1, xmm2
+    mov eax, r15d
+    shl eax, 4
+    mov edx, r9d
+    and edx, eax
+    mov qword ptr [r14 + rdx], r12
+    mov qword ptr [r14 + rdx + 8], 1
+    movups xmmword ptr [rbp + 4*rdx], xmm0
+    movups xmmword ptr [rbp + 4*rdx + 16], xmm4
+    movdqu xmmword ptr [rbp + 4*rdx + 32], xmm1
     inc r15d
     movzx r15d, r15w
-    mov al, 23
+    mov al, 25
     add r13, 16
     inc r12
-    cmp al, 23
-    je L1
-    jmp L3
-L2:
-    mov qword ptr [rsp + 32], rax
-    mov dword ptr [rsp + 40], r11d
-    mov dword ptr [rsp + 44], edx
-    mov qword ptr [rsp + 48], r12
-    mov word ptr [rsp + 56], 2240
-    lea rdi, [rsp + 16]
-    lea rsi, [rsp + 32]
-    mov rdx, qword ptr [rsp + 112]
-    mov qword ptr [rsp + 104], r8
-    mov qword ptr [rsp + 96], r9
-    mov qword ptr [rsp + 88], r10
-    mov qword ptr [rsp + 80], rcx
-    call qword ptr [rip + <blueflame::queue::send::error::PostError>::other_size::<blueflame::transport::RawPacket<blueflame::transport::InlineNone>, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>@GOTPCREL]
-    movsd xmm0, qword ptr [rip + .LCPI_1]
-    mov rcx, qword ptr [rsp + 80]
-    mov r10, qword ptr [rsp + 88]
-    mov r9, qword ptr [rsp + 96]
-    mov r8, qword ptr [rsp + 104]
-    movzx eax, byte ptr [rsp + 16]
-    lea rdx, [rsp + 17]
+    cmp al, 25
+    je L3
+    jmp L5
+L4:
+    mov qword ptr [rsp + 64], r8
+    mov qword ptr [rsp + 56], rcx
+    mov qword ptr [rsp + 48], r9
+    call qword ptr [rip + <blueflame::wqe::error::EncodeError>::odd_entry@GOTPCREL]
+    movsd xmm4, qword ptr [rip + .LCPI_2]
+    movaps xmm3, xmmword ptr [rip + .LCPI_0]
+    mov rdi, rsp
+    lea rdx, [rsp + 1]
+    mov r9, qword ptr [rsp + 48]
+    mov rcx, qword ptr [rsp + 56]
+    mov r8, qword ptr [rsp + 64]
+    movzx eax, byte ptr [rsp]
     mov rsi, qword ptr [rdx]
     mov rdx, qword ptr [rdx + 7]
-    mov qword ptr [rsp + 64], rsi
-    mov qword ptr [rsp + 71], rdx
+    mov qword ptr [rsp + 24], rsi
+    mov qword ptr [rsp + 31], rdx
     add r13, 16
     inc r12
-    cmp al, 23
-    je L1
-L3:
-    mov rcx, qword ptr [rsp + 64]
-    mov rdx, qword ptr [rsp + 71]
-    mov rbx, qword ptr [rsp + 8]
+    cmp al, 25
+    je L3
+L5:
+    mov rcx, qword ptr [rsp + 24]
+    mov rdx, qword ptr [rsp + 31]
+    mov rbx, qword ptr [rsp + 16]
     mov qword ptr [rbx + 8], rdx
     mov qword ptr [rbx + 1], rcx
     mov byte ptr [rbx], al
-    jmp L9
-L4:
+    jmp L11
+L6:
     mov eax, r15d
-    sub eax, r9d
+    sub eax, r8d
     test ax, ax
-    mov rbx, qword ptr [rsp + 8]
-    je L8
+    mov rbx, qword ptr [rsp + 16]
+    je L10
     mov ecx, r15d
     shl ecx, 4
     add ecx, 1048560
-    and ecx, r10d
+    and ecx, r9d
     and ecx, 1048560
     mov rdx, qword ptr [rbp + 4*rcx]
-    mov dword ptr [r8 + 56], r15d
-    mov rcx, qword ptr [r8 + 48]
+    mov rdi, qword ptr [rsp + 40]
+    mov dword ptr [rdi + 64], r15d
+    mov rcx, qword ptr [rdi + 24]
     movzx esi, r15w
     bswap esi
     mov dword ptr [rcx], esi
     cmp ax, 1
-    jne L5
-    cmp dword ptr [r8 + 96], 63
-    jbe L7
-    shl r9d, 4
-    and r9d, r10d
+    jne L7
+    cmp dword ptr [rdi + 100], 63
+    jbe L9
+    shl r8d, 4
+    and r8d, r9d
     sfence
-    mov rax, qword ptr [r8]
-    movsd xmm0, qword ptr [rbp + 4*r9]
-    movsd xmm1, qword ptr [rbp + 4*r9 + 8]
+    mov rax, qword ptr [rdi]
+    movsd xmm0, qword ptr [rbp + 4*r8]
+    movsd xmm1, qword ptr [rbp + 4*r8 + 8]
     movlhps xmm0, xmm1
-    movsd xmm1, qword ptr [rbp + 4*r9 + 16]
-    movsd xmm2, qword ptr [rbp + 4*r9 + 24]
-    movlhps xmm1, xmm2
-    movsd xmm2, qword ptr [rbp + 4*r9 + 32]
-    movsd xmm3, qword ptr [rbp + 4*r9 + 40]
-    movlhps xmm2, xmm3
-    movsd xmm3, qword ptr [rbp + 4*r9 + 48]
-    movsd xmm4, qword ptr [rbp + 4*r9 + 56]
+    movq xmm1, qword ptr [rbp + 4*r8 + 16]
+    movq xmm2, qword ptr [rbp + 4*r8 + 24]
+    punpcklqdq xmm1, xmm2
+    movq xmm2, qword ptr [rbp + 4*r8 + 32]
+    movq xmm3, qword ptr [rbp + 4*r8 + 40]
+    punpcklqdq xmm2, xmm3
+    movsd xmm3, qword ptr [rbp + 4*r8 + 48]
+    movsd xmm4, qword ptr [rbp + 4*r8 + 56]
     movlhps xmm3, xmm4
     movaps xmmword ptr [rax], xmm0
-    movaps xmmword ptr [rax + 16], xmm1
-    movaps xmmword ptr [rax + 32], xmm2
+    movdqa xmmword ptr [rax + 16], xmm1
+    movdqa xmmword ptr [rax + 32], xmm2
     movaps xmmword ptr [rax + 48], xmm3
     sfence
-    jmp L6
-L5:
-    sfence
-    mov rax, qword ptr [r8]
-    mov qword ptr [rax], rdx
-    sfence
-L6:
-    xor rax, qword ptr [r8 + 8]
-    mov qword ptr [r8], rax
     jmp L8
 L7:
-    mov ecx, 3
-    mov rdi, r8
-    mov esi, r9d
-    call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
+    sfence
+    mov rax, qword ptr [rdi]
+    mov qword ptr [rax], rdx
+    sfence
 L8:
-    mov byte ptr [rbx], 23
+    xor rax, qword ptr [rdi + 8]
+    mov qword ptr [rdi], rax
+    jmp L10
 L9:
+    mov ecx, 3
+    mov esi, r8d
+    call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
+L10:
+    mov byte ptr [rbx], 25
+L11:
     mov rax, rbx
-    add rsp, 120
+    add rsp, 72
     pop rbx
     pop r12
     pop r13
@@ -1736,1212 +1793,55 @@ L9:
     pop r15
     pop rbp
     ret
-L10:
-    mov eax, dword ptr [r8 + 88]
-    mov dword ptr [rsp + 48], eax
-    movups xmm0, xmmword ptr [r8 + 72]
-    movaps xmmword ptr [rsp + 32], xmm0
+L12:
+    add rsi, 76
     lea rdx, [rip + .Lanon]
-    lea rdi, [rsp + 16]
-    lea rsi, [rsp + 32]
+    mov rdi, rsp
     call qword ptr [rip + <blueflame::wqe::error::EncodeError>::uncovered@GOTPCREL]
-    mov rax, qword ptr [rsp + 16]
-    mov rdi, qword ptr [rsp + 24]
-    jmp L17
-L11:
+    mov rcx, qword ptr [rsp]
+    mov rsi, qword ptr [rsp + 8]
+    jmp L1
+L13:
     cmp rcx, 65535
     mov edi, 65535
     cmovb rdi, rcx
-    mov edx, dword ptr [r8 + 64]
+    mov edx, dword ptr [rsi + 72]
     test dx, dx
-    je L12
-    mov esi, dword ptr [r8 + 68]
+    je L14
+    mov esi, dword ptr [rsi + 56]
     shr esi, 4
     inc esi
     cmp si, di
-    jae L13
-    movzx eax, si
-    shl rax, 32
+    jae L15
+    movzx ecx, si
+    shl rcx, 32
     mov edx, 19
-    jmp L16
-L12:
+    mov rsi, rdi
+    or rcx, rdx
+    jmp L1
+L14:
     mov edx, 21
-    xor eax, eax
-    jmp L15
-L13:
+    xor ecx, ecx
+    or rcx, rdx
+    jmp L1
+L15:
     mov rsi, rdi
     shl rsi, 16
     cmp di, dx
-    jbe L14
-    movzx eax, dx
-    shl rax, 32
-    or rax, rsi
+    jbe L16
+    movzx ecx, dx
+    shl rcx, 32
+    or rcx, rsi
     mov edx, 20
-    jmp L15
-L14:
+    or rcx, rdx
+    jmp L1
+L16:
     shl rax, 32
     or rax, rsi
     mov edx, 18
-L15:
-L16:
-    or rax, rdx
-L17:
-    mov qword ptr [rbx], rax
-    mov qword ptr [rbx + 8], rdi
-    jmp L9
-
-hot_fire_at:
-    mov rax, rdi
-    mov edi, dword ptr [rsi + 56]
-    cmp edi, dword ptr [rsi + 60]
-    je L2
-    bswap rcx
-    bswap r8d
-    movd xmm1, r8d
-    movq xmm0, rcx
-    mov ecx, edi
-    bswap ecx
-    shr ecx, 8
-    or rcx, qword ptr [rsi + 16]
-    punpcklqdq xmm0, xmm1
-    movq xmm1, rcx
-    por xmm1, xmmword ptr [rdx + 32]
-    movq xmm2, qword ptr [r9]
-    pslldq xmm2, 4
-    por xmm2, xmmword ptr [rdx + 64]
-    movaps xmm3, xmmword ptr [rdx + 304]
-    mov rcx, qword ptr [rsi + 32]
-    mov rdx, qword ptr [rsi + 40]
-    mov r8d, edi
-    shl r8d, 4
-    and r8d, dword ptr [rsi + 68]
-    movaps xmmword ptr [rdx + r8], xmm3
-    movdqa xmmword ptr [rcx + 4*r8], xmm1
-    movdqa xmmword ptr [rcx + 4*r8 + 16], xmm0
-    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
-    inc edi
-    movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 92], 63
-    jbe L1
-    sfence
-    mov rcx, qword ptr [rsi]
-    movdqa xmmword ptr [rcx], xmm1
-    movdqa xmmword ptr [rcx + 16], xmm0
-    movdqa xmmword ptr [rcx + 32], xmm2
-    pxor xmm0, xmm0
-    movdqa xmmword ptr [rcx + 48], xmm0
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    ret
-L1:
-    sfence
-    mov rcx, qword ptr [rsi]
-    movq qword ptr [rcx], xmm1
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    ret
-L2:
-    xor ecx, ecx
-    cmp dword ptr [rsi + 64], 0
-    sete cl
-    lea ecx, [rcx + 2*rcx]
-    add ecx, 18
-    mov byte ptr [rax], cl
-    mov dword ptr [rax + 2], 1
-    ret
-
-hot_fire_datagram:
-    mov rax, rdi
-    mov edi, dword ptr [rsi + 56]
-    cmp edi, dword ptr [rsi + 60]
-    je L2
-    mov r8d, edi
-    bswap r8d
-    shr r8d, 8
-    or r8, qword ptr [rsi + 16]
-    movq xmm0, r8
-    por xmm0, xmmword ptr [rdx + 32]
-    movaps xmm1, xmmword ptr [rdx + 48]
-    movq xmm2, qword ptr [rcx]
-    pslldq xmm2, 4
-    por xmm2, xmmword ptr [rdx + 64]
-    movaps xmm3, xmmword ptr [rdx + 304]
-    mov rcx, qword ptr [rsi + 32]
-    mov rdx, qword ptr [rsi + 40]
-    mov r8d, edi
-    shl r8d, 4
-    and r8d, dword ptr [rsi + 68]
-    movaps xmmword ptr [rdx + r8], xmm3
-    movdqa xmmword ptr [rcx + 4*r8], xmm0
-    movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
-    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
-    inc edi
-    movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 92], 63
-    jbe L1
-    sfence
-    mov rcx, qword ptr [rsi]
-    movdqa xmmword ptr [rcx], xmm0
-    movaps xmmword ptr [rcx + 16], xmm1
-    movdqa xmmword ptr [rcx + 32], xmm2
-    pxor xmm0, xmm0
-    movdqa xmmword ptr [rcx + 48], xmm0
-    sfence
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    ret
-L1:
-    sfence
-    mov rcx, qword ptr [rsi]
-    movq qword ptr [rcx], xmm0
-    sfence
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    ret
-L2:
-    xor ecx, ecx
-    cmp dword ptr [rsi + 64], 0
-    sete cl
-    lea ecx, [rcx + 2*rcx]
-    add ecx, 18
-    mov byte ptr [rax], cl
-    mov dword ptr [rax + 2], 1
-    ret
-
-hot_fire_datagram_full:
-    mov rax, rdi
-    mov edi, dword ptr [rsi + 56]
-    mov r8d, dword ptr [rsi + 60]
-    sub r8d, edi
-    cmp r8w, 1
-    jbe L2
-    mov r8d, edi
-    bswap r8d
-    shr r8d, 8
-    or r8, qword ptr [rsi + 16]
-    movq xmm0, r8
-    por xmm0, xmmword ptr [rdx + 32]
-    movaps xmm1, xmmword ptr [rdx + 48]
-    movaps xmm2, xmmword ptr [rdx + 64]
-    movaps xmm3, xmmword ptr [rdx + 80]
-    movq xmm4, qword ptr [rcx]
-    pslldq xmm4, 4
-    por xmm4, xmmword ptr [rdx + 96]
-    movdqa xmm5, xmmword ptr [rdx + 304]
-    mov rcx, qword ptr [rsi + 32]
-    mov rdx, qword ptr [rsi + 40]
-    mov r8d, edi
-    shl r8d, 4
-    mov r9d, dword ptr [rsi + 68]
-    mov r10d, r9d
-    and r10d, r8d
-    movdqa xmmword ptr [rdx + r10], xmm5
-    movdqa xmmword ptr [rcx + 4*r10], xmm0
-    movaps xmmword ptr [rcx + 4*r10 + 16], xmm1
-    movaps xmmword ptr [rcx + 4*r10 + 32], xmm2
-    movaps xmmword ptr [rcx + 4*r10 + 48], xmm3
-    add r8d, 16
-    and r8d, r9d
-    and r8d, 1048560
-    movq xmm5, xmm5
-    movdqa xmmword ptr [rdx + r8], xmm5
-    movdqa xmmword ptr [rcx + 4*r8], xmm4
-    add edi, 2
-    movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 92], 127
-    jbe L1
-    sfence
-    mov rcx, qword ptr [rsi]
-    movdqa xmmword ptr [rcx], xmm0
-    movaps xmmword ptr [rcx + 16], xmm1
-    movaps xmmword ptr [rcx + 32], xmm2
-    movaps xmmword ptr [rcx + 48], xmm3
-    movdqa xmmword ptr [rcx + 64], xmm4
-    pxor xmm0, xmm0
-    movdqa xmmword ptr [rcx + 80], xmm0
-    movdqa xmmword ptr [rcx + 96], xmm0
-    movdqa xmmword ptr [rcx + 112], xmm0
-    sfence
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    ret
-L1:
-    sfence
-    mov rcx, qword ptr [rsi]
-    movq qword ptr [rcx], xmm0
-    sfence
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    ret
-L2:
-    movzx edi, word ptr [rsi + 64]
-    test di, di
-    je L3
-    mov ecx, dword ptr [rsi + 68]
-    shr ecx, 4
-    inc ecx
-    mov dl, 19
-    cmp cx, 2
-    jb L4
-    cmp di, 1
-    sete dl
-    mov ecx, 1
-    cmovne ecx, r8d
-    add dl, dl
-    add dl, 18
-    jmp L4
-L3:
-    mov dl, 21
-L4:
-    movzx ecx, cx
-    mov byte ptr [rax], dl
-    mov word ptr [rax + 2], 2
-    mov dword ptr [rax + 4], ecx
-    mov word ptr [rax + 8], 2
-    ret
-
-hot_fire_dynamic:
-    mov rax, rdi
-    mov edi, dword ptr [rsi + 56]
-    cmp edi, dword ptr [rsi + 60]
-    je L2
-    mov r8d, edi
-    bswap r8d
-    shr r8d, 8
-    or r8, qword ptr [rsi + 16]
-    movq xmm0, r8
-    por xmm0, xmmword ptr [rdx + 32]
-    movaps xmm1, xmmword ptr [rdx + 48]
-    movaps xmm2, xmmword ptr [rdx + 64]
-    movaps xmm4, xmmword ptr [rdx + 304]
-    movq xmm3, qword ptr [rcx]
-    pslldq xmm3, 4
-    por xmm3, xmmword ptr [rdx + 80]
-    mov rcx, qword ptr [rsi + 32]
-    mov rdx, qword ptr [rsi + 40]
-    mov r8d, edi
-    shl r8d, 4
-    and r8d, dword ptr [rsi + 68]
-    movaps xmmword ptr [rdx + r8], xmm4
-    movdqa xmmword ptr [rcx + 4*r8], xmm0
-    movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
-    movaps xmmword ptr [rcx + 4*r8 + 32], xmm2
-    movdqa xmmword ptr [rcx + 4*r8 + 48], xmm3
-    inc edi
-    movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 92], 63
-    jbe L1
-    sfence
-    mov rcx, qword ptr [rsi]
-    movdqa xmmword ptr [rcx], xmm0
-    movaps xmmword ptr [rcx + 16], xmm1
-    movaps xmmword ptr [rcx + 32], xmm2
-    movdqa xmmword ptr [rcx + 48], xmm3
-    sfence
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    ret
-L1:
-    sfence
-    mov rcx, qword ptr [rsi]
-    movq qword ptr [rcx], xmm0
-    sfence
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    ret
-L2:
-    xor ecx, ecx
-    cmp dword ptr [rsi + 64], 0
-    sete cl
-    lea ecx, [rcx + 2*rcx]
-    add ecx, 18
-    mov byte ptr [rax], cl
-    mov dword ptr [rax + 2], 1
-    ret
-
-hot_fire_entry:
-    movsxd r8, dword ptr [rcx + 8]
-    test r8, r8
-    jle L3
-    mov eax, dword ptr [rsi + 56]
-    cmp eax, dword ptr [rsi + 60]
-    je L4
-    mov r9d, eax
-    bswap r9d
-    shr r9d, 8
-    or r9, qword ptr [rsi + 16]
-    movq xmm0, r9
-    por xmm0, xmmword ptr [rdx + 32]
-    movaps xmm1, xmmword ptr [rdx + 48]
-    movaps xmm3, xmmword ptr [rdx + 304]
-    mov edx, dword ptr [rcx + 12]
-    mov rcx, qword ptr [rcx]
-    bswap rcx
-    shl r8, 32
-    or r8, rdx
-    bswap r8
-    movq xmm2, r8
-    movq xmm4, rcx
-    punpcklqdq xmm2, xmm4
-    mov rcx, qword ptr [rsi + 32]
-    mov rdx, qword ptr [rsi + 40]
-    mov r8d, eax
-    shl r8d, 4
-    and r8d, dword ptr [rsi + 68]
-    movaps xmmword ptr [rdx + r8], xmm3
-    movdqa xmmword ptr [rcx + 4*r8], xmm0
-    movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
-    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
-    inc eax
-    movzx eax, ax
-    mov dword ptr [rsi + 56], eax
-    mov rcx, qword ptr [rsi + 48]
-    bswap eax
-    mov dword ptr [rcx], eax
-    cmp dword ptr [rsi + 96], 63
-    jbe L1
-    sfence
-    mov rax, qword ptr [rsi]
-    movdqa xmmword ptr [rax], xmm0
-    movaps xmmword ptr [rax + 16], xmm1
-    movdqa xmmword ptr [rax + 32], xmm2
-    pxor xmm0, xmm0
-    movdqa xmmword ptr [rax + 48], xmm0
-    sfence
-    jmp L2
-L1:
-    sfence
-    mov rax, qword ptr [rsi]
-    movq qword ptr [rax], xmm0
-    sfence
-L2:
-    xor rax, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rax
-    mov byte ptr [rdi], 23
-    mov rax, rdi
-    ret
-L3:
-    push rbx
-    mov rbx, rdi
-    mov rsi, rcx
-    call qword ptr [rip + blueflame::queue::send::shot::refuse::<blueflame::wqe::template::GatherLen<1>>@GOTPCREL]
-    mov rax, rbx
-    pop rbx
-    ret
-L4:
-    xor eax, eax
-    cmp dword ptr [rsi + 64], 0
-    sete al
-    lea eax, [rax + 2*rax]
-    add eax, 18
-    mov byte ptr [rdi], al
-    mov dword ptr [rdi + 2], 1
-    mov rax, rdi
-    ret
-
-hot_fire_frame:
-    mov rax, rdi
-    mov edi, dword ptr [rsi + 56]
-    mov r8d, dword ptr [rsi + 60]
-    sub r8d, edi
-    cmp r8w, 1
-    jbe L2
-    mov r8d, edi
-    bswap r8d
-    shr r8d, 8
-    or r8, qword ptr [rsi + 16]
-    movq xmm0, r8
-    por xmm0, xmmword ptr [rdx + 32]
-    movzx r8d, word ptr [rcx]
-    shl r8, 48
-    movabs r9, 281474976710655
-    and r9, qword ptr [rdx + 56]
-    or r9, r8
-    movq xmm2, r9
-    movdqa xmm1, xmmword ptr [rdx + 48]
-    punpcklqdq xmm1, xmm2
-    movdqa xmm6, xmmword ptr [rdx + 304]
-    movups xmm2, xmmword ptr [rcx + 2]
-    movups xmm3, xmmword ptr [rcx + 18]
-    movups xmm4, xmmword ptr [rcx + 34]
-    movzx edx, word ptr [rcx + 58]
-    movq xmm5, qword ptr [rcx + 50]
-    movd xmm7, edx
-    punpcklqdq xmm5, xmm7
-    mov rcx, qword ptr [rsi + 32]
-    mov rdx, qword ptr [rsi + 40]
-    mov r8d, edi
-    shl r8d, 4
-    mov r9d, dword ptr [rsi + 68]
-    mov r10d, r9d
-    and r10d, r8d
-    movdqa xmmword ptr [rdx + r10], xmm6
-    movdqa xmmword ptr [rcx + 4*r10], xmm0
-    movdqa xmmword ptr [rcx + 4*r10 + 16], xmm1
-    movaps xmmword ptr [rcx + 4*r10 + 32], xmm2
-    movaps xmmword ptr [rcx + 4*r10 + 48], xmm3
-    add r8d, 16
-    and r8d, r9d
-    and r8d, 1048560
-    movq xmm6, xmm6
-    movdqa xmmword ptr [rdx + r8], xmm6
-    movaps xmmword ptr [rcx + 4*r8], xmm4
-    movdqa xmmword ptr [rcx + 4*r8 + 16], xmm5
-    add edi, 2
-    movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 92], 127
-    jbe L1
-    sfence
-    mov rcx, qword ptr [rsi]
-    movdqa xmmword ptr [rcx], xmm0
-    movdqa xmmword ptr [rcx + 16], xmm1
-    movaps xmmword ptr [rcx + 32], xmm2
-    movaps xmmword ptr [rcx + 48], xmm3
-    movaps xmmword ptr [rcx + 64], xmm4
-    movdqa xmmword ptr [rcx + 80], xmm5
-    pxor xmm0, xmm0
-    movdqa xmmword ptr [rcx + 96], xmm0
-    movdqa xmmword ptr [rcx + 112], xmm0
-    sfence
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    ret
-L1:
-    sfence
-    mov rcx, qword ptr [rsi]
-    movq qword ptr [rcx], xmm0
-    sfence
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    ret
-L2:
-    movzx edi, word ptr [rsi + 64]
-    test di, di
-    je L3
-    mov ecx, dword ptr [rsi + 68]
-    shr ecx, 4
-    inc ecx
-    mov dl, 19
-    cmp cx, 2
-    jb L4
-    cmp di, 1
-    sete dl
-    mov ecx, 1
-    cmovne ecx, r8d
-    add dl, dl
-    add dl, 18
-    jmp L4
-L3:
-    mov dl, 21
-L4:
-    movzx ecx, cx
-    mov byte ptr [rax], dl
-    mov word ptr [rax + 2], 2
-    mov dword ptr [rax + 4], ecx
-    mov word ptr [rax + 8], 2
-    ret
-
-hot_fire_one_fence:
-    mov rax, rdi
-    mov edi, dword ptr [rsi + 56]
-    cmp edi, dword ptr [rsi + 60]
-    je L2
-    mov r8d, edi
-    bswap r8d
-    shr r8d, 8
-    or r8, qword ptr [rsi + 16]
-    movq xmm0, r8
-    por xmm0, xmmword ptr [rdx + 32]
-    movaps xmm1, xmmword ptr [rdx + 48]
-    movq xmm2, qword ptr [rcx]
-    pslldq xmm2, 4
-    por xmm2, xmmword ptr [rdx + 64]
-    movaps xmm3, xmmword ptr [rdx + 304]
-    mov rcx, qword ptr [rsi + 32]
-    mov rdx, qword ptr [rsi + 40]
-    mov r8d, edi
-    shl r8d, 4
-    and r8d, dword ptr [rsi + 68]
-    movaps xmmword ptr [rdx + r8], xmm3
-    movdqa xmmword ptr [rcx + 4*r8], xmm0
-    movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
-    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
-    inc edi
-    movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 92], 63
-    jbe L1
-    sfence
-    mov rcx, qword ptr [rsi]
-    movdqa xmmword ptr [rcx], xmm0
-    movaps xmmword ptr [rcx + 16], xmm1
-    movdqa xmmword ptr [rcx + 32], xmm2
-    pxor xmm0, xmm0
-    movdqa xmmword ptr [rcx + 48], xmm0
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    ret
-L1:
-    sfence
-    mov rcx, qword ptr [rsi]
-    movq qword ptr [rcx], xmm0
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    ret
-L2:
-    xor ecx, ecx
-    cmp dword ptr [rsi + 64], 0
-    sete cl
-    lea ecx, [rcx + 2*rcx]
-    add ecx, 18
-    mov byte ptr [rax], cl
-    mov dword ptr [rax + 2], 1
-    ret
-
-hot_fire_order:
-    mov rax, rdi
-    cmp qword ptr [rcx + 112], 4
-    jb L1
-    bswap r8d
-    mov edi, dword ptr [rcx + 56]
-    not edi
-    add rdi, r8
-    movzx r9d, word ptr [rcx + 124]
-    add r9, rdi
-    mov r10, r9
-    rol r10, 32
-    add r10, r9
-    shr r10, 32
-    mov r9d, r10d
-    rol r9d, 16
-    add r9d, r10d
-    shr r9d, 16
-    mov word ptr [rcx + 124], r9w
-    movzx r9d, word ptr [rcx + 122]
-    add r9, rdi
-    mov rdi, r9
-    rol rdi, 32
-    add rdi, r9
-    shr rdi, 32
-    mov r9d, edi
-    rol r9d, 16
-    add r9d, edi
-    shr r9d, 16
-    mov word ptr [rcx + 122], r9w
-    movq xmm0, r8
-    pslldq xmm0, 8
-    movdqa xmm1, xmmword ptr [rcx + 48]
-    pand xmm1, xmmword ptr [rip + .LCPI_0]
-    por xmm1, xmm0
-    mov edi, r9d
-    not edi
-    cmp r9d, 65535
-    cmove edi, r9d
-    mov r8d, edi
-    shr r8d, 8
-    shl r8, 56
-    shl rdi, 48
-    or rdi, r8
-    movq xmm0, rdi
-    pand xmm1, xmmword ptr [rip + .LCPI_1]
-    por xmm1, xmm0
-    movdqa xmmword ptr [rcx + 48], xmm1
-L1:
-    mov edi, dword ptr [rsi + 56]
-    mov r8d, dword ptr [rsi + 60]
-    sub r8d, edi
-    cmp r8w, 1
-    jbe L3
-    mov r8d, edi
-    bswap r8d
-    shr r8d, 8
-    or r8, qword ptr [rsi + 16]
-    movq xmm0, r8
-    por xmm0, xmmword ptr [rdx + 32]
-    movzx r8d, word ptr [rcx + 14]
-    shl r8, 48
-    movabs r9, 281474976710655
-    and r9, qword ptr [rdx + 56]
-    or r9, r8
-    movq xmm2, r9
-    movdqa xmm1, xmmword ptr [rdx + 48]
-    punpcklqdq xmm1, xmm2
-    movdqa xmm8, xmmword ptr [rdx + 304]
-    movaps xmm2, xmmword ptr [rcx + 16]
-    movaps xmm3, xmmword ptr [rcx + 32]
-    movaps xmm4, xmmword ptr [rcx + 48]
-    movaps xmm5, xmmword ptr [rcx + 64]
-    movaps xmm6, xmmword ptr [rcx + 80]
-    movaps xmm7, xmmword ptr [rcx + 96]
-    mov rcx, qword ptr [rsi + 32]
-    mov rdx, qword ptr [rsi + 40]
-    mov r8d, edi
-    shl r8d, 4
-    mov r9d, dword ptr [rsi + 68]
-    mov r10d, r9d
-    and r10d, r8d
-    movdqa xmmword ptr [rdx + r10], xmm8
-    movdqa xmmword ptr [rcx + 4*r10], xmm0
-    movdqa xmmword ptr [rcx + 4*r10 + 16], xmm1
-    movaps xmmword ptr [rcx + 4*r10 + 32], xmm2
-    movaps xmmword ptr [rcx + 4*r10 + 48], xmm3
-    add r8d, 16
-    and r8d, r9d
-    and r8d, 1048560
-    movq xmm8, xmm8
-    movdqa xmmword ptr [rdx + r8], xmm8
-    movaps xmmword ptr [rcx + 4*r8], xmm4
-    movaps xmmword ptr [rcx + 4*r8 + 16], xmm5
-    movaps xmmword ptr [rcx + 4*r8 + 32], xmm6
-    movaps xmmword ptr [rcx + 4*r8 + 48], xmm7
-    add edi, 2
-    movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 92], 127
-    jbe L2
-    sfence
-    mov rcx, qword ptr [rsi]
-    movdqa xmmword ptr [rcx], xmm0
-    movdqa xmmword ptr [rcx + 16], xmm1
-    movaps xmmword ptr [rcx + 32], xmm2
-    movaps xmmword ptr [rcx + 48], xmm3
-    movaps xmmword ptr [rcx + 64], xmm4
-    movaps xmmword ptr [rcx + 80], xmm5
-    movaps xmmword ptr [rcx + 96], xmm6
-    movaps xmmword ptr [rcx + 112], xmm7
-    sfence
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    ret
-L2:
-    sfence
-    mov rcx, qword ptr [rsi]
-    movq qword ptr [rcx], xmm0
-    sfence
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    ret
-L3:
-    movzx edi, word ptr [rsi + 64]
-    test di, di
-    je L4
-    mov ecx, dword ptr [rsi + 68]
-    shr ecx, 4
-    inc ecx
-    mov dl, 19
-    cmp cx, 2
-    jb L5
-    cmp di, 1
-    sete dl
-    mov ecx, 1
-    cmovne ecx, r8d
-    add dl, dl
-    add dl, 18
-    jmp L5
-L4:
-    mov dl, 21
-L5:
-    movzx ecx, cx
-    mov byte ptr [rax], dl
-    mov word ptr [rax + 2], 2
-    mov dword ptr [rax + 4], ecx
-    mov word ptr [rax + 8], 2
-    ret
-
-hot_fire_segment:
-    mov rax, rdi
-    movups xmm0, xmmword ptr [r8]
-    movups xmmword ptr [rcx + 80], xmm0
-    movdqu xmm0, xmmword ptr [r8]
-    movdqu xmm1, xmmword ptr [r8 + 16]
-    pxor xmm2, xmm2
-    movdqa xmm3, xmm1
-    punpckldq xmm3, xmm2
-    movdqa xmm4, xmm0
-    punpckldq xmm4, xmm2
-    paddq xmm4, xmm3
-    movups xmm3, xmmword ptr [r8 + 16]
-    punpckhdq xmm1, xmm2
-    punpckhdq xmm0, xmm2
-    paddq xmm0, xmm1
-    paddq xmm0, xmm4
-    pshufd xmm1, xmm0, 238
-    paddq xmm1, xmm0
-    movq rdi, xmm1
-    mov r8, rdi
-    rol r8, 32
-    movups xmmword ptr [rcx + 96], xmm3
-    add r8, rdi
-    shr r8, 32
-    mov edi, r8d
-    rol edi, 16
-    add edi, r8d
-    shr edi, 16
-    movzx r8d, word ptr [rcx + 122]
-    movzx r10d, word ptr [rcx + 124]
-    xor r10d, 65535
-    add r10d, r8d
-    add r10d, edi
-    mov r8d, r10d
-    rol r8d, 16
-    mov r9, qword ptr [rcx + 112]
-    add r8d, r10d
-    shr r8d, 16
-    cmp r9, 32
-    je L1
-    mov qword ptr [rcx + 112], 32
-    mov r10d, -33
-    sub r10d, r9d
-    rol r10w, 8
-    movzx r10d, r10w
-    lea r11d, [r10 + r8]
-    add r8d, r10d
-    add r8d, 16384
-    rol r8d, 16
-    add r8d, r11d
-    add r8d, 16384
-    shr r8d, 16
-    movzx r10d, word ptr [rcx + 120]
-    mov r11d, -53
-    sub r11d, r9d
-    rol r11w, 8
-    movzx r9d, r11w
-    lea r11d, [r9 + r10]
-    add r9d, r10d
-    add r9d, 21504
-    rol r9d, 16
-    add r9d, r11d
-    add r9d, 21504
-    shr r9d, 16
-    mov word ptr [rcx + 120], r9w
-    movaps xmm0, xmmword ptr [rcx + 16]
-    movdqa xmm1, xmmword ptr [rcx + 32]
-    andps xmm0, xmmword ptr [rip + .LCPI_0]
-    orps xmm0, xmmword ptr [rip + .LCPI_1]
-    movaps xmmword ptr [rcx + 16], xmm0
-    not r9d
-    mov r10d, r9d
-    shr r10d, 8
-    shl r10, 56
-    shl r9, 48
-    or r9, r10
-    movq xmm0, r9
-    pand xmm1, xmmword ptr [rip + .LCPI_2]
-    por xmm1, xmm0
-    movdqa xmmword ptr [rcx + 32], xmm1
-L1:
-    mov word ptr [rcx + 122], r8w
-    mov word ptr [rcx + 124], di
-    xor r8d, 65535
-    movd xmm1, r8d
-    movdqa xmm0, xmmword ptr [rcx + 64]
-    pand xmm0, xmmword ptr [rip + .LCPI_3]
-    por xmm0, xmm1
-    movdqa xmmword ptr [rcx + 64], xmm0
-    mov edi, dword ptr [rsi + 56]
-    mov r8d, dword ptr [rsi + 60]
-    sub r8d, edi
-    cmp r8w, 1
-    jbe L3
-    mov r8d, edi
-    bswap r8d
-    shr r8d, 8
-    or r8, qword ptr [rsi + 16]
-    movq xmm1, r8
-    por xmm1, xmmword ptr [rdx + 32]
-    movzx r8d, word ptr [rcx + 14]
-    shl r8, 48
-    movabs r9, 281474976710655
-    and r9, qword ptr [rdx + 56]
-    or r9, r8
-    movq xmm3, r9
-    movdqa xmm2, xmmword ptr [rdx + 48]
-    punpcklqdq xmm2, xmm3
-    movdqa xmm8, xmmword ptr [rdx + 304]
-    movaps xmm5, xmmword ptr [rcx + 16]
-    movaps xmm6, xmmword ptr [rcx + 32]
-    movaps xmm7, xmmword ptr [rcx + 48]
-    movaps xmm3, xmmword ptr [rcx + 80]
-    movaps xmm4, xmmword ptr [rcx + 96]
-    mov rcx, qword ptr [rsi + 32]
-    mov rdx, qword ptr [rsi + 40]
-    mov r8d, edi
-    shl r8d, 4
-    mov r9d, dword ptr [rsi + 68]
-    mov r10d, r9d
-    and r10d, r8d
-    movdqa xmmword ptr [rdx + r10], xmm8
-    movdqa xmmword ptr [rcx + 4*r10], xmm1
-    movdqa xmmword ptr [rcx + 4*r10 + 16], xmm2
-    movaps xmmword ptr [rcx + 4*r10 + 32], xmm5
-    movaps xmmword ptr [rcx + 4*r10 + 48], xmm6
-    add r8d, 16
-    and r8d, r9d
-    and r8d, 1048560
-    movq xmm8, xmm8
-    movdqa xmmword ptr [rdx + r8], xmm8
-    movaps xmmword ptr [rcx + 4*r8], xmm7
-    movdqa xmmword ptr [rcx + 4*r8 + 16], xmm0
-    movaps xmmword ptr [rcx + 4*r8 + 32], xmm3
-    movaps xmmword ptr [rcx + 4*r8 + 48], xmm4
-    add edi, 2
-    movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 92], 127
-    jbe L2
-    sfence
-    mov rcx, qword ptr [rsi]
-    movdqa xmmword ptr [rcx], xmm1
-    movdqa xmmword ptr [rcx + 16], xmm2
-    movaps xmmword ptr [rcx + 32], xmm5
-    movaps xmmword ptr [rcx + 48], xmm6
-    movaps xmmword ptr [rcx + 64], xmm7
-    movdqa xmmword ptr [rcx + 80], xmm0
-    movaps xmmword ptr [rcx + 96], xmm3
-    movaps xmmword ptr [rcx + 112], xmm4
-    sfence
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    ret
-L2:
-    sfence
-    mov rcx, qword ptr [rsi]
-    movq qword ptr [rcx], xmm1
-    sfence
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    ret
-L3:
-    movzx edi, word ptr [rsi + 64]
-    test di, di
-    je L4
-    mov ecx, dword ptr [rsi + 68]
-    shr ecx, 4
-    inc ecx
-    mov dl, 19
-    cmp cx, 2
-    jb L5
-    cmp di, 1
-    sete dl
-    mov ecx, 1
-    cmovne ecx, r8d
-    add dl, dl
-    add dl, 18
-    jmp L5
-L4:
-    mov dl, 21
-L5:
-    movzx ecx, cx
-    mov byte ptr [rax], dl
-    mov word ptr [rax + 2], 2
-    mov dword ptr [rax + 4], ecx
-    mov word ptr [rax + 8], 2
-    ret
-
-hot_fire_send:
-    mov rax, rdi
-    mov edi, dword ptr [rsi + 56]
-    cmp edi, dword ptr [rsi + 60]
-    je L2
-    mov r8d, edi
-    bswap r8d
-    shr r8d, 8
-    or r8, qword ptr [rsi + 16]
-    movq xmm0, r8
-    por xmm0, xmmword ptr [rdx + 32]
-    movq xmm1, qword ptr [rcx]
-    pslldq xmm1, 4
-    por xmm1, xmmword ptr [rdx + 48]
-    movaps xmm2, xmmword ptr [rdx + 304]
-    mov rcx, qword ptr [rsi + 32]
-    mov rdx, qword ptr [rsi + 40]
-    mov r8d, edi
-    shl r8d, 4
-    and r8d, dword ptr [rsi + 68]
-    movaps xmmword ptr [rdx + r8], xmm2
-    movdqa xmmword ptr [rcx + 4*r8], xmm0
-    movdqa xmmword ptr [rcx + 4*r8 + 16], xmm1
-    inc edi
-    movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 92], 63
-    jbe L1
-    sfence
-    mov rcx, qword ptr [rsi]
-    movdqa xmmword ptr [rcx], xmm0
-    movdqa xmmword ptr [rcx + 16], xmm1
-    pxor xmm0, xmm0
-    movdqa xmmword ptr [rcx + 32], xmm0
-    movdqa xmmword ptr [rcx + 48], xmm0
-    sfence
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    ret
-L1:
-    sfence
-    mov rcx, qword ptr [rsi]
-    movq qword ptr [rcx], xmm0
-    sfence
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    ret
-L2:
-    xor ecx, ecx
-    cmp dword ptr [rsi + 64], 0
-    sete cl
-    lea ecx, [rcx + 2*rcx]
-    add ecx, 18
-    mov byte ptr [rax], cl
-    mov dword ptr [rax + 2], 1
-    ret
-
-hot_fire_signaled_if:
-    mov rax, rdi
-    mov edi, dword ptr [rsi + 56]
-    cmp edi, dword ptr [rsi + 60]
-    je L2
-    mov r10d, edi
-    bswap r10d
-    shr r10d, 8
-    or r10, qword ptr [rsi + 16]
-    movzx ecx, cl
-    shl ecx, 4
-    movq xmm0, r10
-    por xmm0, xmmword ptr [rdx + rcx]
-    movaps xmm1, xmmword ptr [rdx + 48]
-    movq xmm2, qword ptr [r9]
-    pslldq xmm2, 4
-    por xmm2, xmmword ptr [rdx + 64]
-    mov rcx, qword ptr [rsi + 32]
-    mov rdx, qword ptr [rsi + 40]
-    movq xmm3, r8
-    shufpd xmm3, xmmword ptr [rip + .LCPI_0], 2
-    mov r8d, edi
-    shl r8d, 4
-    and r8d, dword ptr [rsi + 68]
-    movapd xmmword ptr [rdx + r8], xmm3
-    movdqa xmmword ptr [rcx + 4*r8], xmm0
-    movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
-    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
-    inc edi
-    movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 92], 63
-    jbe L1
-    sfence
-    mov rcx, qword ptr [rsi]
-    movdqa xmmword ptr [rcx], xmm0
-    movaps xmmword ptr [rcx + 16], xmm1
-    movdqa xmmword ptr [rcx + 32], xmm2
-    pxor xmm0, xmm0
-    movdqa xmmword ptr [rcx + 48], xmm0
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    ret
-L1:
-    sfence
-    mov rcx, qword ptr [rsi]
-    movq qword ptr [rcx], xmm0
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    ret
-L2:
-    xor ecx, ecx
-    cmp dword ptr [rsi + 64], 0
-    sete cl
-    lea ecx, [rcx + 2*rcx]
-    add ecx, 18
-    mov byte ptr [rax], cl
-    mov dword ptr [rax + 2], 1
-    ret
-
-hot_fire_two_fences:
-    mov rax, rdi
-    mov edi, dword ptr [rsi + 56]
-    cmp edi, dword ptr [rsi + 60]
-    je L2
-    mov r8d, edi
-    bswap r8d
-    shr r8d, 8
-    or r8, qword ptr [rsi + 16]
-    movq xmm0, r8
-    por xmm0, xmmword ptr [rdx + 32]
-    movaps xmm1, xmmword ptr [rdx + 48]
-    movq xmm2, qword ptr [rcx]
-    pslldq xmm2, 4
-    por xmm2, xmmword ptr [rdx + 64]
-    movaps xmm3, xmmword ptr [rdx + 304]
-    mov rcx, qword ptr [rsi + 32]
-    mov rdx, qword ptr [rsi + 40]
-    mov r8d, edi
-    shl r8d, 4
-    and r8d, dword ptr [rsi + 68]
-    movaps xmmword ptr [rdx + r8], xmm3
-    movdqa xmmword ptr [rcx + 4*r8], xmm0
-    movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
-    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
-    inc edi
-    movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 92], 63
-    jbe L1
-    sfence
-    mov rcx, qword ptr [rsi]
-    movdqa xmmword ptr [rcx], xmm0
-    movaps xmmword ptr [rcx + 16], xmm1
-    movdqa xmmword ptr [rcx + 32], xmm2
-    pxor xmm0, xmm0
-    movdqa xmmword ptr [rcx + 48], xmm0
-    sfence
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    ret
-L1:
-    sfence
-    mov rcx, qword ptr [rsi]
-    movq qword ptr [rcx], xmm0
-    sfence
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    ret
-L2:
-    xor ecx, ecx
-    cmp dword ptr [rsi + 64], 0
-    sete cl
-    lea ecx, [rcx + 2*rcx]
-    add ecx, 18
-    mov byte ptr [rax], cl
-    mov dword ptr [rax + 2], 1
-    ret
-
-hot_fire_xrc_at:
-    mov rax, rdi
-    mov edi, dword ptr [rsi + 56]
-    cmp edi, dword ptr [rsi + 60]
-    je L2
-    bswap rcx
-    bswap r8d
-    movd xmm1, r8d
-    movq xmm0, rcx
-    punpcklqdq xmm0, xmm1
-    mov ecx, edi
-    bswap ecx
-    shr ecx, 8
-    or rcx, qword ptr [rsi + 16]
-    movq xmm1, rcx
-    por xmm1, xmmword ptr [rdx + 32]
-    movaps xmm2, xmmword ptr [rdx + 48]
-    movaps xmm4, xmmword ptr [rdx + 304]
-    movq xmm3, qword ptr [r9]
-    pslldq xmm3, 4
-    por xmm3, xmmword ptr [rdx + 80]
-    mov rcx, qword ptr [rsi + 32]
-    mov rdx, qword ptr [rsi + 40]
-    mov r8d, edi
-    shl r8d, 4
-    and r8d, dword ptr [rsi + 68]
-    movaps xmmword ptr [rdx + r8], xmm4
-    movdqa xmmword ptr [rcx + 4*r8], xmm1
-    movaps xmmword ptr [rcx + 4*r8 + 16], xmm2
-    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm0
-    movdqa xmmword ptr [rcx + 4*r8 + 48], xmm3
-    inc edi
-    movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 92], 63
-    jbe L1
-    sfence
-    mov rcx, qword ptr [rsi]
-    movdqa xmmword ptr [rcx], xmm1
-    movaps xmmword ptr [rcx + 16], xmm2
-    movdqa xmmword ptr [rcx + 32], xmm0
-    movdqa xmmword ptr [rcx + 48], xmm3
-    sfence
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    ret
-L1:
-    sfence
-    mov rcx, qword ptr [rsi]
-    movq qword ptr [rcx], xmm1
-    sfence
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    ret
-L2:
-    xor ecx, ecx
-    cmp dword ptr [rsi + 64], 0
-    sete cl
-    lea ecx, [rcx + 2*rcx]
-    add ecx, 18
-    mov byte ptr [rax], cl
-    mov dword ptr [rax + 2], 1
-    ret
+    mov rcx, rax
+    or rcx, rdx
+    jmp L1
 
 hot_poll:
     push rbp
@@ -3053,14 +1953,14 @@ hot_poll_and_complete:
     mov qword ptr [rsp + 80], rax
     mov rax, qword ptr [rdi + 32]
     mov qword ptr [rsp + 64], rax
-    mov rax, qword ptr [rsi + 24]
+    mov rax, qword ptr [rsi + 16]
     mov qword ptr [rsp + 72], rax
     mov rbx, qword ptr [rsi + 40]
-    mov eax, dword ptr [rsi + 64]
+    mov eax, dword ptr [rsi + 72]
     mov dword ptr [rsp + 12], eax
-    mov eax, dword ptr [rsi + 56]
+    mov eax, dword ptr [rsi + 64]
     mov dword ptr [rsp + 8], eax
-    mov eax, dword ptr [rsi + 68]
+    mov eax, dword ptr [rsi + 56]
     mov qword ptr [rsp + 56], rax
     mov rax, qword ptr [rdi + 24]
     mov qword ptr [rsp + 96], rax
@@ -3068,7 +1968,7 @@ hot_poll_and_complete:
     mov qword ptr [rsp + 48], rax
     mov rax, qword ptr [rdi + 48]
     mov qword ptr [rsp + 88], rax
-    mov r13d, dword ptr [rsi + 60]
+    mov r13d, dword ptr [rsi + 68]
     mov r8d, 1
 L1:
     mov rax, r8
@@ -3100,7 +2000,7 @@ L2:
     add r10d, r11d
     mov rbp, qword ptr [rbx + r8]
     movzx r13d, r10w
-    mov dword ptr [rsi + 60], r13d
+    mov dword ptr [rsi + 68], r13d
     cmp cl, 4
     jb L3
     and cl, -4
@@ -3412,14 +2312,14 @@ hot_poll_and_retire:
     mov qword ptr [rsp + 80], rax
     mov rax, qword ptr [rdi + 32]
     mov qword ptr [rsp + 64], rax
-    mov rax, qword ptr [rsi + 24]
+    mov rax, qword ptr [rsi + 16]
     mov qword ptr [rsp + 72], rax
     mov rbx, qword ptr [rsi + 40]
-    mov eax, dword ptr [rsi + 64]
+    mov eax, dword ptr [rsi + 72]
     mov dword ptr [rsp + 12], eax
-    mov eax, dword ptr [rsi + 56]
+    mov eax, dword ptr [rsi + 64]
     mov dword ptr [rsp + 8], eax
-    mov eax, dword ptr [rsi + 68]
+    mov eax, dword ptr [rsi + 56]
     mov qword ptr [rsp + 56], rax
     mov rax, qword ptr [rdi + 24]
     mov qword ptr [rsp + 96], rax
@@ -3427,7 +2327,7 @@ hot_poll_and_retire:
     mov qword ptr [rsp + 48], rax
     mov rax, qword ptr [rdi + 48]
     mov qword ptr [rsp + 88], rax
-    mov r13d, dword ptr [rsi + 60]
+    mov r13d, dword ptr [rsi + 68]
     mov r8d, 1
 L1:
     mov rax, r8
@@ -3459,7 +2359,7 @@ L2:
     add r10d, r11d
     mov rbp, qword ptr [rbx + r8]
     movzx r13d, r10w
-    mov dword ptr [rsi + 60], r13d
+    mov dword ptr [rsi + 68], r13d
     cmp cl, 4
     jb L3
     and cl, -4
@@ -4411,84 +3311,87 @@ hot_post_after:
     push rbp
     push r15
     push r14
-    push r13
     push r12
     push rbx
-    sub rsp, 88
-    mov r14, rdi
-    mov edi, dword ptr [rsi + 56]
-    mov ebx, dword ptr [rsi + 60]
-    cmp edi, ebx
+    sub rsp, 224
+    mov rbx, rdi
+    mov eax, dword ptr [rsi + 64]
+    cmp eax, dword ptr [rsi + 68]
     je L10
-    mov eax, edx
-    mov qword ptr [rsp], r14
-    mov r10, qword ptr [rsp + 144]
-    mov rdx, qword ptr [rsi + 16]
-    mov r11, qword ptr [rsi + 40]
-    movzx r14d, byte ptr [rsi + 122]
-    mov r15d, edi
-    bswap r15d
-    shr r15d, 8
-    movabs r12, 144115188327514112
-    or r12, rdx
-    or r12, r15
-    shl r14d, 26
-    add r14, 67108864
-    mov r15d, dword ptr [rsi + 68]
-    mov ebp, edi
-    shl ebp, 4
-    and ebp, r15d
-    mov qword ptr [r11 + rbp], 0
-    mov qword ptr [r11 + rbp + 8], 1
-    mov r13, qword ptr [rsi + 32]
-    mov qword ptr [r13 + 4*rbp], r12
-    mov qword ptr [r13 + 4*rbp + 8], r14
-    mov eax, eax
-    shl rcx, 32
-    or rcx, rax
-    bswap rcx
-    mov qword ptr [r13 + 4*rbp + 16], 0
-    mov qword ptr [r13 + 4*rbp + 24], rcx
-    lea r14d, [rdi + 1]
-    movzx ebp, r14w
-    cmp dword ptr [rsi + 72], 7
-    jbe L6
-    cmp ebp, ebx
-    je L11
-    mov eax, ebp
-    bswap eax
-    shr eax, 8
-    movabs rcx, 216172782248001536
-    or rdx, rcx
+    mov rdi, qword ptr [rsp + 280]
+    mov r10, qword ptr [rsp + 272]
+    bswap edx
+    bswap ecx
+    movzx r11d, byte ptr [rsi + 60]
+    mov r14d, eax
+    bswap r14d
+    shr r14d, 8
+    shl r11d, 26
+    add r11d, 67108864
+    or r14, qword ptr [rsi + 48]
+    movabs r15, 144115188327514112
+    or r15, r14
+    movd xmm0, edx
+    movd xmm1, ecx
+    punpckldq xmm1, xmm0
+    pslldq xmm1, 8
+    movq xmm0, r15
+    movd xmm2, r11d
+    punpcklqdq xmm0, xmm2
+    mov rcx, qword ptr [rsi + 40]
+    mov edx, eax
+    shl edx, 4
+    and edx, dword ptr [rsi + 56]
+    mov qword ptr [rcx + rdx], 0
+    mov qword ptr [rcx + rdx + 8], 1
+    mov rcx, qword ptr [rsi + 32]
+    movdqu xmmword ptr [rcx + 4*rdx], xmm0
+    movdqu xmmword ptr [rcx + 4*rdx + 16], xmm1
+    lea ebp, [rax + 1]
     bswap r8
-    or rdx, rax
+    movzx r14d, bp
     bswap r9d
-    mov eax, dword ptr [r10]
-    mov ecx, dword ptr [r10 + 4]
-    shl ebp, 4
-    and r15d, ebp
-    mov r10, qword ptr [rsp + 152]
-    mov qword ptr [r11 + r15], r10
-    mov qword ptr [r11 + r15 + 8], 1
-    mov qword ptr [r13 + 4*r15], rdx
-    mov qword ptr [r13 + 4*r15 + 8], 134217728
-    mov qword ptr [r13 + 4*r15 + 16], r8
-    mov qword ptr [r13 + 4*r15 + 24], r9
-    shl rax, 32
-    or rax, 134217856
-    mov qword ptr [r13 + 4*r15 + 32], rax
-    mov qword ptr [r13 + 4*r15 + 40], rcx
-    add edi, 2
-    movzx ebp, di
+    cmp dword ptr [rsi + 76], 7
+    jbe L6
+    cmp r14d, dword ptr [rsi + 68]
+    je L11
+    mov ecx, r14d
+    bswap ecx
+    shr ecx, 8
+    or rcx, qword ptr [rsi + 48]
+    movabs rdx, 216172782248001536
+    or rdx, rcx
+    movq xmm0, rdx
+    movq xmm1, r8
+    movd xmm2, r9d
+    pslldq xmm2, 8
+    shufps xmm1, xmm2, 36
+    mov ecx, dword ptr [r10]
+    shl rcx, 32
+    or rcx, 134217856
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    movd xmm2, dword ptr [r10 + 4]
+    movq xmm3, rcx
+    punpcklqdq xmm3, xmm2
+    mov rcx, qword ptr [rsi + 40]
+    shl r14d, 4
+    and r14d, dword ptr [rsi + 56]
+    mov qword ptr [rcx + r14], rdi
+    mov qword ptr [rcx + r14 + 8], 1
+    mov rcx, qword ptr [rsi + 32]
+    movupd xmmword ptr [rcx + 4*r14], xmm0
+    movups xmmword ptr [rcx + 4*r14 + 16], xmm1
+    movdqu xmmword ptr [rcx + 4*r14 + 32], xmm3
+    add eax, 2
+    movzx r14d, ax
     mov ecx, 259
     xor edi, edi
 L1:
-    mov r14, qword ptr [rsp]
-    mov eax, dword ptr [rsi + 56]
-    mov dword ptr [rsi + 56], ebp
-    mov r8, qword ptr [rsi + 48]
-    bswap ebp
-    mov dword ptr [r8], ebp
+    mov eax, dword ptr [rsi + 64]
+    mov dword ptr [rsi + 64], r14d
+    mov r8, qword ptr [rsi + 24]
+    bswap r14d
+    mov dword ptr [r8], r14d
     test dil, dil
     je L2
     movzx edi, cl
@@ -4503,29 +3406,29 @@ L1:
     xor edi, edi
     test ecx, 256
     sete dil
-    cmp dword ptr [rsi + 4*rdi + 92], 64
+    cmp dword ptr [rsi + 4*rdi + 96], 64
     jb L3
     shl eax, 4
-    and eax, dword ptr [rsi + 68]
+    and eax, dword ptr [rsi + 56]
     mov rcx, qword ptr [rsi + 32]
     sfence
     mov rdx, qword ptr [rsi]
     movsd xmm0, qword ptr [rcx + 4*rax]
     movsd xmm1, qword ptr [rcx + 4*rax + 8]
-    movlhps xmm0, xmm1
-    movsd xmm1, qword ptr [rcx + 4*rax + 16]
-    movsd xmm2, qword ptr [rcx + 4*rax + 24]
-    movlhps xmm1, xmm2
-    movsd xmm2, qword ptr [rcx + 4*rax + 32]
-    movsd xmm3, qword ptr [rcx + 4*rax + 40]
-    movlhps xmm2, xmm3
-    movsd xmm3, qword ptr [rcx + 4*rax + 48]
-    movsd xmm4, qword ptr [rcx + 4*rax + 56]
-    movlhps xmm3, xmm4
-    movaps xmmword ptr [rdx], xmm0
-    movaps xmmword ptr [rdx + 16], xmm1
-    movaps xmmword ptr [rdx + 32], xmm2
-    movaps xmmword ptr [rdx + 48], xmm3
+    unpcklpd xmm0, xmm1
+    movq xmm1, qword ptr [rcx + 4*rax + 16]
+    movq xmm2, qword ptr [rcx + 4*rax + 24]
+    punpcklqdq xmm1, xmm2
+    movq xmm2, qword ptr [rcx + 4*rax + 32]
+    movq xmm3, qword ptr [rcx + 4*rax + 40]
+    punpcklqdq xmm2, xmm3
+    movq xmm3, qword ptr [rcx + 4*rax + 48]
+    movq xmm4, qword ptr [rcx + 4*rax + 56]
+    punpcklqdq xmm3, xmm4
+    movapd xmmword ptr [rdx], xmm0
+    movdqa xmmword ptr [rdx + 16], xmm1
+    movdqa xmmword ptr [rdx + 32], xmm2
+    movdqa xmmword ptr [rdx + 48], xmm3
     sfence
     xor rdx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rdx
@@ -4543,57 +3446,69 @@ L3:
     mov esi, eax
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
 L4:
-    mov byte ptr [r14], 23
+    mov byte ptr [rbx], 25
 L5:
-    mov rax, r14
-    add rsp, 88
+    mov rax, rbx
+    add rsp, 224
     pop rbx
     pop r12
-    pop r13
     pop r14
     pop r15
     pop rbp
     ret
 L6:
-    mov rbx, rsi
-    mov qword ptr [rsp + 32], rsi
-    mov dword ptr [rsp + 80], ebp
-    mov qword ptr [rsp + 40], r10
-    mov qword ptr [rsp + 48], r8
-    mov dword ptr [rsp + 56], r9d
-    mov rax, qword ptr [rsp + 152]
-    mov qword ptr [rsp + 64], rax
-    mov byte ptr [rsp + 72], 8
-    lea rdi, [rsp + 8]
-    lea rsi, [rsp + 32]
-    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<blueflame::queue::send::place::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::send::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>@GOTPCREL]
-    mov rdx, qword ptr [rsp + 16]
-    mov rcx, qword ptr [rsp + 24]
-    cmp byte ptr [rsp + 8], 0
+    mov r12, rsi
+    mov qword ptr [rsp + 24], rsi
+    mov dword ptr [rsp + 32], r14d
+    mov qword ptr [rsp + 64], r8
+    mov dword ptr [rsp + 72], r9d
+    pxor xmm0, xmm0
+    movdqu xmmword ptr [rsp + 76], xmm0
+    movdqu xmmword ptr [rsp + 92], xmm0
+    movdqu xmmword ptr [rsp + 108], xmm0
+    movdqu xmmword ptr [rsp + 120], xmm0
+    mov qword ptr [rsp + 136], 134217728
+    mov qword ptr [rsp + 144], rdi
+    mov qword ptr [rsp + 152], 0
+    mov qword ptr [rsp + 160], 1
+    mov qword ptr [rsp + 168], 0
+    mov qword ptr [rsp + 176], r10
+    mov qword ptr [rsp + 184], 8
+    mov byte ptr [rsp + 192], 18
+    mov qword ptr [rsp + 208], 0
+    mov dword ptr [rsp + 216], 0
+    movupd xmm0, xmmword ptr [rip + .Lanon]
+    movupd xmmword ptr [rsp + 40], xmm0
+    mov qword ptr [rsp + 56], 0
+    mov rdi, rsp
+    lea rsi, [rsp + 24]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>@GOTPCREL]
+    mov rdx, qword ptr [rsp + 8]
+    mov rcx, qword ptr [rsp + 16]
+    cmp byte ptr [rsp], 0
     je L7
     movzx eax, dl
-    cmp rax, 23
+    cmp rax, 25
     jne L8
     mov dil, 1
     mov ecx, 2
-    mov rdx, r12
-    mov rsi, rbx
+    mov rdx, r15
+    mov rsi, r12
     jmp L1
 L7:
     movzx eax, cl
     add eax, 3
     shr eax, 2
-    add eax, r14d
-    movzx ebp, ax
+    add eax, ebp
+    movzx r14d, ax
     xor edi, edi
-    mov rsi, rbx
+    mov rsi, r12
     jmp L1
 L8:
     movabs rdi, -281474976710656
     and rdi, rdx
     mov rsi, rdx
 L9:
-    mov r14, qword ptr [rsp]
     movabs r8, 281470681743360
     and r8, rsi
     and edx, -65536
@@ -4602,20 +3517,21 @@ L9:
     or rsi, rdx
     or rsi, r8
     or rsi, rdi
-    mov qword ptr [r14], rsi
-    mov qword ptr [r14 + 8], rcx
+    mov qword ptr [rbx], rsi
+    mov qword ptr [rbx + 8], rcx
     jmp L5
 L10:
     xor eax, eax
-    cmp dword ptr [rsi + 64], 0
+    cmp dword ptr [rsi + 72], 0
     sete al
-    lea rax, [rax + 2*rax]
-    add rax, 65554
-    mov qword ptr [r14], rax
+    lea eax, [rax + 2*rax]
+    add eax, 18
+    mov byte ptr [rbx], al
+    mov dword ptr [rbx + 2], 1
     jmp L5
 L11:
     xor eax, eax
-    cmp dword ptr [rsi + 64], 0
+    cmp dword ptr [rsi + 72], 0
     sete al
     lea rax, [rax + 2*rax]
     add rax, 18
@@ -4627,28 +3543,28 @@ L11:
 hot_post_datagram:
     mov rax, rdi
     movups xmm0, xmmword ptr [rdx]
-    cmp dword ptr [rsi + 100], 7
-    jbe L1
-    mov edx, dword ptr [rsi + 56]
-    cmp edx, dword ptr [rsi + 60]
+    cmp dword ptr [rsi + 104], 8
+    jb L1
+    mov edx, dword ptr [rsi + 64]
+    cmp edx, dword ptr [rsi + 68]
     je L3
     mov edi, edx
     bswap edi
     shr edi, 8
-    or rdi, qword ptr [rsi + 16]
+    or rdi, qword ptr [rsi + 48]
     movabs r9, 216172782281555968
     or r9, rdi
     movq xmm1, r9
     shufpd xmm1, xmmword ptr [rip + .LCPI_0], 2
     movq xmm2, qword ptr [rcx]
     pslldq xmm2, 4
-    por xmm2, xmmword ptr [rip + .LCPI_2]
+    por xmm2, xmmword ptr [rip + .LCPI_1]
     mov ecx, edx
     shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
+    and ecx, dword ptr [rsi + 56]
     mov rdi, qword ptr [rsi + 40]
     movq xmm3, r8
-    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
+    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
     movapd xmmword ptr [rdi + rcx], xmm3
     mov rdi, qword ptr [rsi + 32]
     movapd xmmword ptr [rdi + 4*rcx], xmm1
@@ -4656,8 +3572,8 @@ hot_post_datagram:
     movdqa xmmword ptr [rdi + 4*rcx + 32], xmm2
     inc edx
     movzx ecx, dx
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
@@ -4670,40 +3586,40 @@ hot_post_datagram:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
+    mov byte ptr [rax], 25
     ret
 L1:
-    cmp dword ptr [rsi + 72], 7
+    cmp dword ptr [rsi + 76], 7
     jbe L2
-    mov edx, dword ptr [rsi + 56]
-    cmp edx, dword ptr [rsi + 60]
+    mov edx, dword ptr [rsi + 64]
+    cmp edx, dword ptr [rsi + 68]
     je L3
     mov r9d, edx
     bswap r9d
     shr r9d, 8
-    or r9, qword ptr [rsi + 16]
+    or r9, qword ptr [rsi + 48]
     movabs rdi, 216172782281555968
     or rdi, r9
     movq xmm1, rdi
     shufpd xmm1, xmmword ptr [rip + .LCPI_0], 2
-    mov r9d, edx
-    shl r9d, 4
-    and r9d, dword ptr [rsi + 68]
-    mov r10, qword ptr [rsi + 40]
-    movq xmm2, r8
-    shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
-    movq xmm3, qword ptr [rcx]
-    movapd xmmword ptr [r10 + r9], xmm2
-    mov rcx, qword ptr [rsi + 32]
-    movapd xmmword ptr [rcx + 4*r9], xmm1
-    movaps xmmword ptr [rcx + 4*r9 + 16], xmm0
-    pslldq xmm3, 4
-    por xmm3, xmmword ptr [rip + .LCPI_2]
-    movdqa xmmword ptr [rcx + 4*r9 + 32], xmm3
+    movq xmm2, qword ptr [rcx]
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rip + .LCPI_1]
+    mov ecx, edx
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 56]
+    mov r9, qword ptr [rsi + 40]
+    movq xmm3, r8
+    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
+    movapd xmmword ptr [r9 + rcx], xmm3
+    mov r8, qword ptr [rsi + 32]
+    movapd xmmword ptr [r8 + 4*rcx], xmm1
+    movaps xmmword ptr [r8 + 4*rcx + 16], xmm0
+    movdqa xmmword ptr [r8 + 4*rcx + 32], xmm2
     inc edx
     movzx ecx, dx
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
@@ -4712,27 +3628,42 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
+    mov byte ptr [rax], 25
     ret
 L2:
     push rbx
-    sub rsp, 48
+    sub rsp, 192
     mov qword ptr [rsp], rsi
-    mov qword ptr [rsp + 8], rcx
-    movups xmmword ptr [rsp + 16], xmm0
-    mov qword ptr [rsp + 32], r8
-    mov byte ptr [rsp + 40], 8
+    movups xmmword ptr [rsp + 32], xmm0
+    xorps xmm0, xmm0
+    movups xmmword ptr [rsp + 48], xmm0
+    movups xmmword ptr [rsp + 64], xmm0
+    movups xmmword ptr [rsp + 80], xmm0
+    mov qword ptr [rsp + 96], 0
+    mov qword ptr [rsp + 104], 134217728
+    mov qword ptr [rsp + 112], r8
+    mov qword ptr [rsp + 120], 0
+    mov qword ptr [rsp + 128], 1
+    mov qword ptr [rsp + 136], 0
+    mov qword ptr [rsp + 144], rcx
+    mov qword ptr [rsp + 152], 8
+    mov byte ptr [rsp + 160], 18
+    mov qword ptr [rsp + 176], 0
+    mov dword ptr [rsp + 184], 0
+    movups xmm0, xmmword ptr [rip + .Lanon]
+    movups xmmword ptr [rsp + 8], xmm0
+    mov qword ptr [rsp + 24], 0
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress<blueflame::wqe::address::vector::CompactAv>>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
-    add rsp, 48
+    add rsp, 192
     pop rbx
     ret
 L3:
     xor ecx, ecx
-    cmp dword ptr [rsi + 64], 0
+    cmp dword ptr [rsi + 72], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 18
@@ -4746,61 +3677,62 @@ hot_post_datagram_entry:
     movups xmm1, xmmword ptr [rdx + 16]
     movups xmm0, xmmword ptr [rdx + 32]
     mov rdi, qword ptr [rcx]
-    movsxd r9, dword ptr [rcx + 8]
-    mov r10d, dword ptr [rcx + 12]
-    test r9, r9
+    mov r9d, dword ptr [rcx + 8]
+    mov edx, r9d
+    mov ecx, dword ptr [rcx + 12]
+    bswap rdi
+    shl r9, 32
+    or r9, rcx
+    bswap r9
+    test edx, edx
     jle L2
-    cmp dword ptr [rsi + 76], 0
+    cmp dword ptr [rsi + 80], 0
     je L2
-    mov ecx, dword ptr [rsi + 56]
-    mov edx, dword ptr [rsi + 60]
+    mov ecx, dword ptr [rsi + 64]
+    mov edx, dword ptr [rsi + 68]
     sub edx, ecx
     cmp dx, 1
     jbe L3
-    mov r11d, ecx
-    bswap r11d
-    shr r11d, 8
-    or r11, qword ptr [rsi + 16]
+    mov r10d, ecx
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 48]
     movabs rdx, 360287970357411840
-    or rdx, r11
+    or rdx, r10
     movq xmm3, rdx
     shufpd xmm3, xmmword ptr [rip + .LCPI_0], 2
-    shl r9, 32
-    or r9, r10
-    bswap r9
-    bswap rdi
-    movq xmm4, r9
     movq xmm5, rdi
+    movq xmm4, r9
     punpcklqdq xmm4, xmm5
-    mov edi, ecx
-    shl edi, 4
-    mov r9d, dword ptr [rsi + 68]
-    mov r10d, r9d
-    and r10d, edi
-    mov r11, qword ptr [rsi + 40]
     movq xmm5, r8
-    mov r8d, 2
-    movq xmm6, r8
+    mov rdi, qword ptr [rsi + 40]
+    mov r8d, ecx
+    shl r8d, 4
+    mov r9d, dword ptr [rsi + 56]
+    mov r10d, r9d
+    and r10d, r8d
+    mov r11d, 2
+    movq xmm6, r11
     movdqa xmm7, xmm5
     punpcklqdq xmm7, xmm6
-    movdqa xmmword ptr [r11 + r10], xmm7
-    mov r8, qword ptr [rsi + 32]
-    movapd xmmword ptr [r8 + 4*r10], xmm3
-    movaps xmmword ptr [r8 + 4*r10 + 16], xmm2
-    movaps xmmword ptr [r8 + 4*r10 + 32], xmm1
-    movaps xmmword ptr [r8 + 4*r10 + 48], xmm0
-    add edi, 16
-    and edi, r9d
-    and edi, 1048560
-    movdqa xmmword ptr [r11 + rdi], xmm5
-    movdqa xmmword ptr [r8 + 4*rdi], xmm4
+    movdqa xmmword ptr [rdi + r10], xmm7
+    mov r11, qword ptr [rsi + 32]
+    movapd xmmword ptr [r11 + 4*r10], xmm3
+    movaps xmmword ptr [r11 + 4*r10 + 16], xmm2
+    movaps xmmword ptr [r11 + 4*r10 + 32], xmm1
+    movaps xmmword ptr [r11 + 4*r10 + 48], xmm0
+    add r8d, 16
+    and r8d, r9d
+    and r8d, 1048560
+    movdqa xmmword ptr [rdi + r8], xmm5
+    movdqa xmmword ptr [r11 + 4*r8], xmm4
     add ecx, 2
     movzx ecx, cx
-    mov dword ptr [rsi + 56], ecx
-    mov rdi, qword ptr [rsi + 48]
+    mov dword ptr [rsi + 64], ecx
+    mov rdi, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdi], ecx
-    cmp dword ptr [rsi + 96], 127
+    cmp dword ptr [rsi + 100], 127
     jbe L1
     sfence
     mov rcx, qword ptr [rsi]
@@ -4816,7 +3748,7 @@ hot_post_datagram_entry:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
+    mov byte ptr [rax], 25
     ret
 L1:
     sfence
@@ -4825,33 +3757,47 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
+    mov byte ptr [rax], 25
     ret
 L2:
     push rbx
-    sub rsp, 96
-    mov qword ptr [rsp + 8], rsi
-    movups xmmword ptr [rsp + 16], xmm2
-    movups xmmword ptr [rsp + 32], xmm1
-    movups xmmword ptr [rsp + 48], xmm0
-    mov qword ptr [rsp + 64], rdi
-    mov dword ptr [rsp + 72], r9d
-    mov dword ptr [rsp + 76], r10d
-    mov qword ptr [rsp + 80], r8
-    mov byte ptr [rsp + 88], 8
-    lea rsi, [rsp + 8]
+    sub rsp, 192
+    test edx, edx
+    mov qword ptr [rsp], rsi
+    movups xmmword ptr [rsp + 32], xmm2
+    movups xmmword ptr [rsp + 48], xmm1
+    movups xmmword ptr [rsp + 64], xmm0
+    mov qword ptr [rsp + 80], r9
+    mov qword ptr [rsp + 88], rdi
+    mov qword ptr [rsp + 96], 0
+    mov qword ptr [rsp + 104], 134217728
+    mov qword ptr [rsp + 112], r8
+    mov qword ptr [rsp + 120], 0
+    mov qword ptr [rsp + 128], 1
+    mov qword ptr [rsp + 136], 0
+    mov qword ptr [rsp + 144], 1
+    mov qword ptr [rsp + 152], 0
+    mov byte ptr [rsp + 160], 18
+    mov qword ptr [rsp + 176], 0
+    mov word ptr [rsp + 184], 0
+    mov byte ptr [rsp + 186], 0
+    setle byte ptr [rsp + 187]
+    movups xmm0, xmmword ptr [rip + .Lanon]
+    movups xmmword ptr [rsp + 8], xmm0
+    mov qword ptr [rsp + 24], 0
+    mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
-    add rsp, 96
+    add rsp, 192
     pop rbx
     ret
 L3:
-    movzx edi, word ptr [rsi + 64]
+    movzx edi, word ptr [rsi + 72]
     test di, di
     je L4
-    mov ecx, dword ptr [rsi + 68]
+    mov ecx, dword ptr [rsi + 56]
     shr ecx, 4
     inc ecx
     mov sil, 19
@@ -4879,17 +3825,17 @@ hot_post_datagram_full:
     movups xmm2, xmmword ptr [rdx]
     movups xmm1, xmmword ptr [rdx + 16]
     movups xmm0, xmmword ptr [rdx + 32]
-    cmp dword ptr [rsi + 72], 7
+    cmp dword ptr [rsi + 76], 7
     jbe L2
-    mov edx, dword ptr [rsi + 56]
-    mov edi, dword ptr [rsi + 60]
+    mov edx, dword ptr [rsi + 64]
+    mov edi, dword ptr [rsi + 68]
     sub edi, edx
     cmp di, 1
     jbe L3
     mov r9d, edx
     bswap r9d
     shr r9d, 8
-    or r9, qword ptr [rsi + 16]
+    or r9, qword ptr [rsi + 48]
     movabs rdi, 360287970357411840
     or rdi, r9
     movq xmm4, rdi
@@ -4897,35 +3843,35 @@ hot_post_datagram_full:
     movq xmm3, qword ptr [rcx]
     pslldq xmm3, 4
     por xmm3, xmmword ptr [rip + .LCPI_1]
-    mov ecx, edx
-    shl ecx, 4
-    mov r9d, dword ptr [rsi + 68]
-    mov r10d, r9d
-    and r10d, ecx
-    mov r11, qword ptr [rsi + 40]
     movq xmm5, r8
-    mov r8d, 2
-    movq xmm6, r8
+    mov rcx, qword ptr [rsi + 40]
+    mov r8d, edx
+    shl r8d, 4
+    mov r9d, dword ptr [rsi + 56]
+    mov r10d, r9d
+    and r10d, r8d
+    mov r11d, 2
+    movq xmm6, r11
     movdqa xmm7, xmm5
     punpcklqdq xmm7, xmm6
-    movdqa xmmword ptr [r11 + r10], xmm7
-    mov r8, qword ptr [rsi + 32]
-    movapd xmmword ptr [r8 + 4*r10], xmm4
-    movaps xmmword ptr [r8 + 4*r10 + 16], xmm2
-    movaps xmmword ptr [r8 + 4*r10 + 32], xmm1
-    movaps xmmword ptr [r8 + 4*r10 + 48], xmm0
-    add ecx, 16
-    and ecx, r9d
-    and ecx, 1048560
-    movdqa xmmword ptr [r11 + rcx], xmm5
-    movdqa xmmword ptr [r8 + 4*rcx], xmm3
+    movdqa xmmword ptr [rcx + r10], xmm7
+    mov r11, qword ptr [rsi + 32]
+    movapd xmmword ptr [r11 + 4*r10], xmm4
+    movaps xmmword ptr [r11 + 4*r10 + 16], xmm2
+    movaps xmmword ptr [r11 + 4*r10 + 32], xmm1
+    movaps xmmword ptr [r11 + 4*r10 + 48], xmm0
+    add r8d, 16
+    and r8d, r9d
+    and r8d, 1048560
+    movdqa xmmword ptr [rcx + r8], xmm5
+    movdqa xmmword ptr [r11 + 4*r8], xmm3
     add edx, 2
     movzx ecx, dx
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 92], 127
+    cmp dword ptr [rsi + 96], 127
     jbe L1
     sfence
     mov rcx, qword ptr [rsi]
@@ -4941,7 +3887,7 @@ hot_post_datagram_full:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
+    mov byte ptr [rax], 25
     ret
 L1:
     sfence
@@ -4950,31 +3896,44 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
+    mov byte ptr [rax], 25
     ret
 L2:
     push rbx
-    sub rsp, 80
+    sub rsp, 192
+    xorps xmm3, xmm3
+    movups xmmword ptr [rsp + 80], xmm3
     mov qword ptr [rsp], rsi
-    mov qword ptr [rsp + 8], rcx
-    movups xmmword ptr [rsp + 16], xmm2
-    movups xmmword ptr [rsp + 32], xmm1
-    movups xmmword ptr [rsp + 48], xmm0
-    mov qword ptr [rsp + 64], r8
-    mov byte ptr [rsp + 72], 8
+    movups xmmword ptr [rsp + 32], xmm2
+    movups xmmword ptr [rsp + 48], xmm1
+    movups xmmword ptr [rsp + 64], xmm0
+    mov qword ptr [rsp + 96], 0
+    mov qword ptr [rsp + 104], 134217728
+    mov qword ptr [rsp + 112], r8
+    mov qword ptr [rsp + 120], 0
+    mov qword ptr [rsp + 128], 1
+    mov qword ptr [rsp + 136], 0
+    mov qword ptr [rsp + 144], rcx
+    mov qword ptr [rsp + 152], 8
+    mov byte ptr [rsp + 160], 18
+    mov qword ptr [rsp + 176], 0
+    mov dword ptr [rsp + 184], 0
+    movups xmm0, xmmword ptr [rip + .Lanon]
+    movups xmmword ptr [rsp + 8], xmm0
+    mov qword ptr [rsp + 24], 0
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
-    add rsp, 80
+    add rsp, 192
     pop rbx
     ret
 L3:
-    movzx r8d, word ptr [rsi + 64]
+    movzx r8d, word ptr [rsi + 72]
     test r8w, r8w
     je L4
-    mov ecx, dword ptr [rsi + 68]
+    mov ecx, dword ptr [rsi + 56]
     shr ecx, 4
     inc ecx
     mov dl, 19
@@ -4998,34 +3957,34 @@ L5:
     ret
 
 hot_post_doorbell_fence:
+    bswap rdx
     mov rax, rdi
-    cmp dword ptr [rsi + 100], 7
-    jbe L1
-    mov edi, dword ptr [rsi + 56]
-    cmp edi, dword ptr [rsi + 60]
+    bswap ecx
+    cmp dword ptr [rsi + 104], 8
+    jb L1
+    mov edi, dword ptr [rsi + 64]
+    cmp edi, dword ptr [rsi + 68]
     je L3
     mov r10d, edi
     bswap r10d
     shr r10d, 8
-    or r10, qword ptr [rsi + 16]
+    or r10, qword ptr [rsi + 48]
     movabs r11, 216172782248001536
     or r11, r10
     movq xmm0, r11
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    bswap rdx
-    bswap ecx
-    movd xmm2, ecx
     movq xmm1, rdx
+    movd xmm2, ecx
     punpcklqdq xmm1, xmm2
     movq xmm2, qword ptr [r8]
     pslldq xmm2, 4
-    por xmm2, xmmword ptr [rip + .LCPI_2]
+    por xmm2, xmmword ptr [rip + .LCPI_1]
     mov ecx, edi
     shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
+    and ecx, dword ptr [rsi + 56]
     mov rdx, qword ptr [rsi + 40]
     movq xmm3, r9
-    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
+    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
     movapd xmmword ptr [rdx + rcx], xmm3
     mov rdx, qword ptr [rsi + 32]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
@@ -5033,8 +3992,8 @@ hot_post_doorbell_fence:
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
@@ -5046,45 +4005,43 @@ hot_post_doorbell_fence:
     movapd xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
+    mov byte ptr [rax], 25
     ret
 L1:
-    cmp dword ptr [rsi + 72], 7
+    cmp dword ptr [rsi + 76], 7
     jbe L2
-    mov edi, dword ptr [rsi + 56]
-    cmp edi, dword ptr [rsi + 60]
+    mov edi, dword ptr [rsi + 64]
+    cmp edi, dword ptr [rsi + 68]
     je L3
     mov r11d, edi
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 16]
+    or r11, qword ptr [rsi + 48]
     movabs r10, 216172782248001536
     or r10, r11
     movq xmm0, r10
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    bswap rdx
-    bswap ecx
-    movd xmm1, ecx
-    movq xmm2, rdx
-    punpcklqdq xmm2, xmm1
+    movq xmm1, rdx
+    movd xmm2, ecx
+    punpcklqdq xmm1, xmm2
+    movq xmm2, qword ptr [r8]
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rip + .LCPI_1]
     mov ecx, edi
     shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
+    and ecx, dword ptr [rsi + 56]
     mov rdx, qword ptr [rsi + 40]
-    movq xmm1, r9
-    shufpd xmm1, xmmword ptr [rip + .LCPI_1], 2
-    movq xmm3, qword ptr [r8]
-    movapd xmmword ptr [rdx + rcx], xmm1
+    movq xmm3, r9
+    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
+    movapd xmmword ptr [rdx + rcx], xmm3
     mov rdx, qword ptr [rsi + 32]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
-    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm2
-    pslldq xmm3, 4
-    por xmm3, xmmword ptr [rip + .LCPI_2]
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
@@ -5093,28 +4050,43 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
+    mov byte ptr [rax], 25
     ret
 L2:
     push rbx
-    sub rsp, 48
+    sub rsp, 192
     mov qword ptr [rsp], rsi
-    mov qword ptr [rsp + 8], r8
-    mov qword ptr [rsp + 16], rdx
-    mov dword ptr [rsp + 24], ecx
-    mov qword ptr [rsp + 32], r9
-    mov byte ptr [rsp + 40], 8
+    mov qword ptr [rsp + 32], rdx
+    mov qword ptr [rsp + 40], rcx
+    xorps xmm0, xmm0
+    movups xmmword ptr [rsp + 48], xmm0
+    movups xmmword ptr [rsp + 64], xmm0
+    movups xmmword ptr [rsp + 80], xmm0
+    mov qword ptr [rsp + 96], 0
+    mov qword ptr [rsp + 104], 134217728
+    mov qword ptr [rsp + 112], r9
+    mov qword ptr [rsp + 120], 0
+    mov qword ptr [rsp + 128], 1
+    mov qword ptr [rsp + 136], 0
+    mov qword ptr [rsp + 144], r8
+    mov qword ptr [rsp + 152], 8
+    mov byte ptr [rsp + 160], 18
+    mov qword ptr [rsp + 176], 0
+    mov dword ptr [rsp + 184], 0
+    movups xmm0, xmmword ptr [rip + .Lanon]
+    movups xmmword ptr [rsp + 8], xmm0
+    mov qword ptr [rsp + 24], 0
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::Write, blueflame::wqe::data::Given<8, 0>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::DoorbellFence>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::table::Write, blueflame::wqe::data::Given<8, 0>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
-    add rsp, 48
+    add rsp, 192
     pop rbx
     ret
 L3:
     xor ecx, ecx
-    cmp dword ptr [rsi + 64], 0
+    cmp dword ptr [rsi + 72], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 18
@@ -5124,205 +4096,209 @@ L3:
 
 hot_post_dynamic:
     push rbx
-    sub rsp, 64
+    sub rsp, 192
     mov rax, rdi
-    mov rdi, qword ptr [rsp + 80]
-    movups xmm0, xmmword ptr [rdx]
-    cmp dword ptr [rsi + 100], 7
-    jbe L1
-    mov edx, dword ptr [rsi + 56]
-    cmp edx, dword ptr [rsi + 60]
-    je L4
-    mov r10d, edx
-    bswap r10d
-    shr r10d, 8
-    or r10, qword ptr [rsi + 16]
-    movabs r11, 288230376285929472
-    or r11, r10
-    movq xmm1, r11
-    shufpd xmm1, xmmword ptr [rip + .LCPI_0], 2
+    mov rdi, qword ptr [rsp + 208]
     bswap rcx
     bswap r8d
-    movd xmm3, r8d
-    movq xmm2, rcx
-    punpcklqdq xmm2, xmm3
+    movq xmm0, rcx
+    movd xmm1, r8d
+    pslldq xmm1, 8
+    shufps xmm0, xmm1, 36
+    movups xmm1, xmmword ptr [rdx]
+    cmp dword ptr [rsi + 104], 8
+    jb L1
+    mov ecx, dword ptr [rsi + 64]
+    cmp ecx, dword ptr [rsi + 68]
+    je L4
+    mov edx, ecx
+    bswap edx
+    shr edx, 8
+    or rdx, qword ptr [rsi + 48]
+    movq xmm2, rdx
+    por xmm2, xmmword ptr [rip + .LCPI_0]
     movq xmm3, qword ptr [r9]
     pslldq xmm3, 4
-    por xmm3, xmmword ptr [rip + .LCPI_2]
-    mov ecx, edx
-    shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
+    por xmm3, xmmword ptr [rip + .LCPI_1]
+    mov edx, ecx
+    shl edx, 4
+    and edx, dword ptr [rsi + 56]
     mov r8, qword ptr [rsi + 40]
     movq xmm4, rdi
-    shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
-    movapd xmmword ptr [r8 + rcx], xmm4
+    shufpd xmm4, xmmword ptr [rip + .LCPI_2], 2
+    movapd xmmword ptr [r8 + rdx], xmm4
     mov rdi, qword ptr [rsi + 32]
-    movapd xmmword ptr [rdi + 4*rcx], xmm1
-    movaps xmmword ptr [rdi + 4*rcx + 16], xmm0
-    movdqa xmmword ptr [rdi + 4*rcx + 32], xmm2
-    movdqa xmmword ptr [rdi + 4*rcx + 48], xmm3
-    inc edx
-    movzx ecx, dx
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    movdqa xmmword ptr [rdi + 4*rdx], xmm2
+    movaps xmmword ptr [rdi + 4*rdx + 16], xmm1
+    movaps xmmword ptr [rdi + 4*rdx + 32], xmm0
+    movdqa xmmword ptr [rdi + 4*rdx + 48], xmm3
+    inc ecx
+    movzx ecx, cx
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
     mov rcx, qword ptr [rsi]
-    movapd xmmword ptr [rcx], xmm1
-    movaps xmmword ptr [rcx + 16], xmm0
-    movdqa xmmword ptr [rcx + 32], xmm2
+    movdqa xmmword ptr [rcx], xmm2
+    movaps xmmword ptr [rcx + 16], xmm1
+    movaps xmmword ptr [rcx + 32], xmm0
     movdqa xmmword ptr [rcx + 48], xmm3
     sfence
     jmp L2
 L1:
-    cmp dword ptr [rsi + 72], 7
+    cmp dword ptr [rsi + 76], 7
     jbe L3
-    mov edx, dword ptr [rsi + 56]
-    cmp edx, dword ptr [rsi + 60]
+    mov ecx, dword ptr [rsi + 64]
+    cmp ecx, dword ptr [rsi + 68]
     je L4
-    mov r11d, edx
-    bswap r11d
-    shr r11d, 8
-    or r11, qword ptr [rsi + 16]
-    movabs r10, 288230376285929472
-    or r10, r11
-    movq xmm1, r10
-    shufpd xmm1, xmmword ptr [rip + .LCPI_0], 2
-    bswap rcx
-    bswap r8d
-    movd xmm2, r8d
-    movq xmm3, rcx
-    punpcklqdq xmm3, xmm2
-    mov ecx, edx
-    shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
-    mov r8, qword ptr [rsi + 40]
-    movq xmm2, rdi
-    shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
-    movq xmm4, qword ptr [r9]
-    movapd xmmword ptr [r8 + rcx], xmm2
-    mov rdi, qword ptr [rsi + 32]
-    movapd xmmword ptr [rdi + 4*rcx], xmm1
-    movaps xmmword ptr [rdi + 4*rcx + 16], xmm0
-    movdqa xmmword ptr [rdi + 4*rcx + 32], xmm3
-    pslldq xmm4, 4
-    por xmm4, xmmword ptr [rip + .LCPI_2]
-    movdqa xmmword ptr [rdi + 4*rcx + 48], xmm4
-    inc edx
-    movzx ecx, dx
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    mov edx, ecx
+    bswap edx
+    shr edx, 8
+    or rdx, qword ptr [rsi + 48]
+    movq xmm2, rdx
+    por xmm2, xmmword ptr [rip + .LCPI_0]
+    movq xmm3, qword ptr [r9]
+    pslldq xmm3, 4
+    por xmm3, xmmword ptr [rip + .LCPI_1]
+    mov rdx, qword ptr [rsi + 40]
+    mov r8d, ecx
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 56]
+    movq xmm4, rdi
+    shufpd xmm4, xmmword ptr [rip + .LCPI_2], 2
+    movapd xmmword ptr [rdx + r8], xmm4
+    mov rdx, qword ptr [rsi + 32]
+    movdqa xmmword ptr [rdx + 4*r8], xmm2
+    movaps xmmword ptr [rdx + 4*r8 + 16], xmm1
+    movaps xmmword ptr [rdx + 4*r8 + 32], xmm0
+    movdqa xmmword ptr [rdx + 4*r8 + 48], xmm3
+    inc ecx
+    movzx ecx, cx
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
     mov rcx, qword ptr [rsi]
-    mov qword ptr [rcx], r10
+    movq qword ptr [rcx], xmm2
     sfence
 L2:
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    add rsp, 64
+    mov byte ptr [rax], 25
+    add rsp, 192
     pop rbx
     ret
 L3:
     mov qword ptr [rsp], rsi
-    mov qword ptr [rsp + 8], r9
-    mov qword ptr [rsp + 16], rcx
-    mov dword ptr [rsp + 24], r8d
-    movups xmmword ptr [rsp + 32], xmm0
-    mov qword ptr [rsp + 48], rdi
-    mov byte ptr [rsp + 56], 8
+    movups xmmword ptr [rsp + 32], xmm1
+    movups xmmword ptr [rsp + 48], xmm0
+    xorps xmm0, xmm0
+    movups xmmword ptr [rsp + 64], xmm0
+    movups xmmword ptr [rsp + 80], xmm0
+    mov qword ptr [rsp + 96], 0
+    mov qword ptr [rsp + 104], 134217728
+    mov qword ptr [rsp + 112], rdi
+    mov qword ptr [rsp + 120], 0
+    mov qword ptr [rsp + 128], 1
+    mov qword ptr [rsp + 136], 0
+    mov qword ptr [rsp + 144], r9
+    mov qword ptr [rsp + 152], 8
+    mov byte ptr [rsp + 160], 18
+    mov qword ptr [rsp + 176], 0
+    mov dword ptr [rsp + 184], 0
+    movups xmm0, xmmword ptr [rip + .Lanon]
+    movups xmmword ptr [rsp + 8], xmm0
+    mov qword ptr [rsp + 24], 0
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Dci>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Write, blueflame::wqe::address::vector::DcAddress<blueflame::wqe::address::vector::CompactAv>>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
-    add rsp, 64
+    add rsp, 192
     pop rbx
     ret
 L4:
     xor ecx, ecx
-    cmp dword ptr [rsi + 64], 0
+    cmp dword ptr [rsi + 72], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
-    add rsp, 64
+    add rsp, 192
     pop rbx
     ret
 
 hot_post_dynamic_full:
     push rbx
-    sub rsp, 96
+    sub rsp, 192
     mov rax, rdi
-    mov r10, qword ptr [rsp + 112]
-    movups xmm2, xmmword ptr [rdx]
-    movups xmm1, xmmword ptr [rdx + 16]
-    movups xmm0, xmmword ptr [rdx + 32]
-    cmp dword ptr [rsi + 72], 7
-    jbe L3
-    mov edx, dword ptr [rsi + 56]
-    mov edi, dword ptr [rsi + 60]
-    sub edi, edx
-    cmp di, 1
-    jbe L4
-    mov r11d, edx
-    bswap r11d
-    shr r11d, 8
-    or r11, qword ptr [rsi + 16]
-    movabs rdi, 432345564361785344
-    or rdi, r11
-    movq xmm3, rdi
-    shufpd xmm3, xmmword ptr [rip + .LCPI_0], 2
+    mov rdi, qword ptr [rsp + 208]
     bswap rcx
     bswap r8d
-    movd xmm5, r8d
-    movq xmm4, rcx
-    punpcklqdq xmm4, xmm5
+    movups xmm3, xmmword ptr [rdx]
+    movups xmm2, xmmword ptr [rdx + 16]
+    movups xmm1, xmmword ptr [rdx + 32]
+    movq xmm0, rcx
+    movd xmm4, r8d
+    pslldq xmm4, 8
+    shufps xmm0, xmm4, 36
+    cmp dword ptr [rsi + 76], 7
+    jbe L3
+    mov ecx, dword ptr [rsi + 64]
+    mov edx, dword ptr [rsi + 68]
+    sub edx, ecx
+    cmp dx, 1
+    jbe L4
+    mov edx, ecx
+    bswap edx
+    shr edx, 8
+    or rdx, qword ptr [rsi + 48]
+    movq xmm4, rdx
+    por xmm4, xmmword ptr [rip + .LCPI_0]
     movq xmm5, qword ptr [r9]
     pslldq xmm5, 4
     por xmm5, xmmword ptr [rip + .LCPI_1]
-    mov ecx, edx
-    shl ecx, 4
-    mov r8d, dword ptr [rsi + 68]
+    movq xmm6, rdi
+    mov rdx, qword ptr [rsi + 40]
+    mov edi, ecx
+    shl edi, 4
+    mov r8d, dword ptr [rsi + 56]
     mov r9d, r8d
-    and r9d, ecx
-    mov r11, qword ptr [rsi + 40]
-    movq xmm6, r10
+    and r9d, edi
     mov r10d, 2
     movq xmm7, r10
     movdqa xmm8, xmm6
     punpcklqdq xmm8, xmm7
-    movdqa xmmword ptr [r11 + r9], xmm8
+    movdqa xmmword ptr [rdx + r9], xmm8
     mov r10, qword ptr [rsi + 32]
-    movapd xmmword ptr [r10 + 4*r9], xmm3
-    movaps xmmword ptr [r10 + 4*r9 + 16], xmm2
-    movaps xmmword ptr [r10 + 4*r9 + 32], xmm1
-    movaps xmmword ptr [r10 + 4*r9 + 48], xmm0
-    add ecx, 16
-    and ecx, r8d
-    and ecx, 1048560
-    movdqa xmmword ptr [r11 + rcx], xmm6
-    movdqa xmmword ptr [r10 + 4*rcx], xmm4
-    movdqa xmmword ptr [r10 + 4*rcx + 16], xmm5
-    add edx, 2
-    movzx ecx, dx
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    movdqa xmmword ptr [r10 + 4*r9], xmm4
+    movaps xmmword ptr [r10 + 4*r9 + 16], xmm3
+    movaps xmmword ptr [r10 + 4*r9 + 32], xmm2
+    movaps xmmword ptr [r10 + 4*r9 + 48], xmm1
+    add edi, 16
+    and edi, r8d
+    and edi, 1048560
+    movdqa xmmword ptr [rdx + rdi], xmm6
+    movaps xmmword ptr [r10 + 4*rdi], xmm0
+    movdqa xmmword ptr [r10 + 4*rdi + 16], xmm5
+    add ecx, 2
+    movzx ecx, cx
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 92], 127
+    cmp dword ptr [rsi + 96], 127
     jbe L1
     sfence
     mov rcx, qword ptr [rsi]
-    movapd xmmword ptr [rcx], xmm3
-    movaps xmmword ptr [rcx + 16], xmm2
-    movaps xmmword ptr [rcx + 32], xmm1
-    movaps xmmword ptr [rcx + 48], xmm0
-    movdqa xmmword ptr [rcx + 64], xmm4
+    movdqa xmmword ptr [rcx], xmm4
+    movaps xmmword ptr [rcx + 16], xmm3
+    movaps xmmword ptr [rcx + 32], xmm2
+    movaps xmmword ptr [rcx + 48], xmm1
+    movaps xmmword ptr [rcx + 64], xmm0
     movdqa xmmword ptr [rcx + 80], xmm5
     xorps xmm0, xmm0
     movaps xmmword ptr [rcx + 96], xmm0
@@ -5332,183 +4308,48 @@ hot_post_dynamic_full:
 L1:
     sfence
     mov rcx, qword ptr [rsi]
-    mov qword ptr [rcx], rdi
+    movq qword ptr [rcx], xmm4
     sfence
 L2:
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    add rsp, 96
+    mov byte ptr [rax], 25
+    add rsp, 192
     pop rbx
     ret
 L3:
     mov qword ptr [rsp], rsi
-    mov qword ptr [rsp + 8], r9
-    mov qword ptr [rsp + 16], rcx
-    mov dword ptr [rsp + 24], r8d
-    movups xmmword ptr [rsp + 32], xmm2
-    movups xmmword ptr [rsp + 48], xmm1
-    movups xmmword ptr [rsp + 64], xmm0
-    mov qword ptr [rsp + 80], r10
-    mov byte ptr [rsp + 88], 8
+    movups xmmword ptr [rsp + 32], xmm3
+    movups xmmword ptr [rsp + 48], xmm2
+    movups xmmword ptr [rsp + 64], xmm1
+    movups xmmword ptr [rsp + 80], xmm0
+    mov qword ptr [rsp + 96], 0
+    mov qword ptr [rsp + 104], 134217728
+    mov qword ptr [rsp + 112], rdi
+    mov qword ptr [rsp + 120], 0
+    mov qword ptr [rsp + 128], 1
+    mov qword ptr [rsp + 136], 0
+    mov qword ptr [rsp + 144], r9
+    mov qword ptr [rsp + 152], 8
+    mov byte ptr [rsp + 160], 18
+    mov qword ptr [rsp + 176], 0
+    mov dword ptr [rsp + 184], 0
+    movups xmm0, xmmword ptr [rip + .Lanon]
+    movups xmmword ptr [rsp + 8], xmm0
+    mov qword ptr [rsp + 24], 0
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Dci>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Write, blueflame::wqe::address::vector::DcAddress>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
-    add rsp, 96
+    add rsp, 192
     pop rbx
     ret
 L4:
-    movzx r8d, word ptr [rsi + 64]
-    test r8w, r8w
-    je L5
-    mov ecx, dword ptr [rsi + 68]
-    shr ecx, 4
-    inc ecx
-    mov dl, 19
-    cmp cx, 2
-    jb L6
-    cmp r8w, 1
-    sete dl
-    mov ecx, 1
-    cmovne ecx, edi
-    add dl, dl
-    add dl, 18
-    jmp L6
-L5:
-    mov dl, 21
-L6:
-    movzx ecx, cx
-    mov byte ptr [rax], dl
-    mov word ptr [rax + 2], 2
-    mov dword ptr [rax + 4], ecx
-    mov word ptr [rax + 8], 2
-    add rsp, 96
-    pop rbx
-    ret
-
-hot_post_dynamic_stream:
-    push rbx
-    sub rsp, 112
-    mov rax, rdi
-    mov r10, qword ptr [rsp + 128]
-    movups xmm2, xmmword ptr [rdx]
-    movups xmm1, xmmword ptr [rdx + 16]
-    movups xmm0, xmmword ptr [rdx + 32]
-    movzx r11d, word ptr [rdx + 48]
-    cmp dword ptr [rsi + 72], 7
-    jbe L3
-    mov edi, dword ptr [rsi + 56]
-    mov edx, dword ptr [rsi + 60]
-    sub edx, edi
-    cmp dx, 1
-    jbe L4
-    mov edx, edi
-    bswap edx
-    shr edx, 8
-    or rdx, qword ptr [rsi + 16]
-    rol r11w, 8
-    movzx r11d, r11w
-    shl r11d, 8
-    movq xmm3, rdx
-    movd xmm4, r11d
-    punpcklqdq xmm3, xmm4
-    por xmm3, xmmword ptr [rip + .LCPI_0]
-    bswap rcx
-    bswap r8d
-    movd xmm5, r8d
-    movq xmm4, rcx
-    punpcklqdq xmm4, xmm5
-    movq xmm5, qword ptr [r9]
-    pslldq xmm5, 4
-    por xmm5, xmmword ptr [rip + .LCPI_1]
-    mov ecx, edi
-    shl ecx, 4
-    mov r8d, dword ptr [rsi + 68]
-    mov r9d, r8d
-    and r9d, ecx
-    mov r11, qword ptr [rsi + 40]
-    movq xmm6, r10
-    mov r10d, 2
-    movq xmm7, r10
-    movdqa xmm8, xmm6
-    punpcklqdq xmm8, xmm7
-    movdqa xmmword ptr [r11 + r9], xmm8
-    mov r10, qword ptr [rsi + 32]
-    movdqa xmmword ptr [r10 + 4*r9], xmm3
-    movaps xmmword ptr [r10 + 4*r9 + 16], xmm2
-    movaps xmmword ptr [r10 + 4*r9 + 32], xmm1
-    movaps xmmword ptr [r10 + 4*r9 + 48], xmm0
-    add ecx, 16
-    and ecx, r8d
-    and ecx, 1048560
-    movdqa xmmword ptr [r11 + rcx], xmm6
-    movdqa xmmword ptr [r10 + 4*rcx], xmm4
-    movdqa xmmword ptr [r10 + 4*rcx + 16], xmm5
-    add edi, 2
-    movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdi, qword ptr [rsi + 48]
-    bswap ecx
-    mov dword ptr [rdi], ecx
-    cmp dword ptr [rsi + 92], 127
-    jbe L1
-    sfence
-    mov rcx, qword ptr [rsi]
-    movdqa xmmword ptr [rcx], xmm3
-    movaps xmmword ptr [rcx + 16], xmm2
-    movaps xmmword ptr [rcx + 32], xmm1
-    movaps xmmword ptr [rcx + 48], xmm0
-    movdqa xmmword ptr [rcx + 64], xmm4
-    movdqa xmmword ptr [rcx + 80], xmm5
-    xorps xmm0, xmm0
-    movaps xmmword ptr [rcx + 96], xmm0
-    movaps xmmword ptr [rcx + 112], xmm0
-    sfence
-    jmp L2
-L1:
-    movabs rcx, 432345564361785344
-    or rdx, rcx
-    sfence
-    mov rcx, qword ptr [rsi]
-    mov qword ptr [rcx], rdx
-    sfence
-L2:
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    add rsp, 112
-    pop rbx
-    ret
-L3:
-    mov qword ptr [rsp + 8], rsi
-    mov qword ptr [rsp + 16], r9
-    mov qword ptr [rsp + 24], rcx
-    mov dword ptr [rsp + 32], r8d
-    movups xmmword ptr [rsp + 40], xmm2
-    movups xmmword ptr [rsp + 56], xmm1
-    movups xmmword ptr [rsp + 72], xmm0
-    mov word ptr [rsp + 88], r11w
-    mov ecx, dword ptr [rdx + 50]
-    mov dword ptr [rsp + 90], ecx
-    movzx ecx, word ptr [rdx + 54]
-    mov word ptr [rsp + 94], cx
-    mov qword ptr [rsp + 96], r10
-    mov byte ptr [rsp + 104], 8
-    lea rsi, [rsp + 8]
-    mov rbx, rax
-    mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::DciStreams>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Write, blueflame::wqe::address::vector::DcStream>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
-    mov rax, rbx
-    add rsp, 112
-    pop rbx
-    ret
-L4:
-    movzx edi, word ptr [rsi + 64]
+    movzx edi, word ptr [rsi + 72]
     test di, di
     je L5
-    mov ecx, dword ptr [rsi + 68]
+    mov ecx, dword ptr [rsi + 56]
     shr ecx, 4
     inc ecx
     mov sil, 19
@@ -5529,197 +4370,356 @@ L6:
     mov word ptr [rax + 2], 2
     mov dword ptr [rax + 4], ecx
     mov word ptr [rax + 8], 2
-    add rsp, 112
+    add rsp, 192
+    pop rbx
+    ret
+
+hot_post_dynamic_stream:
+    push rbx
+    sub rsp, 192
+    mov rax, rdi
+    mov rdi, qword ptr [rsp + 208]
+    bswap rcx
+    bswap r8d
+    movups xmm2, xmmword ptr [rdx]
+    movups xmm1, xmmword ptr [rdx + 16]
+    movups xmm0, xmmword ptr [rdx + 32]
+    movzx edx, word ptr [rdx + 48]
+    rol dx, 8
+    movzx edx, dx
+    shl edx, 8
+    movq xmm3, rcx
+    movd xmm4, r8d
+    pslldq xmm4, 8
+    shufps xmm3, xmm4, 36
+    or rdx, 134217728
+    cmp dword ptr [rsi + 76], 7
+    jbe L3
+    mov ecx, dword ptr [rsi + 64]
+    mov r8d, dword ptr [rsi + 68]
+    sub r8d, ecx
+    cmp r8w, 1
+    jbe L4
+    mov r8d, ecx
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 48]
+    movd xmm5, edx
+    movq xmm4, r8
+    punpcklqdq xmm4, xmm5
+    por xmm4, xmmword ptr [rip + .LCPI_0]
+    movq xmm5, qword ptr [r9]
+    pslldq xmm5, 4
+    por xmm5, xmmword ptr [rip + .LCPI_1]
+    movq xmm6, rdi
+    mov rdx, qword ptr [rsi + 40]
+    mov edi, ecx
+    shl edi, 4
+    mov r8d, dword ptr [rsi + 56]
+    mov r9d, r8d
+    and r9d, edi
+    mov r10d, 2
+    movq xmm7, r10
+    movdqa xmm8, xmm6
+    punpcklqdq xmm8, xmm7
+    movdqa xmmword ptr [rdx + r9], xmm8
+    mov r10, qword ptr [rsi + 32]
+    movdqa xmmword ptr [r10 + 4*r9], xmm4
+    movaps xmmword ptr [r10 + 4*r9 + 16], xmm2
+    movaps xmmword ptr [r10 + 4*r9 + 32], xmm1
+    movaps xmmword ptr [r10 + 4*r9 + 48], xmm0
+    add edi, 16
+    and edi, r8d
+    and edi, 1048560
+    movdqa xmmword ptr [rdx + rdi], xmm6
+    movaps xmmword ptr [r10 + 4*rdi], xmm3
+    movdqa xmmword ptr [r10 + 4*rdi + 16], xmm5
+    add ecx, 2
+    movzx ecx, cx
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 96], 127
+    jbe L1
+    sfence
+    mov rcx, qword ptr [rsi]
+    movdqa xmmword ptr [rcx], xmm4
+    movaps xmmword ptr [rcx + 16], xmm2
+    movaps xmmword ptr [rcx + 32], xmm1
+    movaps xmmword ptr [rcx + 48], xmm0
+    movaps xmmword ptr [rcx + 64], xmm3
+    movdqa xmmword ptr [rcx + 80], xmm5
+    xorps xmm0, xmm0
+    movaps xmmword ptr [rcx + 96], xmm0
+    movaps xmmword ptr [rcx + 112], xmm0
+    sfence
+    jmp L2
+L1:
+    sfence
+    mov rcx, qword ptr [rsi]
+    movq qword ptr [rcx], xmm4
+    sfence
+L2:
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
+    add rsp, 192
+    pop rbx
+    ret
+L3:
+    mov qword ptr [rsp], rsi
+    movups xmmword ptr [rsp + 32], xmm2
+    movups xmmword ptr [rsp + 48], xmm1
+    movups xmmword ptr [rsp + 64], xmm0
+    movups xmmword ptr [rsp + 80], xmm3
+    mov qword ptr [rsp + 96], 0
+    mov qword ptr [rsp + 104], rdx
+    mov qword ptr [rsp + 112], rdi
+    mov qword ptr [rsp + 120], 0
+    mov qword ptr [rsp + 128], 1
+    mov qword ptr [rsp + 136], 0
+    mov qword ptr [rsp + 144], r9
+    mov qword ptr [rsp + 152], 8
+    mov byte ptr [rsp + 160], 18
+    mov qword ptr [rsp + 176], 0
+    mov dword ptr [rsp + 184], 0
+    movups xmm0, xmmword ptr [rip + .Lanon]
+    movups xmmword ptr [rsp + 8], xmm0
+    mov qword ptr [rsp + 24], 0
+    mov rsi, rsp
+    mov rbx, rax
+    mov rdi, rax
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
+    mov rax, rbx
+    add rsp, 192
+    pop rbx
+    ret
+L4:
+    movzx edi, word ptr [rsi + 72]
+    test di, di
+    je L5
+    mov ecx, dword ptr [rsi + 56]
+    shr ecx, 4
+    inc ecx
+    mov dl, 19
+    cmp cx, 2
+    jb L6
+    cmp di, 1
+    sete dl
+    mov ecx, 1
+    cmovne ecx, r8d
+    add dl, dl
+    add dl, 18
+    jmp L6
+L5:
+    mov dl, 21
+L6:
+    movzx ecx, cx
+    mov byte ptr [rax], dl
+    mov word ptr [rax + 2], 2
+    mov dword ptr [rax + 4], ecx
+    mov word ptr [rax + 8], 2
+    add rsp, 192
     pop rbx
     ret
 
 hot_post_entry:
-    push r14
     push rbx
-    sub rsp, 56
+    sub rsp, 192
     mov rax, rdi
-    mov rdi, qword ptr [r8]
-    movsxd r10, dword ptr [r8 + 8]
-    mov r8d, dword ptr [r8 + 12]
-    test r10, r10
-    jle L3
-    cmp dword ptr [rsi + 104], 0
-    je L1
-    mov r11d, dword ptr [rsi + 56]
-    cmp r11d, dword ptr [rsi + 60]
-    je L4
-    mov ebx, r11d
-    bswap ebx
-    shr ebx, 8
-    or rbx, qword ptr [rsi + 16]
-    movabs r14, 216172782248001536
-    or r14, rbx
-    movq xmm0, r14
-    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
     bswap rdx
     bswap ecx
-    movd xmm2, ecx
-    movq xmm1, rdx
+    mov rdi, qword ptr [r8]
+    mov r10d, dword ptr [r8 + 8]
+    mov r11d, r10d
+    mov r8d, dword ptr [r8 + 12]
+    bswap rdi
     shl r10, 32
     or r10, r8
     bswap r10
-    bswap rdi
+    test r11d, r11d
+    setle r8b
+    jle L3
+    cmp dword ptr [rsi + 108], 0
+    je L1
+    mov r8d, dword ptr [rsi + 64]
+    cmp r8d, dword ptr [rsi + 68]
+    je L4
+    mov r11d, r8d
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 48]
+    movabs rbx, 216172782248001536
+    or rbx, r11
+    movq xmm0, rbx
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    movq xmm1, rdx
+    movd xmm2, ecx
     punpcklqdq xmm1, xmm2
-    movq xmm2, r10
-    movq xmm3, rdi
-    punpcklqdq xmm2, xmm3
-    mov ecx, r11d
+    movq xmm2, rdi
+    movq xmm3, r10
+    punpcklqdq xmm3, xmm2
+    mov ecx, r8d
     shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
+    and ecx, dword ptr [rsi + 56]
     mov rdx, qword ptr [rsi + 40]
-    movq xmm3, r9
-    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
-    movapd xmmword ptr [rdx + rcx], xmm3
+    movq xmm2, r9
+    shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdx + rcx], xmm2
     mov rdx, qword ptr [rsi + 32]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
-    inc r11d
-    movzx ecx, r11w
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
+    inc r8d
+    movzx ecx, r8w
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
     mov rcx, qword ptr [rsi]
     movapd xmmword ptr [rcx], xmm0
     movdqa xmmword ptr [rcx + 16], xmm1
-    movdqa xmmword ptr [rcx + 32], xmm2
+    movdqa xmmword ptr [rcx + 32], xmm3
     xorpd xmm0, xmm0
     movapd xmmword ptr [rcx + 48], xmm0
     sfence
     jmp L2
 L1:
-    cmp dword ptr [rsi + 76], 0
+    cmp dword ptr [rsi + 80], 0
     je L3
-    mov r11d, dword ptr [rsi + 56]
-    cmp r11d, dword ptr [rsi + 60]
+    mov r8d, dword ptr [rsi + 64]
+    cmp r8d, dword ptr [rsi + 68]
     je L4
-    mov r14d, r11d
-    bswap r14d
-    shr r14d, 8
-    or r14, qword ptr [rsi + 16]
-    movabs rbx, 216172782248001536
-    or rbx, r14
-    movq xmm0, rbx
+    mov ebx, r8d
+    bswap ebx
+    shr ebx, 8
+    or rbx, qword ptr [rsi + 48]
+    movabs r11, 216172782248001536
+    or r11, rbx
+    movq xmm0, r11
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    bswap rdx
-    bswap ecx
-    movd xmm1, ecx
-    movq xmm2, rdx
-    shl r10, 32
-    or r10, r8
-    bswap r10
-    bswap rdi
-    punpcklqdq xmm2, xmm1
-    movq xmm1, r10
-    movq xmm3, rdi
-    punpcklqdq xmm1, xmm3
-    mov ecx, r11d
+    movq xmm1, rdx
+    movd xmm2, ecx
+    punpcklqdq xmm1, xmm2
+    movq xmm2, rdi
+    movq xmm3, r10
+    punpcklqdq xmm3, xmm2
+    mov ecx, r8d
     shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
+    and ecx, dword ptr [rsi + 56]
     mov rdx, qword ptr [rsi + 40]
-    movq xmm3, r9
-    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
-    movapd xmmword ptr [rdx + rcx], xmm3
+    movq xmm2, r9
+    shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdx + rcx], xmm2
     mov rdx, qword ptr [rsi + 32]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
-    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm2
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm1
-    inc r11d
-    movzx ecx, r11w
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
+    inc r8d
+    movzx ecx, r8w
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
     mov rcx, qword ptr [rsi]
-    mov qword ptr [rcx], rbx
+    mov qword ptr [rcx], r11
     sfence
 L2:
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    add rsp, 56
+    mov byte ptr [rax], 25
+    add rsp, 192
     pop rbx
-    pop r14
     ret
 L3:
     mov qword ptr [rsp], rsi
-    mov qword ptr [rsp + 8], rdx
-    mov dword ptr [rsp + 16], ecx
-    mov qword ptr [rsp + 24], rdi
-    mov dword ptr [rsp + 32], r10d
-    mov dword ptr [rsp + 36], r8d
-    mov qword ptr [rsp + 40], r9
-    mov byte ptr [rsp + 48], 8
+    mov qword ptr [rsp + 32], rdx
+    mov qword ptr [rsp + 40], rcx
+    mov qword ptr [rsp + 48], r10
+    mov qword ptr [rsp + 56], rdi
+    xorps xmm0, xmm0
+    movups xmmword ptr [rsp + 64], xmm0
+    movups xmmword ptr [rsp + 80], xmm0
+    mov qword ptr [rsp + 96], 0
+    mov qword ptr [rsp + 104], 134217728
+    mov qword ptr [rsp + 112], r9
+    mov qword ptr [rsp + 120], 0
+    mov qword ptr [rsp + 128], 1
+    mov qword ptr [rsp + 136], 0
+    mov qword ptr [rsp + 144], 1
+    mov qword ptr [rsp + 152], 0
+    mov byte ptr [rsp + 160], 18
+    mov qword ptr [rsp + 176], 0
+    mov word ptr [rsp + 184], 0
+    mov byte ptr [rsp + 186], 0
+    mov byte ptr [rsp + 187], r8b
+    movups xmm0, xmmword ptr [rip + .Lanon]
+    movups xmmword ptr [rsp + 8], xmm0
+    mov qword ptr [rsp + 24], 0
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
-    add rsp, 56
+    add rsp, 192
     pop rbx
-    pop r14
     ret
 L4:
     xor ecx, ecx
-    cmp dword ptr [rsi + 64], 0
+    cmp dword ptr [rsi + 72], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
-    add rsp, 56
+    add rsp, 192
     pop rbx
-    pop r14
     ret
 
 hot_post_frame:
-    push r14
     push rbx
-    sub rsp, 56
+    sub rsp, 192
     mov rax, rdi
     mov rdi, qword ptr [rcx]
-    movsxd r9, dword ptr [rcx + 8]
-    mov ecx, dword ptr [rcx + 12]
-    test r9, r9
-    jle L3
-    cmp dword ptr [rsi + 104], 0
-    je L1
-    mov r10d, dword ptr [rsi + 56]
-    cmp r10d, dword ptr [rsi + 60]
-    je L4
-    mov r11d, r10d
-    bswap r11d
-    shr r11d, 8
-    or r11, qword ptr [rsi + 16]
-    movabs rbx, 288230376319483904
-    or rbx, r11
-    movq xmm0, rbx
-    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    movzx r11d, word ptr [rdx]
-    shl r11, 48
-    movabs rbx, 19791209299968
-    or rbx, r11
-    movq xmm1, rbx
-    pslldq xmm1, 8
-    shl r9, 32
-    or r9, rcx
-    bswap r9
+    mov r9d, dword ptr [rcx + 8]
     bswap rdi
+    mov r10d, dword ptr [rcx + 12]
+    mov rcx, r9
+    shl rcx, 32
+    or rcx, r10
+    bswap rcx
+    test r9d, r9d
+    setle r10b
+    jle L3
+    cmp dword ptr [rsi + 108], 0
+    je L1
+    mov r9d, dword ptr [rsi + 64]
+    cmp r9d, dword ptr [rsi + 68]
+    je L4
+    mov r10d, r9d
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 48]
+    movabs r11, 288230376319483904
+    or r11, r10
+    movq xmm0, r11
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    movzx r10d, word ptr [rdx]
+    shl r10, 48
+    movabs r11, 19791209299968
+    or r11, r10
+    movq xmm1, r11
+    pslldq xmm1, 8
     movups xmm2, xmmword ptr [rdx + 2]
-    movq xmm3, r9
     movq xmm4, rdi
+    movq xmm3, rcx
     punpcklqdq xmm3, xmm4
-    mov ecx, r10d
+    mov ecx, r9d
     shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
+    and ecx, dword ptr [rsi + 56]
     mov rdx, qword ptr [rsi + 40]
     movq xmm4, r8
     shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
@@ -5729,10 +4729,10 @@ hot_post_frame:
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movaps xmmword ptr [rdx + 4*rcx + 32], xmm2
     movdqa xmmword ptr [rdx + 4*rcx + 48], xmm3
-    inc r10d
-    movzx ecx, r10w
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    inc r9d
+    movzx ecx, r9w
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
@@ -5744,148 +4744,160 @@ hot_post_frame:
     sfence
     jmp L2
 L1:
-    cmp dword ptr [rsi + 76], 0
+    cmp dword ptr [rsi + 80], 0
     je L3
-    mov r10d, dword ptr [rsi + 56]
-    cmp r10d, dword ptr [rsi + 60]
+    mov r9d, dword ptr [rsi + 64]
+    cmp r9d, dword ptr [rsi + 68]
     je L4
-    mov ebx, r10d
-    bswap ebx
-    shr ebx, 8
-    or rbx, qword ptr [rsi + 16]
-    movabs r11, 288230376319483904
-    or r11, rbx
-    movq xmm0, r11
+    mov r11d, r9d
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 48]
+    movabs r10, 288230376319483904
+    or r10, r11
+    movq xmm0, r10
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    movzx ebx, word ptr [rdx]
-    shl rbx, 48
-    movabs r14, 19791209299968
-    or r14, rbx
-    movq xmm1, r14
+    movzx r11d, word ptr [rdx]
+    shl r11, 48
+    movabs rbx, 19791209299968
+    or rbx, r11
+    movq xmm1, rbx
     pslldq xmm1, 8
     movups xmm2, xmmword ptr [rdx + 2]
-    shl r9, 32
-    or r9, rcx
-    bswap r9
-    bswap rdi
-    movq xmm3, r9
-    movq xmm4, rdi
-    punpcklqdq xmm3, xmm4
-    mov ecx, r10d
-    shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
-    mov rdx, qword ptr [rsi + 40]
-    movq xmm4, r8
-    shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
-    movapd xmmword ptr [rdx + rcx], xmm4
-    mov rdx, qword ptr [rsi + 32]
-    movapd xmmword ptr [rdx + 4*rcx], xmm0
-    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
-    movaps xmmword ptr [rdx + 4*rcx + 32], xmm2
-    movdqa xmmword ptr [rdx + 4*rcx + 48], xmm3
-    inc r10d
-    movzx ecx, r10w
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    movq xmm3, rdi
+    movq xmm4, rcx
+    punpcklqdq xmm4, xmm3
+    mov rcx, qword ptr [rsi + 40]
+    mov edx, r9d
+    shl edx, 4
+    and edx, dword ptr [rsi + 56]
+    movq xmm3, r8
+    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rcx + rdx], xmm3
+    mov rcx, qword ptr [rsi + 32]
+    movapd xmmword ptr [rcx + 4*rdx], xmm0
+    movdqa xmmword ptr [rcx + 4*rdx + 16], xmm1
+    movaps xmmword ptr [rcx + 4*rdx + 32], xmm2
+    movdqa xmmword ptr [rcx + 4*rdx + 48], xmm4
+    inc r9d
+    movzx ecx, r9w
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
     mov rcx, qword ptr [rsi]
-    mov qword ptr [rcx], r11
+    mov qword ptr [rcx], r10
     sfence
 L2:
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    add rsp, 56
+    mov byte ptr [rax], 25
+    add rsp, 192
     pop rbx
-    pop r14
     ret
 L3:
     mov qword ptr [rsp], rsi
-    mov qword ptr [rsp + 8], rdx
-    mov byte ptr [rsp + 16], 0
-    mov qword ptr [rsp + 24], rdi
-    mov dword ptr [rsp + 32], r9d
-    mov dword ptr [rsp + 36], ecx
-    mov qword ptr [rsp + 40], r8
-    mov byte ptr [rsp + 48], 8
+    mov qword ptr [rsp + 32], 0
+    movabs rsi, 19791209299968
+    mov qword ptr [rsp + 40], rsi
+    mov qword ptr [rsp + 48], rcx
+    mov qword ptr [rsp + 56], rdi
+    xorps xmm0, xmm0
+    movups xmmword ptr [rsp + 64], xmm0
+    movups xmmword ptr [rsp + 80], xmm0
+    mov qword ptr [rsp + 96], 0
+    mov qword ptr [rsp + 104], 134217728
+    mov qword ptr [rsp + 112], r8
+    mov qword ptr [rsp + 120], 0
+    mov qword ptr [rsp + 128], rdx
+    mov qword ptr [rsp + 136], 18
+    mov qword ptr [rsp + 144], 1
+    mov qword ptr [rsp + 152], 0
+    mov byte ptr [rsp + 160], 18
+    mov qword ptr [rsp + 176], r9
+    mov word ptr [rsp + 184], 0
+    mov byte ptr [rsp + 186], 0
+    mov byte ptr [rsp + 187], r10b
+    movups xmm0, xmmword ptr [rip + .Lanon]
+    movups xmmword ptr [rsp + 8], xmm0
+    mov qword ptr [rsp + 24], 1
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame<&[u8; 18]>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
-    add rsp, 56
+    add rsp, 192
     pop rbx
-    pop r14
     ret
 L4:
     xor ecx, ecx
-    cmp dword ptr [rsi + 64], 0
+    cmp dword ptr [rsi + 72], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
-    add rsp, 56
+    add rsp, 192
     pop rbx
-    pop r14
     ret
 
 hot_post_frame_inline:
     mov rax, rdi
-    cmp dword ptr [rsi + 72], 59
+    cmp dword ptr [rsi + 76], 59
     jbe L2
-    mov edi, dword ptr [rsi + 56]
-    mov r8d, dword ptr [rsi + 60]
+    mov edi, dword ptr [rsi + 64]
+    mov r8d, dword ptr [rsi + 68]
     sub r8d, edi
     cmp r8w, 1
     jbe L3
     mov r9d, edi
     bswap r9d
     shr r9d, 8
-    or r9, qword ptr [rsi + 16]
+    or r9, qword ptr [rsi + 48]
     movabs r8, 432345564395339776
     or r8, r9
     movq xmm0, r8
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
     movdqu xmm1, xmmword ptr [rdx]
+    movd xmm2, dword ptr [rdx + 8]
+    punpcklqdq xmm1, xmm2
+    pslldq xmm1, 4
+    por xmm1, xmmword ptr [rip + .LCPI_1]
     movups xmm2, xmmword ptr [rdx + 12]
     movups xmm3, xmmword ptr [rdx + 28]
     movups xmm4, xmmword ptr [rdx + 44]
-    pslldq xmm1, 4
-    por xmm1, xmmword ptr [rip + .LCPI_1]
+    movq xmm6, rcx
+    mov rcx, qword ptr [rsi + 40]
     mov edx, edi
     shl edx, 4
-    mov r9d, dword ptr [rsi + 68]
+    mov r9d, dword ptr [rsi + 56]
     mov r10d, r9d
     and r10d, edx
-    mov r11, qword ptr [rsi + 40]
-    movq xmm6, rcx
-    mov ecx, 2
-    movq xmm5, rcx
+    mov r11d, 2
+    movq xmm5, r11
     movdqa xmm7, xmm6
     punpcklqdq xmm7, xmm5
-    movdqa xmmword ptr [r11 + r10], xmm7
-    mov rcx, qword ptr [rsi + 32]
-    movapd xmmword ptr [rcx + 4*r10], xmm0
+    movdqa xmmword ptr [rcx + r10], xmm7
+    mov r11, qword ptr [rsi + 32]
+    movapd xmmword ptr [r11 + 4*r10], xmm0
     movsd xmm5, qword ptr [rip + .LCPI_3]
-    movaps xmmword ptr [rcx + 4*r10 + 16], xmm5
-    movdqa xmmword ptr [rcx + 4*r10 + 32], xmm1
-    movaps xmmword ptr [rcx + 4*r10 + 48], xmm2
+    movaps xmmword ptr [r11 + 4*r10 + 16], xmm5
+    movdqa xmmword ptr [r11 + 4*r10 + 32], xmm1
+    movaps xmmword ptr [r11 + 4*r10 + 48], xmm2
     add edx, 16
     and edx, r9d
     and edx, 1048560
-    movdqa xmmword ptr [r11 + rdx], xmm6
-    movaps xmmword ptr [rcx + 4*rdx], xmm3
-    movaps xmmword ptr [rcx + 4*rdx + 16], xmm4
+    movdqa xmmword ptr [rcx + rdx], xmm6
+    movaps xmmword ptr [r11 + 4*rdx], xmm3
+    movaps xmmword ptr [r11 + 4*rdx + 16], xmm4
     add edi, 2
     movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 92], 127
+    cmp dword ptr [rsi + 96], 127
     jbe L1
     sfence
     mov rcx, qword ptr [rsi]
@@ -5901,7 +4913,7 @@ hot_post_frame_inline:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
+    mov byte ptr [rax], 25
     ret
 L1:
     sfence
@@ -5910,28 +4922,45 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
+    mov byte ptr [rax], 25
     ret
 L2:
     push rbx
-    sub rsp, 32
+    sub rsp, 192
     mov qword ptr [rsp], rsi
-    mov qword ptr [rsp + 8], rdx
-    mov qword ptr [rsp + 16], rcx
-    mov word ptr [rsp + 24], 2240
+    movabs rsi, 824633720832
+    mov qword ptr [rsp + 32], rsi
+    xorps xmm0, xmm0
+    movups xmmword ptr [rsp + 40], xmm0
+    movups xmmword ptr [rsp + 56], xmm0
+    movups xmmword ptr [rsp + 72], xmm0
+    movups xmmword ptr [rsp + 88], xmm0
+    mov qword ptr [rsp + 104], 134217728
+    mov qword ptr [rsp + 112], rcx
+    mov qword ptr [rsp + 120], 0
+    mov qword ptr [rsp + 128], 1
+    mov qword ptr [rsp + 136], 0
+    mov qword ptr [rsp + 144], rdx
+    mov qword ptr [rsp + 152], 60
+    mov byte ptr [rsp + 160], 18
+    mov qword ptr [rsp + 176], 0
+    mov dword ptr [rsp + 184], 0
+    movups xmm0, xmmword ptr [rip + .Lanon]
+    movups xmmword ptr [rsp + 8], xmm0
+    mov qword ptr [rsp + 24], 1
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<blueflame::transport::InlineNone>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame, blueflame::wqe::payload::Inline<&[u8; 60]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
-    add rsp, 32
+    add rsp, 192
     pop rbx
     ret
 L3:
-    movzx edi, word ptr [rsi + 64]
+    movzx edi, word ptr [rsi + 72]
     test di, di
     je L4
-    mov ecx, dword ptr [rsi + 68]
+    mov ecx, dword ptr [rsi + 56]
     shr ecx, 4
     inc ecx
     mov dl, 19
@@ -5957,127 +4986,144 @@ L5:
 hot_post_frame_pointer:
     mov rax, rdi
     mov rdi, qword ptr [rdx]
-    movsxd r8, dword ptr [rdx + 8]
-    mov edx, dword ptr [rdx + 12]
-    test r8, r8
-    jle L2
-    cmp dword ptr [rsi + 104], 0
-    je L1
-    mov r9d, dword ptr [rsi + 56]
-    cmp r9d, dword ptr [rsi + 60]
-    je L3
-    mov r10d, r9d
-    bswap r10d
-    shr r10d, 8
-    or r10, qword ptr [rsi + 16]
-    movabs r11, 216172782281555968
-    or r11, r10
-    movq xmm0, r11
-    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    shl r8, 32
-    or r8, rdx
-    bswap r8
+    mov r8d, dword ptr [rdx + 8]
     bswap rdi
-    movq xmm1, r8
-    movq xmm2, rdi
-    punpcklqdq xmm1, xmm2
-    mov edx, r9d
-    shl edx, 4
-    and edx, dword ptr [rsi + 68]
-    mov rdi, qword ptr [rsi + 40]
-    movq xmm2, rcx
-    shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
-    movapd xmmword ptr [rdi + rdx], xmm2
+    mov r9d, dword ptr [rdx + 12]
+    mov rdx, r8
+    shl rdx, 32
+    or rdx, r9
+    bswap rdx
+    test r8d, r8d
+    setle r9b
+    jle L2
+    cmp dword ptr [rsi + 108], 0
+    je L1
+    mov r8d, dword ptr [rsi + 64]
+    cmp r8d, dword ptr [rsi + 68]
+    je L3
+    mov r9d, r8d
+    bswap r9d
+    shr r9d, 8
+    or r9, qword ptr [rsi + 48]
+    movabs r10, 216172782281555968
+    or r10, r9
+    movq xmm0, r10
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    movq xmm1, rdi
+    movq xmm2, rdx
+    punpcklqdq xmm2, xmm1
+    mov rdx, qword ptr [rsi + 40]
+    mov edi, r8d
+    shl edi, 4
+    and edi, dword ptr [rsi + 56]
+    movq xmm1, rcx
+    shufpd xmm1, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdx + rdi], xmm1
     mov rcx, qword ptr [rsi + 32]
-    movapd xmmword ptr [rcx + 4*rdx], xmm0
-    movsd xmm2, qword ptr [rip + .LCPI_3]
-    movaps xmmword ptr [rcx + 4*rdx + 16], xmm2
-    movdqa xmmword ptr [rcx + 4*rdx + 32], xmm1
-    inc r9d
-    movzx ecx, r9w
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    movapd xmmword ptr [rcx + 4*rdi], xmm0
+    movsd xmm1, qword ptr [rip + .LCPI_3]
+    movaps xmmword ptr [rcx + 4*rdi + 16], xmm1
+    movdqa xmmword ptr [rcx + 4*rdi + 32], xmm2
+    inc r8d
+    movzx ecx, r8w
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
     mov rcx, qword ptr [rsi]
     movapd xmmword ptr [rcx], xmm0
-    movaps xmmword ptr [rcx + 16], xmm2
-    movdqa xmmword ptr [rcx + 32], xmm1
+    movaps xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx + 32], xmm2
     xorpd xmm0, xmm0
     movapd xmmword ptr [rcx + 48], xmm0
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
+    mov byte ptr [rax], 25
     ret
 L1:
-    cmp dword ptr [rsi + 76], 0
+    cmp dword ptr [rsi + 80], 0
     je L2
-    mov r9d, dword ptr [rsi + 56]
-    cmp r9d, dword ptr [rsi + 60]
+    mov r8d, dword ptr [rsi + 64]
+    cmp r8d, dword ptr [rsi + 68]
     je L3
-    mov r11d, r9d
-    bswap r11d
-    shr r11d, 8
-    or r11, qword ptr [rsi + 16]
-    movabs r10, 216172782281555968
-    or r10, r11
-    movq xmm0, r10
+    mov r10d, r8d
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 48]
+    movabs r9, 216172782281555968
+    or r9, r10
+    movq xmm0, r9
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    shl r8, 32
-    or r8, rdx
-    bswap r8
-    bswap rdi
-    movq xmm1, r8
-    movq xmm2, rdi
-    punpcklqdq xmm1, xmm2
-    mov edx, r9d
-    shl edx, 4
-    and edx, dword ptr [rsi + 68]
-    mov rdi, qword ptr [rsi + 40]
-    movq xmm2, rcx
-    shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
-    movapd xmmword ptr [rdi + rdx], xmm2
+    movq xmm1, rdi
+    movq xmm2, rdx
+    punpcklqdq xmm2, xmm1
+    mov rdx, qword ptr [rsi + 40]
+    mov edi, r8d
+    shl edi, 4
+    and edi, dword ptr [rsi + 56]
+    movq xmm1, rcx
+    shufpd xmm1, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdx + rdi], xmm1
     mov rcx, qword ptr [rsi + 32]
-    movapd xmmword ptr [rcx + 4*rdx], xmm0
+    movapd xmmword ptr [rcx + 4*rdi], xmm0
     movsd xmm0, qword ptr [rip + .LCPI_3]
-    movaps xmmword ptr [rcx + 4*rdx + 16], xmm0
-    movdqa xmmword ptr [rcx + 4*rdx + 32], xmm1
-    inc r9d
-    movzx ecx, r9w
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    movaps xmmword ptr [rcx + 4*rdi + 16], xmm0
+    movdqa xmmword ptr [rcx + 4*rdi + 32], xmm2
+    inc r8d
+    movzx ecx, r8w
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
     mov rcx, qword ptr [rsi]
-    mov qword ptr [rcx], r10
+    mov qword ptr [rcx], r9
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
+    mov byte ptr [rax], 25
     ret
 L2:
     push rbx
-    sub rsp, 48
-    mov qword ptr [rsp + 8], rsi
-    mov qword ptr [rsp + 16], rdi
-    mov dword ptr [rsp + 24], r8d
-    mov dword ptr [rsp + 28], edx
-    mov qword ptr [rsp + 32], rcx
-    mov word ptr [rsp + 40], 2240
-    lea rsi, [rsp + 8]
+    sub rsp, 192
+    mov qword ptr [rsp], rsi
+    movabs rsi, 824633720832
+    mov qword ptr [rsp + 32], rsi
+    mov qword ptr [rsp + 40], 0
+    mov qword ptr [rsp + 48], rdx
+    mov qword ptr [rsp + 56], rdi
+    xorps xmm0, xmm0
+    movups xmmword ptr [rsp + 64], xmm0
+    movups xmmword ptr [rsp + 80], xmm0
+    mov qword ptr [rsp + 96], 0
+    mov qword ptr [rsp + 104], 134217728
+    mov qword ptr [rsp + 112], rcx
+    mov qword ptr [rsp + 120], 0
+    mov qword ptr [rsp + 128], 1
+    mov qword ptr [rsp + 136], 0
+    mov qword ptr [rsp + 144], 1
+    mov qword ptr [rsp + 152], 0
+    mov byte ptr [rsp + 160], 18
+    mov qword ptr [rsp + 176], r8
+    mov word ptr [rsp + 184], 0
+    mov byte ptr [rsp + 186], 0
+    mov byte ptr [rsp + 187], r9b
+    movups xmm0, xmmword ptr [rip + .Lanon]
+    movups xmmword ptr [rsp + 8], xmm0
+    mov qword ptr [rsp + 24], 1
+    mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<blueflame::transport::InlineNone>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
-    add rsp, 48
+    add rsp, 192
     pop rbx
     ret
 L3:
     xor ecx, ecx
-    cmp dword ptr [rsi + 64], 0
+    cmp dword ptr [rsi + 72], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 18
@@ -6086,240 +5132,252 @@ L3:
     ret
 
 hot_post_header:
-    push rbx
-    sub rsp, 48
     mov rax, rdi
     mov rdi, qword ptr [rcx]
-    movsxd r9, dword ptr [rcx + 8]
+    mov r9d, dword ptr [rcx + 8]
+    mov r10d, r9d
     mov ecx, dword ptr [rcx + 12]
-    test r9, r9
-    jle L3
-    cmp dword ptr [rsi + 100], 8
+    bswap rdi
+    shl r9, 32
+    or r9, rcx
+    bswap r9
+    test r10d, r10d
+    setle cl
+    jle L2
+    cmp dword ptr [rsi + 104], 8
     jb L1
-    cmp dword ptr [rsi + 104], 0
+    cmp dword ptr [rsi + 108], 0
     je L1
-    mov r10d, dword ptr [rsi + 56]
-    cmp r10d, dword ptr [rsi + 60]
-    je L4
-    mov r11d, r10d
-    bswap r11d
-    shr r11d, 8
-    or r11, qword ptr [rsi + 16]
-    movabs rbx, 216172782281555968
-    or rbx, r11
-    movq xmm0, rbx
+    mov ecx, dword ptr [rsi + 64]
+    cmp ecx, dword ptr [rsi + 68]
+    je L3
+    mov r10d, ecx
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 48]
+    movabs r11, 216172782281555968
+    or r11, r10
+    movq xmm0, r11
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
     movq xmm1, qword ptr [rdx]
     pslldq xmm1, 4
     por xmm1, xmmword ptr [rip + .LCPI_1]
-    shl r9, 32
-    or r9, rcx
-    bswap r9
-    bswap rdi
-    movq xmm2, r9
-    movq xmm3, rdi
-    punpcklqdq xmm2, xmm3
-    mov ecx, r10d
-    shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
-    mov rdx, qword ptr [rsi + 40]
-    movq xmm3, r8
-    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
-    movapd xmmword ptr [rdx + rcx], xmm3
-    mov rdx, qword ptr [rsi + 32]
-    movapd xmmword ptr [rdx + 4*rcx], xmm0
-    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
-    inc r10d
-    movzx ecx, r10w
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    movq xmm2, rdi
+    movq xmm3, r9
+    punpcklqdq xmm3, xmm2
+    mov edx, ecx
+    shl edx, 4
+    and edx, dword ptr [rsi + 56]
+    mov rdi, qword ptr [rsi + 40]
+    movq xmm2, r8
+    shufpd xmm2, xmmword ptr [rip + .LCPI_2], 2
+    movapd xmmword ptr [rdi + rdx], xmm2
+    mov rdi, qword ptr [rsi + 32]
+    movapd xmmword ptr [rdi + 4*rdx], xmm0
+    movdqa xmmword ptr [rdi + 4*rdx + 16], xmm1
+    movdqa xmmword ptr [rdi + 4*rdx + 32], xmm3
+    inc ecx
+    movzx ecx, cx
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
     mov rcx, qword ptr [rsi]
     movapd xmmword ptr [rcx], xmm0
     movdqa xmmword ptr [rcx + 16], xmm1
-    movdqa xmmword ptr [rcx + 32], xmm2
+    movdqa xmmword ptr [rcx + 32], xmm3
     xorpd xmm0, xmm0
     movapd xmmword ptr [rcx + 48], xmm0
     sfence
-    jmp L2
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
+    ret
 L1:
-    cmp dword ptr [rsi + 72], 8
-    jb L3
-    cmp dword ptr [rsi + 76], 0
+    cmp dword ptr [rsi + 76], 8
+    jb L2
+    cmp dword ptr [rsi + 80], 0
+    je L2
+    mov ecx, dword ptr [rsi + 64]
+    cmp ecx, dword ptr [rsi + 68]
     je L3
-    mov r10d, dword ptr [rsi + 56]
-    cmp r10d, dword ptr [rsi + 60]
-    je L4
-    mov ebx, r10d
-    bswap ebx
-    shr ebx, 8
-    or rbx, qword ptr [rsi + 16]
-    movabs r11, 216172782281555968
-    or r11, rbx
-    movq xmm0, r11
+    mov r11d, ecx
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 48]
+    movabs r10, 216172782281555968
+    or r10, r11
+    movq xmm0, r10
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
     movq xmm1, qword ptr [rdx]
     pslldq xmm1, 4
     por xmm1, xmmword ptr [rip + .LCPI_1]
-    shl r9, 32
-    or r9, rcx
-    bswap r9
-    bswap rdi
-    movq xmm2, r9
-    movq xmm3, rdi
-    punpcklqdq xmm2, xmm3
-    mov ecx, r10d
-    shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
-    mov rdx, qword ptr [rsi + 40]
-    movq xmm3, r8
-    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
-    movapd xmmword ptr [rdx + rcx], xmm3
-    mov rdx, qword ptr [rsi + 32]
-    movapd xmmword ptr [rdx + 4*rcx], xmm0
-    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
-    inc r10d
-    movzx ecx, r10w
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    movq xmm2, rdi
+    movq xmm3, r9
+    punpcklqdq xmm3, xmm2
+    mov edx, ecx
+    shl edx, 4
+    and edx, dword ptr [rsi + 56]
+    mov rdi, qword ptr [rsi + 40]
+    movq xmm2, r8
+    shufpd xmm2, xmmword ptr [rip + .LCPI_2], 2
+    movapd xmmword ptr [rdi + rdx], xmm2
+    mov rdi, qword ptr [rsi + 32]
+    movapd xmmword ptr [rdi + 4*rdx], xmm0
+    movdqa xmmword ptr [rdi + 4*rdx + 16], xmm1
+    movdqa xmmword ptr [rdi + 4*rdx + 32], xmm3
+    inc ecx
+    movzx ecx, cx
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
     mov rcx, qword ptr [rsi]
-    mov qword ptr [rcx], r11
+    mov qword ptr [rcx], r10
     sfence
-L2:
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    add rsp, 48
-    pop rbx
+    mov byte ptr [rax], 25
     ret
-L3:
+L2:
+    push rbx
+    sub rsp, 192
     mov qword ptr [rsp], rsi
-    mov qword ptr [rsp + 8], rdx
-    mov qword ptr [rsp + 16], rdi
-    mov dword ptr [rsp + 24], r9d
-    mov dword ptr [rsp + 28], ecx
-    mov qword ptr [rsp + 32], r8
-    mov byte ptr [rsp + 40], 8
+    mov qword ptr [rsp + 32], r9
+    mov qword ptr [rsp + 40], rdi
+    xorps xmm0, xmm0
+    movups xmmword ptr [rsp + 48], xmm0
+    movups xmmword ptr [rsp + 64], xmm0
+    movups xmmword ptr [rsp + 80], xmm0
+    mov qword ptr [rsp + 96], 0
+    mov qword ptr [rsp + 104], 134217728
+    mov qword ptr [rsp + 112], r8
+    mov qword ptr [rsp + 120], 0
+    mov qword ptr [rsp + 128], 1
+    mov qword ptr [rsp + 136], 0
+    mov qword ptr [rsp + 144], rdx
+    mov qword ptr [rsp + 152], 8
+    mov byte ptr [rsp + 160], 18
+    mov qword ptr [rsp + 176], 0
+    mov word ptr [rsp + 184], 0
+    mov byte ptr [rsp + 186], 0
+    mov byte ptr [rsp + 187], cl
+    movups xmm0, xmmword ptr [rip + .Lanon]
+    movups xmmword ptr [rsp + 8], xmm0
+    mov qword ptr [rsp + 24], 0
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Send, blueflame::wqe::payload::InlineThen<&[u8; 8], [blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
-    add rsp, 48
+    add rsp, 192
     pop rbx
     ret
-L4:
+L3:
     xor ecx, ecx
-    cmp dword ptr [rsi + 64], 0
+    cmp dword ptr [rsi + 72], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
-    add rsp, 48
-    pop rbx
     ret
 
 hot_post_invalidate:
     mov rax, rdi
-    mov r8d, dword ptr [rsi + 56]
-    mov edi, dword ptr [rsi + 60]
-    sub edi, r8d
-    cmp di, 1
+    mov edi, dword ptr [rsi + 64]
+    mov r8d, dword ptr [rsi + 68]
+    sub r8d, edi
+    cmp r8w, 1
     jbe L2
-    mov edi, r8d
-    bswap edi
-    shr edi, 8
-    or rdi, qword ptr [rsi + 16]
     bswap edx
-    movq xmm0, rdi
-    movd xmm1, edx
-    psllq xmm1, 32
-    punpcklqdq xmm0, xmm1
-    por xmm0, xmmword ptr [rip + .LCPI_0]
-    mov edx, r8d
+    shl rdx, 32
+    or rdx, 134217728
+    mov r8d, edi
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 48]
+    movq xmm0, rdx
+    movdqa xmm1, xmmword ptr [rip + .LCPI_0]
+    punpcklqdq xmm1, xmm0
+    movq xmm0, r8
+    por xmm0, xmm1
+    movq xmm3, rcx
+    mov rcx, qword ptr [rsi + 32]
+    mov r8, qword ptr [rsi + 40]
+    mov edx, edi
     shl edx, 4
-    mov r9d, dword ptr [rsi + 68]
+    mov r9d, dword ptr [rsi + 56]
     mov r10d, r9d
     and r10d, edx
-    mov r11, qword ptr [rsi + 40]
-    movq xmm3, rcx
-    mov ecx, 2
-    movq xmm1, rcx
+    mov r11d, 2
+    movq xmm1, r11
     movdqa xmm2, xmm3
     punpcklqdq xmm2, xmm1
-    movdqa xmmword ptr [r11 + r10], xmm2
-    mov rcx, qword ptr [rsi + 32]
+    movdqa xmmword ptr [r8 + r10], xmm2
     movdqa xmmword ptr [rcx + 4*r10], xmm0
-    movaps xmm2, xmmword ptr [rip + .LCPI_1]
-    movaps xmmword ptr [rcx + 4*r10 + 16], xmm2
-    pxor xmm1, xmm1
-    movdqa xmmword ptr [rcx + 4*r10 + 32], xmm1
-    movdqa xmmword ptr [rcx + 4*r10 + 48], xmm1
+    movaps xmm1, xmmword ptr [rip + .LCPI_1]
+    movaps xmmword ptr [rcx + 4*r10 + 16], xmm1
     add edx, 16
     and edx, r9d
     and edx, 1048560
-    movdqa xmmword ptr [r11 + rdx], xmm3
+    pxor xmm2, xmm2
+    movdqa xmmword ptr [rcx + 4*r10 + 32], xmm2
+    movdqa xmmword ptr [rcx + 4*r10 + 48], xmm2
+    movdqa xmmword ptr [r8 + rdx], xmm3
     movsd xmm3, qword ptr [rip + .LCPI_3]
     movaps xmmword ptr [rcx + 4*rdx], xmm3
-    movdqa xmmword ptr [rcx + 4*rdx + 16], xmm1
-    movdqa xmmword ptr [rcx + 4*rdx + 32], xmm1
-    movdqa xmmword ptr [rcx + 4*rdx + 48], xmm1
-    add r8d, 2
-    movzx ecx, r8w
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 96], 127
+    add edi, 2
+    movzx edi, di
+    movdqa xmmword ptr [rcx + 4*rdx + 16], xmm2
+    movdqa xmmword ptr [rcx + 4*rdx + 32], xmm2
+    movdqa xmmword ptr [rcx + 4*rdx + 48], xmm2
+    mov dword ptr [rsi + 64], edi
+    mov rcx, qword ptr [rsi + 24]
+    bswap edi
+    mov dword ptr [rcx], edi
+    cmp dword ptr [rsi + 100], 127
     jbe L1
     sfence
     mov rcx, qword ptr [rsi]
     movdqa xmmword ptr [rcx], xmm0
-    movaps xmmword ptr [rcx + 16], xmm2
-    movdqa xmmword ptr [rcx + 32], xmm1
-    movdqa xmmword ptr [rcx + 48], xmm1
+    movaps xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx + 32], xmm2
+    movdqa xmmword ptr [rcx + 48], xmm2
     movaps xmmword ptr [rcx + 64], xmm3
-    movdqa xmmword ptr [rcx + 80], xmm1
-    movdqa xmmword ptr [rcx + 96], xmm1
-    movdqa xmmword ptr [rcx + 112], xmm1
+    movdqa xmmword ptr [rcx + 80], xmm2
+    movdqa xmmword ptr [rcx + 96], xmm2
+    movdqa xmmword ptr [rcx + 112], xmm2
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
+    mov byte ptr [rax], 25
     ret
 L1:
-    movabs rcx, 576460752924180480
-    or rdi, rcx
     sfence
     mov rcx, qword ptr [rsi]
-    mov qword ptr [rcx], rdi
+    movq qword ptr [rcx], xmm0
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
+    mov byte ptr [rax], 25
     ret
 L2:
-    movzx r8d, word ptr [rsi + 64]
-    test r8w, r8w
+    movzx edi, word ptr [rsi + 72]
+    test di, di
     je L3
-    mov ecx, dword ptr [rsi + 68]
+    mov ecx, dword ptr [rsi + 56]
     shr ecx, 4
     inc ecx
     mov dl, 19
     cmp cx, 2
     jb L4
-    cmp r8w, 1
+    cmp di, 1
     sete dl
     mov ecx, 1
-    cmovne ecx, edi
+    cmovne ecx, r8d
     add dl, dl
     add dl, 18
     jmp L4
@@ -6334,97 +5392,86 @@ L4:
     ret
 
 hot_post_large:
-    push r14
     push rbx
-    sub rsp, 56
+    sub rsp, 192
     mov rbx, rdi
-    mov rdi, qword ptr [rcx]
-    movsxd r9, dword ptr [rcx + 8]
-    mov r10d, dword ptr [rcx + 12]
-    test r9, r9
+    mov rax, qword ptr [rcx]
+    mov r9d, dword ptr [rcx + 8]
+    bswap rax
+    mov ecx, dword ptr [rcx + 12]
+    mov rdi, r9
+    shl rdi, 32
+    or rdi, rcx
+    bswap rdi
+    test r9d, r9d
+    setle cl
     jle L1
-    cmp r9d, dword ptr [rsi + 80]
+    mov r10d, dword ptr [rsi + 84]
+    test r10d, r10d
+    je L1
+    cmp r9d, r10d
     ja L1
-    cmp dword ptr [rsi + 76], 0
-    jne L2
-L1:
-    mov qword ptr [rsp], rsi
-    mov qword ptr [rsp + 8], rdx
-    mov word ptr [rsp + 16], 1460
-    mov byte ptr [rsp + 18], -64
-    mov qword ptr [rsp + 24], rdi
-    mov dword ptr [rsp + 32], r9d
-    mov dword ptr [rsp + 36], r10d
-    mov qword ptr [rsp + 40], r8
-    mov byte ptr [rsp + 48], 8
-    mov rsi, rsp
-    mov rdi, rbx
-    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<blueflame::transport::InlineNone>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::frame::Frame<&[u8; 54], blueflame::wqe::operations::frame_options::Large>, blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>>::{closure#2}>@GOTPCREL]
-    jmp L5
-L2:
-    mov eax, dword ptr [rsi + 56]
-    mov ecx, dword ptr [rsi + 60]
-    sub ecx, eax
-    cmp cx, 1
-    jbe L6
-    mov r11d, eax
-    bswap r11d
-    shr r11d, 8
-    or r11, qword ptr [rsi + 16]
-    movabs rcx, 504403158500376576
-    or rcx, r11
-    movq xmm0, rcx
+    cmp dword ptr [rsi + 80], 0
+    je L1
+    mov ecx, dword ptr [rsi + 64]
+    mov r9d, dword ptr [rsi + 68]
+    sub r9d, ecx
+    cmp r9w, 1
+    jbe L4
+    mov r10d, ecx
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 48]
+    movabs r9, 504403158500376576
+    or r9, r10
+    movq xmm0, r9
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    movzx r11d, word ptr [rdx]
-    shl r11, 48
-    movabs r14, 59373627899904
-    or r14, r11
-    movq xmm2, r14
+    movzx r10d, word ptr [rdx]
+    shl r10, 48
+    movabs r11, 59373627899904
+    or r11, r10
+    movq xmm2, r11
     movdqa xmm1, xmmword ptr [rip + .LCPI_1]
     punpcklqdq xmm1, xmm2
     movups xmm2, xmmword ptr [rdx + 2]
     movups xmm3, xmmword ptr [rdx + 18]
     movups xmm4, xmmword ptr [rdx + 34]
     movss xmm5, dword ptr [rdx + 50]
-    shl r9, 32
-    or r9, r10
-    bswap r9
-    bswap rdi
-    movq xmm6, r9
-    movq xmm7, rdi
+    movq xmm7, rax
+    movq xmm6, rdi
     punpcklqdq xmm6, xmm7
-    mov edx, eax
-    shl edx, 4
-    mov edi, dword ptr [rsi + 68]
-    mov r9d, edi
-    and r9d, edx
-    mov r10, qword ptr [rsi + 40]
     movq xmm7, r8
-    mov r8d, 2
-    movq xmm8, r8
+    mov rax, qword ptr [rsi + 40]
+    mov edx, ecx
+    shl edx, 4
+    mov edi, dword ptr [rsi + 56]
+    mov r8d, edi
+    and r8d, edx
+    mov r10d, 2
+    movq xmm8, r10
     movdqa xmm9, xmm7
     punpcklqdq xmm9, xmm8
-    movdqa xmmword ptr [r10 + r9], xmm9
-    mov r8, qword ptr [rsi + 32]
-    movapd xmmword ptr [r8 + 4*r9], xmm0
-    movdqa xmmword ptr [r8 + 4*r9 + 16], xmm1
-    movaps xmmword ptr [r8 + 4*r9 + 32], xmm2
-    movaps xmmword ptr [r8 + 4*r9 + 48], xmm3
+    movdqa xmmword ptr [rax + r8], xmm9
+    mov r10, qword ptr [rsi + 32]
+    movapd xmmword ptr [r10 + 4*r8], xmm0
+    movdqa xmmword ptr [r10 + 4*r8 + 16], xmm1
+    movaps xmmword ptr [r10 + 4*r8 + 32], xmm2
+    movaps xmmword ptr [r10 + 4*r8 + 48], xmm3
     add edx, 16
     and edx, edi
     and edx, 1048560
-    movdqa xmmword ptr [r10 + rdx], xmm7
-    movaps xmmword ptr [r8 + 4*rdx], xmm4
-    movaps xmmword ptr [r8 + 4*rdx + 16], xmm5
-    movdqa xmmword ptr [r8 + 4*rdx + 32], xmm6
-    add eax, 2
-    movzx eax, ax
-    mov dword ptr [rsi + 56], eax
-    mov rdx, qword ptr [rsi + 48]
+    movdqa xmmword ptr [rax + rdx], xmm7
+    movaps xmmword ptr [r10 + 4*rdx], xmm4
+    movaps xmmword ptr [r10 + 4*rdx + 16], xmm5
+    movdqa xmmword ptr [r10 + 4*rdx + 32], xmm6
+    add ecx, 2
+    movzx eax, cx
+    mov dword ptr [rsi + 64], eax
+    mov rcx, qword ptr [rsi + 24]
     bswap eax
-    mov dword ptr [rdx], eax
-    cmp dword ptr [rsi + 96], 127
-    jbe L3
+    mov dword ptr [rcx], eax
+    cmp dword ptr [rsi + 100], 127
+    jbe L2
     sfence
     mov rax, qword ptr [rsi]
     movapd xmmword ptr [rax], xmm0
@@ -6437,210 +5484,238 @@ L2:
     xorpd xmm0, xmm0
     movapd xmmword ptr [rax + 112], xmm0
     sfence
-    jmp L4
-L3:
+    jmp L3
+L1:
+    mov qword ptr [rsp], rsi
+    movabs rsi, -5474968947365249024
+    mov qword ptr [rsp + 32], rsi
+    movabs rsi, 59373627899904
+    mov qword ptr [rsp + 40], rsi
+    mov qword ptr [rsp + 48], rdi
+    mov qword ptr [rsp + 56], rax
+    xorps xmm0, xmm0
+    movups xmmword ptr [rsp + 64], xmm0
+    movups xmmword ptr [rsp + 80], xmm0
+    mov qword ptr [rsp + 96], 0
+    mov qword ptr [rsp + 104], 134217728
+    mov qword ptr [rsp + 112], r8
+    mov qword ptr [rsp + 120], 0
+    mov qword ptr [rsp + 128], rdx
+    mov qword ptr [rsp + 136], 54
+    mov qword ptr [rsp + 144], 1
+    mov qword ptr [rsp + 152], 0
+    mov byte ptr [rsp + 160], 18
+    mov qword ptr [rsp + 176], r9
+    mov word ptr [rsp + 184], 1460
+    mov byte ptr [rsp + 186], 1
+    mov byte ptr [rsp + 187], cl
+    movups xmm0, xmmword ptr [rip + .Lanon]
+    movups xmmword ptr [rsp + 8], xmm0
+    mov qword ptr [rsp + 24], 257
+    mov rsi, rsp
+    mov rdi, rbx
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
+    mov rax, rbx
+    add rsp, 192
+    pop rbx
+    ret
+L2:
     sfence
     mov rax, qword ptr [rsi]
-    mov qword ptr [rax], rcx
+    mov qword ptr [rax], r9
     sfence
-L4:
+L3:
     xor rax, qword ptr [rsi + 8]
     mov qword ptr [rsi], rax
-    mov byte ptr [rbx], 23
-L5:
+    mov byte ptr [rbx], 25
     mov rax, rbx
-    add rsp, 56
+    add rsp, 192
     pop rbx
-    pop r14
     ret
-L6:
-    movzx edi, word ptr [rsi + 64]
-    test di, di
-    je L7
-    mov eax, dword ptr [rsi + 68]
+L4:
+    movzx edx, word ptr [rsi + 72]
+    test dx, dx
+    je L5
+    mov eax, dword ptr [rsi + 56]
     shr eax, 4
     inc eax
-    mov dl, 19
+    mov cl, 19
     cmp ax, 2
-    jb L8
-    cmp di, 1
-    sete dl
+    jb L6
+    cmp dx, 1
+    sete cl
     mov eax, 1
-    cmovne eax, ecx
-    add dl, dl
-    add dl, 18
-    jmp L8
-L7:
-    mov dl, 21
-L8:
+    cmovne eax, r9d
+    add cl, cl
+    add cl, 18
+    jmp L6
+L5:
+    mov cl, 21
+L6:
     movzx eax, ax
-    mov byte ptr [rbx], dl
+    mov byte ptr [rbx], cl
     mov word ptr [rbx + 2], 2
     mov dword ptr [rbx + 4], eax
     mov word ptr [rbx + 8], 2
-    jmp L5
+    mov rax, rbx
+    add rsp, 192
+    pop rbx
+    ret
 
 hot_post_memcpy:
     push rbp
-    push r15
     push r14
     push rbx
-    sub rsp, 72
+    sub rsp, 192
     mov rax, rdi
-    mov r11, qword ptr [rdx]
-    mov r10d, dword ptr [rdx + 8]
-    mov ebx, dword ptr [rdx + 12]
-    mov edx, dword ptr [rcx + 12]
-    bswap r10d
-    bswap r11
-    mov rdi, qword ptr [rcx]
-    mov ecx, dword ptr [rcx + 8]
-    mov r14d, 2147483648
-    cmp rcx, r14
-    ja L4
-    lea ebp, [rcx - 1]
-    cmp ebp, ebx
-    jae L4
-    cmp dword ptr [rsi + 104], 0
-    je L1
-    mov ebx, dword ptr [rsi + 56]
-    cmp ebx, dword ptr [rsi + 60]
-    je L5
-    mov r14d, ebx
-    bswap r14d
-    shr r14d, 8
-    or r14, qword ptr [rsi + 16]
-    movabs r15, 288230376940240897
-    or r15, r14
-    movq xmm0, r15
-    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    movq xmm2, r11
-    movd xmm1, r10d
-    psllq xmm1, 32
-    punpcklqdq xmm1, xmm2
-    and ecx, 2147483647
-    bswap rdi
-    shl rcx, 32
-    or rcx, rdx
+    mov r11d, dword ptr [rcx + 12]
+    mov edi, dword ptr [rcx + 8]
+    mov r10d, dword ptr [rdx + 12]
+    mov ebx, dword ptr [rdx + 8]
+    mov r14, qword ptr [rdx]
+    cmp r10d, -2147483648
+    mov edx, -2147483648
+    cmovb edx, r10d
+    mov rcx, qword ptr [rcx]
+    mov ebp, edi
+    and ebp, 2147483647
+    bswap ebx
+    bswap r14
+    bswap ebp
+    bswap r11d
     bswap rcx
-    movq xmm2, rcx
-    movq xmm4, rdi
-    movdqa xmm3, xmm2
-    punpcklqdq xmm3, xmm4
     bswap r8
-    movq xmm4, r8
-    punpcklqdq xmm2, xmm4
-    mov ecx, ebx
-    shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
-    mov rdx, qword ptr [rsi + 40]
+    movd xmm0, ebx
+    movq xmm1, r14
+    shufps xmm0, xmm1, 65
+    movd xmm2, r11d
+    movd xmm1, ebp
+    punpckldq xmm1, xmm2
+    movq xmm3, rcx
+    movdqa xmm2, xmm1
+    punpcklqdq xmm2, xmm3
+    movq xmm3, r8
+    punpcklqdq xmm1, xmm3
+    cmp edi, -2147483648
+    ja L4
+    lea ecx, [rdi - 1]
+    cmp ecx, r10d
+    jae L4
+    cmp dword ptr [rsi + 100], 64
+    jb L1
+    mov ecx, dword ptr [rsi + 64]
+    cmp ecx, dword ptr [rsi + 68]
+    je L5
+    mov edx, ecx
+    bswap edx
+    shr edx, 8
+    or rdx, qword ptr [rsi + 48]
+    movabs rdi, 288230376940240897
+    or rdi, rdx
+    movq xmm3, rdi
+    shufpd xmm3, xmmword ptr [rip + .LCPI_0], 2
+    mov edx, ecx
+    shl edx, 4
+    and edx, dword ptr [rsi + 56]
+    mov rdi, qword ptr [rsi + 40]
     movq xmm4, r9
     shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
-    movapd xmmword ptr [rdx + rcx], xmm4
-    mov rdx, qword ptr [rsi + 32]
-    movapd xmmword ptr [rdx + 4*rcx], xmm0
-    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
-    movdqa xmmword ptr [rdx + 4*rcx + 48], xmm2
-    inc ebx
-    movzx ecx, bx
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    movapd xmmword ptr [rdi + rdx], xmm4
+    mov rdi, qword ptr [rsi + 32]
+    movapd xmmword ptr [rdi + 4*rdx], xmm3
+    movaps xmmword ptr [rdi + 4*rdx + 16], xmm0
+    movdqa xmmword ptr [rdi + 4*rdx + 32], xmm2
+    movdqa xmmword ptr [rdi + 4*rdx + 48], xmm1
+    inc ecx
+    movzx ecx, cx
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
     mov rcx, qword ptr [rsi]
-    movapd xmmword ptr [rcx], xmm0
-    movdqa xmmword ptr [rcx + 16], xmm1
-    movdqa xmmword ptr [rcx + 32], xmm3
-    movdqa xmmword ptr [rcx + 48], xmm2
+    movapd xmmword ptr [rcx], xmm3
+    movaps xmmword ptr [rcx + 16], xmm0
+    movdqa xmmword ptr [rcx + 32], xmm2
+    movdqa xmmword ptr [rcx + 48], xmm1
     sfence
     jmp L2
 L1:
-    cmp dword ptr [rsi + 76], 0
-    je L4
-    mov ebx, dword ptr [rsi + 56]
-    cmp ebx, dword ptr [rsi + 60]
+    mov ecx, dword ptr [rsi + 64]
+    cmp ecx, dword ptr [rsi + 68]
     je L5
-    mov r15d, ebx
-    bswap r15d
-    shr r15d, 8
-    or r15, qword ptr [rsi + 16]
-    movabs r14, 288230376940240897
-    or r14, r15
-    movq xmm0, r14
-    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    movq xmm2, r11
-    movd xmm1, r10d
-    psllq xmm1, 32
-    punpcklqdq xmm1, xmm2
-    and ecx, 2147483647
-    bswap rdi
-    shl rcx, 32
-    or rcx, rdx
-    bswap rcx
-    movq xmm2, rcx
-    movq xmm3, rdi
-    movdqa xmm4, xmm2
-    punpcklqdq xmm4, xmm3
-    mov ecx, ebx
-    shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
-    mov rdx, qword ptr [rsi + 40]
-    movq xmm3, r9
-    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
-    movapd xmmword ptr [rdx + rcx], xmm3
-    mov rdx, qword ptr [rsi + 32]
-    movapd xmmword ptr [rdx + 4*rcx], xmm0
-    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm4
-    bswap r8
-    movq xmm0, r8
-    punpcklqdq xmm2, xmm0
-    movdqa xmmword ptr [rdx + 4*rcx + 48], xmm2
-    inc ebx
-    movzx ecx, bx
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    mov edi, ecx
+    bswap edi
+    shr edi, 8
+    or rdi, qword ptr [rsi + 48]
+    movabs rdx, 288230376940240897
+    or rdx, rdi
+    movq xmm3, rdx
+    shufpd xmm3, xmmword ptr [rip + .LCPI_0], 2
+    mov rdi, qword ptr [rsi + 40]
+    mov r8d, ecx
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 56]
+    movq xmm4, r9
+    shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdi + r8], xmm4
+    mov rdi, qword ptr [rsi + 32]
+    movapd xmmword ptr [rdi + 4*r8], xmm3
+    movaps xmmword ptr [rdi + 4*r8 + 16], xmm0
+    movdqa xmmword ptr [rdi + 4*r8 + 32], xmm2
+    movdqa xmmword ptr [rdi + 4*r8 + 48], xmm1
+    inc ecx
+    movzx ecx, cx
+    mov dword ptr [rsi + 64], ecx
+    mov rdi, qword ptr [rsi + 24]
     bswap ecx
-    mov dword ptr [rdx], ecx
+    mov dword ptr [rdi], ecx
     sfence
     mov rcx, qword ptr [rsi]
-    mov qword ptr [rcx], r14
+    mov qword ptr [rcx], rdx
     sfence
 L2:
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
+    mov byte ptr [rax], 25
 L3:
-    add rsp, 72
+    add rsp, 192
     pop rbx
     pop r14
-    pop r15
     pop rbp
     ret
 L4:
+    pxor xmm3, xmm3
+    movdqu xmmword ptr [rsp + 80], xmm3
     mov qword ptr [rsp], rsi
-    mov qword ptr [rsp + 8], rdi
-    mov dword ptr [rsp + 16], ecx
-    mov dword ptr [rsp + 20], edx
-    mov qword ptr [rsp + 24], r8
-    mov dword ptr [rsp + 32], edx
-    mov dword ptr [rsp + 36], ebx
-    mov dword ptr [rsp + 40], 0
-    mov dword ptr [rsp + 44], r10d
-    mov qword ptr [rsp + 48], r11
-    mov qword ptr [rsp + 56], r9
-    mov byte ptr [rsp + 64], 8
+    movups xmmword ptr [rsp + 32], xmm0
+    movdqu xmmword ptr [rsp + 48], xmm2
+    movdqu xmmword ptr [rsp + 64], xmm1
+    mov qword ptr [rsp + 96], 0
+    mov qword ptr [rsp + 104], 134217728
+    mov qword ptr [rsp + 112], r9
+    mov qword ptr [rsp + 120], 0
+    mov qword ptr [rsp + 128], 1
+    mov qword ptr [rsp + 136], 0
+    mov qword ptr [rsp + 144], 1
+    mov qword ptr [rsp + 152], 0
+    mov byte ptr [rsp + 160], 17
+    mov dword ptr [rsp + 164], edi
+    mov dword ptr [rsp + 168], edx
+    mov qword ptr [rsp + 176], 0
+    mov dword ptr [rsp + 184], 0
+    movups xmm0, xmmword ptr [rip + .Lanon]
+    movups xmmword ptr [rsp + 8], xmm0
+    mov qword ptr [rsp + 24], 65536
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Memcpy, blueflame::wqe::operations::copy::Copied>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
     jmp L3
 L5:
     xor ecx, ecx
-    cmp dword ptr [rsi + 64], 0
+    cmp dword ptr [rsi + 72], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 18
@@ -6649,33 +5724,33 @@ L5:
     jmp L3
 
 hot_post_one_fence:
+    bswap rdx
     mov rax, rdi
-    cmp dword ptr [rsi + 100], 7
-    jbe L1
-    mov edi, dword ptr [rsi + 56]
-    cmp edi, dword ptr [rsi + 60]
+    bswap ecx
+    cmp dword ptr [rsi + 104], 8
+    jb L1
+    mov edi, dword ptr [rsi + 64]
+    cmp edi, dword ptr [rsi + 68]
     je L3
     mov r10d, edi
     bswap r10d
     shr r10d, 8
-    or r10, qword ptr [rsi + 16]
+    or r10, qword ptr [rsi + 48]
     movabs r11, 216172782248001536
     or r11, r10
     movq xmm0, r11
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    bswap rdx
-    bswap ecx
-    movd xmm3, ecx
     movq xmm1, rdx
+    movd xmm3, ecx
     movq xmm2, qword ptr [r8]
     pslldq xmm2, 4
-    por xmm2, xmmword ptr [rip + .LCPI_2]
+    por xmm2, xmmword ptr [rip + .LCPI_1]
     mov ecx, edi
     shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
+    and ecx, dword ptr [rsi + 56]
     punpcklqdq xmm1, xmm3
     movq xmm3, r9
-    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
+    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
     mov rdx, qword ptr [rsi + 40]
     movapd xmmword ptr [rdx + rcx], xmm3
     mov rdx, qword ptr [rsi + 32]
@@ -6684,8 +5759,8 @@ hot_post_one_fence:
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
@@ -6697,45 +5772,43 @@ hot_post_one_fence:
     movapd xmmword ptr [rcx + 48], xmm0
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
+    mov byte ptr [rax], 25
     ret
 L1:
-    cmp dword ptr [rsi + 72], 7
+    cmp dword ptr [rsi + 76], 7
     jbe L2
-    mov edi, dword ptr [rsi + 56]
-    cmp edi, dword ptr [rsi + 60]
+    mov edi, dword ptr [rsi + 64]
+    cmp edi, dword ptr [rsi + 68]
     je L3
     mov r11d, edi
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 16]
+    or r11, qword ptr [rsi + 48]
     movabs r10, 216172782248001536
     or r10, r11
     movq xmm0, r10
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    bswap rdx
-    bswap ecx
-    movd xmm1, ecx
-    movq xmm2, rdx
+    movq xmm1, rdx
+    movd xmm2, ecx
+    movq xmm3, qword ptr [r8]
+    pslldq xmm3, 4
+    por xmm3, xmmword ptr [rip + .LCPI_1]
     mov ecx, edi
     shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
-    punpcklqdq xmm2, xmm1
-    movq xmm1, r9
-    shufpd xmm1, xmmword ptr [rip + .LCPI_1], 2
+    and ecx, dword ptr [rsi + 56]
+    punpcklqdq xmm1, xmm2
+    movq xmm2, r9
+    shufpd xmm2, xmmword ptr [rip + .LCPI_2], 2
     mov rdx, qword ptr [rsi + 40]
-    movq xmm3, qword ptr [r8]
-    movapd xmmword ptr [rdx + rcx], xmm1
+    movapd xmmword ptr [rdx + rcx], xmm2
     mov rdx, qword ptr [rsi + 32]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
-    pslldq xmm3, 4
-    por xmm3, xmmword ptr [rip + .LCPI_2]
-    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm2
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
@@ -6743,33 +5816,204 @@ L1:
     mov qword ptr [rcx], r10
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
+    mov byte ptr [rax], 25
     ret
 L2:
     push rbx
-    sub rsp, 48
+    sub rsp, 192
     mov qword ptr [rsp], rsi
-    mov qword ptr [rsp + 8], r8
-    mov qword ptr [rsp + 16], rdx
-    mov dword ptr [rsp + 24], ecx
-    mov qword ptr [rsp + 32], r9
-    mov byte ptr [rsp + 40], 8
+    mov qword ptr [rsp + 32], rdx
+    mov qword ptr [rsp + 40], rcx
+    xorps xmm0, xmm0
+    movups xmmword ptr [rsp + 48], xmm0
+    movups xmmword ptr [rsp + 64], xmm0
+    movups xmmword ptr [rsp + 80], xmm0
+    mov qword ptr [rsp + 96], 0
+    mov qword ptr [rsp + 104], 134217728
+    mov qword ptr [rsp + 112], r9
+    mov qword ptr [rsp + 120], 0
+    mov qword ptr [rsp + 128], 1
+    mov qword ptr [rsp + 136], 0
+    mov qword ptr [rsp + 144], r8
+    mov qword ptr [rsp + 152], 8
+    mov byte ptr [rsp + 160], 18
+    mov qword ptr [rsp + 176], 0
+    mov dword ptr [rsp + 184], 0
+    movups xmm0, xmmword ptr [rip + .Lanon]
+    movups xmmword ptr [rsp + 8], xmm0
+    mov qword ptr [rsp + 24], 0
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::Write, blueflame::wqe::data::Given<8, 0>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister<blueflame::db::mode::OneFence>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::table::Write, blueflame::wqe::data::Given<8, 0>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
-    add rsp, 48
+    add rsp, 192
     pop rbx
     ret
 L3:
     xor ecx, ecx
-    cmp dword ptr [rsi + 64], 0
+    cmp dword ptr [rsi + 72], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
+    ret
+
+hot_post_order:
+    mov rax, rdi
+    cmp qword ptr [rdx + 112], 4
+    jb L1
+    bswap ecx
+    mov edi, dword ptr [rdx + 56]
+    not edi
+    add rdi, rcx
+    movzx r8d, word ptr [rdx + 124]
+    add r8, rdi
+    mov r9, r8
+    rol r9, 32
+    add r9, r8
+    shr r9, 32
+    mov r8d, r9d
+    rol r8d, 16
+    add r8d, r9d
+    shr r8d, 16
+    mov word ptr [rdx + 124], r8w
+    movzx r8d, word ptr [rdx + 122]
+    add r8, rdi
+    mov rdi, r8
+    rol rdi, 32
+    add rdi, r8
+    shr rdi, 32
+    mov r8d, edi
+    rol r8d, 16
+    add r8d, edi
+    shr r8d, 16
+    mov word ptr [rdx + 122], r8w
+    movq xmm0, rcx
+    pslldq xmm0, 8
+    movdqa xmm1, xmmword ptr [rdx + 48]
+    pand xmm1, xmmword ptr [rip + .LCPI_0]
+    por xmm1, xmm0
+    mov ecx, r8d
+    not ecx
+    cmp r8d, 65535
+    cmove ecx, r8d
+    mov edi, ecx
+    shr edi, 8
+    shl rdi, 56
+    shl rcx, 48
+    or rcx, rdi
+    movq xmm0, rcx
+    pand xmm1, xmmword ptr [rip + .LCPI_1]
+    por xmm1, xmm0
+    movdqa xmmword ptr [rdx + 48], xmm1
+L1:
+    mov ecx, dword ptr [rsi + 64]
+    mov edi, dword ptr [rsi + 68]
+    sub edi, ecx
+    cmp di, 1
+    jbe L3
+    mov r8d, ecx
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 48]
+    movabs rdi, 576460752471195648
+    or rdi, r8
+    movq xmm0, rdi
+    shufpd xmm0, xmmword ptr [rip + .LCPI_2], 2
+    movzx r8d, word ptr [rdx + 14]
+    shl r8, 48
+    movabs r9, 107752139522048
+    or r9, r8
+    movq xmm1, r9
+    pslldq xmm1, 8
+    movaps xmm2, xmmword ptr [rdx + 16]
+    movaps xmm3, xmmword ptr [rdx + 32]
+    movaps xmm4, xmmword ptr [rdx + 48]
+    movaps xmm5, xmmword ptr [rdx + 64]
+    movaps xmm6, xmmword ptr [rdx + 80]
+    movaps xmm7, xmmword ptr [rdx + 96]
+    mov rdx, qword ptr [rsi + 40]
+    mov r8d, ecx
+    shl r8d, 4
+    mov r9d, dword ptr [rsi + 56]
+    mov r10d, r9d
+    and r10d, r8d
+    movaps xmm8, xmmword ptr [rip + .LCPI_3]
+    movaps xmmword ptr [rdx + r10], xmm8
+    mov r11, qword ptr [rsi + 32]
+    movapd xmmword ptr [r11 + 4*r10], xmm0
+    movdqa xmmword ptr [r11 + 4*r10 + 16], xmm1
+    movaps xmmword ptr [r11 + 4*r10 + 32], xmm2
+    movaps xmmword ptr [r11 + 4*r10 + 48], xmm3
+    add r8d, 16
+    and r8d, r9d
+    and r8d, 1048560
+    xorps xmm8, xmm8
+    movaps xmmword ptr [rdx + r8], xmm8
+    mov rdx, qword ptr [rsi + 32]
+    movaps xmmword ptr [rdx + 4*r8], xmm4
+    movaps xmmword ptr [rdx + 4*r8 + 16], xmm5
+    movaps xmmword ptr [rdx + 4*r8 + 32], xmm6
+    movaps xmmword ptr [rdx + 4*r8 + 48], xmm7
+    add ecx, 2
+    movzx ecx, cx
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 96], 127
+    jbe L2
+    sfence
+    mov rcx, qword ptr [rsi]
+    movapd xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
+    movaps xmmword ptr [rcx + 32], xmm2
+    movaps xmmword ptr [rcx + 48], xmm3
+    movaps xmmword ptr [rcx + 64], xmm4
+    movaps xmmword ptr [rcx + 80], xmm5
+    movaps xmmword ptr [rcx + 96], xmm6
+    movaps xmmword ptr [rcx + 112], xmm7
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
+    ret
+L2:
+    sfence
+    mov rcx, qword ptr [rsi]
+    mov qword ptr [rcx], rdi
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
+    ret
+L3:
+    movzx r8d, word ptr [rsi + 72]
+    test r8w, r8w
+    je L4
+    mov ecx, dword ptr [rsi + 56]
+    shr ecx, 4
+    inc ecx
+    mov dl, 19
+    cmp cx, 2
+    jb L5
+    cmp r8w, 1
+    sete dl
+    mov ecx, 1
+    cmovne ecx, edi
+    add dl, dl
+    add dl, 18
+    jmp L5
+L4:
+    mov dl, 21
+L5:
+    movzx ecx, cx
+    mov byte ptr [rax], dl
+    mov word ptr [rax + 2], 2
+    mov dword ptr [rax + 4], ecx
+    mov word ptr [rax + 8], 2
     ret
 
 hot_post_receive:
@@ -6881,29 +6125,226 @@ L11:
     mov ecx, 2
     jmp L2
 
+hot_post_segment:
+    mov rax, rdi
+    movups xmm0, xmmword ptr [rcx]
+    movups xmmword ptr [rdx + 80], xmm0
+    movdqu xmm0, xmmword ptr [rcx]
+    movdqu xmm1, xmmword ptr [rcx + 16]
+    pxor xmm2, xmm2
+    movdqa xmm3, xmm1
+    punpckldq xmm3, xmm2
+    movdqa xmm4, xmm0
+    punpckldq xmm4, xmm2
+    paddq xmm4, xmm3
+    movups xmm3, xmmword ptr [rcx + 16]
+    punpckhdq xmm1, xmm2
+    punpckhdq xmm0, xmm2
+    paddq xmm0, xmm1
+    paddq xmm0, xmm4
+    pshufd xmm1, xmm0, 238
+    paddq xmm1, xmm0
+    movq rcx, xmm1
+    mov rdi, rcx
+    rol rdi, 32
+    movups xmmword ptr [rdx + 96], xmm3
+    add rdi, rcx
+    shr rdi, 32
+    mov ecx, edi
+    rol ecx, 16
+    add ecx, edi
+    shr ecx, 16
+    movzx edi, word ptr [rdx + 122]
+    movzx r9d, word ptr [rdx + 124]
+    xor r9d, 65535
+    add r9d, edi
+    add r9d, ecx
+    mov edi, r9d
+    rol edi, 16
+    mov r8, qword ptr [rdx + 112]
+    add edi, r9d
+    shr edi, 16
+    cmp r8, 32
+    je L1
+    mov qword ptr [rdx + 112], 32
+    mov r9d, -33
+    sub r9d, r8d
+    rol r9w, 8
+    movzx r9d, r9w
+    lea r10d, [r9 + rdi]
+    add edi, r9d
+    add edi, 16384
+    rol edi, 16
+    add edi, r10d
+    add edi, 16384
+    shr edi, 16
+    movzx r9d, word ptr [rdx + 120]
+    mov r10d, -53
+    sub r10d, r8d
+    rol r10w, 8
+    movzx r8d, r10w
+    lea r10d, [r8 + r9]
+    add r8d, r9d
+    add r8d, 21504
+    rol r8d, 16
+    add r8d, r10d
+    add r8d, 21504
+    shr r8d, 16
+    mov word ptr [rdx + 120], r8w
+    movaps xmm0, xmmword ptr [rdx + 16]
+    movdqa xmm1, xmmword ptr [rdx + 32]
+    andps xmm0, xmmword ptr [rip + .LCPI_0]
+    orps xmm0, xmmword ptr [rip + .LCPI_1]
+    movaps xmmword ptr [rdx + 16], xmm0
+    not r8d
+    mov r9d, r8d
+    shr r9d, 8
+    shl r9, 56
+    shl r8, 48
+    or r8, r9
+    movq xmm0, r8
+    pand xmm1, xmmword ptr [rip + .LCPI_2]
+    por xmm1, xmm0
+    movdqa xmmword ptr [rdx + 32], xmm1
+L1:
+    mov word ptr [rdx + 122], di
+    mov word ptr [rdx + 124], cx
+    xor edi, 65535
+    movd xmm0, edi
+    movdqa xmm1, xmmword ptr [rdx + 64]
+    pand xmm1, xmmword ptr [rip + .LCPI_3]
+    por xmm1, xmm0
+    movdqa xmmword ptr [rdx + 64], xmm1
+    mov ecx, dword ptr [rsi + 64]
+    mov edi, dword ptr [rsi + 68]
+    sub edi, ecx
+    cmp di, 1
+    jbe L3
+    mov r8d, ecx
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 48]
+    movabs rdi, 576460752471195648
+    or rdi, r8
+    movq xmm0, rdi
+    shufpd xmm0, xmmword ptr [rip + .LCPI_4], 2
+    movzx r8d, word ptr [rdx + 14]
+    shl r8, 48
+    movabs r9, 107752139522048
+    or r9, r8
+    movq xmm1, r9
+    pslldq xmm1, 8
+    movaps xmm2, xmmword ptr [rdx + 16]
+    movaps xmm3, xmmword ptr [rdx + 32]
+    movaps xmm4, xmmword ptr [rdx + 48]
+    movaps xmm5, xmmword ptr [rdx + 64]
+    movaps xmm6, xmmword ptr [rdx + 80]
+    movaps xmm7, xmmword ptr [rdx + 96]
+    mov rdx, qword ptr [rsi + 40]
+    mov r8d, ecx
+    shl r8d, 4
+    mov r9d, dword ptr [rsi + 56]
+    mov r10d, r9d
+    and r10d, r8d
+    movaps xmm8, xmmword ptr [rip + .LCPI_5]
+    movaps xmmword ptr [rdx + r10], xmm8
+    mov r11, qword ptr [rsi + 32]
+    movapd xmmword ptr [r11 + 4*r10], xmm0
+    movdqa xmmword ptr [r11 + 4*r10 + 16], xmm1
+    movaps xmmword ptr [r11 + 4*r10 + 32], xmm2
+    movaps xmmword ptr [r11 + 4*r10 + 48], xmm3
+    add r8d, 16
+    and r8d, r9d
+    and r8d, 1048560
+    xorps xmm8, xmm8
+    movaps xmmword ptr [rdx + r8], xmm8
+    mov rdx, qword ptr [rsi + 32]
+    movaps xmmword ptr [rdx + 4*r8], xmm4
+    movaps xmmword ptr [rdx + 4*r8 + 16], xmm5
+    movaps xmmword ptr [rdx + 4*r8 + 32], xmm6
+    movaps xmmword ptr [rdx + 4*r8 + 48], xmm7
+    add ecx, 2
+    movzx ecx, cx
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 96], 127
+    jbe L2
+    sfence
+    mov rcx, qword ptr [rsi]
+    movapd xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
+    movaps xmmword ptr [rcx + 32], xmm2
+    movaps xmmword ptr [rcx + 48], xmm3
+    movaps xmmword ptr [rcx + 64], xmm4
+    movaps xmmword ptr [rcx + 80], xmm5
+    movaps xmmword ptr [rcx + 96], xmm6
+    movaps xmmword ptr [rcx + 112], xmm7
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
+    ret
+L2:
+    sfence
+    mov rcx, qword ptr [rsi]
+    mov qword ptr [rcx], rdi
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
+    ret
+L3:
+    movzx r8d, word ptr [rsi + 72]
+    test r8w, r8w
+    je L4
+    mov ecx, dword ptr [rsi + 56]
+    shr ecx, 4
+    inc ecx
+    mov dl, 19
+    cmp cx, 2
+    jb L5
+    cmp r8w, 1
+    sete dl
+    mov ecx, 1
+    cmovne ecx, edi
+    add dl, dl
+    add dl, 18
+    jmp L5
+L4:
+    mov dl, 21
+L5:
+    movzx ecx, cx
+    mov byte ptr [rax], dl
+    mov word ptr [rax + 2], 2
+    mov dword ptr [rax + 4], ecx
+    mov word ptr [rax + 8], 2
+    ret
+
 hot_post_send:
     mov rax, rdi
-    cmp dword ptr [rsi + 100], 7
-    jbe L1
-    mov edi, dword ptr [rsi + 56]
-    cmp edi, dword ptr [rsi + 60]
+    cmp dword ptr [rsi + 104], 8
+    jb L1
+    mov edi, dword ptr [rsi + 64]
+    cmp edi, dword ptr [rsi + 68]
     je L3
     mov r8d, edi
     bswap r8d
     shr r8d, 8
-    or r8, qword ptr [rsi + 16]
+    or r8, qword ptr [rsi + 48]
     movabs r9, 144115188243628032
     or r9, r8
     movq xmm0, r9
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
     movq xmm1, qword ptr [rdx]
     pslldq xmm1, 4
-    por xmm1, xmmword ptr [rip + .LCPI_2]
+    por xmm1, xmmword ptr [rip + .LCPI_1]
     mov edx, edi
     shl edx, 4
-    and edx, dword ptr [rsi + 68]
+    and edx, dword ptr [rsi + 56]
     movq xmm2, rcx
-    shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
+    shufpd xmm2, xmmword ptr [rip + .LCPI_2], 2
     mov rcx, qword ptr [rsi + 40]
     movapd xmmword ptr [rcx + rdx], xmm2
     mov rcx, qword ptr [rsi + 32]
@@ -6911,8 +6352,8 @@ hot_post_send:
     movdqa xmmword ptr [rcx + 4*rdx + 16], xmm1
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
@@ -6925,39 +6366,39 @@ hot_post_send:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
+    mov byte ptr [rax], 25
     ret
 L1:
-    cmp dword ptr [rsi + 72], 7
+    cmp dword ptr [rsi + 76], 7
     jbe L2
-    mov edi, dword ptr [rsi + 56]
-    cmp edi, dword ptr [rsi + 60]
+    mov edi, dword ptr [rsi + 64]
+    cmp edi, dword ptr [rsi + 68]
     je L3
     mov r9d, edi
     bswap r9d
     shr r9d, 8
-    or r9, qword ptr [rsi + 16]
+    or r9, qword ptr [rsi + 48]
     movabs r8, 144115188243628032
     or r8, r9
     movq xmm0, r8
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    mov r9d, edi
-    shl r9d, 4
-    and r9d, dword ptr [rsi + 68]
-    movq xmm1, rcx
-    shufpd xmm1, xmmword ptr [rip + .LCPI_1], 2
+    movq xmm1, qword ptr [rdx]
+    pslldq xmm1, 4
+    por xmm1, xmmword ptr [rip + .LCPI_1]
+    mov edx, edi
+    shl edx, 4
+    and edx, dword ptr [rsi + 56]
+    movq xmm2, rcx
+    shufpd xmm2, xmmword ptr [rip + .LCPI_2], 2
     mov rcx, qword ptr [rsi + 40]
-    movq xmm2, qword ptr [rdx]
-    movapd xmmword ptr [rcx + r9], xmm1
+    movapd xmmword ptr [rcx + rdx], xmm2
     mov rcx, qword ptr [rsi + 32]
-    movapd xmmword ptr [rcx + 4*r9], xmm0
-    pslldq xmm2, 4
-    por xmm2, xmmword ptr [rip + .LCPI_2]
-    movdqa xmmword ptr [rcx + 4*r9 + 16], xmm2
+    movapd xmmword ptr [rcx + 4*rdx], xmm0
+    movdqa xmmword ptr [rcx + 4*rdx + 16], xmm1
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
@@ -6966,26 +6407,42 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
+    mov byte ptr [rax], 25
     ret
 L2:
     push rbx
-    sub rsp, 32
+    sub rsp, 192
     mov qword ptr [rsp], rsi
-    mov qword ptr [rsp + 8], rdx
-    mov qword ptr [rsp + 16], rcx
-    mov byte ptr [rsp + 24], 8
+    xorps xmm0, xmm0
+    movups xmmword ptr [rsp + 32], xmm0
+    movups xmmword ptr [rsp + 48], xmm0
+    movups xmmword ptr [rsp + 64], xmm0
+    movups xmmword ptr [rsp + 80], xmm0
+    mov qword ptr [rsp + 96], 0
+    mov qword ptr [rsp + 104], 134217728
+    mov qword ptr [rsp + 112], rcx
+    mov qword ptr [rsp + 120], 0
+    mov qword ptr [rsp + 128], 1
+    mov qword ptr [rsp + 136], 0
+    mov qword ptr [rsp + 144], rdx
+    mov qword ptr [rsp + 152], 8
+    mov byte ptr [rsp + 160], 18
+    mov qword ptr [rsp + 176], 0
+    mov dword ptr [rsp + 184], 0
+    movups xmm0, xmmword ptr [rip + .Lanon]
+    movups xmmword ptr [rsp + 8], xmm0
+    mov qword ptr [rsp + 24], 0
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Send, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
-    add rsp, 32
+    add rsp, 192
     pop rbx
     ret
 L3:
     xor ecx, ecx
-    cmp dword ptr [rsi + 64], 0
+    cmp dword ptr [rsi + 72], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 18
@@ -6994,46 +6451,53 @@ L3:
     ret
 
 hot_post_shared:
-    push r14
     push rbx
-    sub rsp, 56
-    cmp dword ptr [rsi + 92], 7
-    jbe L4
-    mov eax, dword ptr [rsi + 48]
-    cmp eax, dword ptr [rsi + 52]
-    je L13
+    sub rsp, 192
+    bswap rdx
+    bswap ecx
+    cmp dword ptr [rsi + 96], 8
+    jb L4
+    mov eax, dword ptr [rsi + 56]
+    cmp eax, dword ptr [rsi + 60]
+    je L12
     mov r11d, eax
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi]
+    or r11, qword ptr [rsi + 40]
     movabs r10, 216172782248001536
-    bswap rdx
     or r10, r11
-    bswap ecx
+    movq xmm0, r10
+    movq xmm1, rdx
+    movd xmm2, ecx
+    pslldq xmm2, 8
+    shufps xmm1, xmm2, 36
     mov r11d, dword ptr [r8]
-    mov r8d, dword ptr [r8 + 4]
+    mov ecx, dword ptr [r8 + 4]
     shl r11, 32
     or r11, 134217856
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    movq xmm3, rcx
+    movq xmm4, r11
+    punpcklqdq xmm4, xmm3
+    mov r8, qword ptr [rsi + 32]
     mov ebx, eax
     shl ebx, 4
-    and ebx, dword ptr [rsi + 60]
-    mov r14, qword ptr [rsi + 24]
-    mov qword ptr [r14 + rbx], r9
-    mov qword ptr [r14 + rbx + 8], 1
-    mov r9, qword ptr [rsi + 16]
-    mov qword ptr [r9 + 4*rbx], r10
-    mov qword ptr [r9 + 4*rbx + 8], 134217728
-    mov qword ptr [r9 + 4*rbx + 16], rdx
-    mov qword ptr [r9 + 4*rbx + 24], rcx
-    mov qword ptr [r9 + 4*rbx + 32], r11
-    mov qword ptr [r9 + 4*rbx + 40], r8
+    and ebx, dword ptr [rsi + 48]
+    mov qword ptr [r8 + rbx], r9
+    mov qword ptr [r8 + rbx + 8], 1
+    mov r8, qword ptr [rsi + 24]
+    movupd xmmword ptr [r8 + 4*rbx], xmm0
+    movups xmmword ptr [r8 + 4*rbx + 16], xmm1
+    movdqu xmmword ptr [r8 + 4*rbx + 32], xmm4
+    pshufd xmm0, xmm2, 34
+    movq r8, xmm0
     inc eax
     movzx eax, ax
-    mov dword ptr [rsi + 48], eax
-    mov r9, qword ptr [rsi + 32]
+    mov dword ptr [rsi + 56], eax
+    mov r9, qword ptr [rsi + 8]
     bswap eax
     mov dword ptr [r9], eax
-    mov rsi, qword ptr [rsi + 40]
+    mov rsi, qword ptr [rsi + 16]
     mov r9b, 1
 L1:
     xor eax, eax
@@ -7048,43 +6512,46 @@ L3:
     jne L2
     jmp L1
 L4:
-    cmp dword ptr [rsi + 64], 7
-    jbe L12
-    mov eax, dword ptr [rsi + 48]
-    cmp eax, dword ptr [rsi + 52]
-    je L13
+    cmp dword ptr [rsi + 68], 7
+    jbe L11
+    mov eax, dword ptr [rsi + 56]
+    cmp eax, dword ptr [rsi + 60]
+    je L12
     mov r11d, eax
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi]
+    or r11, qword ptr [rsi + 40]
     movabs r10, 216172782248001536
-    bswap rdx
     or r10, r11
-    bswap ecx
-    mov r11d, dword ptr [r8]
-    mov r8d, dword ptr [r8 + 4]
-    mov ebx, eax
-    shl ebx, 4
-    and ebx, dword ptr [rsi + 60]
-    mov r14, qword ptr [rsi + 24]
-    mov qword ptr [r14 + rbx], r9
-    mov qword ptr [r14 + rbx + 8], 1
-    mov r9, qword ptr [rsi + 16]
-    mov qword ptr [r9 + 4*rbx], r10
-    mov qword ptr [r9 + 4*rbx + 8], 134217728
-    mov qword ptr [r9 + 4*rbx + 16], rdx
-    mov qword ptr [r9 + 4*rbx + 24], rcx
-    shl r11, 32
-    or r11, 134217856
-    mov qword ptr [r9 + 4*rbx + 32], r11
-    mov qword ptr [r9 + 4*rbx + 40], r8
+    movq xmm0, r10
+    movq xmm1, rdx
+    movd xmm2, ecx
+    pslldq xmm2, 8
+    shufps xmm1, xmm2, 36
+    mov ecx, dword ptr [r8]
+    shl rcx, 32
+    or rcx, 134217856
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    movd xmm2, dword ptr [r8 + 4]
+    movq xmm3, rcx
+    punpcklqdq xmm3, xmm2
+    mov rcx, qword ptr [rsi + 32]
+    mov edx, eax
+    shl edx, 4
+    and edx, dword ptr [rsi + 48]
+    mov qword ptr [rcx + rdx], r9
+    mov qword ptr [rcx + rdx + 8], 1
+    mov rcx, qword ptr [rsi + 24]
+    movupd xmmword ptr [rcx + 4*rdx], xmm0
+    movups xmmword ptr [rcx + 4*rdx + 16], xmm1
+    movdqu xmmword ptr [rcx + 4*rdx + 32], xmm3
     inc eax
     movzx eax, ax
-    mov dword ptr [rsi + 48], eax
-    mov rcx, qword ptr [rsi + 32]
+    mov dword ptr [rsi + 56], eax
+    mov rcx, qword ptr [rsi + 8]
     bswap eax
     mov dword ptr [rcx], eax
-    mov rcx, qword ptr [rsi + 40]
+    mov rcx, qword ptr [rsi + 16]
     mov dl, 1
 L5:
     xor eax, eax
@@ -7104,9 +6571,9 @@ L8:
     mov qword ptr [rax], r10
     mov qword ptr [rax + 8], 134217728
     mov qword ptr [rax + 16], rdx
-    mov qword ptr [rax + 24], rcx
+    mov qword ptr [rax + 24], r8
     mov qword ptr [rax + 32], r11
-    mov qword ptr [rax + 40], r8
+    mov qword ptr [rax + 40], rcx
     mov qword ptr [rax + 48], 0
     mov qword ptr [rax + 56], 0
     sfence
@@ -7123,52 +6590,71 @@ L9:
     xor qword ptr [rcx], rax
     mov byte ptr [rcx + 24], 0
 L10:
-    mov byte ptr [rdi], 23
-L11:
+    mov byte ptr [rdi], 25
     mov rax, rdi
-    add rsp, 56
+    add rsp, 192
     pop rbx
-    pop r14
+    ret
+L11:
+    mov qword ptr [rsp], rsi
+    mov qword ptr [rsp + 32], rdx
+    mov dword ptr [rsp + 40], ecx
+    xorps xmm0, xmm0
+    movups xmmword ptr [rsp + 44], xmm0
+    movups xmmword ptr [rsp + 60], xmm0
+    movups xmmword ptr [rsp + 76], xmm0
+    movups xmmword ptr [rsp + 88], xmm0
+    mov qword ptr [rsp + 104], 134217728
+    mov qword ptr [rsp + 112], r9
+    mov qword ptr [rsp + 120], 0
+    mov qword ptr [rsp + 128], 1
+    mov qword ptr [rsp + 136], 0
+    mov qword ptr [rsp + 144], r8
+    mov qword ptr [rsp + 152], 8
+    mov byte ptr [rsp + 160], 18
+    mov qword ptr [rsp + 176], 0
+    mov dword ptr [rsp + 184], 0
+    movups xmm0, xmmword ptr [rip + .Lanon]
+    movups xmmword ptr [rsp + 8], xmm0
+    mov qword ptr [rsp + 24], 0
+    mov rsi, rsp
+    mov rbx, rdi
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::Write, blueflame::wqe::data::Given<8, 0>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_composed<blueflame::wqe::words::ds::DsWords, blueflame::wqe::table::Write, blueflame::wqe::data::Given<8, 0>>::{closure#2}>::{closure#0}>@GOTPCREL]
+    mov rdi, rbx
+    mov rax, rdi
+    add rsp, 192
+    pop rbx
     ret
 L12:
-    mov qword ptr [rsp + 8], rsi
-    mov qword ptr [rsp + 16], r8
-    mov qword ptr [rsp + 24], rdx
-    mov dword ptr [rsp + 32], ecx
-    mov qword ptr [rsp + 40], r9
-    mov byte ptr [rsp + 48], 8
-    lea rsi, [rsp + 8]
-    mov rbx, rdi
-    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_composed<blueflame::wqe::words::ds::DsWords, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
-    mov rdi, rbx
-    jmp L11
-L13:
     xor eax, eax
-    cmp dword ptr [rsi + 56], 0
+    cmp dword ptr [rsi + 64], 0
     sete al
     lea eax, [rax + 2*rax]
     add eax, 18
     mov byte ptr [rdi], al
     mov dword ptr [rdi + 2], 1
-    jmp L11
+    mov rax, rdi
+    add rsp, 192
+    pop rbx
+    ret
 
 hot_post_signed:
+    bswap rdx
     mov rax, rdi
-    cmp dword ptr [rsi + 100], 7
-    jbe L1
-    mov edi, dword ptr [rsi + 56]
-    cmp edi, dword ptr [rsi + 60]
+    bswap ecx
+    cmp dword ptr [rsi + 104], 8
+    jb L1
+    mov edi, dword ptr [rsi + 64]
+    cmp edi, dword ptr [rsi + 68]
     je L3
     mov r11d, edi
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 16]
+    or r11, qword ptr [rsi + 48]
     movabs r10, 216172782248001536
-    bswap rdx
     or r10, r11
-    bswap ecx
-    movq xmm0, rdx
     movq xmm1, rcx
+    movq xmm0, rdx
     punpcklqdq xmm0, xmm1
     movq xmm1, qword ptr [r8]
     pshufd xmm3, xmm1, 153
@@ -7196,7 +6682,7 @@ hot_post_signed:
     punpcklqdq xmm2, xmm3
     mov ecx, edi
     shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
+    and ecx, dword ptr [rsi + 56]
     mov rdx, qword ptr [rsi + 40]
     movq xmm3, r9
     shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
@@ -7207,8 +6693,8 @@ hot_post_signed:
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm1
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
@@ -7221,24 +6707,22 @@ hot_post_signed:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
+    mov byte ptr [rax], 25
     ret
 L1:
-    cmp dword ptr [rsi + 72], 7
+    cmp dword ptr [rsi + 76], 7
     jbe L2
-    mov edi, dword ptr [rsi + 56]
-    cmp edi, dword ptr [rsi + 60]
+    mov edi, dword ptr [rsi + 64]
+    cmp edi, dword ptr [rsi + 68]
     je L3
     mov r11d, edi
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 16]
+    or r11, qword ptr [rsi + 48]
     movabs r10, 216172782248001536
-    bswap rdx
     or r10, r11
-    bswap ecx
-    movq xmm0, rdx
     movq xmm1, rcx
+    movq xmm0, rdx
     punpcklqdq xmm0, xmm1
     movq xmm1, qword ptr [r8]
     pshufd xmm2, xmm1, 153
@@ -7267,7 +6751,7 @@ L1:
     punpcklqdq xmm3, xmm2
     mov ecx, edi
     shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
+    and ecx, dword ptr [rsi + 56]
     mov rdx, qword ptr [rsi + 40]
     movq xmm2, r9
     shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
@@ -7278,8 +6762,8 @@ L1:
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm1
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
@@ -7288,28 +6772,43 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
+    mov byte ptr [rax], 25
     ret
 L2:
     push rbx
-    sub rsp, 48
+    sub rsp, 192
     mov qword ptr [rsp], rsi
-    mov qword ptr [rsp + 8], r8
-    mov qword ptr [rsp + 16], rdx
-    mov dword ptr [rsp + 24], ecx
-    mov qword ptr [rsp + 32], r9
-    mov byte ptr [rsp + 40], 8
+    mov qword ptr [rsp + 32], rdx
+    mov qword ptr [rsp + 40], rcx
+    xorps xmm0, xmm0
+    movups xmmword ptr [rsp + 48], xmm0
+    movups xmmword ptr [rsp + 64], xmm0
+    movups xmmword ptr [rsp + 80], xmm0
+    mov qword ptr [rsp + 96], 0
+    mov qword ptr [rsp + 104], 134217728
+    mov qword ptr [rsp + 112], r9
+    mov qword ptr [rsp + 120], 0
+    mov qword ptr [rsp + 128], 1
+    mov qword ptr [rsp + 136], 0
+    mov qword ptr [rsp + 144], r8
+    mov qword ptr [rsp + 152], 8
+    mov byte ptr [rsp + 160], 18
+    mov qword ptr [rsp + 176], 0
+    mov dword ptr [rsp + 184], 0
+    movups xmm0, xmmword ptr [rip + .Lanon]
+    movups xmmword ptr [rsp + 8], xmm0
+    mov qword ptr [rsp + 24], 0
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::Write, blueflame::wqe::data::Given<8, 0>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::table::Write, blueflame::wqe::data::Given<8, 0>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
-    add rsp, 48
+    add rsp, 192
     pop rbx
     ret
 L3:
     xor ecx, ecx
-    cmp dword ptr [rsi + 64], 0
+    cmp dword ptr [rsi + 72], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 18
@@ -7324,163 +6823,174 @@ hot_post_slice:
     push r13
     push r12
     push rbx
-    push rax
+    sub rsp, 40
     mov rax, rdi
-    mov r10d, dword ptr [rsi + 72]
-    cmp r9, r10
-    ja L37
-    mov r13d, dword ptr [rsi + 56]
+    mov edi, dword ptr [rsi + 76]
+    cmp r9, rdi
+    ja L36
+    mov r10d, dword ptr [rsi + 64]
     test r9, r9
     je L1
-    lea rdi, [r9 + 19]
-    shr rdi, 4
-    add rdi, 2
-    cmp r9, 972
+    lea r11, [r9 + 4]
+    mov rbp, r11
+    shr rbp, 4
+    and r11d, 15
+    cmp r11, 1
+    sbb rbp, -1
+    add rbp, 2
+    cmp rbp, 63
     jbe L2
-    mov esi, 5
-    mov r10d, 16128
-    mov r9, rdi
-    jmp L41
+    mov edx, 5
+    mov r9, rbp
+    jmp L37
 L1:
-    mov edi, 2
+    mov ebp, 2
 L2:
-    lea r10d, [rdi + 3]
-    movzx r14d, r10w
-    shr r14d, 2
-    mov r10d, dword ptr [rsi + 60]
-    sub r10d, r13d
-    cmp r14w, r10w
+    lea edi, [rbp + 3]
+    movzx r11d, di
+    shr r11d, 2
+    mov ebx, dword ptr [rsi + 68]
+    sub ebx, r10d
+    cmp r11w, bx
     ja L38
-    mov qword ptr [rsp], rax
-    mov ebp, dword ptr [rsi + 68]
-    mov r10d, r13d
-    shl r10d, 4
-    mov r11d, ebp
-    and r11d, r10d
-    mov r12, qword ptr [rsi + 32]
-    mov ebx, r13d
-    bswap ebx
-    shr ebx, 8
-    mov r15, rdi
-    shl r15, 56
-    or r15, rbx
-    or r15, qword ptr [rsi + 16]
-    or r15, 134217728
-    mov qword ptr [r12 + 4*r11], r15
-    mov qword ptr [r12 + 4*r11 + 8], 134217728
+    mov dword ptr [rsp + 20], edi
+    mov qword ptr [rsp + 24], rax
     bswap rdx
+    mov r14, qword ptr [rsp + 96]
     bswap ecx
-    mov qword ptr [r12 + 4*r11 + 16], rdx
-    mov qword ptr [r12 + 4*r11 + 24], rcx
+    mov r15d, dword ptr [rsi + 56]
+    mov edi, r10d
+    shl edi, 4
+    mov ebx, r15d
+    and ebx, edi
+    mov qword ptr [rsp + 32], r10
+    mov r12, r10
+    bswap r12d
+    shr r12d, 8
+    mov r10, rbp
+    shl r10, 56
+    or r10, r12
+    or r10, qword ptr [rsi + 48]
+    or r10, 134217728
+    mov r12, qword ptr [rsi + 32]
+    mov r13, qword ptr [rsi + 40]
+    lea rax, [r12 + 4*rbx]
+    mov qword ptr [rsp + 8], rax
+    mov qword ptr [r12 + 4*rbx], r10
+    mov qword ptr [r12 + 4*rbx + 8], 134217728
+    mov qword ptr [r12 + 4*rbx + 16], rdx
+    mov qword ptr [r12 + 4*rbx + 24], rcx
     test r9, r9
     je L20
-    lea rdx, [r12 + 4*r11]
     mov ecx, r9d
     or ecx, -2147483648
     bswap ecx
-    mov r15d, ecx
+    mov ebx, ecx
     cmp r9, 3
     jbe L11
     mov ecx, dword ptr [r8]
     shl rcx, 32
-    or r15, rcx
+    or rbx, rcx
     cmp r9, 11
     jbe L12
     add r9, -12
     mov rcx, qword ptr [r8 + 4]
-    mov qword ptr [rdx + 32], r15
-    mov qword ptr [rdx + 40], rcx
-    add rdx, 48
-    movabs rax, 9223372036854775792
+    mov rax, qword ptr [rsp + 8]
+    lea rdx, [rax + 48]
+    mov qword ptr [rax + 32], rbx
+    mov qword ptr [rax + 40], rcx
+    movabs r10, 9223372036854775792
     mov rbx, r9
-    and rbx, rax
-    lea r15, [r8 + rbx]
-    add r15, 12
-    add rax, 31
-    and rax, r9
+    and rbx, r10
+    lea rax, [r8 + rbx]
+    add rax, 12
+    add r10, 31
+    and r10, r9
     test rbx, rbx
     je L5
-    lea ecx, [4*rbp + 64]
-    and ecx, 4194240
-    add rcx, r12
+    mov ecx, r15d
+    shr ecx
+    and ecx, -8
+    lea r9, [r12 + 8*rcx]
+    add r9, 64
     add r8, 12
     add rbx, -16
-    mov r9d, ebx
-    not r9d
-    test r9b, 48
+    mov ecx, ebx
+    not ecx
+    test cl, 48
     je L4
-    mov r9d, ebx
-    shr r9d, 4
-    inc r9d
-    and r9d, 3
+    mov ecx, ebx
+    shr ecx, 4
+    inc ecx
+    and ecx, 3
 L3:
     movups xmm0, xmmword ptr [r8]
     add r8, 16
     movups xmmword ptr [rdx], xmm0
     add rdx, 16
-    cmp rdx, rcx
+    cmp rdx, r9
     cmove rdx, r12
-    dec r9
+    dec rcx
     jne L3
 L4:
     cmp rbx, 48
     jae L7
 L5:
-    test rax, rax
+    test r10, r10
     je L20
-    cmp rax, 7
+    cmp r10, 7
     jbe L16
-    lea rcx, [rax - 8]
-    mov r8, qword ptr [r15]
-    cmp rax, 12
-    jae L28
-    cmp rax, 9
-    ja L31
-    test rcx, rcx
-    je L35
-    movzx r9d, byte ptr [r15 + 8]
-    jmp L36
+    lea r8, [r10 - 8]
+    mov r9, qword ptr [rax]
+    cmp r10, 12
+    jge L27
+    cmp r10, 9
+    jg L30
+    test r8, r8
+    je L34
+    movzx ebx, byte ptr [rax + 8]
+    jmp L35
 L6:
+    movups xmm0, xmmword ptr [r8 + 48]
+    movups xmmword ptr [rcx], xmm0
     add r8, 64
-    cmp r8, r15
+    cmp r8, rax
     je L5
 L7:
+    lea rbx, [rdx + 16]
+    mov rcx, r12
+    cmp rbx, r9
+    je L8
+    mov rcx, rbx
+L8:
     movups xmm0, xmmword ptr [r8]
     movups xmmword ptr [rdx], xmm0
-    add rdx, 16
-    mov r9, r12
-    cmp rdx, rcx
-    je L8
-    mov r9, rdx
-L8:
-    movups xmm0, xmmword ptr [r8 + 16]
-    movups xmmword ptr [r9], xmm0
-    add r9, 16
+    lea rbx, [rcx + 16]
     mov rdx, r12
-    cmp r9, rcx
+    cmp rbx, r9
     je L9
-    mov rdx, r9
+    mov rdx, rbx
 L9:
+    movups xmm0, xmmword ptr [r8 + 16]
+    movups xmmword ptr [rcx], xmm0
+    lea rbx, [rdx + 16]
+    mov rcx, r12
+    cmp rbx, r9
+    je L10
+    mov rcx, rbx
+L10:
     movups xmm0, xmmword ptr [r8 + 32]
     movups xmmword ptr [rdx], xmm0
-    add rdx, 16
-    mov r9, r12
-    cmp rdx, rcx
-    je L10
-    mov r9, rdx
-L10:
-    movups xmm0, xmmword ptr [r8 + 48]
-    movups xmmword ptr [r9], xmm0
-    add r9, 16
+    lea rbx, [rcx + 16]
     mov rdx, r12
-    cmp r9, rcx
+    cmp rbx, r9
     je L6
-    mov rdx, r9
+    mov rdx, rbx
     jmp L6
 L11:
     cmp r9, 1
     jne L13
-    movzx r8d, byte ptr [r8]
+    movzx edx, byte ptr [r8]
     jmp L14
 L12:
     lea rcx, [r9 - 4]
@@ -7489,153 +6999,146 @@ L12:
     cmp r9, 5
     ja L17
     test rcx, rcx
-    je L30
-    movzx r8d, byte ptr [r8 + 4]
+    je L29
+    movzx edx, byte ptr [r8 + 4]
     jmp L19
 L13:
     mov ecx, 4294967288
     lea ecx, [rcx + 8*r9]
-    movzx ebx, word ptr [r8]
-    movzx r8d, byte ptr [r8 + r9 - 1]
-    shl r8, cl
-    or r8, rbx
+    movzx r10d, word ptr [r8]
+    movzx edx, byte ptr [r8 + r9 - 1]
+    shl rdx, cl
+    or rdx, r10
 L14:
-    shl r8, 32
-    or r15, r8
-    xor r8d, r8d
+    shl rdx, 32
+    or rbx, rdx
+    xor edx, edx
     jmp L19
 L15:
     shl ecx, 3
-    mov ebx, dword ptr [r8 + 4]
-    mov r8d, dword ptr [r8 + r9 - 4]
+    mov r10d, dword ptr [r8 + 4]
+    mov edx, dword ptr [r8 + r9 - 4]
     add cl, -32
     jmp L18
 L16:
-    cmp rax, 4
-    jae L29
-    cmp rax, 1
-    jne L33
-    movzx r8d, byte ptr [r15]
-    jmp L35
+    cmp r10, 4
+    jae L28
+    cmp r10, 1
+    jne L32
+    movzx r9d, byte ptr [rax]
+    jmp L34
 L17:
-    mov ebx, 4294967288
-    lea ecx, [rbx + 8*rcx]
-    movzx ebx, word ptr [r8 + 4]
-    movzx r8d, byte ptr [r8 + r9 - 1]
+    mov edx, 4294967288
+    lea ecx, [rdx + 8*rcx]
+    movzx r10d, word ptr [r8 + 4]
+    movzx edx, byte ptr [r8 + r9 - 1]
 L18:
-    shl r8, cl
-    or r8, rbx
+    shl rdx, cl
+    or rdx, r10
 L19:
-    mov qword ptr [rdx + 32], r15
-    mov qword ptr [rdx + 40], r8
+    mov rax, qword ptr [rsp + 8]
+    mov qword ptr [rax + 32], rbx
+    mov qword ptr [rax + 40], rdx
 L20:
-    shl r11, 2
-    test r14w, r14w
-    je L24
-L21:
-    mov rcx, qword ptr [rsp + 64]
-    mov r8d, dword ptr [rsi + 68]
-    mov rdx, qword ptr [rsi + 40]
-    movzx r9d, r14w
-    mov ebx, r13d
-    shl ebx, 4
-    and ebx, r8d
-    and ebx, 1048560
-    mov qword ptr [rdx + rbx], rcx
-    mov qword ptr [rdx + rbx + 8], r9
-    cmp r14w, 1
-    je L24
+    movzx ecx, r11w
+    mov rax, qword ptr [rsp + 32]
+    mov edx, eax
+    shl edx, 4
+    mov r8d, r15d
+    and r8d, edx
     and r8d, 1048560
-    mov ebx, 1
-    cmp r14w, 2
+    mov qword ptr [r13 + r8], r14
+    mov qword ptr [r13 + r8 + 8], rcx
+    cmp r11w, 1
     je L23
-    dec r9d
-    mov r14d, r13d
-    shl r14d, 4
-    add r14d, 32
-    mov r15d, r9d
-    and r15d, -2
-    neg r15d
-    mov ebx, 1
+    and r15d, 1048560
+    mov edx, 1
+    cmp r11w, 2
+    je L22
+    dec ecx
+    mov r8d, eax
+    shl r8d, 4
+    add r8d, 32
+    mov r9d, ecx
+    and r9d, -2
+    neg r9d
+    mov edx, 1
+L21:
+    lea r10d, [r8 - 16]
+    and r10d, r15d
+    mov qword ptr [r13 + r10], r14
+    mov qword ptr [r13 + r10 + 8], 0
+    mov r10d, r8d
+    and r10d, r15d
+    mov qword ptr [r13 + r10], r14
+    mov qword ptr [r13 + r10 + 8], 0
+    add r8d, 32
+    mov r10d, edx
+    add edx, 2
+    add r10d, r9d
+    add r10d, 2
+    cmp r10d, 1
+    jne L21
+    test cl, 1
+    je L23
 L22:
-    lea r12d, [r14 - 16]
-    and r12d, r8d
-    mov qword ptr [rdx + r12], rcx
-    mov qword ptr [rdx + r12 + 8], 0
-    mov r12d, r14d
-    and r12d, r8d
-    mov qword ptr [rdx + r12], rcx
-    mov qword ptr [rdx + r12 + 8], 0
-    add r14d, 32
-    mov r12d, ebx
-    add ebx, 2
-    lea ebp, [r15 + r12]
-    add ebp, 2
-    cmp ebp, 1
-    jne L22
-    test r9b, 1
-    je L24
+    lea ecx, [rax + rdx]
+    shl ecx, 4
+    and ecx, r15d
+    mov qword ptr [r13 + rcx], r14
+    mov qword ptr [r13 + rcx + 8], 0
 L23:
-    lea r9d, [rbx + r13]
-    shl r9d, 4
-    and r9d, r8d
-    mov qword ptr [rdx + r9], rcx
-    mov qword ptr [rdx + r9 + 8], 0
-L24:
-    mov rcx, qword ptr [rsi + 32]
-    mov rdx, qword ptr [rcx + r11]
-    movzx r8d, dil
-    add r8d, 3
-    shr r8d, 2
-    add r8d, r13d
-    movzx r8d, r8w
-    mov dword ptr [rsi + 56], r8d
-    mov r9, qword ptr [rsi + 48]
-    bswap r8d
-    mov dword ptr [r9], r8d
-    test dil, -2
-    je L25
-    movzx r8d, dil
-    add r8d, 3
-    and r8d, -4
-    cmp r8w, 4
-    jne L25
-    cmp dword ptr [rsi + 92], 63
-    jbe L25
-    and r10d, dword ptr [rsi + 68]
+    mov rcx, qword ptr [rsp + 8]
+    mov rdx, qword ptr [rcx]
+    lea ecx, [rbp + 3]
+    shr ecx, 2
+    add ecx, eax
+    movzx ecx, cx
+    mov dword ptr [rsi + 64], ecx
+    mov r8, qword ptr [rsi + 24]
+    bswap ecx
+    mov dword ptr [r8], ecx
+    mov ecx, dword ptr [rsp + 20]
+    and ecx, 124
+    cmp cx, 4
+    jne L24
+    cmp dword ptr [rsi + 96], 63
+    jbe L24
+    and edi, dword ptr [rsi + 56]
+    mov rax, qword ptr [rsi + 32]
     sfence
-    mov rax, qword ptr [rsi]
-    movsd xmm0, qword ptr [rcx + 4*r10]
-    movsd xmm1, qword ptr [rcx + 4*r10 + 8]
+    mov rcx, qword ptr [rsi]
+    movsd xmm0, qword ptr [rax + 4*rdi]
+    movsd xmm1, qword ptr [rax + 4*rdi + 8]
     movlhps xmm0, xmm1
-    movsd xmm1, qword ptr [rcx + 4*r10 + 16]
-    movsd xmm2, qword ptr [rcx + 4*r10 + 24]
+    movsd xmm1, qword ptr [rax + 4*rdi + 16]
+    movsd xmm2, qword ptr [rax + 4*rdi + 24]
     movlhps xmm1, xmm2
-    movsd xmm2, qword ptr [rcx + 4*r10 + 32]
-    movsd xmm3, qword ptr [rcx + 4*r10 + 40]
+    movsd xmm2, qword ptr [rax + 4*rdi + 32]
+    movsd xmm3, qword ptr [rax + 4*rdi + 40]
     movlhps xmm2, xmm3
-    movsd xmm3, qword ptr [rcx + 4*r10 + 48]
-    movsd xmm4, qword ptr [rcx + 4*r10 + 56]
+    movsd xmm3, qword ptr [rax + 4*rdi + 48]
+    movsd xmm4, qword ptr [rax + 4*rdi + 56]
     movlhps xmm3, xmm4
-    movaps xmmword ptr [rax], xmm0
-    movaps xmmword ptr [rax + 16], xmm1
-    movaps xmmword ptr [rax + 32], xmm2
-    movaps xmmword ptr [rax + 48], xmm3
+    movaps xmmword ptr [rcx], xmm0
+    movaps xmmword ptr [rcx + 16], xmm1
+    movaps xmmword ptr [rcx + 32], xmm2
+    movaps xmmword ptr [rcx + 48], xmm3
     sfence
-    xor rax, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rax
-    jmp L26
-L25:
-    movzx ecx, dil
-    or rcx, 256
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    jmp L25
+L24:
+    or rbp, 256
     mov rdi, rsi
-    mov esi, r13d
+    mov esi, eax
+    mov rcx, rbp
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
+L25:
+    mov rax, qword ptr [rsp + 24]
+    mov byte ptr [rax], 25
 L26:
-    mov rax, qword ptr [rsp]
-    mov byte ptr [rax], 23
-L27:
-    add rsp, 8
+    add rsp, 40
     pop rbx
     pop r12
     pop r13
@@ -7643,279 +7146,288 @@ L27:
     pop r15
     pop rbp
     ret
+L27:
+    shl r8d, 3
+    mov rcx, r10
+    mov r10d, dword ptr [rax + 8]
+    mov ebx, dword ptr [rax + rcx - 4]
+    add r8b, -32
+    mov ecx, r8d
+    jmp L31
 L28:
-    shl ecx, 3
-    mov ebx, dword ptr [r15 + 8]
-    mov r9d, dword ptr [r15 + rax - 4]
-    add cl, -32
-    jmp L32
-L29:
-    lea ecx, [8*rax]
-    mov r8d, dword ptr [r15 + rax - 4]
-    add cl, -32
-    shl r8, cl
-    mov ecx, dword ptr [r15]
-    jmp L34
-L30:
-    xor r8d, r8d
-    jmp L19
-L31:
-    mov r9d, 4294967288
-    lea ecx, [r9 + 8*rcx]
-    movzx ebx, word ptr [r15 + 8]
-    movzx r9d, byte ptr [r15 + rax - 1]
-L32:
+    lea r8d, [8*r10]
+    mov r9d, dword ptr [rax + r10 - 4]
+    add r8b, -32
+    mov ecx, r8d
     shl r9, cl
-    or r9, rbx
-    jmp L36
-L33:
+    mov ecx, dword ptr [rax]
+    jmp L33
+L29:
+    xor edx, edx
+    jmp L19
+L30:
     mov ecx, 4294967288
-    lea ecx, [rcx + 8*rax]
-    movzx r8d, byte ptr [r15 + rax - 1]
-    shl r8, cl
-    movzx ecx, word ptr [r15]
+    lea r8d, [rcx + 8*r8]
+    mov rcx, r10
+    movzx r10d, word ptr [rax + 8]
+    movzx ebx, byte ptr [rax + rcx - 1]
+    mov ecx, r8d
+L31:
+    shl rbx, cl
+    or rbx, r10
+    jmp L35
+L32:
+    mov ecx, 4294967288
+    lea r8d, [rcx + 8*r10]
+    movzx r9d, byte ptr [rax + r10 - 1]
+    mov ecx, r8d
+    shl r9, cl
+    movzx ecx, word ptr [rax]
+L33:
+    or r9, rcx
 L34:
-    or r8, rcx
+    xor ebx, ebx
 L35:
-    xor r9d, r9d
+    mov qword ptr [rdx], r9
+    mov qword ptr [rdx + 8], rbx
+    jmp L20
 L36:
-    mov qword ptr [rdx], r8
-    mov qword ptr [rdx + 8], r9
-    shl r11, 2
-    test r14w, r14w
-    jne L21
-    jmp L24
+    mov edx, 4
 L37:
-    shl r10, 32
-    mov esi, 4
+    shl rdi, 16
+    mov ecx, 16128
     jmp L41
 L38:
-    movzx edx, word ptr [rsi + 64]
-    test dx, dx
+    movzx ecx, word ptr [rsi + 72]
+    test cx, cx
     je L39
-    mov ecx, dword ptr [rsi + 68]
-    shr ecx, 4
-    inc ecx
-    mov esi, 19
-    cmp r14w, cx
+    mov edi, dword ptr [rsi + 56]
+    shr edi, 4
+    inc edi
+    mov edx, 19
+    cmp r11w, di
     ja L40
-    xor ecx, ecx
-    cmp r14w, dx
-    cmova r10d, edx
-    seta cl
-    lea rsi, [2*rcx + 18]
-    mov ecx, r10d
+    xor edx, edx
+    cmp r11w, cx
+    cmova ebx, ecx
+    seta dl
+    lea rdx, [2*rdx + 18]
+    mov edi, ebx
     jmp L40
 L39:
-    mov esi, 21
+    mov edx, 21
 L40:
-    movzx r9d, r14w
-    shl r14d, 16
-    movzx r10d, cx
-    shl r10, 32
-    or r10, r14
+    movzx r9d, r11w
+    shl edi, 16
+    or rdi, r9
+    xor ecx, ecx
 L41:
-    or r10, rsi
-    mov qword ptr [rax], r10
+    shl rdi, 16
+    or rdi, rcx
+    or rdi, rdx
+    mov qword ptr [rax], rdi
     mov qword ptr [rax + 8], r9
-    jmp L27
+    jmp L26
 
 hot_post_tag:
-    push rbp
-    push r15
-    push r14
-    push rbx
-    sub rsp, 72
     mov rax, rdi
-    rol cx, 8
-    bswap rdx
-    mov r10, qword ptr [r8]
-    mov edi, dword ptr [r8 + 8]
-    mov r8d, dword ptr [r8 + 12]
-    shl ecx, 16
-    or rcx, 49168
-    test edi, edi
-    js L4
-    cmp dword ptr [rsi + 104], 0
+    mov r10d, dword ptr [r8 + 8]
+    test r10, r10
     je L1
-    mov r11d, dword ptr [rsi + 56]
-    cmp r11d, dword ptr [rsi + 60]
-    je L5
-    movzx ebx, byte ptr [rsi + 122]
-    mov r14d, r11d
-    bswap r14d
-    shr r14d, 8
-    or r14, qword ptr [rsi + 16]
-    movabs r15, 288230376822800384
-    or r15, r14
-    movq xmm0, r15
-    movd xmm1, ebx
-    pslld xmm1, 27
-    punpcklqdq xmm0, xmm1
-    movd xmm1, ecx
-    movq xmm2, rdx
-    shufpd xmm2, xmmword ptr [rip + .LCPI_0], 2
-    xor ecx, ecx
-    test edi, edi
-    bswap edi
-    bswap r8d
-    bswap r10
-    cmovne rcx, r10
-    mov edx, 65536
-    cmovne edx, r8d
-    shl rdx, 32
-    or rdx, rdi
-    movq xmm4, rcx
-    movq xmm3, rdx
-    punpcklqdq xmm3, xmm4
-    mov ecx, r11d
-    shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
-    mov rdx, qword ptr [rsi + 40]
-    movq xmm4, r9
-    shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
-    movapd xmmword ptr [rdx + rcx], xmm4
-    mov rdx, qword ptr [rsi + 32]
-    movdqa xmmword ptr [rdx + 4*rcx], xmm0
-    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
-    movapd xmmword ptr [rdx + 4*rcx + 32], xmm2
-    movdqa xmmword ptr [rdx + 4*rcx + 48], xmm3
-    inc r11d
-    movzx ecx, r11w
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    sfence
-    mov rcx, qword ptr [rsi]
-    movdqa xmmword ptr [rcx], xmm0
-    movdqa xmmword ptr [rcx + 16], xmm1
-    movapd xmmword ptr [rcx + 32], xmm2
-    movdqa xmmword ptr [rcx + 48], xmm3
-    sfence
+    mov r11d, dword ptr [r8 + 12]
+    mov rdi, qword ptr [r8]
+    bswap rdi
+    mov r8, r10
+    shl r8, 32
+    or r8, r11
+    bswap r8
     jmp L2
 L1:
-    cmp dword ptr [rsi + 76], 0
-    je L4
-    mov r11d, dword ptr [rsi + 56]
-    cmp r11d, dword ptr [rsi + 60]
+    xor edi, edi
+    movabs r8, 281474976710656
+L2:
+    rol cx, 8
+    shl ecx, 16
+    bswap rdx
+    movq xmm0, rdx
+    pslldq xmm0, 8
+    movq xmm1, r8
+    or rcx, 49168
+    test r10d, r10d
+    js L4
+    cmp dword ptr [rsi + 108], 0
+    je L3
+    mov edx, dword ptr [rsi + 64]
+    cmp edx, dword ptr [rsi + 68]
     je L5
-    mov r14d, r11d
-    bswap r14d
-    shr r14d, 8
-    or r14, qword ptr [rsi + 16]
-    movzx ebp, byte ptr [rsi + 122]
-    movabs rbx, 288230376822800384
-    or rbx, r14
-    movq xmm0, rbx
-    movd xmm1, ebp
-    pslld xmm1, 27
-    punpcklqdq xmm0, xmm1
-    movd xmm1, ecx
-    movq xmm2, rdx
-    shufpd xmm2, xmmword ptr [rip + .LCPI_0], 2
-    mov ecx, r11d
-    shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
-    mov rdx, qword ptr [rsi + 40]
-    movq xmm3, r9
-    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
-    movapd xmmword ptr [rdx + rcx], xmm3
-    mov rdx, qword ptr [rsi + 32]
-    movdqa xmmword ptr [rdx + 4*rcx], xmm0
-    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
-    movapd xmmword ptr [rdx + 4*rcx + 32], xmm2
-    xor r9d, r9d
-    test edi, edi
+    mov r8d, edx
     bswap r8d
-    mov r14d, 65536
-    cmovne r14d, r8d
-    bswap r10
-    bswap edi
-    cmovne r9, r10
-    shl r14, 32
-    or r14, rdi
-    movq xmm0, r9
-    movq xmm1, r14
-    punpcklqdq xmm1, xmm0
-    movdqa xmmword ptr [rdx + 4*rcx + 48], xmm1
-    inc r11d
-    movzx ecx, r11w
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    shr r8d, 8
+    or r8, qword ptr [rsi + 48]
+    movzx r10d, byte ptr [rsi + 60]
+    movd xmm3, r10d
+    pslld xmm3, 27
+    movabs r10, 288230376822800384
+    or r10, r8
+    movq xmm2, r10
+    punpcklqdq xmm2, xmm3
+    movd xmm3, ecx
+    pcmpeqd xmm4, xmm4
+    punpckhqdq xmm0, xmm4
+    movq xmm4, rdi
+    punpcklqdq xmm1, xmm4
+    mov ecx, edx
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 56]
+    mov rdi, qword ptr [rsi + 40]
+    movq xmm4, r9
+    shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdi + rcx], xmm4
+    mov rdi, qword ptr [rsi + 32]
+    movdqa xmmword ptr [rdi + 4*rcx], xmm2
+    movdqa xmmword ptr [rdi + 4*rcx + 16], xmm3
+    movdqa xmmword ptr [rdi + 4*rcx + 32], xmm0
+    movdqa xmmword ptr [rdi + 4*rcx + 48], xmm1
+    inc edx
+    movzx ecx, dx
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
     mov rcx, qword ptr [rsi]
-    mov qword ptr [rcx], rbx
+    movdqa xmmword ptr [rcx], xmm2
+    movdqa xmmword ptr [rcx + 16], xmm3
+    movdqa xmmword ptr [rcx + 32], xmm0
+    movdqa xmmword ptr [rcx + 48], xmm1
     sfence
-L2:
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
+    mov byte ptr [rax], 25
+    ret
 L3:
-    add rsp, 72
-    pop rbx
-    pop r14
-    pop r15
-    pop rbp
+    cmp dword ptr [rsi + 80], 0
+    je L4
+    mov edx, dword ptr [rsi + 64]
+    cmp edx, dword ptr [rsi + 68]
+    je L5
+    movzx r8d, byte ptr [rsi + 60]
+    mov r10d, edx
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 48]
+    movd xmm2, r8d
+    pslld xmm2, 27
+    movabs r8, 288230376822800384
+    or r8, r10
+    movq xmm3, r8
+    punpcklqdq xmm3, xmm2
+    movd xmm2, ecx
+    pcmpeqd xmm4, xmm4
+    punpckhqdq xmm0, xmm4
+    movq xmm4, rdi
+    punpcklqdq xmm1, xmm4
+    mov rcx, qword ptr [rsi + 40]
+    mov edi, edx
+    shl edi, 4
+    and edi, dword ptr [rsi + 56]
+    movq xmm4, r9
+    shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rcx + rdi], xmm4
+    mov rcx, qword ptr [rsi + 32]
+    movdqa xmmword ptr [rcx + 4*rdi], xmm3
+    movdqa xmmword ptr [rcx + 4*rdi + 16], xmm2
+    movdqa xmmword ptr [rcx + 4*rdi + 32], xmm0
+    movdqa xmmword ptr [rcx + 4*rdi + 48], xmm1
+    inc edx
+    movzx ecx, dx
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi]
+    mov qword ptr [rcx], r8
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
     ret
 L4:
+    push rbx
+    sub rsp, 192
+    movdqa xmm2, xmmword ptr [rip + .LCPI_0]
+    punpcklqdq xmm2, xmm1
+    shr r10d, 31
+    pxor xmm1, xmm1
+    movdqu xmmword ptr [rsp + 80], xmm1
     mov qword ptr [rsp], rsi
-    mov qword ptr [rsp + 8], rcx
-    mov qword ptr [rsp + 16], 0
-    mov qword ptr [rsp + 24], rdx
-    mov qword ptr [rsp + 32], -1
-    mov qword ptr [rsp + 40], r10
-    mov dword ptr [rsp + 48], edi
-    mov dword ptr [rsp + 52], r8d
-    mov qword ptr [rsp + 56], r9
-    mov byte ptr [rsp + 64], 0
+    mov qword ptr [rsp + 32], rcx
+    movdqu xmmword ptr [rsp + 40], xmm0
+    movdqu xmmword ptr [rsp + 56], xmm2
+    mov qword ptr [rsp + 72], rdi
+    movdqu xmmword ptr [rsp + 96], xmm1
+    mov qword ptr [rsp + 112], r9
+    mov qword ptr [rsp + 120], 0
+    mov qword ptr [rsp + 128], 1
+    mov qword ptr [rsp + 136], 0
+    mov qword ptr [rsp + 144], 1
+    mov qword ptr [rsp + 152], 0
+    mov byte ptr [rsp + 160], 18
+    mov qword ptr [rsp + 176], 0
+    mov word ptr [rsp + 184], 0
+    mov byte ptr [rsp + 186], 0
+    mov byte ptr [rsp + 187], r10b
+    movups xmm0, xmmword ptr [rip + .Lanon]
+    movups xmmword ptr [rsp + 8], xmm0
+    mov qword ptr [rsp + 24], 0
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::TagAppend, blueflame::wqe::tags::entry::TagBuffer>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
-    jmp L3
+    add rsp, 192
+    pop rbx
+    ret
 L5:
     xor ecx, ecx
-    cmp dword ptr [rsi + 64], 0
+    cmp dword ptr [rsi + 72], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
-    jmp L3
+    ret
 
 hot_post_two_fences:
+    bswap rdx
     mov rax, rdi
-    cmp dword ptr [rsi + 100], 7
-    jbe L1
-    mov edi, dword ptr [rsi + 56]
-    cmp edi, dword ptr [rsi + 60]
+    bswap ecx
+    cmp dword ptr [rsi + 104], 8
+    jb L1
+    mov edi, dword ptr [rsi + 64]
+    cmp edi, dword ptr [rsi + 68]
     je L3
     mov r10d, edi
     bswap r10d
     shr r10d, 8
-    or r10, qword ptr [rsi + 16]
+    or r10, qword ptr [rsi + 48]
     movabs r11, 216172782248001536
     or r11, r10
     movq xmm0, r11
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    bswap rdx
-    bswap ecx
-    movd xmm2, ecx
     movq xmm1, rdx
+    movd xmm2, ecx
     punpcklqdq xmm1, xmm2
     movq xmm2, qword ptr [r8]
     pslldq xmm2, 4
-    por xmm2, xmmword ptr [rip + .LCPI_2]
+    por xmm2, xmmword ptr [rip + .LCPI_1]
     mov ecx, edi
     shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
+    and ecx, dword ptr [rsi + 56]
     mov rdx, qword ptr [rsi + 40]
     movq xmm3, r9
-    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
+    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
     movapd xmmword ptr [rdx + rcx], xmm3
     mov rdx, qword ptr [rsi + 32]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
@@ -7923,8 +7435,8 @@ hot_post_two_fences:
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
@@ -7937,45 +7449,43 @@ hot_post_two_fences:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
+    mov byte ptr [rax], 25
     ret
 L1:
-    cmp dword ptr [rsi + 72], 7
+    cmp dword ptr [rsi + 76], 7
     jbe L2
-    mov edi, dword ptr [rsi + 56]
-    cmp edi, dword ptr [rsi + 60]
+    mov edi, dword ptr [rsi + 64]
+    cmp edi, dword ptr [rsi + 68]
     je L3
     mov r11d, edi
     bswap r11d
     shr r11d, 8
-    or r11, qword ptr [rsi + 16]
+    or r11, qword ptr [rsi + 48]
     movabs r10, 216172782248001536
     or r10, r11
     movq xmm0, r10
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    bswap rdx
-    bswap ecx
-    movd xmm1, ecx
-    movq xmm2, rdx
-    punpcklqdq xmm2, xmm1
+    movq xmm1, rdx
+    movd xmm2, ecx
+    punpcklqdq xmm1, xmm2
+    movq xmm2, qword ptr [r8]
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rip + .LCPI_1]
     mov ecx, edi
     shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
+    and ecx, dword ptr [rsi + 56]
     mov rdx, qword ptr [rsi + 40]
-    movq xmm1, r9
-    shufpd xmm1, xmmword ptr [rip + .LCPI_1], 2
-    movq xmm3, qword ptr [r8]
-    movapd xmmword ptr [rdx + rcx], xmm1
+    movq xmm3, r9
+    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
+    movapd xmmword ptr [rdx + rcx], xmm3
     mov rdx, qword ptr [rsi + 32]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
-    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm2
-    pslldq xmm3, 4
-    por xmm3, xmmword ptr [rip + .LCPI_2]
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
     inc edi
     movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
@@ -7984,28 +7494,43 @@ L1:
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
+    mov byte ptr [rax], 25
     ret
 L2:
     push rbx
-    sub rsp, 48
+    sub rsp, 192
     mov qword ptr [rsp], rsi
-    mov qword ptr [rsp + 8], r8
-    mov qword ptr [rsp + 16], rdx
-    mov dword ptr [rsp + 24], ecx
-    mov qword ptr [rsp + 32], r9
-    mov byte ptr [rsp + 40], 8
+    mov qword ptr [rsp + 32], rdx
+    mov qword ptr [rsp + 40], rcx
+    xorps xmm0, xmm0
+    movups xmmword ptr [rsp + 48], xmm0
+    movups xmmword ptr [rsp + 64], xmm0
+    movups xmmword ptr [rsp + 80], xmm0
+    mov qword ptr [rsp + 96], 0
+    mov qword ptr [rsp + 104], 134217728
+    mov qword ptr [rsp + 112], r9
+    mov qword ptr [rsp + 120], 0
+    mov qword ptr [rsp + 128], 1
+    mov qword ptr [rsp + 136], 0
+    mov qword ptr [rsp + 144], r8
+    mov qword ptr [rsp + 152], 8
+    mov byte ptr [rsp + 160], 18
+    mov qword ptr [rsp + 176], 0
+    mov dword ptr [rsp + 184], 0
+    movups xmm0, xmmword ptr [rip + .Lanon]
+    movups xmmword ptr [rsp + 8], xmm0
+    mov qword ptr [rsp + 24], 0
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
-    add rsp, 48
+    add rsp, 192
     pop rbx
     ret
 L3:
     xor ecx, ecx
-    cmp dword ptr [rsi + 64], 0
+    cmp dword ptr [rsi + 72], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 18
@@ -8015,137 +7540,954 @@ L3:
 
 hot_post_xrc:
     push rbx
-    sub rsp, 64
+    sub rsp, 192
     mov rax, rdi
-    mov rdi, qword ptr [rsp + 80]
-    cmp dword ptr [rsi + 100], 7
-    jbe L1
-    mov r10d, dword ptr [rsi + 56]
-    cmp r10d, dword ptr [rsi + 60]
-    je L4
-    mov r11d, r10d
-    bswap r11d
-    shr r11d, 8
-    or r11, qword ptr [rsi + 16]
-    movabs rbx, 288230376285929472
-    or rbx, r11
-    movq xmm0, rbx
-    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    bswap edx
-    movd xmm1, edx
+    mov rdi, qword ptr [rsp + 208]
     bswap rcx
+    bswap r8d
+    movq xmm0, rcx
+    movd xmm1, r8d
+    pslldq xmm1, 8
+    shufps xmm0, xmm1, 36
+    bswap edx
+    cmp dword ptr [rsi + 104], 8
+    jb L1
+    mov ecx, dword ptr [rsi + 64]
+    cmp ecx, dword ptr [rsi + 68]
+    je L4
+    mov r8d, ecx
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 48]
+    movq xmm1, r8
+    por xmm1, xmmword ptr [rip + .LCPI_0]
+    movd xmm3, edx
+    movq xmm2, qword ptr [r9]
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rip + .LCPI_1]
+    mov edx, ecx
+    shl edx, 4
+    and edx, dword ptr [rsi + 56]
+    mov r8, qword ptr [rsi + 40]
+    movq xmm4, rdi
+    shufpd xmm4, xmmword ptr [rip + .LCPI_2], 2
+    movapd xmmword ptr [r8 + rdx], xmm4
+    mov rdi, qword ptr [rsi + 32]
+    movdqa xmmword ptr [rdi + 4*rdx], xmm1
+    movdqa xmmword ptr [rdi + 4*rdx + 16], xmm3
+    movaps xmmword ptr [rdi + 4*rdx + 32], xmm0
+    movdqa xmmword ptr [rdi + 4*rdx + 48], xmm2
+    inc ecx
+    movzx ecx, cx
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi]
+    movdqa xmmword ptr [rcx], xmm1
+    movdqa xmmword ptr [rcx + 16], xmm3
+    movaps xmmword ptr [rcx + 32], xmm0
+    movdqa xmmword ptr [rcx + 48], xmm2
+    sfence
+    jmp L2
+L1:
+    cmp dword ptr [rsi + 76], 7
+    jbe L3
+    mov ecx, dword ptr [rsi + 64]
+    cmp ecx, dword ptr [rsi + 68]
+    je L4
+    mov r8d, ecx
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 48]
+    movq xmm1, r8
+    por xmm1, xmmword ptr [rip + .LCPI_0]
+    movd xmm2, edx
+    movq xmm3, qword ptr [r9]
+    pslldq xmm3, 4
+    por xmm3, xmmword ptr [rip + .LCPI_1]
+    mov rdx, qword ptr [rsi + 40]
+    mov r8d, ecx
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 56]
+    movq xmm4, rdi
+    shufpd xmm4, xmmword ptr [rip + .LCPI_2], 2
+    movapd xmmword ptr [rdx + r8], xmm4
+    mov rdx, qword ptr [rsi + 32]
+    movdqa xmmword ptr [rdx + 4*r8], xmm1
+    movdqa xmmword ptr [rdx + 4*r8 + 16], xmm2
+    movaps xmmword ptr [rdx + 4*r8 + 32], xmm0
+    movdqa xmmword ptr [rdx + 4*r8 + 48], xmm3
+    inc ecx
+    movzx ecx, cx
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    sfence
+    mov rcx, qword ptr [rsi]
+    movq qword ptr [rcx], xmm1
+    sfence
+L2:
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
+    add rsp, 192
+    pop rbx
+    ret
+L3:
+    mov qword ptr [rsp], rsi
+    mov qword ptr [rsp + 32], rdx
+    mov qword ptr [rsp + 40], 0
+    movups xmmword ptr [rsp + 48], xmm0
+    xorps xmm0, xmm0
+    movups xmmword ptr [rsp + 64], xmm0
+    movups xmmword ptr [rsp + 80], xmm0
+    mov qword ptr [rsp + 96], 0
+    mov qword ptr [rsp + 104], 134217728
+    mov qword ptr [rsp + 112], rdi
+    mov qword ptr [rsp + 120], 0
+    mov qword ptr [rsp + 128], 1
+    mov qword ptr [rsp + 136], 0
+    mov qword ptr [rsp + 144], r9
+    mov qword ptr [rsp + 152], 8
+    mov byte ptr [rsp + 160], 18
+    mov qword ptr [rsp + 176], 0
+    mov dword ptr [rsp + 184], 0
+    movups xmm0, xmmword ptr [rip + .Lanon]
+    movups xmmword ptr [rsp + 8], xmm0
+    mov qword ptr [rsp + 24], 0
+    mov rsi, rsp
+    mov rbx, rax
+    mov rdi, rax
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
+    mov rax, rbx
+    add rsp, 192
+    pop rbx
+    ret
+L4:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 72], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 18
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    add rsp, 192
+    pop rbx
+    ret
+
+hot_prepared_at:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 64]
+    cmp edi, dword ptr [rsi + 68]
+    je L2
+    bswap rcx
+    mov r10d, edi
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 48]
+    movq xmm0, r10
+    por xmm0, xmmword ptr [rdx]
+    bswap r8d
+    movd xmm2, r8d
+    movq xmm1, rcx
+    punpcklqdq xmm1, xmm2
+    movq xmm2, qword ptr [r9]
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rip + .LCPI_0]
+    movaps xmm3, xmmword ptr [rdx + 16]
+    mov rcx, qword ptr [rsi + 32]
+    mov rdx, qword ptr [rsi + 40]
+    mov r8d, edi
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 56]
+    movaps xmmword ptr [rdx + r8], xmm3
+    movdqa xmmword ptr [rcx + 4*r8], xmm0
+    movdqa xmmword ptr [rcx + 4*r8 + 16], xmm1
+    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 96], 63
+    jbe L1
+    sfence
+    mov rcx, qword ptr [rsi]
+    movdqa xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx + 32], xmm2
+    pxor xmm0, xmm0
+    movdqa xmmword ptr [rcx + 48], xmm0
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
+    ret
+L1:
+    sfence
+    mov rcx, qword ptr [rsi]
+    movq qword ptr [rcx], xmm0
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
+    ret
+L2:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 72], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 18
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    ret
+
+hot_prepared_datagram:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 64]
+    cmp edi, dword ptr [rsi + 68]
+    je L2
+    mov r8d, edi
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 48]
+    movaps xmm3, xmmword ptr [rdx + 16]
+    movq xmm0, r8
+    por xmm0, xmmword ptr [rdx]
+    movq xmm1, qword ptr [rcx]
+    pslldq xmm1, 4
+    por xmm1, xmmword ptr [rip + .LCPI_0]
+    movaps xmm2, xmmword ptr [rdx + 32]
+    mov rcx, qword ptr [rsi + 32]
+    mov rdx, qword ptr [rsi + 40]
+    mov r8d, edi
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 56]
+    movaps xmmword ptr [rdx + r8], xmm3
+    movdqa xmmword ptr [rcx + 4*r8], xmm0
+    movaps xmmword ptr [rcx + 4*r8 + 16], xmm2
+    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm1
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 96], 63
+    jbe L1
+    sfence
+    mov rcx, qword ptr [rsi]
+    movdqa xmmword ptr [rcx], xmm0
+    movaps xmmword ptr [rcx + 16], xmm2
+    movdqa xmmword ptr [rcx + 32], xmm1
+    pxor xmm0, xmm0
+    movdqa xmmword ptr [rcx + 48], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
+    ret
+L1:
+    sfence
+    mov rcx, qword ptr [rsi]
+    movq qword ptr [rcx], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
+    ret
+L2:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 72], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 18
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    ret
+
+hot_prepared_datagram_full:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 64]
+    mov r8d, dword ptr [rsi + 68]
+    sub r8d, edi
+    cmp r8w, 1
+    jbe L2
+    movdqa xmm5, xmmword ptr [rdx + 16]
+    movaps xmm0, xmmword ptr [rdx + 32]
+    mov r8d, edi
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 48]
+    movaps xmm2, xmmword ptr [rdx + 48]
+    movq xmm1, r8
+    por xmm1, xmmword ptr [rdx]
+    movq xmm3, qword ptr [rcx]
+    pslldq xmm3, 4
+    por xmm3, xmmword ptr [rip + .LCPI_0]
+    movaps xmm4, xmmword ptr [rdx + 64]
+    mov rcx, qword ptr [rsi + 32]
+    mov rdx, qword ptr [rsi + 40]
+    mov r8d, edi
+    shl r8d, 4
+    mov r9d, dword ptr [rsi + 56]
+    mov r10d, r9d
+    and r10d, r8d
+    movdqa xmmword ptr [rdx + r10], xmm5
+    movdqa xmmword ptr [rcx + 4*r10], xmm1
+    movaps xmmword ptr [rcx + 4*r10 + 16], xmm0
+    movaps xmmword ptr [rcx + 4*r10 + 32], xmm2
+    movaps xmmword ptr [rcx + 4*r10 + 48], xmm4
+    add r8d, 16
+    and r8d, r9d
+    and r8d, 1048560
+    movq xmm5, xmm5
+    movdqa xmmword ptr [rdx + r8], xmm5
+    movdqa xmmword ptr [rcx + 4*r8], xmm3
+    add edi, 2
+    movzx ecx, di
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 96], 127
+    jbe L1
+    sfence
+    mov rcx, qword ptr [rsi]
+    movdqa xmmword ptr [rcx], xmm1
+    movaps xmmword ptr [rcx + 16], xmm0
+    movaps xmmword ptr [rcx + 32], xmm2
+    movaps xmmword ptr [rcx + 48], xmm4
+    movdqa xmmword ptr [rcx + 64], xmm3
+    xorps xmm0, xmm0
+    movaps xmmword ptr [rcx + 80], xmm0
+    movaps xmmword ptr [rcx + 96], xmm0
+    movaps xmmword ptr [rcx + 112], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
+    ret
+L1:
+    sfence
+    mov rcx, qword ptr [rsi]
+    movq qword ptr [rcx], xmm1
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
+    ret
+L2:
+    movzx edi, word ptr [rsi + 72]
+    test di, di
+    je L3
+    mov ecx, dword ptr [rsi + 56]
+    shr ecx, 4
+    inc ecx
+    mov dl, 19
+    cmp cx, 2
+    jb L4
+    cmp di, 1
+    sete dl
+    mov ecx, 1
+    cmovne ecx, r8d
+    add dl, dl
+    add dl, 18
+    jmp L4
+L3:
+    mov dl, 21
+L4:
+    movzx ecx, cx
+    mov byte ptr [rax], dl
+    mov word ptr [rax + 2], 2
+    mov dword ptr [rax + 4], ecx
+    mov word ptr [rax + 8], 2
+    ret
+
+hot_prepared_dynamic:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 64]
+    cmp edi, dword ptr [rsi + 68]
+    je L2
+    movaps xmm4, xmmword ptr [rdx + 16]
+    movaps xmm0, xmmword ptr [rdx + 32]
+    mov r8d, edi
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 48]
+    movaps xmm2, xmmword ptr [rdx + 48]
+    movq xmm1, r8
+    por xmm1, xmmword ptr [rdx]
+    movq xmm3, qword ptr [rcx]
+    pslldq xmm3, 4
+    por xmm3, xmmword ptr [rip + .LCPI_0]
+    mov rcx, qword ptr [rsi + 32]
+    mov rdx, qword ptr [rsi + 40]
+    mov r8d, edi
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 56]
+    movaps xmmword ptr [rdx + r8], xmm4
+    movdqa xmmword ptr [rcx + 4*r8], xmm1
+    movaps xmmword ptr [rcx + 4*r8 + 16], xmm0
+    movaps xmmword ptr [rcx + 4*r8 + 32], xmm2
+    movdqa xmmword ptr [rcx + 4*r8 + 48], xmm3
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 96], 63
+    jbe L1
+    sfence
+    mov rcx, qword ptr [rsi]
+    movdqa xmmword ptr [rcx], xmm1
+    movaps xmmword ptr [rcx + 16], xmm0
+    movaps xmmword ptr [rcx + 32], xmm2
+    movdqa xmmword ptr [rcx + 48], xmm3
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
+    ret
+L1:
+    sfence
+    mov rcx, qword ptr [rsi]
+    movq qword ptr [rcx], xmm1
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
+    ret
+L2:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 72], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 18
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    ret
+
+hot_prepared_entry:
+    mov r8, qword ptr [rdx + 352]
+    mov eax, dword ptr [rcx + 8]
+    test eax, eax
+    jle L3
+    test byte ptr [rdx + 384], 1
+    jne L3
+    mov r8d, dword ptr [rsi + 64]
+    cmp r8d, dword ptr [rsi + 68]
+    je L4
+    movaps xmm2, xmmword ptr [rdx + 16]
+    movaps xmm0, xmmword ptr [rdx + 32]
+    mov r9, qword ptr [rcx]
+    mov ecx, dword ptr [rcx + 12]
+    bswap eax
+    bswap r9
+    mov r10d, r8d
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 48]
+    bswap ecx
+    movq xmm1, r10
+    por xmm1, xmmword ptr [rdx]
+    movd xmm4, ecx
+    movd xmm3, eax
+    punpckldq xmm3, xmm4
+    movq xmm4, r9
+    punpcklqdq xmm3, xmm4
+    mov rax, qword ptr [rsi + 32]
+    mov rcx, qword ptr [rsi + 40]
+    mov edx, r8d
+    shl edx, 4
+    and edx, dword ptr [rsi + 56]
+    movaps xmmword ptr [rcx + rdx], xmm2
+    movdqa xmmword ptr [rax + 4*rdx], xmm1
+    movaps xmmword ptr [rax + 4*rdx + 16], xmm0
+    movdqa xmmword ptr [rax + 4*rdx + 32], xmm3
+    inc r8d
+    movzx eax, r8w
+    mov dword ptr [rsi + 64], eax
+    mov rcx, qword ptr [rsi + 24]
+    bswap eax
+    mov dword ptr [rcx], eax
+    cmp dword ptr [rsi + 100], 63
+    jbe L1
+    sfence
+    mov rax, qword ptr [rsi]
+    movdqa xmmword ptr [rax], xmm1
+    movaps xmmword ptr [rax + 16], xmm0
+    movdqa xmmword ptr [rax + 32], xmm3
+    xorps xmm0, xmm0
+    movaps xmmword ptr [rax + 48], xmm0
+    sfence
+    jmp L2
+L1:
+    sfence
+    mov rax, qword ptr [rsi]
+    movq qword ptr [rax], xmm1
+    sfence
+L2:
+    xor rax, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rax
+    mov byte ptr [rdi], 25
+    mov rax, rdi
+    ret
+L3:
+    push rbx
+    add eax, r8d
+    mov rbx, rdi
+    mov esi, eax
+    call qword ptr [rip + <blueflame::wqe::error::EncodeError>::odd_entry@GOTPCREL]
+    mov rax, rbx
+    pop rbx
+    ret
+L4:
+    xor eax, eax
+    cmp dword ptr [rsi + 72], 0
+    sete al
+    lea eax, [rax + 2*rax]
+    add eax, 18
+    mov byte ptr [rdi], al
+    mov dword ptr [rdi + 2], 1
+    mov rax, rdi
+    ret
+
+hot_prepared_frame:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 64]
+    mov r8d, dword ptr [rsi + 68]
+    sub r8d, edi
+    cmp r8w, 1
+    jbe L2
+    movdqa xmm5, xmmword ptr [rdx + 16]
+    movdqa xmm0, xmmword ptr [rdx + 32]
+    mov r8d, edi
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 48]
+    movq xmm1, r8
+    por xmm1, xmmword ptr [rdx]
+    movzx r8d, word ptr [rcx]
+    shl r8, 48
+    or r8, qword ptr [rdx + 40]
+    movq xmm2, r8
+    punpcklqdq xmm0, xmm2
+    movups xmm2, xmmword ptr [rcx + 2]
+    movups xmm3, xmmword ptr [rcx + 18]
+    movups xmm4, xmmword ptr [rcx + 34]
+    movzx edx, word ptr [rcx + 58]
+    movq xmm6, qword ptr [rcx + 50]
+    movd xmm7, edx
+    punpcklqdq xmm6, xmm7
+    mov rcx, qword ptr [rsi + 32]
+    mov rdx, qword ptr [rsi + 40]
+    mov r8d, edi
+    shl r8d, 4
+    mov r9d, dword ptr [rsi + 56]
+    mov r10d, r9d
+    and r10d, r8d
+    movdqa xmmword ptr [rdx + r10], xmm5
+    movdqa xmmword ptr [rcx + 4*r10], xmm1
+    movdqa xmmword ptr [rcx + 4*r10 + 16], xmm0
+    movaps xmmword ptr [rcx + 4*r10 + 32], xmm2
+    movaps xmmword ptr [rcx + 4*r10 + 48], xmm3
+    add r8d, 16
+    and r8d, r9d
+    and r8d, 1048560
+    movq xmm5, xmm5
+    movdqa xmmword ptr [rdx + r8], xmm5
+    movaps xmmword ptr [rcx + 4*r8], xmm4
+    movdqa xmmword ptr [rcx + 4*r8 + 16], xmm6
+    add edi, 2
+    movzx ecx, di
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 96], 127
+    jbe L1
+    sfence
+    mov rcx, qword ptr [rsi]
+    movdqa xmmword ptr [rcx], xmm1
+    movdqa xmmword ptr [rcx + 16], xmm0
+    movaps xmmword ptr [rcx + 32], xmm2
+    movaps xmmword ptr [rcx + 48], xmm3
+    movaps xmmword ptr [rcx + 64], xmm4
+    movdqa xmmword ptr [rcx + 80], xmm6
+    pxor xmm0, xmm0
+    movdqa xmmword ptr [rcx + 96], xmm0
+    movdqa xmmword ptr [rcx + 112], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
+    ret
+L1:
+    sfence
+    mov rcx, qword ptr [rsi]
+    movq qword ptr [rcx], xmm1
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
+    ret
+L2:
+    movzx edi, word ptr [rsi + 72]
+    test di, di
+    je L3
+    mov ecx, dword ptr [rsi + 56]
+    shr ecx, 4
+    inc ecx
+    mov dl, 19
+    cmp cx, 2
+    jb L4
+    cmp di, 1
+    sete dl
+    mov ecx, 1
+    cmovne ecx, r8d
+    add dl, dl
+    add dl, 18
+    jmp L4
+L3:
+    mov dl, 21
+L4:
+    movzx ecx, cx
+    mov byte ptr [rax], dl
+    mov word ptr [rax + 2], 2
+    mov dword ptr [rax + 4], ecx
+    mov word ptr [rax + 8], 2
+    ret
+
+hot_prepared_one_fence:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 64]
+    cmp edi, dword ptr [rsi + 68]
+    je L2
+    mov r8d, edi
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 48]
+    movaps xmm3, xmmword ptr [rdx + 16]
+    movq xmm0, r8
+    por xmm0, xmmword ptr [rdx]
+    movq xmm1, qword ptr [rcx]
+    pslldq xmm1, 4
+    por xmm1, xmmword ptr [rip + .LCPI_0]
+    movaps xmm2, xmmword ptr [rdx + 32]
+    mov rcx, qword ptr [rsi + 32]
+    mov rdx, qword ptr [rsi + 40]
+    mov r8d, edi
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 56]
+    movaps xmmword ptr [rdx + r8], xmm3
+    movdqa xmmword ptr [rcx + 4*r8], xmm0
+    movaps xmmword ptr [rcx + 4*r8 + 16], xmm2
+    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm1
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 96], 63
+    jbe L1
+    sfence
+    mov rcx, qword ptr [rsi]
+    movdqa xmmword ptr [rcx], xmm0
+    movaps xmmword ptr [rcx + 16], xmm2
+    movdqa xmmword ptr [rcx + 32], xmm1
+    pxor xmm0, xmm0
+    movdqa xmmword ptr [rcx + 48], xmm0
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
+    ret
+L1:
+    sfence
+    mov rcx, qword ptr [rsi]
+    movq qword ptr [rcx], xmm0
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
+    ret
+L2:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 72], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 18
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    ret
+
+hot_prepared_send:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 64]
+    cmp edi, dword ptr [rsi + 68]
+    je L2
+    movaps xmm2, xmmword ptr [rdx + 16]
+    mov r8d, edi
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 48]
+    movq xmm0, r8
+    por xmm0, xmmword ptr [rdx]
+    movq xmm1, qword ptr [rcx]
+    pslldq xmm1, 4
+    por xmm1, xmmword ptr [rip + .LCPI_0]
+    mov rcx, qword ptr [rsi + 32]
+    mov rdx, qword ptr [rsi + 40]
+    mov r8d, edi
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 56]
+    movaps xmmword ptr [rdx + r8], xmm2
+    movdqa xmmword ptr [rcx + 4*r8], xmm0
+    movdqa xmmword ptr [rcx + 4*r8 + 16], xmm1
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 96], 63
+    jbe L1
+    sfence
+    mov rcx, qword ptr [rsi]
+    movdqa xmmword ptr [rcx], xmm0
+    movdqa xmmword ptr [rcx + 16], xmm1
+    pxor xmm0, xmm0
+    movdqa xmmword ptr [rcx + 32], xmm0
+    movdqa xmmword ptr [rcx + 48], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
+    ret
+L1:
+    sfence
+    mov rcx, qword ptr [rsi]
+    movq qword ptr [rcx], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
+    ret
+L2:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 72], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 18
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    ret
+
+hot_prepared_signaled_if:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 64]
+    cmp edi, dword ptr [rsi + 68]
+    je L2
+    xor r10d, r10d
+    test cl, cl
+    cmovne r10, qword ptr [rdx + 216]
+    movdqa xmm2, xmmword ptr [rdx]
+    xor r10, qword ptr [rdx + 208]
+    movaps xmm0, xmmword ptr [rdx + 32]
+    mov ecx, edi
+    bswap ecx
+    shr ecx, 8
+    or rcx, qword ptr [rsi + 48]
+    movq xmm1, r10
+    punpcklqdq xmm2, xmm1
+    movq xmm1, rcx
+    por xmm1, xmm2
+    movq xmm2, qword ptr [r9]
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rip + .LCPI_0]
+    mov rcx, qword ptr [rsi + 32]
+    mov r9, qword ptr [rsi + 40]
+    mov r10d, edi
+    shl r10d, 4
+    and r10d, dword ptr [rsi + 56]
+    movq xmm3, qword ptr [rdx + 24]
+    movq xmm4, r8
+    punpcklqdq xmm4, xmm3
+    movdqa xmmword ptr [r9 + r10], xmm4
+    movdqa xmmword ptr [rcx + 4*r10], xmm1
+    movaps xmmword ptr [rcx + 4*r10 + 16], xmm0
+    movdqa xmmword ptr [rcx + 4*r10 + 32], xmm2
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 96], 63
+    jbe L1
+    sfence
+    mov rcx, qword ptr [rsi]
+    movdqa xmmword ptr [rcx], xmm1
+    movaps xmmword ptr [rcx + 16], xmm0
+    movdqa xmmword ptr [rcx + 32], xmm2
+    xorps xmm0, xmm0
+    movaps xmmword ptr [rcx + 48], xmm0
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
+    ret
+L1:
+    sfence
+    mov rcx, qword ptr [rsi]
+    movq qword ptr [rcx], xmm1
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
+    ret
+L2:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 72], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 18
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    ret
+
+hot_prepared_two_fences:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 64]
+    cmp edi, dword ptr [rsi + 68]
+    je L2
+    mov r8d, edi
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 48]
+    movaps xmm3, xmmword ptr [rdx + 16]
+    movq xmm0, r8
+    por xmm0, xmmword ptr [rdx]
+    movq xmm1, qword ptr [rcx]
+    pslldq xmm1, 4
+    por xmm1, xmmword ptr [rip + .LCPI_0]
+    movaps xmm2, xmmword ptr [rdx + 32]
+    mov rcx, qword ptr [rsi + 32]
+    mov rdx, qword ptr [rsi + 40]
+    mov r8d, edi
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 56]
+    movaps xmmword ptr [rdx + r8], xmm3
+    movdqa xmmword ptr [rcx + 4*r8], xmm0
+    movaps xmmword ptr [rcx + 4*r8 + 16], xmm2
+    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm1
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 96], 63
+    jbe L1
+    sfence
+    mov rcx, qword ptr [rsi]
+    movdqa xmmword ptr [rcx], xmm0
+    movaps xmmword ptr [rcx + 16], xmm2
+    movdqa xmmword ptr [rcx + 32], xmm1
+    pxor xmm0, xmm0
+    movdqa xmmword ptr [rcx + 48], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
+    ret
+L1:
+    sfence
+    mov rcx, qword ptr [rsi]
+    movq qword ptr [rcx], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
+    ret
+L2:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 72], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 18
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    ret
+
+hot_prepared_xrc_at:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 64]
+    cmp edi, dword ptr [rsi + 68]
+    je L2
+    movaps xmm4, xmmword ptr [rdx + 16]
+    bswap rcx
+    mov r10d, edi
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 48]
+    movaps xmm1, xmmword ptr [rdx + 32]
+    movq xmm0, r10
+    por xmm0, xmmword ptr [rdx]
     bswap r8d
     movd xmm3, r8d
     movq xmm2, rcx
     punpcklqdq xmm2, xmm3
     movq xmm3, qword ptr [r9]
     pslldq xmm3, 4
-    por xmm3, xmmword ptr [rip + .LCPI_2]
-    mov ecx, r10d
-    shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
+    por xmm3, xmmword ptr [rip + .LCPI_0]
+    mov rcx, qword ptr [rsi + 32]
     mov rdx, qword ptr [rsi + 40]
-    movq xmm4, rdi
-    shufpd xmm4, xmmword ptr [rip + .LCPI_1], 2
-    movapd xmmword ptr [rdx + rcx], xmm4
-    mov rdx, qword ptr [rsi + 32]
-    movapd xmmword ptr [rdx + 4*rcx], xmm0
-    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
-    movdqa xmmword ptr [rdx + 4*rcx + 48], xmm3
-    inc r10d
-    movzx ecx, r10w
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
+    mov r8d, edi
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 56]
+    movaps xmmword ptr [rdx + r8], xmm4
+    movdqa xmmword ptr [rcx + 4*r8], xmm0
+    movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
+    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
+    movdqa xmmword ptr [rcx + 4*r8 + 48], xmm3
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 96], 63
+    jbe L1
     sfence
     mov rcx, qword ptr [rsi]
-    movapd xmmword ptr [rcx], xmm0
-    movdqa xmmword ptr [rcx + 16], xmm1
+    movdqa xmmword ptr [rcx], xmm0
+    movaps xmmword ptr [rcx + 16], xmm1
     movdqa xmmword ptr [rcx + 32], xmm2
     movdqa xmmword ptr [rcx + 48], xmm3
     sfence
-    jmp L2
-L1:
-    cmp dword ptr [rsi + 72], 7
-    jbe L3
-    mov r10d, dword ptr [rsi + 56]
-    cmp r10d, dword ptr [rsi + 60]
-    je L4
-    mov ebx, r10d
-    bswap ebx
-    shr ebx, 8
-    or rbx, qword ptr [rsi + 16]
-    movabs r11, 288230376285929472
-    or r11, rbx
-    movq xmm0, r11
-    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    bswap edx
-    movd xmm1, edx
-    bswap rcx
-    bswap r8d
-    movd xmm2, r8d
-    movq xmm3, rcx
-    punpcklqdq xmm3, xmm2
-    mov ecx, r10d
-    shl ecx, 4
-    and ecx, dword ptr [rsi + 68]
-    mov rdx, qword ptr [rsi + 40]
-    movq xmm2, rdi
-    shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
-    movq xmm4, qword ptr [r9]
-    movapd xmmword ptr [rdx + rcx], xmm2
-    mov rdx, qword ptr [rsi + 32]
-    movapd xmmword ptr [rdx + 4*rcx], xmm0
-    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
-    pslldq xmm4, 4
-    por xmm4, xmmword ptr [rip + .LCPI_2]
-    movdqa xmmword ptr [rdx + 4*rcx + 48], xmm4
-    inc r10d
-    movzx ecx, r10w
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    sfence
-    mov rcx, qword ptr [rsi]
-    mov qword ptr [rcx], r11
-    sfence
-L2:
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    add rsp, 64
-    pop rbx
+    mov byte ptr [rax], 25
     ret
-L3:
-    mov qword ptr [rsp + 8], rsi
-    mov qword ptr [rsp + 16], r9
-    mov qword ptr [rsp + 24], rcx
-    mov dword ptr [rsp + 32], r8d
-    mov dword ptr [rsp + 40], edx
-    mov qword ptr [rsp + 48], rdi
-    mov byte ptr [rsp + 56], 8
-    lea rsi, [rsp + 8]
-    mov rbx, rax
-    mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::XrcInitiator>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::request::Request<blueflame::wqe::address::to::To<blueflame::wqe::operations::table::Write, blueflame::types::Srqn>, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#2}>@GOTPCREL]
-    mov rax, rbx
-    add rsp, 64
-    pop rbx
+L1:
+    sfence
+    mov rcx, qword ptr [rsi]
+    movq qword ptr [rcx], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
     ret
-L4:
+L2:
     xor ecx, ecx
-    cmp dword ptr [rsi + 64], 0
+    cmp dword ptr [rsi + 72], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
-    add rsp, 64
-    pop rbx
     ret
 
 hot_receive_frames:
@@ -8859,10 +9201,10 @@ L1:
 hot_retire_send:
     mov rax, rdi
     mov ecx, edx
-    mov r8d, dword ptr [rsi + 56]
-    mov edi, dword ptr [rsi + 60]
+    mov r8d, dword ptr [rsi + 64]
+    mov edi, dword ptr [rsi + 68]
     mov r9d, edi
-    sub r9d, dword ptr [rsi + 64]
+    sub r9d, dword ptr [rsi + 72]
     sub edx, r9d
     mov r10d, r8d
     sub r10d, r9d
@@ -8870,7 +9212,7 @@ hot_retire_send:
     jae L1
     movzx r9d, cx
     shl r9d, 4
-    and r9d, dword ptr [rsi + 68]
+    and r9d, dword ptr [rsi + 56]
     mov r10, qword ptr [rsi + 40]
     mov r8, qword ptr [r10 + r9 + 8]
     test r8, r8
@@ -8880,7 +9222,7 @@ hot_retire_send:
     mov r9d, edx
     add edx, edi
     movzx edx, dx
-    mov dword ptr [rsi + 60], edx
+    mov dword ptr [rsi + 68], edx
     shr r8d, 16
     inc r8d
     mov qword ptr [rax + 8], rcx
@@ -8907,14 +9249,14 @@ hot_ring_staged:
     mov r8d, dword ptr [rax + 28]
     mov rcx, qword ptr [rax + 16]
     cmp byte ptr [rax + 32], 0
-    mov dword ptr [rdi + 56], r8d
-    mov rax, qword ptr [rdi + 48]
+    mov dword ptr [rdi + 64], r8d
+    mov rax, qword ptr [rdi + 24]
     movzx r8d, r8w
     bswap r8d
     mov dword ptr [rax], r8d
     je L1
     shl esi, 4
-    and esi, dword ptr [rdi + 68]
+    and esi, dword ptr [rdi + 56]
     mov rax, qword ptr [rdi + 32]
     movaps xmm0, xmmword ptr [rax + 4*rsi]
     movaps xmm1, xmmword ptr [rax + 4*rsi + 16]
@@ -8941,10 +9283,10 @@ L1:
     xor eax, eax
     test ecx, 256
     sete al
-    cmp dword ptr [rdi + 4*rax + 92], 64
+    cmp dword ptr [rdi + 4*rax + 96], 64
     jb L2
     shl esi, 4
-    and esi, dword ptr [rdi + 68]
+    and esi, dword ptr [rdi + 56]
     mov rax, qword ptr [rdi + 32]
     sfence
     mov rcx, qword ptr [rdi]
@@ -8973,11 +9315,11 @@ L2:
 
 hot_session_inline:
     mov rax, rdi
-    cmp byte ptr [rsi + 84], 1
+    cmp byte ptr [rsi + 88], 1
     jne L14
-    mov r11d, dword ptr [rsi + 56]
-    mov edi, dword ptr [rsi + 60]
-    sub edi, r11d
+    mov r9d, dword ptr [rsi + 64]
+    mov edi, dword ptr [rsi + 68]
+    sub edi, r9d
     je L15
     push rbp
     push r15
@@ -8993,10 +9335,11 @@ hot_session_inline:
     cmovb ebx, edi
     test rcx, rcx
     je L12
-    mov r13d, r11d
+    mov dword ptr [rsp + 20], r9d
+    mov r13d, r9d
     shl r13d, 4
     imul rbp, rcx, 60
-    mov ecx, dword ptr [rsi + 68]
+    mov ecx, dword ptr [rsi + 56]
     mov edi, ecx
     shr edi, 4
     inc edi
@@ -9017,16 +9360,17 @@ hot_session_inline:
     shl r15d, 4
     add r15, r9
     xor r12d, r12d
+    lea rdi, [rsp + 96]
 L1:
     lea rcx, [r14 + 64]
     cmp rcx, r15
     ja L4
-    mov edi, dword ptr [rdx]
-    shl rdi, 32
-    or rdi, 1006633088
-    mov r9, qword ptr [rdx + 4]
-    mov qword ptr [r14], rdi
-    mov qword ptr [r14 + 8], r9
+    mov r11, qword ptr [rdx + 4]
+    mov r9d, dword ptr [rdx]
+    shl r9, 32
+    or r9, 1006633088
+    mov qword ptr [r14], r9
+    mov qword ptr [r14 + 8], r11
     movups xmm0, xmmword ptr [rdx + 12]
     movups xmmword ptr [r14 + 16], xmm0
     movups xmm0, xmmword ptr [rdx + 28]
@@ -9042,7 +9386,6 @@ L3:
     jne L1
     jmp L6
 L4:
-    mov dword ptr [rsp + 20], r11d
     mov qword ptr [rsp + 48], r8
     mov qword ptr [rsp + 40], rax
     mov qword ptr [rsp + 56], r14
@@ -9050,14 +9393,14 @@ L4:
     mov qword ptr [rsp + 72], r10
     mov qword ptr [rsp + 32], rsi
     mov rax, qword ptr [rsi + 32]
-    mov r8d, 4
-    lea rdi, [rsp + 96]
+    mov r8d, 60
+    mov r9d, 4
     lea rsi, [rsp + 56]
     mov rcx, rdx
     mov rdx, rax
     mov qword ptr [rsp + 24], rcx
     mov qword ptr [rsp + 8], r10
-    call qword ptr [rip + <blueflame::queue::send::session::Room>::around::<blueflame::wqe::payload::Inline<&[u8; 60]>>@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::send::session::Room>::around@GOTPCREL]
     mov rcx, qword ptr [rsp + 96]
     test rcx, rcx
     je L5
@@ -9067,7 +9410,7 @@ L4:
     mov rsi, qword ptr [rsp + 32]
     mov r8, qword ptr [rsp + 48]
     mov rdx, qword ptr [rsp + 24]
-    mov r11d, dword ptr [rsp + 20]
+    lea rdi, [rsp + 96]
     jmp L2
 L5:
     mov rax, r15
@@ -9085,13 +9428,13 @@ L5:
     mov rdx, qword ptr [rdx + 7]
     mov qword ptr [rsp + 80], rax
     mov qword ptr [rsp + 87], rdx
-    cmp cl, 23
+    cmp cl, 25
     mov rax, qword ptr [rsp + 40]
     mov rsi, qword ptr [rsp + 32]
     mov r8, qword ptr [rsp + 48]
     mov rdx, qword ptr [rsp + 24]
-    mov r11d, dword ptr [rsp + 20]
     mov r10, qword ptr [rsp + 8]
+    lea rdi, [rsp + 96]
     je L3
     mov rdx, qword ptr [rsp + 80]
     mov rsi, qword ptr [rsp + 87]
@@ -9101,6 +9444,7 @@ L5:
     jmp L13
 L6:
     test r12w, r12w
+    mov ebp, dword ptr [rsp + 20]
     je L12
     sub r15, r14
     shr r15, 4
@@ -9112,38 +9456,37 @@ L6:
     mov r9d, r10d
     add r10d, 3
     shr r10d, 2
-    mov r15d, r11d
-    mov ecx, r11d
-    bswap ecx
-    shr ecx, 8
+    mov r11, qword ptr [rsi + 32]
+    mov rcx, qword ptr [rsi + 40]
+    mov edi, ebp
+    bswap edi
+    shr edi, 8
     shl rdx, 56
-    or rdx, rcx
-    or rdx, qword ptr [rsi + 16]
+    or rdx, rdi
+    or rdx, qword ptr [rsi + 48]
+    mov edi, dword ptr [rsi + 56]
     or rdx, 687865856
-    mov ecx, dword ptr [rsi + 68]
-    mov r11d, ecx
-    and r11d, r13d
-    mov rdi, qword ptr [rsi + 32]
-    mov qword ptr [rdi + 4*r11], rdx
-    mov qword ptr [rdi + 4*r11 + 8], 134217728
-    movabs r14, 824633720832
-    mov qword ptr [rdi + 4*r11 + 16], r14
-    mov qword ptr [rdi + 4*r11 + 24], 0
-    mov r14d, r12d
-    shl r14d, 16
-    or r14d, r10d
-    add r14, -65536
-    mov rdi, qword ptr [rsi + 40]
+    mov r14d, edi
+    and r14d, r13d
+    mov qword ptr [r11 + 4*r14], rdx
+    mov qword ptr [r11 + 4*r14 + 8], 134217728
+    movabs r15, 824633720832
+    mov qword ptr [r11 + 4*r14 + 16], r15
+    mov qword ptr [r11 + 4*r14 + 24], 0
+    mov r11d, r12d
+    shl r11d, 16
+    or r11d, r10d
+    add r11, -65536
     movq xmm0, r8
-    movq xmm1, r14
+    movq xmm1, r11
     movdqa xmm2, xmm0
     punpcklqdq xmm2, xmm1
-    movdqa xmmword ptr [rdi + r11], xmm2
+    movdqa xmmword ptr [rcx + r14], xmm2
     movzx r8d, r10w
     cmp r9w, 5
     jb L10
     movq xmm0, xmm0
-    and ecx, 1048560
+    and edi, 1048560
     lea r10d, [r8 - 2]
     mov r9d, 1
     cmp r10w, 3
@@ -9161,17 +9504,17 @@ L6:
     mov r9d, 1
 L7:
     lea r14d, [r13 - 48]
-    and r14d, ecx
-    movdqa xmmword ptr [rdi + r14], xmm0
+    and r14d, edi
+    movdqa xmmword ptr [rcx + r14], xmm0
     lea r14d, [r13 - 32]
-    and r14d, ecx
-    movdqa xmmword ptr [rdi + r14], xmm0
+    and r14d, edi
+    movdqa xmmword ptr [rcx + r14], xmm0
     lea r14d, [r13 - 16]
-    and r14d, ecx
-    movdqa xmmword ptr [rdi + r14], xmm0
+    and r14d, edi
+    movdqa xmmword ptr [rcx + r14], xmm0
     mov r14d, r13d
-    and r14d, ecx
-    movdqa xmmword ptr [rdi + r14], xmm0
+    and r14d, edi
+    movdqa xmmword ptr [rcx + r14], xmm0
     add r13d, 64
     mov r14d, r9d
     add r9d, 4
@@ -9180,9 +9523,10 @@ L7:
     cmp ebp, 1
     jne L7
     test r10b, 3
+    mov ebp, dword ptr [rsp + 20]
     je L10
 L8:
-    add r9d, r15d
+    add r9d, ebp
     shl r9d, 4
     sub bl, byte ptr [rsp + 8]
     add bl, 3
@@ -9192,17 +9536,17 @@ L8:
     and r10d, 3
 L9:
     mov r11d, r9d
-    and r11d, ecx
-    movdqa xmmword ptr [rdi + r11], xmm0
+    and r11d, edi
+    movdqa xmmword ptr [rcx + r11], xmm0
     add r9d, 16
     dec r10d
     jne L9
 L10:
-    add r8d, r15d
+    add r8d, ebp
     movzx edi, r8w
-    mov ecx, dword ptr [rsi + 56]
-    mov dword ptr [rsi + 56], edi
-    mov r8, qword ptr [rsi + 48]
+    mov ecx, dword ptr [rsi + 64]
+    mov dword ptr [rsi + 64], edi
+    mov r8, qword ptr [rsi + 24]
     bswap edi
     mov dword ptr [r8], edi
     cmp r12w, 1
@@ -9213,7 +9557,7 @@ L10:
     mov rbx, rax
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
     mov rax, rbx
-    mov byte ptr [rbx], 23
+    mov byte ptr [rbx], 25
     jmp L13
 L11:
     sfence
@@ -9223,7 +9567,7 @@ L11:
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
 L12:
-    mov byte ptr [rax], 23
+    mov byte ptr [rax], 25
 L13:
     add rsp, 120
     pop rbx
@@ -9234,52 +9578,53 @@ L13:
     pop rbp
     ret
 L14:
-    mov ecx, 22
-    mov qword ptr [rax], rcx
-    ret
+    mov cl, 24
+    jmp L16
 L15:
     xor ecx, ecx
-    cmp dword ptr [rsi + 64], 0
+    cmp dword ptr [rsi + 72], 0
     sete cl
-    lea rcx, [rcx + 2*rcx]
-    add rcx, 65554
-    mov qword ptr [rax], rcx
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 18
+L16:
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    mov word ptr [rax + 6], 0
+    mov qword ptr [rax + 8], 134217728
     ret
 
 hot_session_pointers:
+    mov rax, rdi
+    cmp byte ptr [rsi + 88], 1
+    jne L16
+    mov r11d, dword ptr [rsi + 64]
+    mov edi, dword ptr [rsi + 68]
+    sub edi, r11d
+    je L17
     push rbp
     push r15
     push r14
     push r13
     push r12
     push rbx
-    sub rsp, 136
-    mov rax, rdi
-    cmp byte ptr [rsi + 84], 1
-    jne L17
-    mov r9d, dword ptr [rsi + 56]
-    mov edi, dword ptr [rsi + 60]
-    mov dword ptr [rsp + 12], r9d
-    sub edi, r9d
-    je L18
+    sub rsp, 88
     movzx edi, di
     shl edi, 2
     cmp edi, 63
     mov ebx, 63
     cmovb ebx, edi
     test rcx, rcx
-    je L15
-    mov edi, dword ptr [rsp + 12]
-    mov r15d, edi
-    shl r15d, 4
+    je L14
+    mov r13d, r11d
+    shl r13d, 4
     shl rcx, 4
     add rcx, rdx
-    mov edi, dword ptr [rsi + 68]
+    mov edi, dword ptr [rsi + 56]
     mov r9d, edi
     shr r9d, 4
     inc r9d
     movzx r14d, r9w
-    and edi, r15d
+    and edi, r13d
     mov r9, qword ptr [rsi + 32]
     lea r10, [r9 + 4*rdi]
     lea rbp, [r9 + 4*rdi]
@@ -9289,157 +9634,139 @@ hot_session_pointers:
     shl r14, 2
     cmp r14, rbx
     cmovae r14, rbx
-    mov r12, rbx
-    sub r12, r14
+    mov r15, rbx
+    sub r15, r14
     shl r14d, 4
     add r14, r10
-    xor r13d, r13d
-    jmp L3
+    xor r12d, r12d
 L1:
+    movsxd r9, dword ptr [rdx + 8]
+    test r9, r9
+    jle L4
+    mov rdi, qword ptr [rdx]
+    mov r10d, dword ptr [rdx + 12]
+    cmp rbp, r14
+    je L6
+L2:
     bswap rdi
     shl r9, 32
-    or r9, r11
+    or r9, r10
     bswap r9
     mov qword ptr [rbp], r9
     mov qword ptr [rbp + 8], rdi
     add rbp, 16
-    inc r13d
-L2:
+    inc r12d
+L3:
     add rdx, 16
     cmp rdx, rcx
-    je L9
-L3:
-    movsxd r9, dword ptr [rdx + 8]
-    test r9, r9
-    jle L5
-    mov rdi, qword ptr [rdx]
-    mov r11d, dword ptr [rdx + 12]
-    cmp rbp, r14
     jne L1
-    cmp rbp, -16
-    jb L7
-    lea r10, [rbp + 16]
-    bswap rdi
-    shl r9, 32
-    or r9, r11
-    bswap r9
-    mov qword ptr [rbp], r9
-    mov qword ptr [rbp + 8], rdi
+    jmp L8
 L4:
-    inc r13d
-    mov rbp, r10
-    jmp L2
-L5:
-    mov qword ptr [rsp + 40], rdx
-    mov qword ptr [rsp + 48], rcx
-    mov qword ptr [rsp + 32], r8
-    mov qword ptr [rsp + 16], rsi
-    mov qword ptr [rsp + 24], rax
-    lea rdi, [rsp + 56]
+    mov dword ptr [rsp + 12], r11d
+    mov qword ptr [rsp + 56], rdx
+    mov qword ptr [rsp + 64], rcx
+    mov qword ptr [rsp + 40], r8
+    mov qword ptr [rsp + 48], rsi
+    mov qword ptr [rsp + 32], rax
+    lea rdi, [rsp + 72]
     mov esi, r9d
     call qword ptr [rip + <blueflame::wqe::error::EncodeError>::frame_size@GOTPCREL]
-L6:
-    movzx edi, byte ptr [rsp + 56]
-    lea rcx, [rsp + 57]
+    movzx edi, byte ptr [rsp + 72]
+    lea rcx, [rsp + 73]
     mov rax, qword ptr [rcx]
     mov rcx, qword ptr [rcx + 7]
-    mov qword ptr [rsp + 80], rax
-    mov qword ptr [rsp + 87], rcx
-    cmp dil, 23
-    mov rax, qword ptr [rsp + 24]
-    mov rsi, qword ptr [rsp + 16]
-    mov r8, qword ptr [rsp + 32]
-    mov rcx, qword ptr [rsp + 48]
-    mov rdx, qword ptr [rsp + 40]
-    je L2
+    mov qword ptr [rsp + 16], rax
+    mov qword ptr [rsp + 23], rcx
+L5:
+    cmp dil, 25
+    mov rax, qword ptr [rsp + 32]
+    mov rsi, qword ptr [rsp + 48]
+    mov r8, qword ptr [rsp + 40]
+    mov rcx, qword ptr [rsp + 64]
+    mov rdx, qword ptr [rsp + 56]
+    mov r11d, dword ptr [rsp + 12]
+    je L3
     jmp L19
+L6:
+    test r15, r15
+    je L7
+    mov rbp, qword ptr [rsi + 32]
+    shl r15, 4
+    mov r14, r15
+    add r14, rbp
+    xor r15d, r15d
+    jmp L2
 L7:
-    mov qword ptr [rsp + 40], rdx
-    mov qword ptr [rsp + 48], rcx
-    mov qword ptr [rsp + 32], r8
-    mov qword ptr [rsp + 24], rax
-    mov qword ptr [rsp + 56], rbp
-    mov qword ptr [rsp + 64], r14
-    mov qword ptr [rsp + 72], r12
-    mov qword ptr [rsp + 16], rsi
-    mov rdx, qword ptr [rsi + 32]
-    mov qword ptr [rsp + 96], rdi
-    mov dword ptr [rsp + 104], r9d
-    mov dword ptr [rsp + 108], r11d
-    mov r8d, 1
-    lea rdi, [rsp + 112]
-    lea rsi, [rsp + 56]
-    lea rcx, [rsp + 96]
-    call qword ptr [rip + <blueflame::queue::send::session::Room>::around::<blueflame::wqe::payload::Registered<[blueflame::wqe::payload::Sge; 1]>>@GOTPCREL]
-    mov r10, qword ptr [rsp + 112]
-    test r10, r10
-    je L8
-    mov r14, qword ptr [rsp + 120]
-    mov r12, qword ptr [rsp + 128]
-    mov rax, qword ptr [rsp + 24]
-    mov rsi, qword ptr [rsp + 16]
-    mov r8, qword ptr [rsp + 32]
-    mov rcx, qword ptr [rsp + 48]
-    mov rdx, qword ptr [rsp + 40]
-    jmp L4
-L8:
-    lea rdx, [rbx + 1]
-    sub rdx, r12
-    lea rdi, [rsp + 56]
+    mov dword ptr [rsp + 12], r11d
+    mov qword ptr [rsp + 56], rdx
+    mov qword ptr [rsp + 64], rcx
+    mov qword ptr [rsp + 40], r8
+    mov qword ptr [rsp + 48], rsi
+    mov qword ptr [rsp + 32], rax
+    lea rdi, [rsp + 72]
     mov rsi, rbx
+    lea rdx, [rbx + 1]
     call qword ptr [rip + <blueflame::queue::send::error::PostError>::session_full@GOTPCREL]
-    jmp L6
-L9:
-    test r13w, r13w
-    je L15
+    movzx edi, byte ptr [rsp + 72]
+    lea rcx, [rsp + 73]
+    mov rax, qword ptr [rcx]
+    mov rcx, qword ptr [rcx + 7]
+    mov qword ptr [rsp + 16], rax
+    mov qword ptr [rsp + 23], rcx
+    xor r15d, r15d
+    jmp L5
+L8:
+    test r12w, r12w
+    je L14
     sub r14, rbp
     shr r14, 4
-    add r12, r14
+    add r15, r14
     mov rdx, rbx
-    sub rdx, r12
+    sub rdx, r15
     movzx r10d, dl
     mov r9d, r10d
     add r10d, 3
     shr r10d, 2
-    mov ecx, dword ptr [rsp + 12]
-    bswap ecx
-    shr ecx, 8
+    mov edi, r11d
+    mov r11, qword ptr [rsi + 32]
+    mov rcx, qword ptr [rsi + 40]
+    mov dword ptr [rsp + 12], edi
+    bswap edi
+    shr edi, 8
     shl rdx, 56
-    or rdx, rcx
-    or rdx, qword ptr [rsi + 16]
+    or rdx, rdi
+    or rdx, qword ptr [rsi + 48]
+    mov edi, dword ptr [rsi + 56]
     or rdx, 687865856
-    mov ecx, dword ptr [rsi + 68]
-    mov r11d, ecx
-    and r11d, r15d
-    mov rdi, qword ptr [rsi + 32]
-    mov qword ptr [rdi + 4*r11], rdx
-    mov qword ptr [rdi + 4*r11 + 8], 134217728
-    movabs r14, 824633720832
-    mov qword ptr [rdi + 4*r11 + 16], r14
-    mov qword ptr [rdi + 4*r11 + 24], 0
-    mov r14d, r13d
-    shl r14d, 16
-    or r14d, r10d
-    add r14, -65536
-    mov rdi, qword ptr [rsi + 40]
+    mov r14d, edi
+    and r14d, r13d
+    mov qword ptr [r11 + 4*r14], rdx
+    mov qword ptr [r11 + 4*r14 + 8], 134217728
+    movabs rbp, 824633720832
+    mov qword ptr [r11 + 4*r14 + 16], rbp
+    mov qword ptr [r11 + 4*r14 + 24], 0
+    mov r11d, r12d
+    shl r11d, 16
+    or r11d, r10d
+    add r11, -65536
     movq xmm0, r8
-    movq xmm1, r14
+    movq xmm1, r11
     movdqa xmm2, xmm0
     punpcklqdq xmm2, xmm1
-    movdqa xmmword ptr [rdi + r11], xmm2
+    movdqa xmmword ptr [rcx + r14], xmm2
     movzx r8d, r10w
     cmp r9w, 5
-    jb L13
+    jb L12
     movq xmm0, xmm0
-    and ecx, 1048560
+    and edi, 1048560
     lea r10d, [r8 - 2]
     mov r9d, 1
     cmp r10w, 3
-    jb L11
+    jb L10
     lea r10d, [r8 - 1]
-    add r15d, 64
+    add r13d, 64
     mov r9d, ebx
-    sub r9b, r12b
+    sub r9b, r15b
     movzx r11d, r9b
     add r11d, 3
     shr r11d, 2
@@ -9447,72 +9774,72 @@ L9:
     and r11d, -4
     neg r11d
     mov r9d, 1
-L10:
-    lea r14d, [r15 - 48]
-    and r14d, ecx
-    movdqa xmmword ptr [rdi + r14], xmm0
-    lea r14d, [r15 - 32]
-    and r14d, ecx
-    movdqa xmmword ptr [rdi + r14], xmm0
-    lea r14d, [r15 - 16]
-    and r14d, ecx
-    movdqa xmmword ptr [rdi + r14], xmm0
-    mov r14d, r15d
-    and r14d, ecx
-    movdqa xmmword ptr [rdi + r14], xmm0
-    add r15d, 64
+L9:
+    lea r14d, [r13 - 48]
+    and r14d, edi
+    movdqa xmmword ptr [rcx + r14], xmm0
+    lea r14d, [r13 - 32]
+    and r14d, edi
+    movdqa xmmword ptr [rcx + r14], xmm0
+    lea r14d, [r13 - 16]
+    and r14d, edi
+    movdqa xmmword ptr [rcx + r14], xmm0
+    mov r14d, r13d
+    and r14d, edi
+    movdqa xmmword ptr [rcx + r14], xmm0
+    add r13d, 64
     mov r14d, r9d
     add r9d, 4
     lea ebp, [r11 + r14]
     add ebp, 4
     cmp ebp, 1
-    jne L10
+    jne L9
     test r10b, 3
-    je L13
-L11:
+    je L12
+L10:
     add r9d, dword ptr [rsp + 12]
     shl r9d, 4
-    sub bl, r12b
+    sub bl, r15b
     add bl, 3
     shr bl, 2
     dec bl
     movzx r10d, bl
     and r10d, 3
-L12:
+L11:
     mov r11d, r9d
-    and r11d, ecx
-    movdqa xmmword ptr [rdi + r11], xmm0
+    and r11d, edi
+    movdqa xmmword ptr [rcx + r11], xmm0
     add r9d, 16
     dec r10d
-    jne L12
-L13:
+    jne L11
+L12:
     add r8d, dword ptr [rsp + 12]
     movzx edi, r8w
-    mov ecx, dword ptr [rsi + 56]
-    mov dword ptr [rsi + 56], edi
-    mov r8, qword ptr [rsi + 48]
+    mov ecx, dword ptr [rsi + 64]
+    mov dword ptr [rsi + 64], edi
+    mov r8, qword ptr [rsi + 24]
     bswap edi
     mov dword ptr [r8], edi
-    cmp r13w, 1
-    jne L14
+    cmp r12w, 1
+    jne L13
     mov rdi, rsi
     mov esi, ecx
     xor ecx, ecx
     mov rbx, rax
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
     mov rax, rbx
-    jmp L15
-L14:
+    jmp L14
+L13:
     sfence
     mov rcx, qword ptr [rsi]
     mov qword ptr [rcx], rdx
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
+L14:
+    mov byte ptr [rax], 25
 L15:
-    mov byte ptr [rax], 23
-L16:
-    add rsp, 136
+    add rsp, 88
     pop rbx
     pop r12
     pop r13
@@ -9520,74 +9847,82 @@ L16:
     pop r15
     pop rbp
     ret
+L16:
+    mov cl, 24
+    jmp L18
 L17:
-    mov ecx, 22
-    mov qword ptr [rax], rcx
-    jmp L16
-L18:
     xor ecx, ecx
-    cmp dword ptr [rsi + 64], 0
+    cmp dword ptr [rsi + 72], 0
     sete cl
-    lea rcx, [rcx + 2*rcx]
-    add rcx, 65554
-    mov qword ptr [rax], rcx
-    jmp L16
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 18
+L18:
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    mov word ptr [rax + 6], 0
+    mov qword ptr [rax + 8], 134217728
+    ret
 L19:
-    mov rcx, qword ptr [rsp + 80]
-    mov rdx, qword ptr [rsp + 87]
+    mov rcx, qword ptr [rsp + 16]
+    mov rdx, qword ptr [rsp + 23]
     mov qword ptr [rax + 8], rdx
     mov qword ptr [rax + 1], rcx
     mov byte ptr [rax], dil
-    jmp L16
+    jmp L15
 
 hot_stage:
     push r15
     push r14
     push rbx
-    sub rsp, 80
+    sub rsp, 224
     mov rax, rdi
-    mov ebx, dword ptr [rsi + 56]
-    cmp dword ptr [rsi + 72], 7
-    jbe L2
-    cmp ebx, dword ptr [rsi + 60]
-    je L6
-    mov edi, ebx
-    bswap edi
-    shr edi, 8
-    or rdi, qword ptr [rsi + 16]
-    movabs r10, 216172782248001536
-    or r10, rdi
     bswap rdx
     bswap ecx
-    mov edi, dword ptr [r8]
-    mov r8d, dword ptr [r8 + 4]
-    mov r11d, ebx
-    shl r11d, 4
-    and r11d, dword ptr [rsi + 68]
-    mov r14, qword ptr [rsi + 40]
-    mov qword ptr [r14 + r11], r9
-    mov qword ptr [r14 + r11 + 8], 1
-    mov r9, qword ptr [rsi + 32]
-    mov qword ptr [r9 + 4*r11], r10
-    mov qword ptr [r9 + 4*r11 + 8], 134217728
-    mov qword ptr [r9 + 4*r11 + 16], rdx
-    mov qword ptr [r9 + 4*r11 + 24], rcx
-    shl rdi, 32
-    or rdi, 134217856
-    mov qword ptr [r9 + 4*r11 + 32], rdi
-    mov qword ptr [r9 + 4*r11 + 40], r8
-    cmp dword ptr [rsi + 92], 64
-    setae dil
+    mov ebx, dword ptr [rsi + 64]
+    cmp dword ptr [rsi + 76], 8
+    jb L2
+    cmp ebx, dword ptr [rsi + 68]
+    je L6
+    mov r10d, ebx
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 48]
+    movabs rdi, 216172782248001536
+    or rdi, r10
+    movq xmm0, rdi
+    movq xmm1, rdx
+    movd xmm2, ecx
+    pslldq xmm2, 8
+    shufps xmm1, xmm2, 36
+    mov ecx, dword ptr [r8]
+    shl rcx, 32
+    or rcx, 134217856
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    movd xmm2, dword ptr [r8 + 4]
+    movq xmm3, rcx
+    punpcklqdq xmm3, xmm2
+    mov rcx, qword ptr [rsi + 40]
+    mov edx, ebx
+    shl edx, 4
+    and edx, dword ptr [rsi + 56]
+    mov qword ptr [rcx + rdx], r9
+    mov qword ptr [rcx + rdx + 8], 1
+    mov rcx, qword ptr [rsi + 32]
+    movupd xmmword ptr [rcx + 4*rdx], xmm0
+    movups xmmword ptr [rcx + 4*rdx + 16], xmm1
+    movdqu xmmword ptr [rcx + 4*rdx + 32], xmm3
+    cmp dword ptr [rsi + 96], 64
+    setae r8b
     lea ecx, [rbx + 1]
     movzx ecx, cx
     mov qword ptr [rax], rsi
-    mov qword ptr [rax + 8], r10
+    mov qword ptr [rax + 8], rdi
     mov qword ptr [rax + 16], 259
     mov dword ptr [rax + 24], ebx
     mov dword ptr [rax + 28], ecx
 L1:
-    mov byte ptr [rax + 32], dil
-    add rsp, 80
+    mov byte ptr [rax + 32], r8b
+    add rsp, 224
     pop rbx
     pop r14
     pop r15
@@ -9596,23 +9931,38 @@ L2:
     mov r15, rax
     mov r14, rsi
     mov qword ptr [rsp + 24], rsi
-    mov dword ptr [rsp + 72], ebx
-    mov qword ptr [rsp + 32], r8
-    mov qword ptr [rsp + 40], rdx
-    mov dword ptr [rsp + 48], ecx
-    mov qword ptr [rsp + 56], r9
-    mov byte ptr [rsp + 64], 8
+    mov dword ptr [rsp + 32], ebx
+    mov qword ptr [rsp + 64], rdx
+    mov dword ptr [rsp + 72], ecx
+    xorps xmm0, xmm0
+    movups xmmword ptr [rsp + 76], xmm0
+    movups xmmword ptr [rsp + 92], xmm0
+    movups xmmword ptr [rsp + 108], xmm0
+    movups xmmword ptr [rsp + 120], xmm0
+    mov qword ptr [rsp + 136], 134217728
+    mov qword ptr [rsp + 144], r9
+    mov qword ptr [rsp + 152], 0
+    mov qword ptr [rsp + 160], 1
+    mov qword ptr [rsp + 168], 0
+    mov qword ptr [rsp + 176], r8
+    mov qword ptr [rsp + 184], 8
+    mov byte ptr [rsp + 192], 18
+    mov qword ptr [rsp + 208], 0
+    mov dword ptr [rsp + 216], 0
+    movupd xmm0, xmmword ptr [rip + .Lanon]
+    movupd xmmword ptr [rsp + 40], xmm0
+    mov qword ptr [rsp + 56], 0
     mov rdi, rsp
     lea rsi, [rsp + 24]
-    call qword ptr [rip + blueflame::queue::send::place::short::out_of_line::<core::result::Result<blueflame::queue::send::place::in_ring::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>, blueflame::queue::send::staged::Staged<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::stage_unchecked<blueflame::wqe::request::Request<blueflame::wqe::operations::table::Write, blueflame::wqe::payload::Inline<&[u8; 8]>>>::{closure#0}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>@GOTPCREL]
     mov rdx, qword ptr [rsp + 8]
     mov rcx, qword ptr [rsp + 16]
-    cmp byte ptr [rsp], 0
-    je L3
+    cmp dword ptr [rsp], 1
+    jne L3
     mov rax, r15
     mov qword ptr [r15], rdx
     mov qword ptr [r15 + 8], rcx
-    mov dil, 2
+    mov r8b, 2
     jmp L1
 L3:
     movzx esi, cl
@@ -9625,14 +9975,14 @@ L3:
     or dil, al
     mov rax, r15
     je L4
-    xor edi, edi
+    xor r8d, r8d
     jmp L5
 L4:
     xor edi, edi
     test ecx, 256
     sete dil
-    cmp dword ptr [r14 + 4*rdi + 92], 64
-    setae dil
+    cmp dword ptr [r14 + 4*rdi + 96], 64
+    setae r8b
 L5:
     movzx esi, si
     add esi, ebx
@@ -9645,18 +9995,18 @@ L5:
     jmp L1
 L6:
     xor ecx, ecx
-    cmp dword ptr [rsi + 64], 0
+    cmp dword ptr [rsi + 72], 0
     sete cl
     lea ecx, [rcx + 2*rcx]
     add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
-    mov dil, 2
+    mov r8b, 2
     jmp L1
 
 hot_warm_order:
-    mov eax, dword ptr [rdi + 56]
-    mov ecx, dword ptr [rdi + 68]
+    mov eax, dword ptr [rdi + 64]
+    mov ecx, dword ptr [rdi + 56]
     mov rdx, qword ptr [rdi + 32]
     mov r8, qword ptr [rdi + 40]
     shl eax, 4
@@ -9673,13 +10023,10 @@ hot_warm_order:
     prefetchw byte ptr [rcx]
     add r8, rax
     prefetchw byte ptr [r8]
-    mov rax, qword ptr [rdi + 48]
+    mov rax, qword ptr [rdi + 24]
     prefetchw byte ptr [rax]
-    prefetcht0 byte ptr [rsi]
-    prefetcht0 byte ptr [rsi + 64]
-    prefetcht0 byte ptr [rsi + 128]
-    prefetcht0 byte ptr [rsi + 192]
-    prefetcht0 byte ptr [rsi + 256]
+    prefetcht0 byte ptr [rsi + 14]
+    prefetcht0 byte ptr [rsi + 78]
     ret
 
 other_arm:
@@ -9709,136 +10056,6 @@ other_drop_frame_shared:
     ret
 L1:
     jmp qword ptr [rip + <blueflame::queue::striding::memory::BufferState>::free@GOTPCREL]
-
-other_fire_doorbell_fence:
-    mov rax, rdi
-    mov edi, dword ptr [rsi + 56]
-    cmp edi, dword ptr [rsi + 60]
-    je L2
-    mov r8d, edi
-    bswap r8d
-    shr r8d, 8
-    or r8, qword ptr [rsi + 16]
-    movq xmm0, r8
-    por xmm0, xmmword ptr [rdx + 32]
-    movaps xmm1, xmmword ptr [rdx + 48]
-    movq xmm2, qword ptr [rcx]
-    pslldq xmm2, 4
-    por xmm2, xmmword ptr [rdx + 64]
-    movaps xmm3, xmmword ptr [rdx + 304]
-    mov rcx, qword ptr [rsi + 32]
-    mov rdx, qword ptr [rsi + 40]
-    mov r8d, edi
-    shl r8d, 4
-    and r8d, dword ptr [rsi + 68]
-    movaps xmmword ptr [rdx + r8], xmm3
-    movdqa xmmword ptr [rcx + 4*r8], xmm0
-    movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
-    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
-    inc edi
-    movzx ecx, di
-    mov dword ptr [rsi + 56], ecx
-    mov rdx, qword ptr [rsi + 48]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 92], 63
-    jbe L1
-    sfence
-    mov rcx, qword ptr [rsi]
-    movdqa xmmword ptr [rcx], xmm0
-    movaps xmmword ptr [rcx + 16], xmm1
-    movdqa xmmword ptr [rcx + 32], xmm2
-    pxor xmm0, xmm0
-    movdqa xmmword ptr [rcx + 48], xmm0
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    ret
-L1:
-    sfence
-    mov rcx, qword ptr [rsi]
-    movq qword ptr [rcx], xmm0
-    sfence
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 23
-    ret
-L2:
-    xor ecx, ecx
-    cmp dword ptr [rsi + 64], 0
-    sete cl
-    lea ecx, [rcx + 2*rcx]
-    add ecx, 18
-    mov byte ptr [rax], cl
-    mov dword ptr [rax + 2], 1
-    ret
-
-other_fire_thread_register:
-    mov rax, rdi
-    mov edi, dword ptr [rsi + 48]
-    cmp edi, dword ptr [rsi + 52]
-    je L3
-    mov r8d, edi
-    bswap r8d
-    shr r8d, 8
-    or r8, qword ptr [rsi]
-    movq xmm0, r8
-    por xmm0, xmmword ptr [rdx + 32]
-    movaps xmm1, xmmword ptr [rdx + 48]
-    movq xmm2, qword ptr [rcx]
-    pslldq xmm2, 4
-    por xmm2, xmmword ptr [rdx + 64]
-    movaps xmm3, xmmword ptr [rdx + 304]
-    mov rcx, qword ptr [rsi + 16]
-    mov rdx, qword ptr [rsi + 24]
-    mov r8d, edi
-    shl r8d, 4
-    and r8d, dword ptr [rsi + 60]
-    movaps xmmword ptr [rdx + r8], xmm3
-    movdqa xmmword ptr [rcx + 4*r8], xmm0
-    movaps xmmword ptr [rcx + 4*r8 + 16], xmm1
-    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm2
-    inc edi
-    movzx ecx, di
-    mov dword ptr [rsi + 48], ecx
-    mov rdx, qword ptr [rsi + 32]
-    bswap ecx
-    mov dword ptr [rdx], ecx
-    cmp dword ptr [rsi + 84], 63
-    jbe L1
-    mov rcx, qword ptr [rsi + 40]
-    mov rdx, qword ptr [rcx]
-    mov rsi, qword ptr [rcx + 8]
-    sfence
-    movdqa xmmword ptr [rdx], xmm0
-    movaps xmmword ptr [rdx + 16], xmm1
-    movdqa xmmword ptr [rdx + 32], xmm2
-    pxor xmm0, xmm0
-    movdqa xmmword ptr [rdx + 48], xmm0
-    sfence
-    jmp L2
-L1:
-    mov rcx, qword ptr [rsi + 40]
-    mov rdx, qword ptr [rcx]
-    mov rsi, qword ptr [rcx + 8]
-    sfence
-    movq qword ptr [rdx], xmm0
-    sfence
-L2:
-    xor rdx, rsi
-    mov qword ptr [rcx], rdx
-    mov qword ptr [rcx + 8], rsi
-    mov byte ptr [rax], 23
-    ret
-L3:
-    xor ecx, ecx
-    cmp dword ptr [rsi + 56], 0
-    sete cl
-    lea ecx, [rcx + 2*rcx]
-    add ecx, 18
-    mov byte ptr [rax], cl
-    mov dword ptr [rax + 2], 1
-    ret
 
 other_flush:
     sfence
@@ -10311,6 +10528,136 @@ L13:
     pop r14
     pop r15
     pop rbp
+    ret
+
+other_prepared_doorbell_fence:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 64]
+    cmp edi, dword ptr [rsi + 68]
+    je L2
+    mov r8d, edi
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 48]
+    movaps xmm3, xmmword ptr [rdx + 16]
+    movq xmm0, r8
+    por xmm0, xmmword ptr [rdx]
+    movq xmm1, qword ptr [rcx]
+    pslldq xmm1, 4
+    por xmm1, xmmword ptr [rip + .LCPI_0]
+    movaps xmm2, xmmword ptr [rdx + 32]
+    mov rcx, qword ptr [rsi + 32]
+    mov rdx, qword ptr [rsi + 40]
+    mov r8d, edi
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 56]
+    movaps xmmword ptr [rdx + r8], xmm3
+    movdqa xmmword ptr [rcx + 4*r8], xmm0
+    movaps xmmword ptr [rcx + 4*r8 + 16], xmm2
+    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm1
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 96], 63
+    jbe L1
+    sfence
+    mov rcx, qword ptr [rsi]
+    movdqa xmmword ptr [rcx], xmm0
+    movaps xmmword ptr [rcx + 16], xmm2
+    movdqa xmmword ptr [rcx + 32], xmm1
+    pxor xmm0, xmm0
+    movdqa xmmword ptr [rcx + 48], xmm0
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
+    ret
+L1:
+    sfence
+    mov rcx, qword ptr [rsi]
+    movq qword ptr [rcx], xmm0
+    sfence
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov byte ptr [rax], 25
+    ret
+L2:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 72], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 18
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    ret
+
+other_prepared_thread_register:
+    mov rax, rdi
+    mov edi, dword ptr [rsi + 56]
+    cmp edi, dword ptr [rsi + 60]
+    je L3
+    mov r8d, edi
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 40]
+    movaps xmm3, xmmword ptr [rdx + 16]
+    movq xmm0, r8
+    por xmm0, xmmword ptr [rdx]
+    movq xmm1, qword ptr [rcx]
+    pslldq xmm1, 4
+    por xmm1, xmmword ptr [rip + .LCPI_0]
+    movaps xmm2, xmmword ptr [rdx + 32]
+    mov rcx, qword ptr [rsi + 24]
+    mov rdx, qword ptr [rsi + 32]
+    mov r8d, edi
+    shl r8d, 4
+    and r8d, dword ptr [rsi + 48]
+    movaps xmmword ptr [rdx + r8], xmm3
+    movdqa xmmword ptr [rcx + 4*r8], xmm0
+    movaps xmmword ptr [rcx + 4*r8 + 16], xmm2
+    movdqa xmmword ptr [rcx + 4*r8 + 32], xmm1
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 56], ecx
+    mov rdx, qword ptr [rsi + 8]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 88], 63
+    jbe L1
+    mov rcx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rcx]
+    mov rsi, qword ptr [rcx + 8]
+    sfence
+    movdqa xmmword ptr [rdx], xmm0
+    movaps xmmword ptr [rdx + 16], xmm2
+    movdqa xmmword ptr [rdx + 32], xmm1
+    pxor xmm0, xmm0
+    movdqa xmmword ptr [rdx + 48], xmm0
+    sfence
+    jmp L2
+L1:
+    mov rcx, qword ptr [rsi + 16]
+    mov rdx, qword ptr [rcx]
+    mov rsi, qword ptr [rcx + 8]
+    sfence
+    movq qword ptr [rdx], xmm0
+    sfence
+L2:
+    xor rdx, rsi
+    mov qword ptr [rcx], rdx
+    mov qword ptr [rcx + 8], rsi
+    mov byte ptr [rax], 25
+    ret
+L3:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 64], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 18
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
     ret
 
 other_receive_frame:
