@@ -51,7 +51,7 @@ impl Shared {
             let mut pair = builder.build_in(&domain).expect("a queue pair");
             let itself = pair.qp.endpoint_with(&path, Psn::truncate(1));
             pair.qp.to_init(&path).expect("INIT");
-            pair.sq.connect(&path, &itself, &itself).expect("RTS");
+            pair.connect(&path, &itself, &itself).expect("RTS");
             pair
         };
         let pairs = (0..count).map(|_| make()).collect();

@@ -112,7 +112,7 @@ impl Connections {
             let mut pair: Connection = builder.build_in(&setting.domain).expect("a queue pair");
             let itself = pair.qp.endpoint_with(&path, Psn::truncate(1));
             pair.qp.to_init(&path).expect("INIT");
-            pair.sq.connect(&path, &itself, &itself).expect("RTS");
+            pair.connect(&path, &itself, &itself).expect("RTS");
             numbers.push(pair.qp.qpn());
             assert!(pairs.insert(pair.qp.qpn(), pair).is_none());
         }

@@ -20,10 +20,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Connect them over port 1. Two machines exchange the endpoints over TCP: `connect_over`.
     let path = device.path(1, None)?;
     let (here, there) = (near.qp.endpoint(&path), far.qp.endpoint(&path));
-    near.qp.to_init(&path)?;
-    far.qp.to_init(&path)?;
-    near.sq.connect(&path, &here, &there)?;
-    far.sq.connect(&path, &there, &here)?;
+    near.connect(&path, &here, &there)?;
+    far.connect(&path, &there, &here)?;
 
     // Post, poll, complete.
     near.sq.post(&wqe::write(theirs.remote()).inline(b"hello, device!").signaled(WrId(1)))?;

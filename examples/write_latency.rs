@@ -86,7 +86,7 @@ fn side(options: &Options, role: Role, mut stream: TcpStream) -> Result<(), Fail
     let cq = device.completion_queue(64).build()?;
     let mut pair =
         pd.queue_pair::<transport::Rc>(&cq, &cq).sends(32).receives(0).inline(options.inline_size).build()?;
-    let peer = pair.sq.connect_over(&mut limited(&mut stream), &path, &incoming.remote().to_bytes())?;
+    let peer = pair.connect_over(&mut limited(&mut stream), &path, &incoming.remote().to_bytes())?;
     if role == Role::Client && !pair.qp.writes_in_order() {
         eprintln!(
             "the device does not promise that the last byte comes last; nothing but the last byte is looked at here"

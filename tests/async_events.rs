@@ -48,8 +48,8 @@ fn connect(device: &Device, [a, b]: [&mut QueuePair<transport::Rc>; 2]) {
     for qp in [&a.qp, &b.qp] {
         qp.to_init(&path).expect("INIT");
     }
-    a.sq.connect(&path, &at_a, &at_b).expect("connect");
-    b.sq.connect(&path, &at_b, &at_a).expect("connect");
+    a.connect(&path, &at_a, &at_b).expect("connect");
+    b.connect(&path, &at_b, &at_a).expect("connect");
 }
 
 fn send(pair: &mut QueuePair<transport::Rc>, tag: u64) {

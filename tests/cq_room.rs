@@ -191,7 +191,7 @@ fn an_oversubscribed_completion_queue_can_overrun() {
     let memory = Pool::new(&pd, 4096, Access::ALL).expect("a pool").take(64).expect("64 bytes");
     let itself = pair.qp.endpoint_with(&path, Psn::truncate(5));
     pair.qp.to_init(&path).expect("INIT");
-    pair.sq.connect(&path, &itself, &itself).expect("RTS");
+    pair.connect(&path, &itself, &itself).expect("RTS");
     for n in 0..64 {
         pair.sq.post(&wqe::write(memory.remote()).inline(b"12345678").signaled(WrId(n))).expect("room");
     }

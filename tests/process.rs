@@ -81,7 +81,7 @@ impl End {
         let path = device.path(1, None).expect("a path");
         let here = pair.qp.endpoint_with(&path, Psn::truncate(0x77));
         pair.qp.to_init(&path).expect("INIT");
-        pair.sq.connect(&path, &here, &here).expect("connect");
+        pair.connect(&path, &here, &here).expect("connect");
         let buffer = Pool::new(pd, PAGE, Access::ALL).expect("a pool").take(PAGE).expect("all of it");
         Self { pair, cq, _domain: domain, buffer, posted: 0, done: 0 }
     }

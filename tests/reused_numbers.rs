@@ -47,7 +47,7 @@ impl Setup {
         let path = self.device.path(1, None).expect("a path");
         let itself = pair.qp.endpoint_with(&path, Psn::truncate(1));
         pair.qp.to_init(&path).expect("INIT");
-        pair.sq.connect(&path, &itself, &itself).expect("connect");
+        pair.connect(&path, &itself, &itself).expect("connect");
         pair
     }
 

@@ -50,8 +50,7 @@ fn build(pd: &ProtectionDomain, cq: &OwnedCq, shape: Shape) -> QueuePair<transpo
 
 fn connect_to_itself(pair: &mut QueuePair<transport::Rc>, path: &Path) {
     let itself = pair.qp.endpoint_with(path, PSN);
-    pair.qp.to_init(path).expect("INIT");
-    pair.sq.connect(path, &itself, &itself).expect("RTS");
+    pair.connect(path, &itself, &itself).expect("RTS");
 }
 
 /// Makes and destroys so many queue pairs. libmlx5 then has registers for the next ones: it maps them two at a time,

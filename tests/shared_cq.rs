@@ -55,7 +55,7 @@ impl Server {
         let mut pair = builder.build().expect("a queue pair");
         let itself = pair.qp.endpoint_with(&self.path, Psn::truncate(name as u32));
         pair.qp.to_init(&self.path).expect("INIT");
-        pair.sq.connect(&self.path, &itself, &itself).expect("RTS");
+        pair.connect(&self.path, &itself, &itself).expect("RTS");
         Connection { name, pair, sent: Vec::new(), received: Vec::new() }
     }
 
@@ -181,8 +181,8 @@ impl Shop {
             for qp in [&own.qp, &served.qp] {
                 qp.to_init(path).expect("INIT");
             }
-            served.sq.connect(path, &ends[1], &ends[0]).expect("RTS");
-            own.sq.connect(path, &ends[0], &ends[1]).expect("RTS");
+            served.connect(path, &ends[1], &ends[0]).expect("RTS");
+            own.connect(path, &ends[0], &ends[1]).expect("RTS");
             let client = Client { own, served, sent: 0, received: Vec::new() };
             assert!(shop.clients.insert(client.served.qp.qpn(), client).is_none());
         }

@@ -66,7 +66,7 @@ fn connect<F: FlushMode>(device: &Device, pair: &mut Pair<F>) {
     let path = device.path(1, None).expect("a path");
     let here = pair.qp.endpoint_with(&path, Psn::truncate(0x77));
     pair.qp.to_init(&path).expect("INIT");
-    pair.sq.connect(&path, &here, &here).expect("connect");
+    pair.connect(&path, &here, &here).expect("connect");
 }
 
 /// Writes a few bytes by each queue pair in turn, waits for all completions, and looks at the bytes.

@@ -102,7 +102,7 @@ fn a_subscriber_that_panics_loses_its_events_alone() {
     for tag in 0..2 {
         let itself = pair.qp.endpoint(&path);
         pair.qp.to_init(&path).expect("INIT");
-        pair.sq.connect(&path, &itself, &itself).expect("connect");
+        pair.connect(&path, &itself, &itself).expect("connect");
         pair.sq.post(&wqe::nop().signaled(WrId(tag))).expect("room");
         let begin = Instant::now();
         while cq.poll_with(1, |cqe| assert_eq!(pair.sq.retire(&cqe).map(|done| done.wr_id), Ok(WrId(tag)))) == 0 {
@@ -152,8 +152,8 @@ fn setup_is_reported_and_the_data_path_is_not() {
     let (mut left, mut right) = UnixStream::pair().expect("a pair of sockets");
     thread::scope(|scope| {
         let path = &path;
-        scope.spawn(|| b.sq.connect_over(&mut right, path, &[]).expect("connected"));
-        a.sq.connect_over(&mut left, path, &[]).expect("connected");
+        scope.spawn(|| b.connect_over(&mut right, path, &[]).expect("connected"));
+        a.connect_over(&mut left, path, &[]).expect("connected");
     });
     let connected = log.take();
     for state in ["INIT", "RTR", "RTS"] {

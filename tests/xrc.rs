@@ -117,7 +117,7 @@ impl Sender {
         self.pair.qp.to_init(path).expect("INIT");
         target.qp().to_init(path).expect("INIT");
         target.connect(path, &there, &here).expect("RTS");
-        self.pair.sq.connect(path, &here, &there).expect("RTS");
+        self.pair.connect(path, &here, &there).expect("RTS");
         assert_eq!(target.qp().state(), Ok(QpState::ReadyToSend));
     }
 
@@ -340,7 +340,7 @@ fn ends_are_connected_over_a_stream() {
     let mut sender = Sender::new(&device);
     std::thread::scope(|scope| {
         scope.spawn(|| target.connect_over(&mut there, &path, &srqn.get().to_be_bytes()).expect("connected"));
-        let peer = sender.pair.sq.connect_over(&mut here, &path, &[]).expect("connected");
+        let peer = sender.pair.connect_over(&mut here, &path, &[]).expect("connected");
         let told = Srqn::truncate(u32::from_be_bytes(peer.data[..].try_into().expect("4 bytes")));
         sender.post(&wqe::send().to(told).inline(b"by handshake").signaled(WrId(1)));
         assert_eq!(sender.done(), (WrId(1), Ok(Side::Requester)));
@@ -353,8 +353,8 @@ fn ends_are_connected_over_a_stream() {
     let (mut here, mut there) = UnixStream::pair().expect("sockets");
     let path = &path;
     let (ours, theirs) = std::thread::scope(|scope| {
-        let ours = scope.spawn(move || other.pair.sq.connect_over(&mut here, path, &[]).map(drop));
-        (rc.sq.connect_over(&mut there, path, &[]).map(drop), ours.join().expect("no panic"))
+        let ours = scope.spawn(move || other.pair.connect_over(&mut here, path, &[]).map(drop));
+        (rc.connect_over(&mut there, path, &[]).map(drop), ours.join().expect("no panic"))
     });
     for (error, is) in [(ours, "RC"), (theirs, "XRC initiator")] {
         let Err(HandshakeError::Setup(Error::Mismatch { what: "transports", local, remote })) = error else {

@@ -312,7 +312,7 @@ impl Rig {
 fn connect<R: Register>(pair: &mut QueuePair<transport::Rc, R>, path: &Path) {
     let itself = pair.qp.endpoint_with(path, Psn::truncate(1));
     pair.qp.to_init(path).expect("INIT");
-    pair.sq.connect(path, &itself, &itself).expect("connect");
+    pair.connect(path, &itself, &itself).expect("connect");
 }
 
 fn touch(start: NonNull<u8>, lines: usize) {

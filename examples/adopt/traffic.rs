@@ -24,7 +24,7 @@ pub(crate) fn run(
     let path = device.path(1, None)?;
     let itself = pair.qp.endpoint(&path);
     pair.qp.to_init(&path)?;
-    pair.sq.connect(&path, &itself, &itself)?;
+    pair.connect(&path, &itself, &itself)?;
 
     source.write(0, MESSAGE);
     // SAFETY: here and below, both buffers are left alone until the request has completed, and live longer.

@@ -1,7 +1,7 @@
 //! Shared by the programs of the how-to pages: the device, two ends of a connection, and waiting for a completion.
 //!
 //! Both ends are on one port of one device, so that a program needs no peer: the device sends to itself. Between two
-//! machines, [`connect_over`](blueflame::verbs::Owned::connect_over) replaces [`connect`]. The writes of one device
+//! machines, [`connect_over`](blueflame::verbs::QueuePair::connect_over) replaces [`connect`]. The writes of one device
 //! reach memory in order, so when a WRITE has completed, its data is at the other end.
 
 mod dmabuf;
@@ -156,10 +156,8 @@ pub fn connected(pd: &ProtectionDomain) -> Result<(End, End), verbs::Error> {
 pub fn connect(path: &Path, near: &mut QueuePair<Rc>, far: &mut QueuePair<Rc>) -> Result<(), verbs::Error> {
     // Each end tells the other one its address and its first packet number, by any way that both have.
     let (here, there) = (near.qp.endpoint(path), far.qp.endpoint(path));
-    near.qp.to_init(path)?;
-    far.qp.to_init(path)?;
-    far.sq.connect(path, &there, &here)?;
-    near.sq.connect(path, &here, &there)
+    far.connect(path, &there, &here)?;
+    near.connect(path, &here, &there)
 }
 
 /// Waits for the next completion, and gives it to `take`, which takes its request back.

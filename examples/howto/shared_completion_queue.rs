@@ -30,7 +30,7 @@ fn connection(pd: &ProtectionDomain, path: &Path, cq: &OwnedCq) -> Result<Connec
     // ANCHOR_END: build
     let itself = pair.qp.endpoint(path);
     pair.qp.to_init(path)?;
-    pair.sq.connect(path, &itself, &itself)?;
+    pair.connect(path, &itself, &itself)?;
     let rq = pair.rq.ok_or("no receive queue")?;
     Ok(Connection { sq: pair.sq, rq, sent: 0, received: 0 })
 }

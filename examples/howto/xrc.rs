@@ -54,13 +54,13 @@ fn main() -> Result<(), Failure> {
 
     // ANCHOR: initiator
     let mut cq = device.completion_queue(32).build()?;
-    let QueuePair { qp, mut sq, .. } = pd.queue_pair::<XrcInitiator>(&cq, &cq).sends(16).inline(64).build()?;
-    let (here, there) = (qp.endpoint(&path), target.endpoint(&path));
-    qp.to_init(&path)?;
+    let mut pair = pd.queue_pair::<XrcInitiator>(&cq, &cq).sends(16).inline(64).build()?;
+    let (here, there) = (pair.qp.endpoint(&path), target.endpoint(&path));
     target.qp().to_init(&path)?;
     target.connect(&path, &there, &here)?;
-    sq.connect(&path, &here, &there)?;
+    pair.connect(&path, &here, &there)?;
     // ANCHOR_END: initiator
+    let QueuePair { mut sq, .. } = pair;
 
     let texts = ["to the first worker", "to the second worker"];
     // ANCHOR: send

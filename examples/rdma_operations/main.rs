@@ -97,18 +97,19 @@ fn side(options: &Options, role: Role, stream: TcpStream) -> Result<(), Failure>
         cq = cq.channel(channel);
     }
     let cq = cq.build()?;
-    let pair = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(4).receives(4).build()?;
-    let QueuePair { qp, sq, rq } = pair;
-    let mut queues =
-        Queues { sq, rq: rq.ok_or("the queue pair has no receive queue")?, cq, channel, wait: options.wait };
-    qp.to_init(&path)?;
+    let mut pair = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(4).receives(4).build()?;
+    pair.qp.to_init(&path)?;
     if role == Role::Client {
+        let rq = pair.rq.as_mut().ok_or("the queue pair has no receive queue")?;
         // SAFETY: `private` lives to the end of this function, and is looked at when the receive has completed.
-        unsafe { queues.rq.post_unchecked(WrId(1), &[private.sge()]) }?;
+        unsafe { rq.post_unchecked(WrId(1), &[private.sge()]) }?;
     }
 
     let mut peer = if options.handshake { Peer::Handshake(stream) } else { Peer::Manual(stream) };
-    let target = peer.connect(&mut queues.sq, &path, shared.remote())?;
+    let target = peer.connect(&mut pair, &path, shared.remote())?;
+    let QueuePair { sq, rq, .. } = pair;
+    let rq = rq.ok_or("the queue pair has no receive queue")?;
+    let mut queues = Queues { sq, rq, cq, channel, wait: options.wait };
 
     if role == Role::Client {
         let bytes = queues.wait_for(Side::Responder)?.min(BUFFER);
@@ -145,18 +146,13 @@ enum Peer {
 }
 
 impl Peer {
-    /// Connects the queue, and tells the peer where `memory` is. Returns the peer's memory, once both sides take
+    /// Connects the queue pair, and tells the peer where `memory` is. Returns the peer's memory, once both sides take
     /// requests.
-    fn connect(
-        &mut self,
-        sq: &mut Owned<SendQueue<transport::Rc>, Qp>,
-        path: &Path,
-        memory: Remote,
-    ) -> Result<Remote, Failure> {
+    fn connect(&mut self, pair: &mut QueuePair<transport::Rc>, path: &Path, memory: Remote) -> Result<Remote, Failure> {
         match self {
-            Self::Manual(stream) => manual::connect(&mut limited(stream), sq, path, memory),
+            Self::Manual(stream) => manual::connect(&mut limited(stream), pair, path, memory),
             Self::Handshake(stream) => {
-                let peer = sq.connect_over(&mut limited(stream), path, &memory.to_bytes())?;
+                let peer = pair.connect_over(&mut limited(stream), path, &memory.to_bytes())?;
                 Ok(Remote::from_bytes(&peer.data)?)
             }
         }

@@ -11,8 +11,8 @@ use std::io::{Read, Write};
 
 use blueflame::types::{Psn, Qpn, Rkey};
 use blueflame::verbs::device::Gid;
-use blueflame::verbs::{Endpoint, Path, Qp};
-use blueflame::{Remote, SendQueue, transport, verbs};
+use blueflame::verbs::{Endpoint, Path, QueuePair};
+use blueflame::{Remote, transport};
 use common::Failure;
 
 /// Bytes of a SEND that every copy of the program has room for.
@@ -24,19 +24,19 @@ pub(crate) const MTU: u32 = 256;
 /// Bytes of `struct cm_con_data_t`: address, R_Key, QP number, LID, GID.
 const EXCHANGE: usize = 8 + 4 + 4 + 2 + 16;
 
-/// Connects the queue, and tells the peer where `memory` is. Returns the peer's memory, once both sides take requests.
+/// Connects the queue pair, and tells the peer where `memory` is. Returns the peer's memory, once both sides take requests.
 pub(crate) fn connect(
     stream: &mut (impl Read + Write),
-    sq: &mut verbs::Owned<SendQueue<transport::Rc>, Qp>,
+    pair: &mut QueuePair<transport::Rc>,
     path: &Path,
     memory: Remote,
 ) -> Result<Remote, Failure> {
-    let local = sq.handle().endpoint_with(path, Psn::truncate(0));
+    let local = pair.qp.endpoint_with(path, Psn::truncate(0));
     stream.write_all(&to_message(&local, memory))?;
     let mut message = [0; EXCHANGE];
     stream.read_exact(&mut message).map_err(|error| format!("the peer did not tell where it is: {error}"))?;
     let (remote, target) = from_message(&message, &local)?;
-    sq.connect(path, &local, &remote)?;
+    pair.connect(path, &local, &remote)?;
     step(stream, b'Q')?;
     Ok(target)
 }

@@ -99,7 +99,7 @@ impl Client {
             }
         };
         // ANCHOR: connect
-        self.pair.sq.connect_over(&mut limited(&mut stream), path, &self.messages.to_be_bytes())?;
+        self.pair.connect_over(&mut limited(&mut stream), path, &self.messages.to_be_bytes())?;
         // ANCHOR_END: connect
         Ok(stream)
     }

@@ -31,7 +31,8 @@ pub(crate) fn run(options: &Options, listener: &TcpListener) -> Result<(), Failu
             // queue.
             unsafe { rq.post_unchecked(WrId(n as u64), &[buffer.sge()])? };
         }
-        let peer = pair.sq.connect_over(&mut limited(&mut stream), &path, &[])?;
+        let peer = pair.connect_over(&mut limited(&mut stream), &path, &[])?;
+        let rq = pair.rq.as_mut().ok_or("the queue pair has no receive queue")?;
         let first = u64::from_be_bytes(peer.data[..].try_into()?);
         let (mut next, mut total) = (first, None);
         while total.is_none_or(|total| next < total) {

@@ -49,15 +49,16 @@ pub(crate) fn run(options: &Options, mut stream: TcpStream) -> Result<(), Failur
     let (depth, size) = (options.tx_depth, options.size as usize);
     let mut pool = Pool::new(&pd, depth as usize * (size + 4096), Access::REMOTE_READ | Access::REMOTE_WRITE)?;
     let mut cq: OwnedCq = device.completion_queue(2 * depth + 2).build()?;
-    let pair = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(depth).receives(depth).build()?;
-    let QueuePair { qp, mut sq, rq } = pair;
-    let mut rq = rq.ok_or("the queue pair has no receive queue")?;
-    qp.to_init(&path)?;
+    let mut pair = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(depth).receives(depth).build()?;
+    pair.qp.to_init(&path)?;
+    let rq = pair.rq.as_mut().ok_or("the queue pair has no receive queue")?;
     for _ in 0..depth {
         // SAFETY: answers have no bytes, so no memory is named.
         unsafe { rq.post_unchecked(WrId(0), &[])? };
     }
-    sq.connect_over(&mut limited(&mut stream), &path, &options.number.to_be_bytes())?;
+    pair.connect_over(&mut limited(&mut stream), &path, &options.number.to_be_bytes())?;
+    let QueuePair { mut sq, rq, .. } = pair;
+    let mut rq = rq.ok_or("the queue pair has no receive queue")?;
 
     let mut slots: Vec<Slot> = (0..depth)
         .map(|n| {

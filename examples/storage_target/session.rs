@@ -53,7 +53,7 @@ pub(crate) fn connect(listener: &TcpListener, path: &Path, spares: &Receiver<Pai
     for stream in listener.incoming() {
         let Ok(mut stream) = stream.map_err(Failure::from).and_then(prepared) else { continue };
         let Ok(mut pair) = spares.recv() else { return };
-        let peer = pair.sq.connect_over(&mut limited(&mut stream), path, &[]);
+        let peer = pair.connect_over(&mut limited(&mut stream), path, &[]);
         let number = peer.map_err(Failure::from).and_then(|peer| Ok(u32::from_be_bytes(peer.data[..].try_into()?)));
         let number = number.and_then(|number| stream.set_nonblocking(true).map(|()| number).map_err(Failure::from));
         if let Err(error) = &number {

@@ -85,13 +85,13 @@ fn side(options: &Options, role: Role, mut stream: TcpStream) -> Result<(), Fail
     let mut pair = pd.queue_pair(&cq, &cq).sends(options.tx_depth).receives(0).build()?;
     if role == Role::Server {
         let memory = pool.take(bytes)?;
-        pair.sq.connect_over(&mut limited(&mut stream), &path, &memory.remote().to_bytes())?;
+        pair.connect_over(&mut limited(&mut stream), &path, &memory.remote().to_bytes())?;
         // The client does the rest, and says when it is done.
         stream.set_read_timeout(None)?;
         return Ok(handshake::ready(&mut stream)?);
     }
     let buffers = (0..options.tasks).map(|_| pool.take(options.size as usize)).collect::<Result<Vec<_>, _>>()?;
-    let peer = pair.sq.connect_over(&mut limited(&mut stream), &path, &[])?;
+    let peer = pair.connect_over(&mut limited(&mut stream), &path, &[])?;
     let memory = Remote::from_bytes(&peer.data)?;
     let link = Rc::new(Link::new(pair.sq, options.tx_depth));
     // One thread, as data planes have it. Futures that stay on it need no locks.

@@ -84,7 +84,7 @@ pub unsafe fn adopt_channel(channel: NonNull<sys::ibv_comp_channel>) -> Completi
 /// [`CqeError::DataInCqe`](crate::cq::CqeError::DataInCqe).
 ///
 /// The queues accept as many requests as libmlx5 would (`max_send_wr`, `max_recv_wr` of `ibv_query_qp`), and sends from
-/// RTS on. If other code connects the queue pair, call [`SendQueue::refresh`](Owned::refresh) then.
+/// RTS on. If other code connects the queue pair, call [`QueuePair::refresh`] then.
 ///
 /// Adopt its completion queues first ([`adopt_cq`](crate::verbs::adopt::adopt_cq)): completions of a completion queue
 /// that is adopted later retire none of its requests.

@@ -30,7 +30,7 @@
 //!
 //!     // Port 1 and its usual GID; each side tells the other where it may write.
 //!     let path = device.path(1, None)?;
-//!     let peer = pair.sq.connect_over(&mut stream, &path, &inbox.remote().to_bytes())?;
+//!     let peer = pair.connect_over(&mut stream, &path, &inbox.remote().to_bytes())?;
 //!     let theirs = Remote::from_bytes(&peer.data)?;
 //!
 //!     pair.sq.post(&wqe::write(theirs).inline(b"hello\x01").signaled(WrId(1)))?;

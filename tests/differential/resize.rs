@@ -68,11 +68,11 @@ impl Pair {
         // The test counts what waits.
         ours.handle().oversubscribe();
         let pair = fabric.pd.queue_pair::<Rc>(&ours, &ours).sends(SENDS).receives(0).inline(8);
-        let QueuePair { qp, mut sq, .. } = pair.build().expect("a QP");
+        let mut pair = pair.build().expect("a QP");
         let path = fabric.path();
-        let itself = qp.endpoint_with(&path, Psn::truncate(5));
-        qp.to_init(&path).expect("INIT");
-        sq.connect(&path, &itself, &itself).expect("RTS");
+        let itself = pair.qp.endpoint_with(&path, Psn::truncate(5));
+        pair.connect(&path, &itself, &itself).expect("RTS");
+        let QueuePair { sq, .. } = pair;
         assert_eq!(ours.capacity(), theirs.parts.cqe_cnt);
         Self { theirs, raw, sq, ours, waiting: 0, posted: 0 }
     }

@@ -42,7 +42,7 @@ fn connect(fabric: &Fabric, pair: &mut QueuePair<transport::Rc>) {
     let path = fabric.path();
     let itself = pair.qp.endpoint_with(&path, Psn::truncate(7));
     pair.qp.to_init(&path).expect("INIT");
-    pair.sq.connect(&path, &itself, &itself).expect("connect");
+    pair.connect(&path, &itself, &itself).expect("connect");
 }
 
 #[test]

@@ -79,7 +79,7 @@ pub(crate) fn connect_to_itself<T: Link + transport::Connected>(
     let path = fabric.path();
     let itself = pair.qp.endpoint_with(&path, Psn::truncate(0xff_fff0));
     pair.qp.to_init(&path)?;
-    pair.sq.connect(&path, &itself, &itself)
+    pair.connect(&path, &itself, &itself)
 }
 
 /// libmlx5's.

@@ -107,7 +107,7 @@ macro_rules! initiators {
                 target.qp().to_init(&path)?;
                 target.connect(&path, &there, &here)?;
                 pair.qp.to_init(&path)?;
-                pair.sq.connect(&path, &here, &there)
+                pair.connect(&path, &here, &there)
             }
 
             fn receiver(fabric: &Fabric, geometry: &Geometry, cqs: (&PolledCq, &OwnedCq)) -> Option<Box<dyn Receiver>> {

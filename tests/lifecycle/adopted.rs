@@ -69,7 +69,7 @@ fn connect(path: &Path, a: &mut End, pair: &mut QueuePair<transport::Rc>) {
     let (at_a, at_b) = (a.pair.qp.endpoint_with(path, Psn::truncate(1)), pair.qp.endpoint_with(path, Psn::truncate(2)));
     a.connect(path, 1, &at_b);
     pair.qp.to_init(path).expect("INIT");
-    pair.sq.connect(path, &at_b, &at_a).expect("connect");
+    pair.connect(path, &at_b, &at_a).expect("connect");
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn an_adopted_queue_takes_what_its_library_would_and_opens_when_somebody_else_co
         pair.qp.to_rtr(&path, &at_other).expect("RTR");
         let itself = pair.qp.endpoint_with(&path, Psn::truncate(6));
         other.qp.to_init(&path).expect("INIT");
-        other.sq.connect(&path, &at_other, &itself).expect("connect");
+        other.connect(&path, &at_other, &itself).expect("connect");
     }
     // SAFETY: integers and null pointers.
     let mut attr: sys::ibv_qp_attr = unsafe { std::mem::zeroed() };
@@ -199,7 +199,7 @@ fn an_adopted_queue_takes_what_its_library_would_and_opens_when_somebody_else_co
     // SAFETY: the queue pair is alive.
     assert_eq!(unsafe { sys::ibv_modify_qp(plain.qp.as_ptr(), &raw mut attr, mask.0 as i32) }, 0);
     assert_eq!(pair.sq.depth().0, 0, "nobody has told the queue");
-    assert_eq!(pair.sq.refresh(), Ok(QpState::ReadyToSend));
+    assert_eq!(pair.refresh(), Ok(QpState::ReadyToSend));
     assert_eq!(u32::from(pair.sq.depth().0), plain.max_send_wr());
     // One that is ready already is open from the start.
     drop((pair, cq));

@@ -30,7 +30,7 @@ impl<T: VerbsTransport + transport::Connected> End<T> {
     pub(crate) fn connect(&mut self, path: &Path, psn: u32, remote: &Endpoint) {
         let local = self.pair.qp.endpoint_with(path, Psn::truncate(psn));
         self.pair.qp.to_init(path).expect("INIT");
-        self.pair.sq.connect(path, &local, remote).expect("connect");
+        self.pair.connect(path, &local, remote).expect("connect");
     }
 }
 

@@ -82,7 +82,7 @@ fn queues_and_memory_are_made_of_foreign_objects() {
     let path = device.path(1, None).expect("a path");
     let itself = pair.qp.endpoint(&path);
     pair.qp.to_init(&path).expect("INIT");
-    pair.sq.connect(&path, &itself, &itself).expect("connect");
+    pair.connect(&path, &itself, &itself).expect("connect");
     let mut pool = Pool::new(&pd, 4096, Access::ALL).expect("a pool");
     let buffer = pool.take(64).expect("room");
 

@@ -24,8 +24,8 @@ fn connect_over(a: &mut End, at: &Path, b: &mut End, bt: &Path) -> [Result<Peer,
     let (mut left, mut right) = UnixStream::pair().expect("a pair of sockets");
     let (remote_a, remote_b) = (a.buffer.remote().to_bytes(), b.buffer.remote().to_bytes());
     thread::scope(|scope| {
-        let other = scope.spawn(|| b.pair.sq.connect_over(&mut right, bt, &remote_b));
-        [a.pair.sq.connect_over(&mut left, at, &remote_a), other.join().expect("no panic")]
+        let other = scope.spawn(|| b.pair.connect_over(&mut right, bt, &remote_b));
+        [a.pair.connect_over(&mut left, at, &remote_a), other.join().expect("no panic")]
     })
 }
 
@@ -101,8 +101,8 @@ fn queue_pairs_of_two_transports_do_not_connect() {
     let (mut rc, mut uc) = (End::<transport::Rc>::new(&device, &pd), End::<transport::Uc>::new(&device, &pd));
     let (mut left, mut right) = UnixStream::pair().expect("a pair of sockets");
     let [at_rc, at_uc] = thread::scope(|scope| {
-        let other = scope.spawn(|| uc.pair.sq.connect_over(&mut right, &path, &[]));
-        [rc.pair.sq.connect_over(&mut left, &path, &[]), other.join().expect("no panic")]
+        let other = scope.spawn(|| uc.pair.connect_over(&mut right, &path, &[]));
+        [rc.pair.connect_over(&mut left, &path, &[]), other.join().expect("no panic")]
     });
     for (result, here, there) in [(at_rc, "RC", "UC"), (at_uc, "UC", "RC")] {
         let Err(HandshakeError::Setup(error)) = result else { panic!("{result:?}") };
@@ -139,7 +139,7 @@ fn a_peer_that_was_not_understood_is_told() {
     let mut message = [0; 256];
     message[..9].copy_from_slice(b"blueflam\x01");
     right.write_all(&message).expect("room");
-    let error = a.pair.sq.connect_over(&mut left, &usual_path(&device), &[]).expect_err("not understood");
+    let error = a.pair.connect_over(&mut left, &usual_path(&device), &[]).expect_err("not understood");
     let decode = DecodeError::Version { what: "endpoint", is: 0, known: 1 };
     assert!(matches!(error, HandshakeError::Decode(is) if is == decode), "{error}");
     let mut answer = [0; 256 + 16];
@@ -155,8 +155,8 @@ fn more_user_data_than_fits_fails_on_both_sides() {
     let (mut a, mut b) = (End::<transport::Rc>::new(&device, &pd), End::<transport::Rc>::new(&device, &pd));
     let (mut left, mut right) = UnixStream::pair().expect("a pair of sockets");
     let [long, other] = thread::scope(|scope| {
-        let other = scope.spawn(|| b.pair.sq.connect_over(&mut right, &path, &[]));
-        [a.pair.sq.connect_over(&mut left, &path, &[0; MAX_DATA + 1]), other.join().expect("no panic")]
+        let other = scope.spawn(|| b.pair.connect_over(&mut right, &path, &[]));
+        [a.pair.connect_over(&mut left, &path, &[0; MAX_DATA + 1]), other.join().expect("no panic")]
     });
     assert!(matches!(long, Err(HandshakeError::DataTooLong { len: 209 })), "{long:?}");
     assert!(matches!(other, Err(HandshakeError::PeerFailed)), "{other:?}");

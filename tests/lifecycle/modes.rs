@@ -17,7 +17,7 @@ fn itself<M: PollMode>(device: &Device, pd: &ProtectionDomain, cq: &OwnedCq<M>) 
     let path = device.path(1, None).expect("a path");
     let endpoint = pair.qp.endpoint(&path);
     pair.qp.to_init(&path).expect("INIT");
-    pair.sq.connect(&path, &endpoint, &endpoint).expect("connect");
+    pair.connect(&path, &endpoint, &endpoint).expect("connect");
     pair
 }
 

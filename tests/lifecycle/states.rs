@@ -47,7 +47,7 @@ fn a_queue_holds_one_request_of_the_size_asked_for() {
     let path = device.path(1, None).expect("a path");
     let itself = pair.qp.endpoint_with(&path, Psn::truncate(1));
     pair.qp.to_init(&path).expect("INIT");
-    pair.sq.connect(&path, &itself, &itself).expect("connect");
+    pair.connect(&path, &itself, &itself).expect("connect");
     assert_eq!(pair.sq.depth(), Wqebbs(4));
     pair.sq.post(&wqe::send().inline(&[1; 200]).signaled(WrId(1))).expect("fits");
     let full = PostError::Full { needed: Wqebbs(4), free: Wqebbs(0) };
@@ -68,7 +68,7 @@ fn nothing_is_posted_before_the_queue_pair_is_ready_to_send() {
         let write = wqe::write(Remote { addr: 0, rkey: blueflame::types::Rkey(0) }).inline(&[0; 8]);
         assert_eq!(a.pair.sq.batch().push(&write), Err(PostError::NotReadyToSend));
         assert_eq!(a.pair.sq.stage(&write).err(), Some(PostError::NotReadyToSend));
-        assert_eq!(a.pair.sq.refresh(), Ok(state), "which is no state to open it in");
+        assert_eq!(a.pair.refresh(), Ok(state), "which is no state to open it in");
         assert_eq!(a.nop(1, true), Err(PostError::NotReadyToSend), "{state}");
     };
     refused(&mut a, QpState::Reset);
@@ -76,7 +76,7 @@ fn nothing_is_posted_before_the_queue_pair_is_ready_to_send() {
     refused(&mut a, QpState::Init);
     a.pair.qp.to_rtr(&path, &at_b).expect("RTR");
     refused(&mut a, QpState::ReadyToReceive);
-    a.pair.sq.to_rts(&path, at_a.psn).expect("RTS");
+    a.pair.to_rts(&path, at_a.psn).expect("RTS");
     a.nop(1, true).expect("ready to send");
     assert!(wait_for("completion", || a.cq.poll().map(|cqe| cqe.check().is_ok())));
 }
@@ -89,19 +89,37 @@ fn each_state_follows_the_one_before() {
     let path = device.path(1, None).expect("a path");
     let itself = a.pair.qp.endpoint_with(&path, Psn::truncate(1));
     let wrong = |is, to| Err(Error::WrongState { is, to });
-    assert_eq!(a.pair.sq.connect(&path, &itself, &itself), wrong(QpState::Reset, QpState::ReadyToReceive));
-    assert_eq!(a.pair.sq.to_rts(&path, itself.psn), wrong(QpState::Reset, QpState::ReadyToSend));
+    assert_eq!(a.pair.qp.to_rtr(&path, &itself), wrong(QpState::Reset, QpState::ReadyToReceive));
+    assert_eq!(a.pair.to_rts(&path, itself.psn), wrong(QpState::Reset, QpState::ReadyToSend));
     assert_eq!(a.pair.qp.to_error(), wrong(QpState::Reset, QpState::Error));
     assert_eq!(a.pair.drain().err(), wrong(QpState::Reset, QpState::Error).err());
     a.pair.qp.to_init(&path).expect("INIT");
-    assert_eq!(a.pair.sq.to_rts(&path, itself.psn), wrong(QpState::Init, QpState::ReadyToSend));
-    a.pair.sq.connect(&path, &itself, &itself).expect("connect");
+    assert_eq!(a.pair.to_rts(&path, itself.psn), wrong(QpState::Init, QpState::ReadyToSend));
+    a.pair.connect(&path, &itself, &itself).expect("connect");
     assert_eq!(a.pair.qp.to_init(&path), wrong(QpState::ReadyToSend, QpState::Init));
     let text = Error::WrongState { is: QpState::Reset, to: QpState::ReadyToReceive }.to_string();
     assert_eq!(
         text,
         "the queue pair is in RESET and cannot go to RTR, which it reaches from INIT: call Qp::to_init first"
     );
+}
+
+/// The queue pair's state and its send queue belong together.
+#[test]
+fn no_queue_pair_connects_with_the_send_queue_of_another() {
+    let device = device();
+    let pd = device.protection_domain().expect("a PD");
+    let (mut a, mut b) = (End::<transport::Rc>::new(&device, &pd), End::<transport::Rc>::new(&device, &pd));
+    let path = device.path(1, None).expect("a path");
+    let itself = a.pair.qp.endpoint_with(&path, Psn::truncate(1));
+    std::mem::swap(&mut a.pair.sq, &mut b.pair.sq);
+    let mixed_up = Error::MixedUp { object: "send queue" };
+    assert_eq!(a.pair.connect(&path, &itself, &itself), Err(mixed_up.clone()));
+    assert_eq!(a.pair.to_rts(&path, itself.psn), Err(mixed_up.clone()));
+    assert_eq!(a.pair.refresh(), Err(mixed_up));
+    assert_eq!([a.pair.qp.state(), b.pair.qp.state()], [Ok(QpState::Reset), Ok(QpState::Reset)]);
+    std::mem::swap(&mut a.pair.sq, &mut b.pair.sq);
+    a.pair.connect(&path, &itself, &itself).expect("connect");
 }
 
 #[test]
@@ -116,6 +134,6 @@ fn the_device_is_asked_only_about_ports_that_it_has() {
         path.port.number = number;
         let error = Error::NoPort { port: number, ports: device.attr().ports };
         assert_eq!(a.pair.qp.to_init(&path), Err(error.clone()));
-        assert_eq!(a.pair.sq.connect(&path, &itself, &itself), Err(error));
+        assert_eq!(a.pair.connect(&path, &itself, &itself), Err(error));
     }
 }

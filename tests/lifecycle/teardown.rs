@@ -173,7 +173,7 @@ fn a_reset_forgets_what_was_not_polled() {
         let path = device.path(1, None).expect("a path");
         let itself = other.qp.endpoint_with(&path, Psn::truncate(3));
         other.qp.to_init(&path).expect("INIT");
-        other.sq.connect(&path, &itself, &itself).expect("connect");
+        other.connect(&path, &itself, &itself).expect("connect");
         let target = b.buffer.remote();
         for n in 0..6 {
             let data = [round as u8; 8];
@@ -240,7 +240,7 @@ fn a_reset_behind_the_queues_replays_nothing() {
     let (at_a, at_b) =
         (a.pair.qp.endpoint_with(&path, Psn::truncate(5)), b.pair.qp.endpoint_with(&path, Psn::truncate(6)));
     a.pair.qp.to_init(&path).expect("INIT");
-    assert_eq!(a.pair.sq.connect(&path, &at_a, &at_b), Err(error.clone()));
+    assert_eq!(a.pair.connect(&path, &at_a, &at_b), Err(error.clone()));
     assert_eq!(a.pair.qp.state(), Ok(QpState::ReadyToReceive), "the device was told nothing");
     assert!(error.to_string().contains("QueuePair::reset"), "{error}");
     // The way out.
@@ -269,7 +269,7 @@ fn a_shared_queue_gets_back_what_a_reset_forgets() {
     let (at_a, at_b) = (a.pair.qp.endpoint_with(&path, Psn::truncate(1)), b.qp.endpoint_with(&path, Psn::truncate(2)));
     b.qp.to_init(&path).expect("INIT");
     a.connect(&path, 1, &at_b);
-    b.sq.connect(&path, &at_b, &at_a).expect("connect");
+    b.connect(&path, &at_b, &at_a).expect("connect");
     for tag in 0..4 {
         // SAFETY: nobody looks at the buffer.
         unsafe { srq.post_unchecked(WrId(tag), &[a.buffer.sge()]) }.expect("room");

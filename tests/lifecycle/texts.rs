@@ -63,7 +63,7 @@ fn paths_without_an_address() {
     let mut remote = a.pair.qp.endpoint_with(&device.path(1, None).expect("a path"), Psn::truncate(1));
     remote.gid = Gid([1; 16]);
     a.pair.qp.to_init(&blind).expect("INIT");
-    let error = a.pair.sq.connect(&blind, &remote, &remote).expect_err("no GID");
+    let error = a.pair.connect(&blind, &remote, &remote).expect_err("no GID");
     assert_eq!(error, Error::PathWithoutGid { port: 1 });
     assert!(error.to_string().contains("Device::default_gid"), "{error}");
 }

@@ -48,7 +48,7 @@ impl Host {
         // Packets of an earlier queue pair with this number may be on their way: another first PSN keeps them out.
         let itself = pair.qp.endpoint(&self.path);
         pair.qp.to_init(&self.path).expect("INIT");
-        pair.sq.connect(&self.path, &itself, &itself).expect("connect");
+        pair.connect(&self.path, &itself, &itself).expect("connect");
     }
 }
 

@@ -44,7 +44,7 @@ impl Host {
     pub(crate) fn connect(&self, pair: &mut Pair) {
         let itself = pair.qp.endpoint_with(&self.path, Psn::truncate(1));
         pair.qp.to_init(&self.path).expect("INIT");
-        pair.sq.connect(&self.path, &itself, &itself).expect("connect");
+        pair.connect(&self.path, &itself, &itself).expect("connect");
     }
 
     /// A pair in RTS.

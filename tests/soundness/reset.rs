@@ -93,7 +93,7 @@ fn a_reset_whose_closure_panics_has_reset_everything() {
     pair.qp.to_init(&host.path).expect("INIT");
     pair.qp.to_rtr(&host.path, &there).expect("RTR");
     peer.qp.to_init(&host.path).expect("INIT");
-    peer.sq.connect(&host.path, &there, &here).expect("connect");
+    peer.connect(&host.path, &there, &here).expect("connect");
     let mut rq = OwningRecvQueue::new(pair.rq.take().expect("a receive queue")).expect("nothing is posted");
     rq.post(host.buffer("")).expect("room");
     peers.after(|| peer.sq.post(&wqe::send().inline(b"third").signaled(WrId(1))).expect("room"));

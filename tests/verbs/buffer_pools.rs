@@ -64,8 +64,9 @@ fn completions_give_buffers_back() {
     let (a, b) = connected::<Rc>(&device, &pd);
     let sends = BufferPool::new(&pd, 4096, Access::LOCAL_READ).expect("a pool");
     let receives = BufferPool::new(&pd, 4096, Access::LOCAL_WRITE).expect("a pool");
-    let mut sq = OwningSendQueue::<_, PoolBuffer>::new(a.sq).map_err(drop).expect("empty");
-    let mut rq = OwningRecvQueue::<_, PoolBuffer>::new(b.rq.expect("a receive queue")).map_err(drop).expect("empty");
+    let mut sq = OwningSendQueue::<_, PoolBuffer>::new(a.pair.sq).map_err(drop).expect("empty");
+    let mut rq =
+        OwningRecvQueue::<_, PoolBuffer>::new(b.pair.rq.expect("a receive queue")).map_err(drop).expect("empty");
     let (mut near, mut far) = (a.cq, b.cq);
     for round in 0..300_u32 {
         rq.post(receives.take().expect("made")).map_err(|refused| refused.error).expect("room");

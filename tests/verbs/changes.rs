@@ -9,8 +9,8 @@ use blueflame::cq::Notify;
 use blueflame::cq::mode::{NoOverrun, OncePerCall};
 use blueflame::transport::Rc;
 use blueflame::types::WrId;
-use blueflame::verbs::Error;
 use blueflame::verbs::adopt::adopt_cq;
+use blueflame::verbs::{Error, QueuePair};
 use blueflame::wqe;
 
 use crate::end::{End, connect, connected, device};
@@ -108,8 +108,8 @@ fn each_mode_of_polling_can_be_resized() {
     let peer = device.completion_queue(64).build().expect("a CQ");
     let pair = pd.queue_pair::<Rc>(&peer, &peer).sends(16).receives(0).build().expect("a QP");
     let mut b = End::new(&pd, peer, pair);
-    connect(&device, &mut a.sq, &mut b.sq);
-    let End { cq, mut sq, .. } = a;
+    connect(&device, &mut a.pair, &mut b.pair);
+    let End { cq, pair: QueuePair { mut sq, .. }, .. } = a;
     let mut seen = Vec::new();
     // SAFETY: at most 16 completions wait.
     let mut cq = unsafe { cq.with_mode_unchecked::<NoOverrun>() };
@@ -140,7 +140,7 @@ fn events_wait_for_completions_or_a_time() {
     let pair = pd.queue_pair::<Rc>(&cq, &cq).sends(16).receives(0).inline(64).build().expect("a QP");
     let mut a = End::new(&pd, cq, pair);
     let mut b = crate::end::end::<Rc>(&device, &pd);
-    connect(&device, &mut a.sq, &mut b.sq);
+    connect(&device, &mut a.pair, &mut b.pair);
     let error = a.cq.handle().set_moderation(1, 4096).expect_err("the field has 12 bits");
     assert_eq!(error, Error::OutOfRange { what: "microseconds of moderation", value: 4096, min: 0, max: 4095 });
     // More completions than there are: an event comes when its time has passed since the one before, and no sooner.

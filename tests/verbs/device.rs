@@ -109,8 +109,8 @@ fn a_path_mtu_is_the_smaller_of_both_sides() {
     let (at_a, at_b) = (a.qp.endpoint_with(&small, Psn::truncate(5)), b.qp.endpoint_with(&large, Psn::truncate(6)));
     a.qp.to_init(&small).expect("INIT");
     b.qp.to_init(&large).expect("INIT");
-    a.sq.connect(&small, &at_a, &at_b).expect("connect");
-    b.sq.connect(&large, &at_b, &at_a).expect("connect");
+    a.connect(&small, &at_a, &at_b).expect("connect");
+    b.connect(&large, &at_b, &at_a).expect("connect");
     b.post_receive(1);
     a.buffer.fill(0x5a);
     a.post(&wqe::send().gather([a.buffer.sge_of(0..1000)]).signaled(WrId(2)));

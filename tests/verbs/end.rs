@@ -1,13 +1,13 @@
 //! One end of a connection, and the objects under it.
 
+use std::ops::{Deref, DerefMut};
 use std::time::{Duration, Instant};
 
 use blueflame::cq::{CqeError, Side, WcStatus};
 use blueflame::db::Register;
-use blueflame::queue::{RecvQueue, SendQueue};
 use blueflame::transport::{Connected, Receives, Transport};
 use blueflame::types::{Psn, WrId};
-use blueflame::verbs::{Access, Buffer, Device, Owned, OwnedCq, Pool, ProtectionDomain, Qp, QueuePair, VerbsTransport};
+use blueflame::verbs::{Access, Buffer, Device, OwnedCq, Pool, ProtectionDomain, QueuePair, VerbsTransport};
 use blueflame::wqe::data::Data;
 use blueflame::wqe::{Request, SupportedOn};
 
@@ -20,30 +20,42 @@ pub(crate) fn device() -> Device {
 
 /// One end of a connection, with memory of its own.
 pub(crate) struct End<T: Transport, R: Register = blueflame::db::ExclusiveRegister> {
-    pub(crate) qp: Qp,
-    pub(crate) sq: Owned<SendQueue<T, R>, Qp>,
-    pub(crate) rq: Option<Owned<RecvQueue<T::RecvForm>, Qp>>,
+    pub(crate) pair: QueuePair<T, R>,
     pub(crate) cq: OwnedCq,
     pub(crate) buffer: Buffer,
+}
+
+impl<T: Transport, R: Register> Deref for End<T, R> {
+    type Target = QueuePair<T, R>;
+
+    fn deref(&self) -> &QueuePair<T, R> {
+        &self.pair
+    }
+}
+
+impl<T: Transport, R: Register> DerefMut for End<T, R> {
+    fn deref_mut(&mut self) -> &mut QueuePair<T, R> {
+        &mut self.pair
+    }
 }
 
 impl<T: VerbsTransport, R: Register> End<T, R> {
     pub(crate) fn new(pd: &ProtectionDomain, cq: OwnedCq, pair: QueuePair<T, R>) -> Self {
         let mut pool = Pool::new(pd, 1 << 16, Access::ALL).expect("a pool");
-        let QueuePair { qp, sq, rq } = pair;
-        Self { qp, sq, rq, cq, buffer: pool.take(1 << 16).expect("all of it") }
+        Self { pair, cq, buffer: pool.take(1 << 16).expect("all of it") }
     }
 
     pub(crate) fn post<O: SupportedOn<T>, D: Data>(&mut self, request: &Request<'_, O, D>) {
         // SAFETY: requests of these tests name the ends' buffers, which live as long as the queues, and are looked at
         // when the completion has come.
-        unsafe { self.sq.post_unchecked(request) }.expect("post");
+        unsafe { self.pair.sq.post_unchecked(request) }.expect("post");
     }
 
     pub(crate) fn post_receive(&mut self, tag: u64) {
         let sge = [self.buffer.sge()];
         // SAFETY: as above.
-        unsafe { self.rq.as_mut().expect("a receive queue").post_unchecked(WrId(tag), &sge) }.expect("post a receive");
+        unsafe { self.pair.rq.as_mut().expect("a receive queue").post_unchecked(WrId(tag), &sge) }
+            .expect("post a receive");
     }
 
     /// The next completion, which must be good: its queue, its tag, its bytes.
@@ -53,8 +65,8 @@ impl<T: VerbsTransport, R: Register> End<T, R> {
             if let Some(cqe) = self.cq.poll() {
                 let side = cqe.check().unwrap_or_else(|error| panic!("{error}"));
                 let tag = match side {
-                    Side::Requester => self.sq.retire(&cqe).expect("outstanding").wr_id,
-                    Side::Responder => self.rq.as_mut().expect("a receive queue").retire(&cqe).expect("posted"),
+                    Side::Requester => self.pair.sq.retire(&cqe).expect("outstanding").wr_id,
+                    Side::Responder => self.pair.rq.as_mut().expect("a receive queue").retire(&cqe).expect("posted"),
                 };
                 return (side, tag, cqe.byte_len());
             }
@@ -69,7 +81,7 @@ impl<T: VerbsTransport, R: Register> End<T, R> {
         loop {
             if let Some(cqe) = self.cq.poll() {
                 let Err(CqeError::Completion(error)) = cqe.check() else { panic!("{:?}", cqe.check()) };
-                self.sq.retire(&cqe).expect("outstanding");
+                self.pair.sq.retire(&cqe).expect("outstanding");
                 return error.status();
             }
             assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
@@ -90,14 +102,13 @@ pub(crate) fn end<T: VerbsTransport + Receives>(device: &Device, pd: &Protection
 
 pub(crate) fn connect<T: Connected, A: Register, B: Register>(
     device: &Device,
-    a: &mut Owned<SendQueue<T, A>, Qp>,
-    b: &mut Owned<SendQueue<T, B>, Qp>,
+    a: &mut QueuePair<T, A>,
+    b: &mut QueuePair<T, B>,
 ) {
     let path = device.path(1, None).expect("a path");
-    let (first, second) = (a.handle().clone(), b.handle().clone());
     let (at_a, at_b) =
-        (first.endpoint_with(&path, Psn::truncate(0x123)), second.endpoint_with(&path, Psn::truncate(0xff_fff0)));
-    for qp in [first, second] {
+        (a.qp.endpoint_with(&path, Psn::truncate(0x123)), b.qp.endpoint_with(&path, Psn::truncate(0xff_fff0)));
+    for qp in [&a.qp, &b.qp] {
         qp.to_init(&path).expect("INIT");
     }
     a.connect(&path, &at_a, &at_b).expect("connect");
@@ -109,6 +120,6 @@ pub(crate) fn connected<T: VerbsTransport + Connected + Receives>(
     pd: &ProtectionDomain,
 ) -> (End<T>, End<T>) {
     let (mut a, mut b) = (end(device, pd), end(device, pd));
-    connect(device, &mut a.sq, &mut b.sq);
+    connect(device, &mut a.pair, &mut b.pair);
     (a, b)
 }

@@ -80,7 +80,7 @@ where
 /// Connected to a queue pair that is dropped at once: a copy needs no peer.
 fn alone(device: &Device, pd: &ProtectionDomain, mut end: End<Rc>) -> End<Rc> {
     let mut peer = pair(device, pd).expect("as the first");
-    connect(device, &mut end.sq, &mut peer.sq);
+    connect(device, &mut end.pair, &mut peer.pair);
     end
 }
 
@@ -121,9 +121,7 @@ fn memory_is_copied_with_no_peer() {
 #[test]
 fn initiators_copy() {
     let ready = |device: &Device, _: &ProtectionDomain, mut end: End<Dci>| {
-        let mut pair = blueflame::verbs::QueuePair { qp: end.qp, sq: end.sq, rq: end.rq };
-        pair.activate(&device.path(1, None).expect("a path")).expect("RTS");
-        (end.qp, end.sq, end.rq) = (pair.qp, pair.sq, pair.rq);
+        end.activate(&device.path(1, None).expect("a path")).expect("RTS");
         end
     };
     let Some(mut line) = Line::<Dci>::new(ready) else { return };

@@ -82,14 +82,14 @@ impl CopyVisitor for CopiedMessages {
             let pair = builder.build_with::<OneFence, _>(copy).expect("a queue pair");
             End::new(&pd, cq, pair)
         });
-        connect(&device, &mut a.sq, &mut b.sq);
+        connect(&device, &mut a.pair, &mut b.pair);
         // One WQEBB, whose words are in registers when it is copied, and several, which are copied out of the ring.
         for (tag, len) in (0..).zip([8, 32, 60, 120, 200]) {
             let bytes: Vec<u8> = (0..len).map(|i| i as u8 ^ 0x55).collect();
             b.post_receive(tag);
             match <&[u8; 8]>::try_from(&*bytes) {
                 Ok(bytes) => a.post(&wqe::send().inline(bytes).signaled(WrId(tag))),
-                Err(_) => a.post(&wqe::send().inline_slice(&*bytes).signaled(WrId(tag))),
+                Err(_) => a.post(&wqe::send().inline_slice(&bytes).signaled(WrId(tag))),
             }
             a.sq.flush();
             assert_eq!((a.completion().1, b.completion()), (WrId(tag), (Side::Responder, WrId(tag), len)));
@@ -114,7 +114,7 @@ fn large_cqes_and_several_gather_entries() {
     let pair = pd.queue_pair::<transport::Rc>(&cq, &cq).send_sge(4).recv_sge(2).build().expect("a queue pair");
     let mut a = End::new(&pd, cq, pair);
     let mut b = end::<transport::Rc>(&device, &pd);
-    connect(&device, &mut a.sq, &mut b.sq);
+    connect(&device, &mut a.pair, &mut b.pair);
     b.post_receive(1);
     a.buffer.write(0, b"one two three");
     let pieces = [a.buffer.sge_of(8..13), a.buffer.sge_of(3..4), a.buffer.sge_of(0..3)];
@@ -144,8 +144,8 @@ fn two_queue_pairs_share_a_receive_queue() {
     let (mut x, mut y) = (build(&cq), build(&cq));
     assert!(x.rq.is_none());
     let (mut a, mut b) = (end::<transport::Rc>(&device, &pd), end::<transport::Rc>(&device, &pd));
-    connect(&device, &mut a.sq, &mut x.sq);
-    connect(&device, &mut b.sq, &mut y.sq);
+    connect(&device, &mut a.pair, &mut x);
+    connect(&device, &mut b.pair, &mut y);
     for (sender, text) in [(&mut a, b"from a"), (&mut b, b"from b")] {
         sender.post(&wqe::send().inline(text).signaled(WrId(0)));
         sender.completion();
@@ -176,7 +176,7 @@ fn events_wake_a_sleeper() {
     let pair = pd.queue_pair::<transport::Rc>(&cq, &cq).build().expect("a queue pair");
     let mut b = End::new(&pd, cq, pair);
     let mut a = end::<transport::Rc>(&device, &pd);
-    connect(&device, &mut a.sq, &mut b.sq);
+    connect(&device, &mut a.pair, &mut b.pair);
     assert_eq!(channel.wait_timeout(Duration::ZERO), Ok(None), "nothing is armed");
     for round in 0..3 {
         b.post_receive(round);
@@ -203,8 +203,8 @@ fn queues_that_own_their_buffers_give_them_back() {
     let (a, b) = connected::<transport::Rc>(&device, &pd);
     let mut pool = Pool::new(&pd, 1 << 13, Access::ALL).expect("a pool");
     let mut page = || Box::new(pool.take(64).expect("room"));
-    let mut sq = OwningSendQueue::new(a.sq).expect("nothing is outstanding");
-    let mut rq = OwningRecvQueue::new(b.rq.expect("a receive queue")).expect("nothing is posted");
+    let mut sq = OwningSendQueue::new(a.pair.sq).expect("nothing is outstanding");
+    let mut rq = OwningRecvQueue::new(b.pair.rq.expect("a receive queue")).expect("nothing is posted");
     let (mut send_cq, mut recv_cq) = (a.cq, b.cq);
     for n in 0..20_u8 {
         let mut message = page();

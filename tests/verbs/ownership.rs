@@ -23,12 +23,12 @@ fn states_follow_each_other_and_errors_flush() {
     let path = device.path(1, None).expect("a path");
     let (at_a, at_b) = (a.qp.endpoint_with(&path, Psn::truncate(1)), b.qp.endpoint_with(&path, Psn::truncate(2)));
     assert_eq!(a.qp.state(), Ok(QpState::Reset));
-    assert!(a.sq.to_rts(&path, at_a.psn).is_err(), "RESET to RTS");
+    assert!(a.to_rts(&path, at_a.psn).is_err(), "RESET to RTS");
     a.qp.to_init(&path).expect("INIT");
     assert_eq!(a.qp.state(), Ok(QpState::Init));
     a.qp.to_rtr(&path, &at_b).expect("RTR");
     assert_eq!(a.qp.state(), Ok(QpState::ReadyToReceive));
-    a.sq.to_rts(&path, at_a.psn).expect("RTS");
+    a.to_rts(&path, at_a.psn).expect("RTS");
     assert_eq!(a.qp.state(), Ok(QpState::ReadyToSend));
     a.post_receive(77);
     a.qp.to_error().expect("ERR");
@@ -77,7 +77,7 @@ fn queues_on_shared_registers_work_from_two_threads() {
                     End::new(&pd, cq, pair)
                 };
                 let (mut a, mut b) = (build(), build());
-                connect(&device, &mut a.sq, &mut b.sq);
+                connect(&device, &mut a.pair, &mut b.pair);
                 for round in 0..200 {
                     b.post_receive(round);
                     a.post(&wqe::send().inline(&round.to_le_bytes()).signaled(WrId(round)));
@@ -102,7 +102,7 @@ fn queues_move_to_other_threads_and_outlive_what_they_were_made_from() {
         assert_eq!(b.completion(), (Side::Responder, WrId(1), 5));
         let bytes = b.bytes(5);
         // In an order that would be wrong without the handles: the completion queue first.
-        let End { qp, sq, rq, cq, buffer } = b;
+        let End { pair: QueuePair { qp, sq, rq }, cq, buffer } = b;
         drop((cq, buffer, qp));
         drop((rq, sq));
         bytes
@@ -142,7 +142,7 @@ fn objects_of_other_libraries_are_adopted() {
 
     let mut a = End::new(&pd, cq, pair);
     let mut b = end::<transport::Rc>(&device, &pd);
-    connect(&device, &mut a.sq, &mut b.sq);
+    connect(&device, &mut a.pair, &mut b.pair);
     b.post_receive(1);
     // Not signalled, but the queue pair signals all.
     a.post(&wqe::send().inline(b"adopted").wr_id(WrId(2)));

@@ -57,7 +57,7 @@ impl Line {
         let mut pair = pair.build().expect("a queue pair");
         let itself = pair.qp.endpoint_with(&path, Psn::truncate(7));
         pair.qp.to_init(&path).expect("INIT");
-        pair.sq.connect(&path, &itself, &itself).expect("connect");
+        pair.connect(&path, &itself, &itself).expect("connect");
         let bytes = 64 * ROOM;
         let memory = Pool::new(&pd, bytes, Access::ALL).expect("a pool").take(bytes).expect("all of it");
         let mut line = Self { list, cq, pair, send_cq, memory, _pd: pd, _device: device };
@@ -340,7 +340,7 @@ fn the_device_fetches_a_rendezvous() {
     receiver.qp().to_init(&path).expect("INIT");
     line.pair.qp.to_init(&path).expect("INIT");
     receiver.connect(&path, &ends[1], &ends[0]).expect("connect");
-    line.pair.sq.connect(&path, &ends[0], &ends[1]).expect("connect");
+    line.pair.connect(&path, &ends[0], &ends[1]).expect("connect");
     for (n, bytes) in [(2, ROOM), (3, 1), (4, 0)] {
         let (entry, _) = line.listed(n, u64::MAX, n);
         // SAFETY: nobody else uses this memory until the receive completes.

@@ -98,7 +98,7 @@ fn queues_have_the_counts_of_their_work() {
     let path = device.path(1, None).expect("a path");
     let itself = pair.qp.endpoint(&path);
     pair.qp.to_init(&path).expect("INIT");
-    pair.sq.connect(&path, &itself, &itself).expect("RTS");
+    pair.connect(&path, &itself, &itself).expect("RTS");
     for n in 0..WRITES {
         let request = wqe::write(memory.remote().at(0)).inline(&[1; 64]).signaled(WrId(n));
         pair.sq.post(&request).expect("room");

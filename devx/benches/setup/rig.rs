@@ -39,7 +39,7 @@ impl Rig {
     fn connect<R: Register>(&self, mut pair: QueuePair<transport::Rc, R>) -> QueuePair<transport::Rc, R> {
         let itself = pair.qp.endpoint_with(&self.path, PSN);
         pair.qp.to_init(&self.path).expect("INIT");
-        pair.sq.connect(&self.path, &itself, &itself).expect("RTS");
+        pair.connect(&self.path, &itself, &itself).expect("RTS");
         pair
     }
 

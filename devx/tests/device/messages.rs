@@ -108,7 +108,7 @@ fn a_queue_pair_of_verbs_is_a_peer_like_any() {
     std::thread::scope(|scope| {
         let (a, path) = (&mut a, &ground.path);
         let ours = scope.spawn(move || a.pair.connect_over(&mut here, path, &key.to_bytes()).expect("RTS"));
-        let theirs = b.sq.connect_over(&mut there, path, b"of verbs").expect("RTS");
+        let theirs = b.connect_over(&mut there, path, b"of verbs").expect("RTS");
         assert_eq!(Remote::from_bytes(&theirs.data), Ok(key));
         assert_eq!(ours.join().expect("connected").data, b"of verbs");
     });

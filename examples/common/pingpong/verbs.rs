@@ -4,10 +4,9 @@ use std::time::Duration;
 
 use blueflame::Sge;
 use blueflame::db::ExclusiveRegister;
-use blueflame::queue::{Owned, RecvQueue, SendQueue};
 use blueflame::transport;
 use blueflame::types::WrId;
-use blueflame::verbs::{Endpoint, Path, ProtectionDomain, Qp, QueuePair};
+use blueflame::verbs::{Endpoint, Path, ProtectionDomain, QueuePair};
 
 use super::event_cq::EventCq;
 use super::{Parts, PingPongOptions, Queues, Receives, SENDS};
@@ -16,9 +15,7 @@ use crate::Failure;
 /// A queue pair and a completion queue of `ibv_*` and `mlx5dv_*`.
 pub struct Verbs {
     completed: EventCq,
-    qp: Qp,
-    sq: Owned<SendQueue<transport::Rc>, Qp>,
-    rq: Owned<RecvQueue, Qp>,
+    pair: QueuePair<transport::Rc>,
 }
 
 impl Verbs {
@@ -30,9 +27,8 @@ impl Verbs {
         let completed = EventCq::new(&pd.device(), options)?;
         let cq = &completed.cq;
         let pair = pd.queue_pair(cq, cq).sends(SENDS).receives(options.rx_depth).build()?;
-        let QueuePair { qp, sq, rq } = pair;
-        qp.to_init(path)?;
-        Ok(Self { completed, qp, sq, rq: rq.ok_or("the queue pair has no receive queue")? })
+        pair.qp.to_init(path)?;
+        Ok(Self { completed, pair })
     }
 }
 
@@ -42,7 +38,8 @@ impl Queues for Verbs {
     const MADE_BY: &'static str = "verbs";
 
     fn parts(&mut self) -> Parts<'_, transport::Rc, ExclusiveRegister> {
-        Parts { cq: &mut self.completed.cq, sq: &mut self.sq, rq: Receives::Own(&mut self.rq) }
+        let rq = self.pair.rq.as_mut().expect("made with receives");
+        Parts { cq: &mut self.completed.cq, sq: &mut self.pair.sq, rq: Receives::Own(rq) }
     }
 
     unsafe fn send(&mut self, message: Sge, wr_id: WrId) -> Result<(), Failure> {
@@ -51,11 +48,11 @@ impl Queues for Verbs {
     }
 
     fn endpoint(&self, path: &Path) -> Endpoint {
-        self.qp.endpoint(path)
+        self.pair.qp.endpoint(path)
     }
 
     fn connect(&mut self, path: &Path, local: &Endpoint, remote: &Endpoint) -> Result<(), Failure> {
-        Ok(self.sq.connect(path, local, remote)?)
+        Ok(self.pair.connect(path, local, remote)?)
     }
 
     fn wait_for_event(&self, timeout: Duration) -> Result<bool, Failure> {

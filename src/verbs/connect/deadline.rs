@@ -21,7 +21,7 @@ use crate::verbs::wait;
 /// use blueflame::verbs::handshake::Deadline;
 ///
 /// let mut limited = Deadline::new(&mut stream, Duration::from_secs(5));
-/// pair.sq.connect_over(&mut limited, path, &[])?;
+/// pair.connect_over(&mut limited, path, &[])?;
 /// # Ok(())
 /// # }
 /// ```

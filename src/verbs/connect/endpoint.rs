@@ -9,7 +9,7 @@ use crate::verbs::Error;
 use crate::verbs::device::{Gid, GidType, LinkLayer, Mtu};
 
 /// Where a queue pair can be reached. Two peers exchange endpoints by another way before they can connect: over a
-/// stream, by [`connect_over`](crate::verbs::Owned::connect_over); otherwise as [`Endpoint::to_bytes`], or by serde
+/// stream, by [`connect_over`](crate::verbs::QueuePair::connect_over); otherwise as [`Endpoint::to_bytes`], or by serde
 /// (feature `serde`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -19,7 +19,7 @@ pub struct Endpoint {
     /// GID of the port; zero for "reach me by my LID".
     pub gid: Gid,
     /// How packets with the GID are carried; without a GID, the protocol of the port. Both sides must have the same,
-    /// and [`connect`](crate::verbs::Owned::connect) checks it. `None`: the peer did not tell, so `connect` checks
+    /// and [`connect`](crate::verbs::QueuePair::connect) checks it. `None`: the peer did not tell, so `connect` checks
     /// nothing.
     pub gid_type: Option<GidType>,
     /// Number of the queue pair.

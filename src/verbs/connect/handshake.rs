@@ -6,7 +6,7 @@
 //! [`Deadline`]: then a peer that is silent or slow gives [`HandshakeError::Io`] at that time. Without one, the stream
 //! must block: a stream in non-blocking mode fails with `WouldBlock` where it would wait.
 //!
-//! [`connect_over`](crate::verbs::Owned::connect_over) does the whole handshake for a queue pair. For programs that
+//! [`connect_over`](crate::verbs::QueuePair::connect_over) does the whole handshake for a queue pair. For programs that
 //! need other actions in between, the steps are available as functions:
 //!
 //! ```no_run
@@ -17,7 +17,7 @@
 //! let local = pair.qp.endpoint(path);
 //! // Whatever the peer must know besides, up to 208 bytes: here where it may WRITE.
 //! let peer = handshake::exchange(&mut stream, &local, &buffer.remote().to_bytes())?;
-//! pair.sq.connect(path, &local, &peer.endpoint)?;
+//! pair.connect(path, &local, &peer.endpoint)?;
 //! handshake::ready(&mut stream)?; // from here on the peer takes requests
 //! let theirs = Remote::from_bytes(&peer.data)?;
 //! # Ok(())
@@ -54,11 +54,10 @@ use rdma_sys as sys;
 
 use crate::db::Register;
 use crate::encoding::{DecodeError, sized, version, zeros};
-use crate::queue::SendQueue;
 use crate::transport::Connected;
 use crate::verbs::device::Mtu;
 use crate::verbs::event::event;
-use crate::verbs::{Endpoint, Error, Owned, Path, Qp, VerbsTransport};
+use crate::verbs::{Endpoint, Error, Path, Qp, QueuePair, VerbsTransport};
 
 pub use super::deadline::Deadline;
 
@@ -210,7 +209,7 @@ fn send<S: Write>(stream: &mut S, message: &[u8]) -> io::Result<()> {
     stream.flush()
 }
 
-impl<T: VerbsTransport + Connected, R: Register> Owned<SendQueue<T, R>, Qp> {
+impl<T: VerbsTransport + Connected, R: Register> QueuePair<T, R> {
     /// Connects the queue pair with the one on the other side of `stream`, where the peer makes the same call. The
     /// queue pair goes to INIT and, after the handshake, to RTR and RTS. The call returns when the peer has come as
     /// far. `data`, at most [`MAX_DATA`] bytes, goes to the peer as well: for example the memory that the peer may
@@ -225,15 +224,15 @@ impl<T: VerbsTransport + Connected, R: Register> Owned<SendQueue<T, R>, Qp> {
     /// The call waits for the peer as long as the stream does. [`Deadline`] limits the time of a socket.
     ///
     /// # Errors
-    /// [`HandshakeError`]. The queue pair may then be in any state: reset it
-    /// ([`QueuePair::reset`](crate::verbs::QueuePair::reset)) or drop it.
+    /// [`HandshakeError`]. The queue pair may then be in any state: [reset](Self::reset) it or drop it.
     pub fn connect_over<S: Read + Write>(
         &mut self,
         stream: &mut S,
         path: &Path,
         data: &[u8],
     ) -> Result<Peer, HandshakeError> {
-        let (qp, types) = (self.handle().clone(), (T::QP_TYPE, T::PEER_TYPE));
+        self.whole_to_send()?;
+        let (qp, types) = (self.qp.clone(), (T::QP_TYPE, T::PEER_TYPE));
         shake_hands(stream, &qp, types, path, data, |local, remote| self.connect(path, local, remote))
     }
 }

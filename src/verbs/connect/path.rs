@@ -160,7 +160,7 @@ impl Device {
 
 impl Qp {
     /// Where the peer reaches this queue pair by `path`. Call it once for each connection: each call takes another
-    /// random number as the first PSN ([`Psn::random`]). Give [`connect`](crate::verbs::Owned::connect) the same
+    /// random number as the first PSN ([`Psn::random`]). Give [`connect`](crate::verbs::QueuePair::connect) the same
     /// endpoint as the peer.
     #[must_use]
     pub fn endpoint(&self, path: &Path) -> Endpoint {

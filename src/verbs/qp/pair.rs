@@ -79,7 +79,7 @@ impl<T: VerbsTransport + transport::Signable> VerbsTransport for transport::Sign
 }
 
 /// Handle of a queue pair (`ibv_qp`): its number, and the states before and after sending ([`Self::to_init`],
-/// [`Self::to_error`]). The send queue goes to RTS by [`SendQueue::connect`](Owned::connect). Cheap to clone.
+/// [`Self::to_error`]). The queue pair goes to RTS by [`QueuePair::connect`]. Cheap to clone.
 #[doc(alias = "ibv_qp")]
 #[derive(Clone, Debug)]
 pub struct Qp {
@@ -192,7 +192,7 @@ impl Qp {
     ///   connecting again, the device would execute the old WQEs of the ring once more. Use [`QueuePair::reset`].
     ///   Connecting detects such a queue pair by its doorbell record and refuses it
     ///   ([`Error::ResetElsewhere`](crate::verbs::Error::ResetElsewhere));
-    /// - RTS: the send queue stays closed until [`SendQueue::refresh`](Owned::refresh);
+    /// - RTS: the send queue stays closed until [`QueuePair::refresh`];
     /// - destroying it.
     #[must_use]
     pub fn as_raw(&self) -> *mut sys::ibv_qp {

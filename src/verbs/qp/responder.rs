@@ -110,7 +110,7 @@ impl<T: VerbsTransport> Responder<T> {
     }
 
     /// Connects with the peer at the other side of `stream`, which calls
-    /// [`connect_over`](crate::verbs::Owned::connect_over).
+    /// [`connect_over`](crate::verbs::QueuePair::connect_over).
     ///
     /// # Errors
     /// [`HandshakeError`].

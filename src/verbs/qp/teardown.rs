@@ -110,9 +110,7 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
     /// Checks that both queues are here and belong to the handle: safe code can take the receive queue, exchange the
     /// fields, and exchange the queue in an [`Owned`](crate::verbs::Owned).
     pub(in crate::verbs) fn whole(&self) -> Result<(), Error> {
-        if !self.sq.is_whole() || !self.sq.handle().is(&self.qp) {
-            return Err(Error::MixedUp { object: "send queue" });
-        }
+        self.whole_to_send()?;
         match &self.rq {
             Some(rq) if rq.is_whole() && rq.handle().is(&self.qp) => Ok(()),
             None if self.qp.handle._rq_shadow.is_none() => Ok(()),

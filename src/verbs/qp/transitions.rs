@@ -14,7 +14,7 @@ use crate::verbs::error::{has_port, zero};
 use crate::verbs::event::event;
 use crate::verbs::qp::pair::OBJECT;
 use crate::verbs::qp::state::QpState;
-use crate::verbs::{Access, Endpoint, Error, Owned, Path, Qp};
+use crate::verbs::{Access, Endpoint, Error, Owned, Path, Qp, QueuePair};
 
 type Mask = sys::ibv_qp_attr_mask;
 
@@ -112,6 +112,13 @@ impl Qp {
         self.state_alone()
     }
 
+    /// Whether it is in RESET, as far as libibverbs knows.
+    fn is_reset(&self) -> bool {
+        let _changing = self.changing();
+        // SAFETY: the queue pair is alive, and nobody changes its state now.
+        unsafe { (*self.as_raw()).state == sys::ibv_qp_state::IBV_QPS_RESET }
+    }
+
     /// As [`state`](Self::state), for a caller that keeps others from changing the state.
     pub(in crate::verbs) fn state_alone(&self) -> Result<QpState, Error> {
         let mut attr = zeroed_attr(0);
@@ -186,48 +193,72 @@ impl Qp {
     }
 }
 
-impl<T: Connected, R: Register> Owned<SendQueue<T, R>, Qp> {
+impl<T: Connected, R: Register> QueuePair<T, R> {
     /// RTR to RTS: requests may be posted from here on. `psn` is that of [`Qp::endpoint`].
     ///
-    /// Until then the queue refuses them ([`PostError::NotReadyToSend`](crate::queue::PostError::NotReadyToSend)): the
-    /// device must not see a doorbell of a queue pair that is not ready. Therefore this call belongs to the queue, not
-    /// to the handle.
+    /// Until then the send queue refuses them ([`PostError::NotReadyToSend`](crate::queue::PostError::NotReadyToSend)):
+    /// the device must not see a doorbell of a queue pair that is not ready. Therefore the handle has no such call.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`], [`Error::WrongState`], [`Error::ResetElsewhere`], or a failed call.
+    /// [`Error::MixedUp`] if the send queue is another object's; [`Error::OutOfRange`], [`Error::WrongState`],
+    /// [`Error::ResetElsewhere`], or a failed call.
     pub fn to_rts(&mut self, path: &Path, psn: Psn) -> Result<(), Error> {
-        let (mut attr, mask) = self.handle().ready_to_send(path, psn)?;
-        self.open_by(&mut attr, mask)
+        self.whole_to_send()?;
+        let (mut attr, mask) = self.qp.ready_to_send(path, psn)?;
+        self.sq.open_by(&mut attr, mask)
     }
 
-    /// INIT to RTR to RTS: [`Qp::to_rtr`] and [`Self::to_rts`]. `local` is the endpoint that the peer was told.
+    /// RESET or INIT to RTR to RTS: [`Qp::to_init`] where it was not called before, [`Qp::to_rtr`] and
+    /// [`Self::to_rts`]. `local` is the endpoint that the peer was told.
     ///
     /// # Errors
-    /// Those of both.
+    /// Those of the three.
     #[doc(alias = "ibv_modify_qp")]
     pub fn connect(&mut self, path: &Path, local: &Endpoint, remote: &Endpoint) -> Result<(), Error> {
-        self.handle().to_rtr(path, remote)?;
+        self.whole_to_send()?;
+        if self.qp.is_reset() {
+            self.qp.to_init(path)?;
+        }
+        self.qp.to_rtr(path, remote)?;
         self.to_rts(path, local.psn)?;
-        event!(INFO, "connected", qpn = self.qpn().get(), peer = %remote, path_mtu = path.mtu.min(remote.mtu).bytes());
+        event!(
+            INFO,
+            "connected",
+            qpn = self.qp.qpn().get(),
+            peer = %remote,
+            path_mtu = path.mtu.min(remote.mtu).bytes()
+        );
         Ok(())
     }
 }
 
-impl<T: Transport, R: Register> Owned<SendQueue<T, R>, Qp> {
-    /// Asks the device for the queue pair's state. If requests may be posted in that state, the queue takes them from
-    /// here on. This is for queue pairs that other code connects, such as `rdma_accept` and `rdma_connect` of
+impl<T: Transport, R: Register> QueuePair<T, R> {
+    /// Asks the device for the queue pair's state. If requests may be posted in that state, the send queue takes them
+    /// from here on. This is for queue pairs that other code connects, such as `rdma_accept` and `rdma_connect` of
     /// librdmacm.
     ///
     /// # Errors
-    /// [`Error::ResetElsewhere`], or a failed call.
+    /// [`Error::MixedUp`] if the send queue is another object's; [`Error::ResetElsewhere`], or a failed call.
     pub fn refresh(&mut self) -> Result<QpState, Error> {
-        let state = self.handle().state()?;
+        self.whole_to_send()?;
+        let state = self.qp.state()?;
         if state.takes_sends() {
-            self.open()?;
+            self.sq.open()?;
         }
         Ok(state)
     }
 
+    /// Checks that the send queue is here and belongs to the handle: safe code can exchange both.
+    pub(in crate::verbs) fn whole_to_send(&self) -> Result<(), Error> {
+        if self.sq.is_whole() && self.sq.handle().is(&self.qp) {
+            Ok(())
+        } else {
+            Err(Error::MixedUp { object: "send queue" })
+        }
+    }
+}
+
+impl<T: Transport, R: Register> Owned<SendQueue<T, R>, Qp> {
     /// Moves the queue pair to a state in which requests may be posted.
     pub(in crate::verbs) fn open_by(&mut self, attr: &mut sys::ibv_qp_attr, mask: Mask) -> Result<(), Error> {
         self.in_step()?;

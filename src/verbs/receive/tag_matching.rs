@@ -137,7 +137,7 @@ impl TagMatchingBuilder<'_> {
     ///
     /// # Errors
     /// [`Error::Unsupported`], [`Error::OutOfRange`], [`Error::Receivers`], [`Error::CqRoom`], the errors of
-    /// [`QpBuilder::build`](crate::verbs::QpBuilder::build) and [`connect`](crate::verbs::Owned::connect) for the
+    /// [`QpBuilder::build`](crate::verbs::QpBuilder::build) and [`connect`](crate::verbs::QueuePair::connect) for the
     /// command queue, or a failed call.
     pub fn build(self) -> Result<OwnedTagMatching, Error> {
         let Self { pd, cq, path, tags, receives, max_sge, .. } = self;
@@ -150,10 +150,10 @@ impl TagMatchingBuilder<'_> {
         in_range("operations on a list of tags", operations.into(), 1..=attr.max_operations.into())?;
         let shared = pd.tagged_shared_recv_queue(whole(cq)?, receives, max_sge, tags)?;
         let pair = pd.queue_pair::<Rc>(cq, cq).sends(operations).send_sge(1).shared_recv_queue(shared.handle());
-        let QueuePair { qp, mut sq, .. } = pair.build()?;
-        let itself = qp.endpoint_with(path, Psn::random());
-        qp.to_init(path)?;
-        sq.connect(path, &itself, &itself)?;
+        let mut pair = pair.build()?;
+        let itself = pair.qp.endpoint_with(path, Psn::random());
+        pair.connect(path, &itself, &itself)?;
+        let QueuePair { sq, .. } = pair;
         let records = vec![TagRecord::default(); tags as usize + 1].into_boxed_slice();
         // SAFETY: connected above to itself; both are new, and only unsafe calls have other queues change a list.
         unsafe { TagMatching::new(shared, sq, records) }

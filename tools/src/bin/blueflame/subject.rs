@@ -156,7 +156,7 @@ fn in_order(pd: &ProtectionDomain, path: &Path) -> Result<(), String> {
         let mut pair = pd.queue_pair::<Rc>(&cq, &cq).sends(4).receives(0).build()?;
         let itself = pair.qp.endpoint(path);
         pair.qp.to_init(path)?;
-        pair.sq.connect(path, &itself, &itself)?;
+        pair.connect(path, &itself, &itself)?;
         Ok(pair.qp.writes_in_order())
     };
     match ready() {

@@ -242,8 +242,8 @@ where
     let (here, there) = (near.qp.endpoint(path), far.qp.endpoint(path));
     near.qp.to_init(path)?;
     far.qp.to_init(path)?;
-    far.sq.connect(path, &there, &here)?;
-    near.sq.connect(path, &here, &there)?;
+    far.connect(path, &there, &here)?;
+    near.connect(path, &here, &there)?;
     Ok(())
 }
 

@@ -89,12 +89,12 @@ fn xrc(lab: &Lab) -> Result<Seen, Failure> {
     }
     let mut cq = lab.device().completion_queue(2 * DEPTH).build()?;
     let builder = lab.pd().queue_pair::<XrcInitiator>(&cq, &cq).sends(DEPTH).inline(INLINE);
-    let QueuePair { qp, mut sq, .. } = builder.build()?;
-    let (here, there) = (qp.endpoint(&path), target.endpoint(&path));
-    qp.to_init(&path)?;
+    let mut pair = builder.build()?;
+    let (here, there) = (pair.qp.endpoint(&path), target.endpoint(&path));
     target.qp().to_init(&path)?;
     target.connect(&path, &there, &here)?;
-    sq.connect(&path, &here, &there)?;
+    pair.connect(&path, &here, &there)?;
+    let QueuePair { mut sq, .. } = pair;
     for round in 0..20 {
         let data = pattern(round, 10 + round as usize);
         let (srq, received, memory) = &mut workers[round as usize % 2];

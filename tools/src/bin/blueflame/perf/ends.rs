@@ -1,6 +1,5 @@
 //! The ends of a run: queue pairs made for a plan, connected with the peer's, and divided among threads.
 
-use blueflame::queue::Owned;
 use blueflame::transport::{Connected, Dci, PlainRecv, Rc, Receives, Transport, Uc, Ud, XrcInitiator};
 use blueflame::types::Srqn;
 use blueflame::verbs::{Path, ProtectionDomain, VerbsTransport};
@@ -243,5 +242,5 @@ where
     // The peer answers so many READs at once.
     let mut path = path.clone();
     path.max_rd_atomic = path.max_rd_atomic.min(theirs.out_reads.max(1));
-    Ok(Owned::connect(&mut ends.pair.sq, &path, &mine.endpoint, &theirs.endpoint)?)
+    Ok(ends.pair.connect(&path, &mine.endpoint, &theirs.endpoint)?)
 }

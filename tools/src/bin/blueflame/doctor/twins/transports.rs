@@ -120,7 +120,7 @@ pub(super) fn xrc(lab: &Lab) -> Result<Seen, Failure> {
         target.qp().to_init(&path)?;
         target.connect(&path, &there, &here)?;
         pair.qp.to_init(&path)?;
-        Ok(pair.sq.connect(&path, &here, &there)?)
+        Ok(pair.connect(&path, &here, &there)?)
     })?;
     let srqn = srq.handle().srqn();
     for way in WAYS {

@@ -132,7 +132,7 @@ impl Twins<Rc> {
         Self::new(lab, sizes, |_, pair| {
             let itself = pair.qp.endpoint_with(&path, Psn::truncate(0xff_fff0));
             pair.qp.to_init(&path)?;
-            Ok(pair.sq.connect(&path, &itself, &itself)?)
+            Ok(pair.connect(&path, &itself, &itself)?)
         })
     }
 }
