@@ -233,6 +233,7 @@ pub mod flow;
 pub mod memory_polling;
 pub mod packet;
 pub mod queue;
+mod sealed;
 #[cfg(feature = "serde")]
 mod serialize;
 mod shared_copy;

@@ -3,7 +3,7 @@
 //! [`SupportedOn`](crate::wqe::SupportedOn) lists the operations of each.
 use core::marker::PhantomData;
 
-use sealed::Sealed;
+use crate::sealed::Sealed;
 
 /// The service a queue pair offers, known by the type of its queue: [`Rc`], [`Uc`], [`XrcInitiator`], [`Ud`], [`Dci`],
 /// [`DciStreams`] or [`RawPacket`], or a [`Signed`] one of these.
@@ -474,9 +474,4 @@ impl<T: Signable> Transport for Signed<T> {
     const SIGNS: bool = true;
     const BIT: u8 = T::BIT;
     type RecvForm = SignedRecv;
-}
-
-/// The crate relies on the guarantees of these traits, so other crates cannot implement them.
-mod sealed {
-    pub trait Sealed {}
 }

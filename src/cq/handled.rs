@@ -1,6 +1,8 @@
 //! The return types that the closure of `poll_with` may have.
 use core::convert::Infallible;
 
+use crate::sealed::Sealed;
+
 /// The value that the closure of [`CompletionQueue::poll_with`](super::CompletionQueue::poll_with) returns for each
 /// completion: `()` if it cannot fail, or `Result<(), E>`, whose error ends the call.
 #[diagnostic::on_unimplemented(
@@ -19,9 +21,6 @@ pub trait Handled: Sealed {
     #[doc(hidden)]
     fn polled(outcome: Result<usize, Self::Error>) -> Self::Polled;
 }
-
-/// Only these two kinds exist.
-pub trait Sealed {}
 
 impl Sealed for () {}
 impl Handled for () {

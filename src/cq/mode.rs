@@ -2,9 +2,7 @@
 use core::marker::PhantomData;
 
 use super::compressed::{Basic, Expand, Expander, Layout, MiniFormat};
-
-/// Only this crate implements [`PollMode`]: each mode needs an argument, written beside it.
-pub trait Sealed {}
+use crate::sealed::Sealed;
 
 /// How to poll: the barrier after the owner bit, when to tell the device the consumer index, and how far ahead to
 /// prefetch.

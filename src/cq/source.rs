@@ -4,9 +4,7 @@ use core::mem::offset_of;
 use core::ptr::NonNull;
 
 use super::cqe::layout::{Cqe64, CqeFormat};
-
-/// Only this crate implements [`Source`]: views rely on what implementations promise.
-pub trait Sealed {}
+use crate::sealed::Sealed;
 
 /// Reads big-endian fields of a CQE at constant offsets.
 pub trait Source: Sealed {

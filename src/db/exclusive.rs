@@ -4,9 +4,9 @@ use core::ptr::NonNull;
 use super::mode::{FlushMode, TwoFences};
 use super::parts::{Halves, RegisterError, RegisterParts};
 use super::register::{Half, Register, Stored};
-use super::sealed::Sealed;
 use crate::arch;
 use crate::arch::copy::{BlockCopy, CopyRoutine, DefaultCopy};
+use crate::sealed::Sealed;
 
 /// A register that one queue (or several queues of one owner, in turn) rings, with no lock.
 ///

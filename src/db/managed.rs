@@ -1,6 +1,6 @@
 use super::register::{Half, Register, Stored};
-use super::sealed::Sealed;
 use crate::arch::copy::DefaultCopy;
+use crate::sealed::Sealed;
 
 /// In the place of a register: the queue has no doorbell of its own, and its requests begin when a request of another
 /// queue says so ([`SendQueue::enable`](crate::SendQueue::enable)). For queue pairs that were made so

@@ -46,7 +46,6 @@ mod mode;
 mod parts;
 mod record;
 pub mod register;
-mod sealed;
 mod shared;
 mod thread;
 

@@ -1,6 +1,6 @@
 //! The barrier after a store to a register, chosen by type.
-use super::sealed::Sealed;
 use crate::arch;
+use crate::sealed::Sealed;
 
 /// The barrier after a doorbell. Before it there is always [`arch::mmio_wc_start`].
 ///

@@ -4,9 +4,9 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use super::mode::FlushMode;
-use super::sealed::Sealed;
 use crate::arch::copy::{BlockCopy, DefaultCopy};
 use crate::arch::{self, Wide};
+use crate::sealed::Sealed;
 use crate::types::WQEBB_BYTES;
 
 /// Words in one WQEBB.

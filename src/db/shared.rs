@@ -4,9 +4,9 @@ use core::sync::atomic::{AtomicBool, Ordering};
 
 use super::parts::{Halves, RegisterError, RegisterParts};
 use super::register::{Half, Register, Stored};
-use super::sealed::Sealed;
 use crate::arch;
 use crate::arch::copy::{BlockCopy, DefaultSharedCopy};
+use crate::sealed::Sealed;
 
 /// A register that several queues ring, with a spin lock around each doorbell.
 ///

@@ -4,9 +4,9 @@ use core::marker::PhantomData;
 use super::mode::{FlushMode, TwoFences};
 use super::parts::{Halves, RegisterError, RegisterParts};
 use super::register::{Half, Register, Stored};
-use super::sealed::Sealed;
 use crate::arch;
 use crate::arch::copy::{BlockCopy, DefaultCopy};
+use crate::sealed::Sealed;
 
 /// A register that many queues of one thread ring in turn, with no lock.
 ///

@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 use core::net::{IpAddr, SocketAddrV4, SocketAddrV6};
 
-use super::sealed::Sealed;
+use crate::sealed::Sealed;
 
 /// Bytes of the MAC addresses and the EtherType.
 const ETHERNET: usize = 14;

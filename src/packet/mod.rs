@@ -30,9 +30,3 @@ pub use error::PacketError;
 pub use kind::{HasSequence, Kind, Socket, Tagged, Tcp, Tcp4, Tcp6, Udp, Udp4, Udp6};
 pub use packet::{Host, Packet};
 pub use parse::{Parsed, parse};
-
-/// Seals the traits of this module.
-mod sealed {
-    /// Implemented by the types of this module only.
-    pub trait Sealed {}
-}

@@ -7,6 +7,7 @@ use crate::cq::compressed::Expand;
 use crate::cq::mode::PollMode;
 use crate::cq::setup::Whose;
 use crate::cq::{CompletionQueue, CqId, Cqe};
+use crate::sealed::Sealed;
 
 /// A completion queue, polled in any mode, with its object's handle `H`. Creating and resetting queue pairs takes one.
 /// A lent completion borrows its queue. So while one is lent, no queue that completes there can be created or reset.
@@ -70,9 +71,6 @@ impl<H, W: Fn(&H) -> [Option<Whose>; 2]> Drop for Removal<'_, '_, H, W> {
         self.run(&mut |_| ());
     }
 }
-
-/// Keeps [`AnyCq`] to this crate's queues.
-pub trait Sealed {}
 
 impl<M: PollMode, H> Sealed for Owned<CompletionQueue<M>, H> {}
 

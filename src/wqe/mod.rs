@@ -51,7 +51,6 @@ pub mod limits;
 mod opcode;
 mod operation;
 mod request;
-mod sealed;
 pub mod seg;
 mod signing;
 mod table;

@@ -2,11 +2,11 @@
 //! name.
 use core::marker::PhantomData;
 
+use crate::sealed::Sealed;
 use crate::transport::Transport;
 use crate::types::DS_BYTES;
 use crate::wqe::address::destination::Destination;
 use crate::wqe::opcode::Opcode;
-use crate::wqe::sealed::Sealed;
 
 /// An operation of a send queue: what its type tells of its WQE. The operands are in the
 /// [request](crate::wqe::Request).

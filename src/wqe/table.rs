@@ -1,4 +1,5 @@
 //! The operations: one table, and the calls that begin a request of each. Knows no queue.
+use crate::sealed::Sealed;
 use crate::transport::{Dci, DciStreams, InlineMode, RawPacket, Rc, Signed, Transport, Uc, Ud, XrcInitiator};
 use crate::types::{Rkey, Srqn};
 use crate::wqe::address::vector::{AddressVector, DcAddress, DcStream, UdAddress};
@@ -6,7 +7,6 @@ use crate::wqe::data::{Nothing, Remote, ToCarry, ToFetch, ToScatter};
 use crate::wqe::opcode::Opcode;
 use crate::wqe::operation::{Operation, SupportedOn, To};
 use crate::wqe::request::Request;
-use crate::wqe::sealed::Sealed;
 use crate::wqe::seg::{AtomicSeg, RaddrSeg};
 use crate::wqe::words::be::Be64;
 

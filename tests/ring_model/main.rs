@@ -58,6 +58,7 @@ macro_rules! unchanged {
 
 unchanged! {
     "../../src/cq/mod.rs" cq
+    "../../src/sealed.rs" sealed
     "../../src/tagged.rs" tagged
     "../../src/transport.rs" transport
     "../../src/types.rs" types
@@ -72,7 +73,6 @@ pub(crate) mod db {
     mod parts;
     mod record;
     pub(crate) mod register;
-    mod sealed;
 
     pub(crate) use exclusive::ExclusiveRegister;
     pub(crate) use mode::FlushMode;

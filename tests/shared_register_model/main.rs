@@ -26,13 +26,16 @@ mod hint {
     pub(crate) use loom::hint::spin_loop;
 }
 
+#[path = "../../src/sealed.rs"]
+#[allow(unreachable_pub, reason = "the model does not use all that these files have")]
+mod sealed;
+
 #[path = "../../src/db"]
 #[allow(dead_code, unreachable_pub, reason = "the model does not use all that these files have")]
 mod db {
     pub(crate) mod mode;
     pub(crate) mod parts;
     pub(crate) mod register;
-    pub(crate) mod sealed;
     pub(crate) mod shared;
 }
 

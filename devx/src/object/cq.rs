@@ -279,8 +279,8 @@ pub struct CqBuilder<'a, M = Standard> {
     mode: PhantomData<fn() -> M>,
 }
 
-/// A mode that queues can be made in.
-pub trait CqMode: PollMode + Sealed {
+/// A mode that queues can be made in. Only this crate implements it, because all modes are types of `blueflame`.
+pub trait CqMode: PollMode {
     /// # Safety
     /// The queue was made in this mode, and nothing has been polled yet.
     #[doc(hidden)]
@@ -289,17 +289,12 @@ pub trait CqMode: PollMode + Sealed {
         Self: Sized;
 }
 
-/// Restricts [`CqMode`] to the modes that queues can have.
-pub trait Sealed {}
-
-impl Sealed for Standard {}
 impl CqMode for Standard {
     unsafe fn over(queue: CompletionQueue) -> CompletionQueue {
         queue
     }
 }
 
-impl<F: MiniFormat, L: Layout> Sealed for Compressed<F, L> {}
 impl<F: MiniFormat, L: Layout> CqMode for Compressed<F, L> {
     unsafe fn over(queue: CompletionQueue) -> CompletionQueue<Self> {
         // SAFETY: the caller's promise.

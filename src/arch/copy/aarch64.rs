@@ -2,7 +2,7 @@
 mod instructions;
 
 use super::super::Wide;
-use super::block::{BlockCopy, routines, sealed};
+use super::block::{BlockCopy, routines};
 use super::features;
 use super::routine::{CopyRoutine, CopyUnavailable};
 

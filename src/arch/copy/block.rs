@@ -3,11 +3,12 @@ use core::fmt::Debug;
 
 use super::super::{Wide, mmio_copy64};
 use super::routine::CopyRoutine;
+use crate::sealed::Sealed;
 
 /// A copy routine: see the [module's text](super). A value proves that this CPU has the instructions.
 ///
 /// Only this crate implements it: registers and queues rely on the 64 bytes arriving as they are.
-pub trait BlockCopy: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
+pub trait BlockCopy: Sealed + Copy + Debug + Send + Sync + 'static {
     /// The routine's name at run time.
     const ROUTINE: CopyRoutine;
 
@@ -41,17 +42,12 @@ pub trait BlockCopy: sealed::Sealed + Copy + Debug + Send + Sync + 'static {
     }
 }
 
-/// Seals the trait: other crates cannot implement it.
-pub(super) mod sealed {
-    pub trait Sealed {}
-}
-
 /// Eight stores of 8 bytes at ascending addresses, by this CPU's [`mmio_copy64`]. On s390x it is one PCI block store,
 /// if those are enabled.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Words;
 
-impl sealed::Sealed for Words {}
+impl Sealed for Words {}
 impl BlockCopy for Words {
     const ROUTINE: CopyRoutine = CopyRoutine::Words;
     const WIDE: bool = false;
@@ -89,7 +85,7 @@ macro_rules! routines {
             }
         }
 
-        impl sealed::Sealed for $name {}
+        impl $crate::sealed::Sealed for $name {}
         impl BlockCopy for $name {
             const ROUTINE: CopyRoutine = CopyRoutine::$name;
             const WIDE: bool = true;

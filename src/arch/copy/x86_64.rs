@@ -4,7 +4,7 @@ mod instructions;
 use super::super::Wide;
 #[cfg(target_feature = "sse2")]
 use super::super::mmio_copy64_wide;
-use super::block::{BlockCopy, routines, sealed};
+use super::block::{BlockCopy, routines};
 use super::features;
 use super::routine::{CopyRoutine, CopyUnavailable};
 

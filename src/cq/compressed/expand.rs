@@ -7,10 +7,11 @@ use core::ptr::NonNull;
 use super::layout::{Compression, Layout};
 use super::mini::{ARRAY, BLOCK, MiniFormat, Words, mini, put_request};
 use super::run::{MiniFrame, Part, Run, Shared};
-use super::step::{Expand, Found, RingAt, Sealed};
+use super::step::{Expand, Found, RingAt};
 use crate::cq::cqe::layout::{Cqe64, CqeFormat, OpOwn, Tail};
 use crate::cq::ring::{Place, Ring};
 use crate::cq::source::{InQueue, Source};
+use crate::sealed::Sealed;
 use crate::types::CqCi;
 
 /// A title, and the mini-CQEs that are left of a session.

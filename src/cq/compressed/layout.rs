@@ -1,6 +1,8 @@
 //! How sessions lie in the ring.
 use core::fmt;
 
+use crate::sealed::Sealed;
+
 /// How a queue's completions lie in its ring, as a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Compression {
@@ -12,9 +14,6 @@ pub enum Compression {
     /// [`Enhanced`].
     Enhanced,
 }
-
-/// Only this crate implements [`Layout`].
-pub trait Sealed {}
 
 /// How compressed completions lie in the ring (CQC `cqe_compression_layout`). In each, a session takes as many places
 /// as it has completions, and the device writes few of them.

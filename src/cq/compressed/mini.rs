@@ -3,6 +3,7 @@ use core::fmt;
 use core::mem::offset_of;
 
 use crate::cq::cqe::layout::Cqe64;
+use crate::sealed::Sealed;
 
 /// Mini-CQEs in one array. In the basic layout, arrays of this length follow a compressed CQE (Linux
 /// `include/linux/mlx5/device.h`, `MLX5_MINI_CQE_ARRAY_SIZE`).
@@ -72,9 +73,6 @@ pub(super) fn put_request(title: &mut Words, (first, second): (u32, u32)) -> u16
     title.put(QPN, 0xff00_0000, first << 16);
     (first >> 16) as u16
 }
-
-/// Only this crate implements [`MiniFormat`]: each has its source.
-pub trait Sealed {}
 
 /// The format of receives' mini-CQEs: the fields that they carry besides the number of bytes. The queue is created with
 /// it, and the device does not repeat it (CQC `mini_cqe_res_format` and `mini_cqe_res_format_ext`; DPDK

@@ -7,10 +7,8 @@ use super::run::{MiniFrame, Part, Run, Shared};
 use crate::cq::cqe::layout::Tail;
 use crate::cq::ring::{Place, Ring};
 use crate::cq::source::InQueue;
+use crate::sealed::Sealed;
 use crate::types::CqCi;
-
-/// Only this crate implements [`Expand`].
-pub trait Sealed {}
 
 /// The step of polling that finds the next completion. `()` finds one completion in each CQE. [`Expander`] also finds
 /// the completions of compressed CQEs, and keeps the title and the mini-CQEs that are left.
@@ -89,7 +87,6 @@ pub struct Found {
     pub(super) in_ring: bool,
 }
 
-impl Sealed for () {}
 impl Expand for () {
     const COMPRESSION: Compression = Compression::None;
     const COMPRESSED: bool = false;

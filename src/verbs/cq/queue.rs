@@ -241,8 +241,9 @@ impl Device {
     }
 }
 
-/// The attributes by which verbs make a queue for a polling mode.
-pub trait CqMode: PollMode + SealedMode {
+/// The attributes by which verbs make a queue for a polling mode. Only this crate implements it, because all modes are
+/// types of this crate.
+pub trait CqMode: PollMode {
     /// The format of mini-CQEs (`MLX5DV_CQE_RES_FORMAT_*`), if the device compresses completions.
     #[doc(hidden)]
     const FORMAT: Option<u8>;
@@ -255,10 +256,6 @@ pub trait CqMode: PollMode + SealedMode {
         Self: Sized;
 }
 
-/// Restricts [`CqMode`] to the modes that verbs can make.
-pub trait SealedMode {}
-
-impl SealedMode for Standard {}
 impl CqMode for Standard {
     const FORMAT: Option<u8> = None;
 
@@ -267,7 +264,6 @@ impl CqMode for Standard {
     }
 }
 
-impl<F: VerbsFormat> SealedMode for Compressed<F> {}
 impl<F: VerbsFormat> CqMode for Compressed<F> {
     const FORMAT: Option<u8> = Some(F::MLX5DV);
 

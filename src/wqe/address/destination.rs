@@ -1,7 +1,7 @@
 //! The destination of a request whose queue pair does not fix it. Knows no request.
+use crate::sealed::Sealed;
 use crate::transport::{Transport as _, XrcInitiator};
 use crate::types::{DS_BYTES, DciStream, Srqn};
-use crate::wqe::sealed::Sealed;
 use crate::wqe::seg::XrcSeg;
 use crate::wqe::words::be::Be32;
 use crate::wqe::words::ds::DsWords;

@@ -1,9 +1,9 @@
 //! Addresses of datagrams and of dynamic connections: an address vector, which says how to reach a port, and the
 //! number of the queue pair or the target there. Knows no request.
+use crate::sealed::Sealed;
 use crate::transport::{self, Transport as _};
 use crate::types::{DS_BYTES, DcKey, DciStream, Qkey, Qpn};
 use crate::wqe::address::destination::Destination;
-use crate::wqe::sealed::Sealed;
 use crate::wqe::seg::{AV_GRH, BaseAvSeg, DatagramSeg, EXTENDED_AV, GrhAvSeg};
 use crate::wqe::words::be::{Be16, Be32, Be64};
 use crate::wqe::words::ds::DsWords;

@@ -13,10 +13,10 @@
 //! DOCA and today's libmlx5 have no 16-byte atomics. Devices may have larger ones, which are not here.
 use core::fmt;
 
+use crate::sealed::Sealed;
 use crate::wqe::data::{Data, Remote, ToFetch};
 use crate::wqe::operation::Operation;
 use crate::wqe::request::Request;
-use crate::wqe::sealed::Sealed;
 use crate::wqe::seg::{AtomicSeg, Masked128Seg, MaskedAdd32Seg, MaskedSwap32Seg, RaddrSeg};
 use crate::wqe::table::{
     MaskedCompareSwap32, MaskedCompareSwap64, MaskedCompareSwap128, MaskedFetchAdd32, MaskedFetchAdd64,

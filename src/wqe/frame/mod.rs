@@ -1,6 +1,7 @@
 //! Ethernet frames, which raw packet queue pairs send: their first bytes and their options. Knows no queue.
 pub(super) mod header_offsets;
 
+use crate::sealed::Sealed;
 use crate::transport::{InlineL2, InlineMode, MIN_INLINE_HEADERS, RawPacket, Transport as _};
 use crate::types::Ds;
 use crate::wqe::data::ToCarry;
@@ -9,7 +10,6 @@ use crate::wqe::limits::FrameOffload;
 use crate::wqe::opcode::Opcode;
 use crate::wqe::operation::{Operation, Prepared, SupportedOn, whole_ds};
 use crate::wqe::request::{Parts, Request};
-use crate::wqe::sealed::Sealed;
 use crate::wqe::seg::EthSeg;
 use crate::wqe::words::be::{Be16, Be32};
 use crate::wqe::words::ds::DsWords;

@@ -1,3 +1,0 @@
-//! Seals the traits: other crates cannot implement them.
-
-pub trait Sealed {}

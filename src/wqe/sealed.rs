@@ -1,3 +1,0 @@
-//! Seals the traits of this module: a queue relies on their sizes being true.
-
-pub trait Sealed {}
