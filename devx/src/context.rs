@@ -14,7 +14,7 @@ use crate::check::in_range;
 use crate::cmd::{Opcode, Status};
 use crate::error::{CommandError, Error};
 use crate::ffi;
-use crate::mailbox::{Command, Creates, Executes, Inbox, Modifies, Outbox, Queries, Structure, bits};
+use crate::mailbox::{Command, How, List, Structure, bits};
 use crate::told::Told;
 
 /// A device whose firmware accepts commands. Cheap to clone. It stays open as long as any object made from it lives.
@@ -118,27 +118,39 @@ impl Context {
     /// # }
     /// ```
     ///
+    /// A command that is sent in another way ([`Command::HOW`]) does not compile:
+    ///
+    /// ```compile_fail,E0080
+    /// # use blueflame_devx::{Context, Error, cmd};
+    /// let execute: fn(&Context, &cmd::CreateQpIn) -> Result<cmd::CreateQpOut, Error> = Context::execute;
+    /// ```
+    ///
     /// # Errors
     /// [`Error::Opcode`], [`Error::Command`].
     #[doc(alias = "mlx5dv_devx_general_cmd")]
-    pub fn execute<I: Inbox>(&self, inbox: &I) -> Result<<I::Command as Command>::Out, Error>
-    where
-        I::Command: Executes,
-    {
-        self.execute_into(inbox, Structure::zeroed())
+    pub fn execute<C: Command>(&self, inbox: &C) -> Result<C::Out, Error> {
+        let mut outbox = C::Out::zeroed();
+        self.send_general(inbox, outbox.as_bytes_mut())?;
+        Ok(outbox)
     }
 
-    /// As [`execute`](Self::execute), with the caller's outbox: the command's own, or the same with a list behind it
-    /// ([`List::zeroed`](crate::mailbox::List::zeroed)).
+    /// As [`execute`](Self::execute), for an answer with a list behind it. `outbox` is the space for both
+    /// ([`List::zeroed`]).
     ///
     /// # Errors
-    /// As `execute`; [`Error::OutOfRange`] if the outbox is shorter than the command's own.
-    pub fn execute_into<I: Inbox, O: Outbox>(&self, inbox: &I, mut outbox: O) -> Result<O, Error>
-    where
-        I::Command: Executes,
-    {
-        self.send(checked(inbox)?, room_for::<I>(&mut outbox)?)?;
+    /// As `execute`.
+    pub fn execute_into<C: Command, E: Structure>(
+        &self,
+        inbox: &C,
+        mut outbox: List<C::Out, E>,
+    ) -> Result<List<C::Out, E>, Error> {
+        self.send_general(inbox, outbox.as_bytes_mut())?;
         Ok(outbox)
+    }
+
+    fn send_general<C: Command>(&self, inbox: &C, outbox: &mut [u8]) -> Result<(), Error> {
+        const { assert!(matches!(C::HOW, How::Executes), "the command makes, changes or queries something") };
+        self.send(checked(inbox)?, outbox)
     }
 
     /// Sends raw bytes, for commands that this crate does not describe. The first two bytes of `inbox` are the opcode.
@@ -171,10 +183,7 @@ impl Context {
     /// The command may tell the device to write to memory, named by UMEM or by key. This memory stays registered as
     /// long as the object lives, and nothing else uses it meanwhile. The device continues to use it if it refuses to
     /// destroy the object ([`Object::destroy`]).
-    pub unsafe fn create<I: Inbox>(&self, inbox: &I) -> Result<(Object, <I::Command as Command>::Out), Error>
-    where
-        I::Command: Creates,
-    {
+    pub unsafe fn create<C: Command>(&self, inbox: &C) -> Result<(Object, C::Out), Error> {
         self.make(inbox, ())
     }
 
@@ -195,16 +204,10 @@ impl Context {
     ///
     /// # Errors
     /// [`Error::ForeignDevice`], [`Error::Command`].
-    pub(crate) fn make<I: Inbox>(
-        &self,
-        inbox: &I,
-        under: impl Under,
-    ) -> Result<(Object, <I::Command as Command>::Out), Error>
-    where
-        I::Command: Creates,
-    {
+    pub(crate) fn make<C: Command>(&self, inbox: &C, under: impl Under) -> Result<(Object, C::Out), Error> {
+        const { assert!(matches!(C::HOW, How::Creates | How::CreatesOrModifies), "the command makes no object") };
         under.check(self)?;
-        let mut outbox = <I::Command as Command>::Out::zeroed();
+        let mut outbox = C::Out::zeroed();
         let object = self.make_of(checked(inbox)?, outbox.as_bytes_mut(), Box::new(under))?;
         Ok((object, outbox))
     }
@@ -291,23 +294,29 @@ impl Object {
     /// # Errors
     /// [`Error::Command`].
     #[doc(alias = "mlx5dv_devx_obj_query")]
-    pub fn query<I: Inbox>(&self, inbox: &I) -> Result<<I::Command as Command>::Out, Error>
-    where
-        I::Command: Queries,
-    {
-        self.query_into(inbox, Structure::zeroed())
+    pub fn query<C: Command>(&self, inbox: &C) -> Result<C::Out, Error> {
+        let mut outbox = C::Out::zeroed();
+        self.ask(inbox, outbox.as_bytes_mut())?;
+        Ok(outbox)
     }
 
-    /// As [`query`](Self::query), with the caller's outbox.
+    /// As [`query`](Self::query), for an answer with a list behind it. `outbox` is the space for both
+    /// ([`List::zeroed`]).
     ///
     /// # Errors
     /// [`Error::Command`].
-    pub fn query_into<I: Inbox, O: Outbox>(&self, inbox: &I, mut outbox: O) -> Result<O, Error>
-    where
-        I::Command: Queries,
-    {
-        self.call(ffi::mlx5dv_devx_obj_query, checked(inbox)?, room_for::<I>(&mut outbox)?)?;
+    pub fn query_into<C: Command, E: Structure>(
+        &self,
+        inbox: &C,
+        mut outbox: List<C::Out, E>,
+    ) -> Result<List<C::Out, E>, Error> {
+        self.ask(inbox, outbox.as_bytes_mut())?;
         Ok(outbox)
+    }
+
+    fn ask<C: Command>(&self, inbox: &C, outbox: &mut [u8]) -> Result<(), Error> {
+        const { assert!(matches!(C::HOW, How::Queries), "the command queries no object") };
+        self.call(ffi::mlx5dv_devx_obj_query, checked(inbox)?, outbox)
     }
 
     /// Queries by raw bytes, for commands that this crate does not describe.
@@ -331,10 +340,7 @@ impl Object {
     /// As for [`Context::create`]. In addition, the command does not move a queue pair that has queues of this crate
     /// to RESET or to RTS. The queues do not learn of a RESET, and after it the device executes old requests of the
     /// ring again. The memory of these requests may have another owner by then.
-    pub unsafe fn modify<I: Inbox>(&self, inbox: &I) -> Result<<I::Command as Command>::Out, Error>
-    where
-        I::Command: Modifies,
-    {
+    pub unsafe fn modify<C: Command>(&self, inbox: &C) -> Result<C::Out, Error> {
         self.change(inbox)
     }
 
@@ -352,11 +358,9 @@ impl Object {
 
     /// As [`modify`](Self::modify), for methods that know the object. The mailbox names no other object: see
     /// [`change_to`](Self::change_to).
-    pub(crate) fn change<I: Inbox>(&self, inbox: &I) -> Result<<I::Command as Command>::Out, Error>
-    where
-        I::Command: Modifies,
-    {
-        let mut outbox = <I::Command as Command>::Out::zeroed();
+    pub(crate) fn change<C: Command>(&self, inbox: &C) -> Result<C::Out, Error> {
+        const { assert!(matches!(C::HOW, How::Modifies | How::CreatesOrModifies), "the command changes no object") };
+        let mut outbox = C::Out::zeroed();
         self.call(ffi::mlx5dv_devx_obj_modify, checked(inbox)?, outbox.as_bytes_mut())?;
         Ok(outbox)
     }
@@ -365,14 +369,7 @@ impl Object {
     ///
     /// # Errors
     /// [`Error::ForeignDevice`], [`Error::Command`].
-    pub(crate) fn change_to<I: Inbox>(
-        &self,
-        inbox: &I,
-        under: &dyn Under,
-    ) -> Result<<I::Command as Command>::Out, Error>
-    where
-        I::Command: Modifies,
-    {
+    pub(crate) fn change_to<C: Command>(&self, inbox: &C, under: &dyn Under) -> Result<C::Out, Error> {
         under.check(&self.context)?;
         self.change(inbox)
     }
@@ -416,13 +413,12 @@ impl fmt::Debug for dyn Under {
 
 /// The bytes of a mailbox, if its opcode is that of its type. Setters and `as_bytes_mut` can write another opcode, and
 /// the opcode decides whether sending is safe.
-pub(crate) fn checked<I: Inbox>(inbox: &I) -> Result<&[u8], Error> {
+pub(crate) fn checked<C: Command>(inbox: &C) -> Result<&[u8], Error> {
     let bytes = inbox.bytes();
-    let (of, is) = (Opcode(I::Command::OPCODE), Opcode(bits::get(bytes, 0, 16) as u16));
+    let (of, is) = (Opcode(C::OPCODE), Opcode(bits::get(bytes, 0, 16) as u16));
     if of != is {
         return Err(Error::Opcode { of, is });
     }
-    in_range("bytes of an inbox", bytes.len() as u64, I::Command::BYTES as u64..=u64::MAX)?;
     Ok(bytes)
 }
 
@@ -433,14 +429,6 @@ fn headed(inbox: &[u8], outbox: &[u8]) -> Result<(), Error> {
     const HEADER: u64 = 16;
     in_range("bytes of an inbox", inbox.len() as u64, HEADER..=u64::MAX)?;
     in_range("bytes of an outbox", outbox.len() as u64, HEADER..=u64::MAX)
-}
-
-/// The bytes of an outbox with room for the answer of command `I`.
-fn room_for<I: Inbox>(outbox: &mut impl Outbox) -> Result<&mut [u8], Error> {
-    let bytes = outbox.bytes_mut();
-    let least = <<I::Command as Command>::Out as Structure>::BYTES;
-    in_range("bytes of an outbox", bytes.len() as u64, least as u64..=u64::MAX)?;
-    Ok(bytes)
 }
 
 /// The current value of `errno`.

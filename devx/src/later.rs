@@ -9,7 +9,7 @@ use blueflame::verbs::CallError;
 use crate::context::{Context, Object, Under, checked, failure};
 use crate::error::Error;
 use crate::ffi;
-use crate::mailbox::{Command, Inbox, Queries, Structure, bits};
+use crate::mailbox::{Command, How, Structure, bits};
 use crate::memory::last;
 
 /// A channel for answers to asynchronous queries. To wait for it together with other descriptors, poll its descriptor
@@ -37,15 +37,15 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// The outbox of command `I`, which must be the command of the query.
+    /// The outbox of command `C`, which must be the command of the query.
     ///
     /// # Errors
     /// [`Error::Command`] if the firmware refused it.
-    pub fn of<I: Command>(&self) -> Result<I::Out, Error> {
+    pub fn of<C: Command>(&self) -> Result<C::Out, Error> {
         if bits::get(&self.outbox, 0, 8) != 0 {
-            return Err(failure(&I::OPCODE.to_be_bytes(), &self.outbox, libc::EREMOTEIO).into());
+            return Err(failure(&C::OPCODE.to_be_bytes(), &self.outbox, libc::EREMOTEIO).into());
         }
-        Ok(I::Out::copied(&self.outbox))
+        Ok(C::Out::copied(&self.outbox))
     }
 }
 
@@ -66,12 +66,10 @@ impl Answers {
     /// # Errors
     /// [`Error::ForeignDevice`], [`Error::Opcode`], or [`Error::Call`]: the query was not sent.
     #[doc(alias = "mlx5dv_devx_obj_query_async")]
-    pub fn ask<I: Inbox>(&self, object: &Object, inbox: &I, wr_id: u64) -> Result<(), Error>
-    where
-        I::Command: Queries,
-    {
+    pub fn ask<C: Command>(&self, object: &Object, inbox: &C, wr_id: u64) -> Result<(), Error> {
+        const { assert!(matches!(C::HOW, How::Queries), "the command queries no object") };
         object.check(&self.context)?;
-        let (input, len) = (checked(inbox)?, <I::Command as Command>::Out::BYTES);
+        let (input, len) = (checked(inbox)?, C::Out::BYTES);
         self.longest.fetch_max(len, Ordering::Relaxed);
         // SAFETY: object and place are alive; the mailbox is as long as is said.
         let errno = unsafe {

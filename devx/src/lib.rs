@@ -147,5 +147,3 @@ pub use event::{Event, EventChannel, EventType};
 pub use later::{Answer, Answers};
 #[cfg(feature = "device")]
 pub use support::atomics::FetchedOrder;
-#[cfg(feature = "device")]
-pub use support::inline_mode::DevxInlineMode;

@@ -1,115 +1,71 @@
 //! Commands: which answer belongs to which mailbox, and how a mailbox may be sent.
 
-use super::{Description, Element, List, Structure};
+use super::{Description, List, Structure};
 
-/// Restricts the traits of this file to this crate's types: safe calls rely on that.
+/// Restricts [`Command`] to this crate's types: safe calls rely on that.
 pub(crate) mod sealed {
-    /// A command of this crate.
-    pub trait Command {}
-    /// A command, or one with a list.
-    pub trait Inbox {}
-    /// A structure, or one with a list.
-    pub trait Outbox {}
+    /// A command of this crate, alone or with a list behind it.
+    pub trait Sealed {}
 }
 
-/// A mailbox that commands the firmware: a structure whose first 16 bits are the opcode. Only this crate has commands.
-/// Send other bytes by `Context::execute_raw` and similar functions, which are `unsafe`.
+/// A mailbox that commands the firmware: a structure whose first 16 bits are the opcode, alone or with a list behind
+/// it. Only this crate has commands. Send other bytes by `Context::execute_raw` and similar functions, which are
+/// `unsafe`.
 ///
 /// ```compile_fail,E0277
-/// use blueflame_devx::cmd::QueryIssiIn;
-/// use blueflame_devx::mailbox::Inbox;
+/// use blueflame_devx::cmd::QueryIssiOut;
+/// use blueflame_devx::mailbox::{Command, How};
 ///
 /// struct AnyBytes(Vec<u8>);
 ///
-/// impl Inbox for AnyBytes {
-///     type Command = QueryIssiIn;
+/// impl Command for AnyBytes {
+///     type Out = QueryIssiOut;
+///     const OPCODE: u16 = 0x10a;
+///     const HOW: How = How::Executes;
 ///
 ///     fn bytes(&self) -> &[u8] {
 ///         &self.0
 ///     }
 /// }
 /// ```
-pub trait Command: Structure + sealed::Command {
+pub trait Command: sealed::Sealed {
     /// The structure of the answer.
     type Out: Structure;
     /// `MLX5_CMD_OP_*`.
     const OPCODE: u16;
-}
-
-/// An inbox: a [`Command`], alone or with a list behind it.
-pub trait Inbox: sealed::Inbox {
-    /// The command.
-    type Command: Command;
+    /// How the command is sent. Code that sends it in another way does not compile.
+    const HOW: How;
 
     /// The bytes to send.
     fn bytes(&self) -> &[u8];
 }
 
-impl<T: Command> sealed::Inbox for T {}
-impl<T: Command> Inbox for T {
-    type Command = T;
+impl<H: Structure + Command, E: Structure> sealed::Sealed for List<H, E> {}
+impl<H: Structure + Command, E: Structure> Command for List<H, E> {
+    type Out = H::Out;
+    const OPCODE: u16 = H::OPCODE;
+    const HOW: How = H::HOW;
 
     fn bytes(&self) -> &[u8] {
         self.as_bytes()
     }
 }
-
-impl<T: Command, E: Element> sealed::Inbox for List<T, E> {}
-impl<T: Command, E: Element> Inbox for List<T, E> {
-    type Command = T;
-
-    fn bytes(&self) -> &[u8] {
-        self.as_bytes()
-    }
-}
-
-/// An outbox: a structure, alone or with a list behind it.
-pub trait Outbox: sealed::Outbox {
-    /// The bytes for the answer.
-    fn bytes_mut(&mut self) -> &mut [u8];
-}
-
-impl<T: Structure> sealed::Outbox for T {}
-impl<T: Structure> Outbox for T {
-    fn bytes_mut(&mut self) -> &mut [u8] {
-        self.as_bytes_mut()
-    }
-}
-
-impl<T: Structure, E: Element> sealed::Outbox for List<T, E> {}
-impl<T: Structure, E: Element> Outbox for List<T, E> {
-    fn bytes_mut(&mut self) -> &mut [u8] {
-        self.as_bytes_mut()
-    }
-}
-
-/// A command about no object, which makes nothing that must be destroyed: `mlx5dv_devx_general_cmd` sends it.
-pub trait Executes: Command {}
-
-/// A command that makes an object: `mlx5dv_devx_obj_create` sends it, and the kernel knows how the object is destroyed.
-pub trait Creates: Command {}
-
-/// A command that changes an object: `mlx5dv_devx_obj_modify` sends it.
-pub trait Modifies: Command {}
-
-/// A command that queries an object: `mlx5dv_devx_obj_query` sends it.
-pub trait Queries: Command {}
-
-/// A command that may change the whole device: only `Context::execute_raw`, which is `unsafe`, sends it.
-pub trait Controls: Command {}
 
 /// How a command is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum How {
-    /// As one that [`Executes`].
+    /// The command is about no object, and makes nothing that must be destroyed: `mlx5dv_devx_general_cmd` sends it.
     Executes,
-    /// As one that [`Creates`].
+    /// The command makes an object: `mlx5dv_devx_obj_create` sends it, and the kernel knows how the object is
+    /// destroyed.
     Creates,
-    /// As one that [`Modifies`].
+    /// The command changes an object: `mlx5dv_devx_obj_modify` sends it.
     Modifies,
-    /// As one that [`Queries`].
+    /// The command makes an object, or changes an existing one: both calls send it.
+    CreatesOrModifies,
+    /// The command queries an object: `mlx5dv_devx_obj_query` sends it.
     Queries,
-    /// As one that [`Controls`].
+    /// The command may change the whole device: only `Context::execute_raw`, which is `unsafe`, sends it.
     Controls,
 }
 
@@ -137,14 +93,17 @@ macro_rules! commands {
             how: $crate::mailbox::How::$how,
         }),*];
         $(
-        impl $crate::mailbox::sealed::Command for $In {}
+        impl $crate::mailbox::sealed::Sealed for $In {}
 
         impl $crate::mailbox::Command for $In {
             type Out = $Out;
             const OPCODE: u16 = Opcode::$opcode.0;
-        }
+            const HOW: $crate::mailbox::How = $crate::mailbox::How::$how;
 
-        impl $crate::mailbox::$how for $In {}
+            fn bytes(&self) -> &[u8] {
+                <Self as $crate::mailbox::Structure>::as_bytes(self)
+            }
+        }
 
         impl $In {
             /// The command with only its opcode set.

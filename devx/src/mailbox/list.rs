@@ -6,31 +6,7 @@ use core::ops::{Deref, DerefMut};
 
 use super::structure::{Structure, part, part_mut};
 
-/// One element of a list.
-pub trait Element: Sized {
-    /// Bytes of an element, a multiple of 4.
-    const BYTES: usize;
-
-    /// Reads an element of `bytes`, which are [`BYTES`](Self::BYTES).
-    fn read(bytes: &[u8]) -> Self;
-
-    /// Writes the element to `bytes`, which are [`BYTES`](Self::BYTES).
-    fn write(&self, bytes: &mut [u8]);
-}
-
-impl<T: Structure> Element for T {
-    const BYTES: usize = T::BYTES;
-
-    fn read(bytes: &[u8]) -> Self {
-        T::copied(bytes)
-    }
-
-    fn write(&self, bytes: &mut [u8]) {
-        bytes.copy_from_slice(self.as_bytes());
-    }
-}
-
-/// A structure `H` and the list of `E` that follows it. Derefs to the structure.
+/// A structure `H` and the list of structures `E` that follows it. Derefs to the structure.
 #[derive(Clone, PartialEq, Eq)]
 pub struct List<H, E> {
     /// Words, as the structure must be aligned to 4 bytes. They hold bytes as the device sees them.
@@ -38,7 +14,7 @@ pub struct List<H, E> {
     types: PhantomData<(H, E)>,
 }
 
-impl<H: Structure, E: Element> List<H, E> {
+impl<H: Structure, E: Structure> List<H, E> {
     /// The structure with an empty list.
     #[must_use]
     pub fn new(head: &H) -> Self {
@@ -64,7 +40,7 @@ impl<H: Structure, E: Element> List<H, E> {
     pub fn push(&mut self, element: &E) {
         let at = self.words.len() * 4;
         self.words.resize(self.words.len() + E::BYTES / 4, 0);
-        element.write(&mut self.as_bytes_mut()[at..]);
+        self.as_bytes_mut()[at..].copy_from_slice(element.as_bytes());
     }
 
     /// How many elements the list has.
@@ -81,7 +57,7 @@ impl<H: Structure, E: Element> List<H, E> {
 
     /// The elements.
     pub fn iter(&self) -> impl Iterator<Item = E> + '_ {
-        self.as_bytes()[H::BYTES..].chunks_exact(E::BYTES).map(E::read)
+        self.as_bytes()[H::BYTES..].chunks_exact(E::BYTES).map(E::copied)
     }
 
     /// All bytes, structure and list.
@@ -98,7 +74,7 @@ impl<H: Structure, E: Element> List<H, E> {
     }
 }
 
-impl<H: Structure, E: Element> Extend<E> for List<H, E> {
+impl<H: Structure, E: Structure> Extend<E> for List<H, E> {
     fn extend<I: IntoIterator<Item = E>>(&mut self, elements: I) {
         for element in elements {
             self.push(&element);
@@ -106,7 +82,7 @@ impl<H: Structure, E: Element> Extend<E> for List<H, E> {
     }
 }
 
-impl<H: Structure, E: Element> Deref for List<H, E> {
+impl<H: Structure, E: Structure> Deref for List<H, E> {
     type Target = H;
 
     fn deref(&self) -> &H {
@@ -116,14 +92,14 @@ impl<H: Structure, E: Element> Deref for List<H, E> {
     }
 }
 
-impl<H: Structure, E: Element> DerefMut for List<H, E> {
+impl<H: Structure, E: Structure> DerefMut for List<H, E> {
     fn deref_mut(&mut self) -> &mut H {
         // SAFETY: as above.
         unsafe { part_mut(self.as_bytes_mut(), 0) }
     }
 }
 
-impl<H: Structure + fmt::Debug, E: Element + fmt::Debug> fmt::Debug for List<H, E> {
+impl<H: Structure + fmt::Debug, E: Structure + fmt::Debug> fmt::Debug for List<H, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Debug::fmt(&**self, f)?;
         f.write_str(" + ")?;

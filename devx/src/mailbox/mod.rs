@@ -30,10 +30,10 @@ mod list;
 mod structure;
 mod value;
 
-pub use command::{Command, CommandInfo, Controls, Creates, Executes, How, Inbox, Modifies, Outbox, Queries};
+pub use command::{Command, CommandInfo, How};
 pub(crate) use command::{commands, sealed};
 pub use describe::{Bytes, Description, Field, Part};
-pub use list::{Element, List};
+pub use list::List;
 pub use structure::Structure;
 pub(crate) use structure::{fitting, part, part_mut, structures};
 pub use value::Value;

@@ -12,7 +12,7 @@ use blueflame::types::Qpn;
 use super::cq::{Cq, OBJECT};
 use crate::context::{Context, Object, Under};
 use crate::error::Error;
-use crate::mailbox::{Command, Creates, Inbox};
+use crate::mailbox::Command;
 
 /// Returns an error for the queue of another handle: safe code can exchange the queues in two [`Owned`].
 pub(super) fn whole(cq: &dyn AnyCq<Cq>) -> Result<&Cq, Error> {
@@ -48,23 +48,17 @@ fn counted(cq: &Cq, flow_tags: bool) -> Result<Receiver, Error> {
 /// Attempts to make an object whose number has no completions left in the queues.
 const TRIES: usize = 16;
 
-/// The answer to the command of a mailbox.
-type Out<I> = <<I as Inbox>::Command as Command>::Out;
-
 /// Makes objects until one has a number without completions in the queues. Old completions would pass for its own.
 ///
 /// # Errors
 /// [`Error::StaleCompletions`] after so many attempts, or a failed call.
-pub(super) fn make_fresh<I: Inbox>(
+pub(super) fn make_fresh<C: Command>(
     context: &Context,
-    inbox: &I,
+    inbox: &C,
     under: &Arc<impl Under>,
     cqs: [&dyn AnyCq<Cq>; 2],
-    number: impl Fn(&Out<I>) -> Qpn,
-) -> Result<(Object, Out<I>), Error>
-where
-    I::Command: Creates,
-{
+    number: impl Fn(&C::Out) -> Qpn,
+) -> Result<(Object, C::Out), Error> {
     // Usually both are the same queue, which needs one search only.
     let cqs = &cqs[..if cqs[0].any_id() == cqs[1].any_id() { 1 } else { 2 }];
     let mut unfit = Vec::new();

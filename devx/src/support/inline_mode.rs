@@ -1,6 +1,6 @@
 //! The headers that frames must have inline.
 
-use blueflame::transport::{InlineIp, InlineL2, InlineMode, InlineNone, InlineTcpUdp};
+use blueflame::transport::{InlineLayers, InlineMode};
 
 use crate::caps::CapMode;
 use crate::check::in_range;
@@ -8,23 +8,19 @@ use crate::cmd::{InlineModeSource, MinInlineMode, PerProtocolNetworkingOffloadCa
 use crate::context::Context;
 use crate::error::Error;
 
-/// A mode of the data path, and its number in contexts.
-pub trait DevxInlineMode: InlineMode {
-    /// The number.
-    const MODE: MinInlineMode;
-}
-
-impl DevxInlineMode for InlineNone {
-    const MODE: MinInlineMode = MinInlineMode::NONE;
-}
-impl DevxInlineMode for InlineL2 {
-    const MODE: MinInlineMode = MinInlineMode::L2;
-}
-impl DevxInlineMode for InlineIp {
-    const MODE: MinInlineMode = MinInlineMode::IP;
-}
-impl DevxInlineMode for InlineTcpUdp {
-    const MODE: MinInlineMode = MinInlineMode::TCP_UDP;
+/// The number of a mode of inline headers in contexts.
+impl From<InlineLayers> for MinInlineMode {
+    fn from(layers: InlineLayers) -> Self {
+        match layers {
+            InlineLayers::None => Self::NONE,
+            InlineLayers::L2 => Self::L2,
+            InlineLayers::Ip => Self::IP,
+            InlineLayers::TcpUdp => Self::TCP_UDP,
+            InlineLayers::InnerL2 => Self::INNER_L2,
+            InlineLayers::InnerIp => Self::INNER_IP,
+            InlineLayers::InnerTcpUdp => Self::INNER_TCP_UDP,
+        }
+    }
 }
 
 impl Context {
@@ -52,10 +48,10 @@ impl Context {
     ///
     /// If the capability is `VPORT_CONTEXT`, drivers write the port's mode to the field. Otherwise they leave it 0
     /// (Linux `en_main.c`, `mlx5e_create_sq`; DPDK `drivers/common/mlx5/mlx5_devx_cmds.c`, `vport_inline_mode`).
-    pub(crate) fn inline_mode_of<M: DevxInlineMode>(&self) -> Result<MinInlineMode, Error> {
+    pub(crate) fn inline_mode_of<M: InlineMode>(&self) -> Result<MinInlineMode, Error> {
         let needed = self.min_inline_mode()?;
         let most = MinInlineMode::INNER_TCP_UDP.0.into();
-        in_range("inline mode of a send queue", M::MODE.0, needed.0.into()..=most)?;
+        in_range("inline mode of a send queue", MinInlineMode::from(M::LAYERS).0, needed.0.into()..=most)?;
         let counts = self.inline_mode_source()? == InlineModeSource::VPORT_CONTEXT;
         Ok(if counts { needed } else { MinInlineMode::NONE })
     }

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use blueflame::queue::Done;
-use blueflame::transport::{InlineIp, InlineL2, InlineNone, InlineTcpUdp};
+use blueflame::transport::{InlineIp, InlineL2, InlineMode, InlineNone, InlineTcpUdp};
 use blueflame::types::WrId;
 use blueflame::verbs::device::LinkLayer;
 use blueflame::wqe;
@@ -19,7 +19,7 @@ use blueflame_devx::object::{
     Destination, FlowCounter, FlowGroup, FlowRule, FlowTable, GeneralObject, MatchCriteria, Psv, QCounter, Rqt, Rss,
     SharedReceives, Tir, Tis, TransportDomain, Uar, UarKind,
 };
-use blueflame_devx::{CapMode, DevxInlineMode, Error, cmd};
+use blueflame_devx::{CapMode, Error, cmd};
 
 use crate::end::Ground;
 use crate::ground::ground;
@@ -145,7 +145,7 @@ fn registers_without_blueflame_are_dedicated_where_libmlx5_has_them() {
 }
 
 /// Tries to make a send queue of frames with the headers of `M` inline.
-fn send_queue<M: DevxInlineMode>(ground: &Ground, tis: &Tis) -> Result<MinInlineMode, Error> {
+fn send_queue<M: InlineMode>(ground: &Ground, tis: &Tis) -> Result<MinInlineMode, Error> {
     let uar = Uar::new(&ground.context)?;
     let cq = ground.rings.completion_queue(uar.page(), 512).build()?;
     let sq = ground.pd.send_queue::<M>(&ground.rings, &cq, tis, uar, 16)?;

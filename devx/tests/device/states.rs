@@ -11,7 +11,7 @@ use blueflame::verbs::{Access, Path, Pool};
 use blueflame::{Sge, transport, wqe};
 use blueflame_devx::Error;
 use blueflame_devx::cmd::{Opcode, QpcState, Rts2sqdQpIn, Sqd2rtsQpIn, Status};
-use blueflame_devx::mailbox::{Inbox, Modifies};
+use blueflame_devx::mailbox::Command;
 use blueflame_devx::object::{DevxTransport, Qp};
 
 use crate::end::{End, connected};
@@ -84,10 +84,7 @@ fn a_send_queue_that_failed_sends_again() {
 }
 
 /// Sends a command that user space may not send.
-fn refused_by_the_kernel<I: Inbox>(qp: &Qp, inbox: &I, opcode: Opcode)
-where
-    I::Command: Modifies,
-{
+fn refused_by_the_kernel<C: Command>(qp: &Qp, inbox: &C, opcode: Opcode) {
     // SAFETY: no command takes it to RESET or, from RTS, to a state that its queues do not know.
     let Err(Error::Command(error)) = (unsafe { qp.object().modify(inbox) }).map(drop) else { panic!("not refused") };
     assert_eq!((error.opcode, error.status, error.errno), (opcode, Status::OK, libc::EINVAL), "{error}");

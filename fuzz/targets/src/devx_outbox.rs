@@ -7,7 +7,7 @@ use blueflame_devx::cmd::{
     AtomicCaps, CmdHcaCap, CmdHcaCap2, CryptoCaps, FlowTableNicCap, OdpCap, PerProtocolNetworkingOffloadCaps, QosCap,
     QueryFlowCounterOut, QueryQpOut, RoceCap, STRUCTURES, TrafficCounter,
 };
-use blueflame_devx::mailbox::{Description, List, Outbox, Structure};
+use blueflame_devx::mailbox::{Description, List, Structure};
 use blueflame_devx::{Capabilities, parse_capabilities};
 
 input_struct! {
@@ -56,7 +56,7 @@ pub fn run(input: &Input) {
 
     let counters = bytes.len() / 16;
     let mut list = List::<QueryFlowCounterOut, TrafficCounter>::zeroed(counters);
-    let place = list.bytes_mut();
+    let place = list.as_bytes_mut();
     let len = place.len().min(bytes.len());
     place[..len].copy_from_slice(&bytes[..len]);
     assert_eq!((list.iter().count(), list.len()), (counters, counters));

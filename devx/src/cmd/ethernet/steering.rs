@@ -1,7 +1,7 @@
 //! Flow tables, groups and rules.
 
 use crate::cmd::{FteMatchParam, Opcode, Status};
-use crate::mailbox::{Modifies, commands, names, structures};
+use crate::mailbox::{commands, names, structures};
 
 names! {
     /// The traffic that a flow table sees (`table_type`; Linux `include/linux/mlx5/fs.h`, `enum fs_flow_table_type`).
@@ -266,9 +266,6 @@ commands! {
     ModifyFlowTableIn => ModifyFlowTableOut, MODIFY_FLOW_TABLE, Modifies;
     CreateFlowGroupIn => CreateFlowGroupOut, CREATE_FLOW_GROUP, Creates;
     QueryFlowGroupIn => QueryFlowGroupOut, QUERY_FLOW_GROUP, Queries;
-    SetFteIn => SetFteOut, SET_FLOW_TABLE_ENTRY, Creates;
+    SetFteIn => SetFteOut, SET_FLOW_TABLE_ENTRY, CreatesOrModifies;
     QueryFteIn => QueryFteOut, QUERY_FLOW_TABLE_ENTRY, Queries;
 }
-
-// SET_FLOW_TABLE_ENTRY also changes a rule: it is the only command that is sent in two ways.
-impl Modifies for SetFteIn {}

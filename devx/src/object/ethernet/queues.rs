@@ -9,7 +9,7 @@ use blueflame::queue::recv::RqParts;
 use blueflame::queue::send::{SqParts, WqeRecord};
 use blueflame::queue::striding::StridedMemory;
 use blueflame::queue::{AnyCq, Owned, RecvQueue, SendQueue};
-use blueflame::transport::RawPacket;
+use blueflame::transport::{InlineMode, RawPacket};
 use blueflame::types::{Qpn, SqPi, WQEBB_BYTES, Wqebbs};
 
 use super::pacing::PacketPacing;
@@ -28,7 +28,6 @@ use crate::object::pd::Pd;
 use crate::object::shadow::Shadow;
 use crate::object::uar::Uar;
 use crate::support::ask::at_least;
-use crate::support::inline_mode::DevxInlineMode;
 use crate::support::{strides, timestamps};
 
 /// Handle of a send queue outside of queue pairs. Cheap to clone.
@@ -87,7 +86,7 @@ impl Pd {
     /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Foreign`] if `cq` is the queue of another handle,
     /// [`Error::CqRoom`], [`Error::StaleCompletions`], [`Error::ForeignDevice`], [`Error::Command`], or no memory for
     /// the ring.
-    pub fn send_queue<M: DevxInlineMode>(
+    pub fn send_queue<M: InlineMode>(
         &self,
         rings: &ThreadRings,
         cq: &dyn AnyCq<Cq>,

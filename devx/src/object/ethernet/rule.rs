@@ -10,7 +10,7 @@ use crate::cmd::{
 };
 use crate::context::{Context, Object, Under};
 use crate::error::Error;
-use crate::mailbox::{Element, List, Structure};
+use crate::mailbox::{List, Structure};
 use crate::object::simple::FlowCounter;
 
 /// Where a rule sends packets.
@@ -68,30 +68,6 @@ impl Under for Kept {
     }
 }
 
-/// An entry of the list behind a rule: destinations, then counters, all equally long.
-enum Entry {
-    To(DestFormatStruct),
-    Count(FlowCounterList),
-}
-
-impl Element for Entry {
-    const BYTES: usize = {
-        assert!(<DestFormatStruct as Structure>::BYTES == <FlowCounterList as Structure>::BYTES);
-        <DestFormatStruct as Structure>::BYTES
-    };
-
-    fn read(bytes: &[u8]) -> Self {
-        Self::To(DestFormatStruct::copied(bytes))
-    }
-
-    fn write(&self, bytes: &mut [u8]) {
-        bytes.copy_from_slice(match self {
-            Self::To(entry) => entry.as_bytes(),
-            Self::Count(entry) => entry.as_bytes(),
-        });
-    }
-}
-
 /// The actions of a rule on a packet (`flow_context.action`; Linux `MLX5_FLOW_CONTEXT_ACTION_*`).
 mod action {
     pub(super) const DROP: u16 = 1 << 1;
@@ -112,10 +88,10 @@ fn entry(
     (tag, value): (u32, &FteMatchParam),
     to: &[Destination<'_>],
     counter: Option<&Arc<FlowCounter>>,
-) -> Result<List<SetFteIn, Entry>, Error> {
+) -> Result<List<SetFteIn, DestFormatStruct>, Error> {
     in_range("destinations of a rule", to.len() as u64, 0..=64)?;
     let (group, table) = (&place.group, place.group.table());
-    let mut inbox = List::<SetFteIn, Entry>::new(&SetFteIn::new());
+    let mut inbox = List::<SetFteIn, DestFormatStruct>::new(&SetFteIn::new());
     inbox.set_table_type(table.kind()).set_table_id(table.id()).set_flow_index(place.index);
     let rule = inbox.flow_context_mut();
     let does = if to.is_empty() { action::DROP } else { action::FWD_DEST };
@@ -135,12 +111,14 @@ fn entry(
                 entry.set_destination_type(DestinationType::FLOW_TABLE).set_destination_id(table.id());
             }
         }
-        inbox.push(&Entry::To(entry));
+        inbox.push(&entry);
     }
     if let Some(counter) = counter {
         let mut entry = FlowCounterList::zeroed();
         entry.set_flow_counter_id(counter.id());
-        inbox.push(&Entry::Count(entry));
+        // The counter follows the destinations, in an entry of the same length.
+        const { assert!(FlowCounterList::BYTES == DestFormatStruct::BYTES) };
+        inbox.push(&DestFormatStruct::copied(entry.as_bytes()));
     }
     Ok(inbox)
 }
@@ -218,32 +196,15 @@ impl FlowRule {
         let mut inbox = QueryFteIn::new();
         inbox.set_table_type(table.kind()).set_table_id(table.id()).set_flow_index(self.place.index);
         let listed = self.to.lock().unwrap_or_else(PoisonError::into_inner).len() + usize::from(self.counter.is_some());
-        let outbox = self.object.query_into(&inbox, List::<QueryFteOut, Listed>::zeroed(listed))?;
+        let outbox = self.object.query_into(&inbox, List::<QueryFteOut, DestFormatStruct>::zeroed(listed))?;
         let context = outbox.flow_context();
         let (to, counters) = (context.destination_list_size() as usize, context.flow_counter_list_size() as usize);
         Ok(FlowRuleContext {
             context: context.clone(),
-            to: outbox.iter().take(to).map(|Listed(bytes)| DestFormatStruct::copied(&bytes)).collect(),
+            to: outbox.iter().take(to).collect(),
             counters: (outbox.iter().skip(to).take(counters))
-                .map(|Listed(bytes)| FlowCounterList::copied(&bytes).flow_counter_id())
+                .map(|entry| FlowCounterList::copied(entry.as_bytes()).flow_counter_id())
                 .collect(),
         })
-    }
-}
-
-/// An entry of an answer. Only its place tells whether it is a destination or a counter.
-struct Listed([u8; <Entry as Element>::BYTES]);
-
-impl Element for Listed {
-    const BYTES: usize = <Entry as Element>::BYTES;
-
-    fn read(bytes: &[u8]) -> Self {
-        let mut entry = [0; <Entry as Element>::BYTES];
-        entry.copy_from_slice(bytes);
-        Self(entry)
-    }
-
-    fn write(&self, bytes: &mut [u8]) {
-        bytes.copy_from_slice(&self.0);
     }
 }

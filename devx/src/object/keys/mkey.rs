@@ -11,7 +11,7 @@ use crate::check::in_range;
 use crate::cmd::{AccessMode, CreateMkeyIn, CreateMkeyOut, Klm, Mkc, QueryMkeyIn};
 use crate::context::{Context, Object, Under};
 use crate::error::Error;
-use crate::mailbox::{Inbox, List};
+use crate::mailbox::{Command, List};
 use crate::memory::Umem;
 use crate::object::pd::Pd;
 use crate::support::ask::{at_least, has};
@@ -139,15 +139,15 @@ impl Mkey {
         Self::make(pd, &inbox, key, keys, 0, len)
     }
 
-    fn make<I: Inbox<Command = CreateMkeyIn>>(
+    fn make<C: Command<Out = CreateMkeyOut>>(
         pd: &Pd,
-        inbox: &I,
+        inbox: &C,
         variant: u8,
         under: impl Under,
         start: u64,
         len: u64,
     ) -> Result<Self, Error> {
-        let (object, out): (_, CreateMkeyOut) = pd.context().make(inbox, (under, pd.clone()))?;
+        let (object, out) = pd.context().make(inbox, (under, pd.clone()))?;
         let key = out.mkey_index() << 8 | u32::from(variant);
         Ok(Self { handle: Arc::new(Handle { object, key, start, len }) })
     }

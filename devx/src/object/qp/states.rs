@@ -14,7 +14,7 @@ use crate::cmd::{
     Rtr2rtsQpIn, Rts2rtsQpIn, ServiceType, Status,
 };
 use crate::error::Error;
-use crate::mailbox::{Inbox, List, Modifies, Structure};
+use crate::mailbox::{Command, List, Structure};
 
 /// Parts of a context that a transition may change but need not (`opt_param_mask`; Linux `include/linux/mlx5/qp.h`,
 /// `enum mlx5_qp_optpar`).
@@ -190,10 +190,7 @@ impl Qp {
     }
 
     /// Sends a command that changes the state.
-    pub(super) fn transition<I: Inbox>(&self, inbox: &I, to: QpcState) -> Result<(), Error>
-    where
-        I::Command: Modifies,
-    {
+    pub(super) fn transition<C: Command>(&self, inbox: &C, to: QpcState) -> Result<(), Error> {
         let is_unknown = self.changing();
         if *is_unknown && to != QpcState::ERR {
             return Err(Error::ResetUnknown { qpn: self.qpn() });
@@ -201,10 +198,7 @@ impl Qp {
         self.command(inbox, to)
     }
 
-    fn command<I: Inbox>(&self, inbox: &I, to: QpcState) -> Result<(), Error>
-    where
-        I::Command: Modifies,
-    {
+    fn command<C: Command>(&self, inbox: &C, to: QpcState) -> Result<(), Error> {
         let Err(error) = self.object().change(inbox) else { return Ok(()) };
         // The firmware reports that the state is wrong, but not the actual state.
         match &error {
