@@ -8,7 +8,7 @@ mod c_header;
 
 use std::mem::offset_of;
 
-use blueflame::cq::compressed::{Checksum, ChecksumStride, Hash, VerbsFormat};
+use blueflame::cq::compressed::{Checksum, ChecksumStride, Hash, MiniFormat};
 use blueflame::verbs::ffi;
 use blueflame::wqe::seg::{DatagramSeg, EXTENDED_AV};
 
@@ -296,9 +296,9 @@ fn table() -> Table {
         ("MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK", ffi::MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK),
         ("MLX5DV_CONTEXT_MASK_CQE_COMPRESION", ffi::MLX5DV_CONTEXT_MASK_CQE_COMPRESION),
         ("MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE", ffi::MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE),
-        ("MLX5DV_CQE_RES_FORMAT_HASH", Hash::MLX5DV.into()),
-        ("MLX5DV_CQE_RES_FORMAT_CSUM", Checksum::MLX5DV.into()),
-        ("MLX5DV_CQE_RES_FORMAT_CSUM_STRIDX", ChecksumStride::MLX5DV.into()),
+        ("MLX5DV_CQE_RES_FORMAT_HASH", Hash::MLX5DV.map_or(0, Into::into)),
+        ("MLX5DV_CQE_RES_FORMAT_CSUM", Checksum::MLX5DV.map_or(0, Into::into)),
+        ("MLX5DV_CQE_RES_FORMAT_CSUM_STRIDX", ChecksumStride::MLX5DV.map_or(0, Into::into)),
         ("MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE", ffi::MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE),
         ("MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS", ffi::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS),
         ("MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE", ffi::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE.into()),

@@ -8,7 +8,7 @@
 
 use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6};
 
-use blueflame::packet::{self, HasSequence, Host, Kind, Packet, PacketError, Tagged, Tcp4, Tcp6, Udp4, Udp6};
+use blueflame::packet::{self, Host, Kind, Packet, PacketError, Tagged, Tcp4, Tcp6, Udp4, Udp6};
 use etherparse::err::packet::SliceError;
 use etherparse::{NetSlice, PacketBuilder, SlicedPacket, TcpSlice, TransportSlice};
 use proptest::prelude::*;
@@ -157,7 +157,7 @@ fn any_changes<K: Kind, const N: usize>(mut packet: Packet<K, N>, changes: &[Cha
     packet
 }
 
-fn numbers<K: HasSequence, const N: usize>(packet: &mut Packet<K, N>, (numbers, window, flags): ([u32; 2], u16, u8)) {
+fn numbers<K: Kind, const N: usize>(packet: &mut Packet<K, N>, (numbers, window, flags): ([u32; 2], u16, u8)) {
     let payload = packet.payload().to_vec();
     packet.set_sequence(numbers[0]);
     packet.set_acknowledgement(numbers[1]);

@@ -3,13 +3,13 @@ use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
-use super::compressed::{Expand, Expander, Layout, MiniFormat, RingAt};
+use super::compressed::{Expand, Layout, MiniFormat, RingAt};
 use super::cqe::view::{Cqe, CqeCopy, CqeView};
 use super::error::completion::CqError;
 use super::handled::Handled;
 use super::id::CqId;
 use super::initial;
-use super::mode::{Compressed, PollMode, Publish, Publishing, Standard};
+use super::mode::{Compressed, PollMode, Publish, Standard};
 use super::parts::CqParts;
 use super::ring::{Place, Ring};
 use crate::arch;
@@ -171,8 +171,20 @@ impl<M: PollMode<Compression = ()>> CompletionQueue<M> {
     /// retiring one gives back the memory of requests that the device still executes.
     #[must_use]
     pub unsafe fn compressed<F: MiniFormat, L: Layout>(self) -> CompletionQueue<Compressed<F, L, M>> {
+        // SAFETY: the caller's promise.
+        unsafe { self.made_for() }
+    }
+
+    /// The same queue, which was made for mode `N`.
+    ///
+    /// # Safety
+    /// As for [`compressed`](Self::compressed), if completions are compressed in mode `N`. As for
+    /// [`with_mode_unchecked`](Self::with_mode_unchecked), too.
+    #[doc(hidden)]
+    #[must_use]
+    pub unsafe fn made_for<N: PollMode>(self) -> CompletionQueue<N> {
         let Self { next, ring, expander: (), arm_sn, dbrec, arm_doorbell, cqn, id, mode: PhantomData } = self;
-        let expander = Expander::new(&RingAt { ring: &ring, next });
+        let expander = N::Compression::new(&RingAt { ring: &ring, next });
         CompletionQueue { next, ring, expander, arm_sn, dbrec, arm_doorbell, cqn, id, mode: PhantomData }
     }
 }
@@ -191,17 +203,21 @@ impl<M: PollMode> CompletionQueue<M> {
     ///
     /// The mode that never tells the device the consumer index needs a promise:
     ///
-    /// ```compile_fail,E0277
+    /// ```compile_fail,E0080
     /// use blueflame::CompletionQueue;
     /// use blueflame::cq::mode::NoOverrun;
     ///
     /// fn careless(cq: CompletionQueue) -> CompletionQueue<NoOverrun> {
     ///     cq.with_mode()
     /// }
+    /// # let _ = careless as fn(_) -> _;
     /// ```
     #[must_use]
-    pub fn with_mode<N: Publishing<Compression = M::Compression>>(self) -> CompletionQueue<N> {
-        // SAFETY: the device is told the consumer index.
+    pub fn with_mode<N: PollMode<Compression = M::Compression>>(self) -> CompletionQueue<N> {
+        const {
+            assert!(!matches!(N::PUBLISH, Publish::Never), "the mode never tells the device the consumer index");
+        }
+        // SAFETY: the device is told the consumer index, as asserted.
         unsafe { self.with_mode_unchecked() }
     }
 

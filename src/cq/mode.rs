@@ -18,16 +18,6 @@ pub trait PollMode: Sealed {
     type Compression: Expand;
 }
 
-/// A mode that tells the device the consumer index by itself, so that the device knows in time when the queue is full.
-/// All modes do this except [`NoOverrun`], and modes built on it without [`OncePerCall`].
-pub trait Publishing: PollMode {}
-
-impl Publishing for Standard {}
-impl Publishing for Conservative {}
-impl<M: PollMode> Publishing for OncePerCall<M> {}
-impl<M: Publishing, const AHEAD: usize> Publishing for Prefetch<M, AHEAD> {}
-impl<F: MiniFormat, L: Layout, M: Publishing<Compression = ()>> Publishing for Compressed<F, L, M> {}
-
 /// When the device is told how far it may write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Publish {
@@ -35,7 +25,8 @@ pub enum Publish {
     Each,
     /// Once at the end of a poll call.
     Call,
-    /// By [`publish`](super::CompletionQueue::publish) only.
+    /// By [`publish`](super::CompletionQueue::publish) only: [`NoOverrun`], and modes built on it without
+    /// [`OncePerCall`].
     Never,
 }
 

@@ -60,6 +60,9 @@ pub trait Kind: Sealed + Copy {
     /// The addresses.
     type Socket: Socket;
 
+    /// TCP's options: an array of bytes, empty for UDP.
+    type Options: AsRef<[u8]> + Copy;
+
     /// Whether the frame has a VLAN tag.
     const TAGGED: bool;
 
@@ -86,6 +89,7 @@ pub struct Udp<S>(PhantomData<S>);
 impl<S> Sealed for Udp<S> {}
 impl<S: Socket> Kind for Udp<S> {
     type Socket = S;
+    type Options = [u8; 0];
     const TAGGED: bool = false;
     const PROTOCOL: u8 = 17;
     const TRANSPORT_HEADER: usize = 8;
@@ -98,6 +102,7 @@ pub struct Tcp<S, const OPTIONS: usize = 0>(PhantomData<S>);
 impl<S, const OPTIONS: usize> Sealed for Tcp<S, OPTIONS> {}
 impl<S: Socket, const OPTIONS: usize> Kind for Tcp<S, OPTIONS> {
     type Socket = S;
+    type Options = [u8; OPTIONS];
     const TAGGED: bool = false;
     const PROTOCOL: u8 = 6;
     const TRANSPORT_HEADER: usize = {
@@ -113,22 +118,10 @@ pub struct Tagged<K>(PhantomData<K>);
 impl<K> Sealed for Tagged<K> {}
 impl<K: Kind> Kind for Tagged<K> {
     type Socket = K::Socket;
+    type Options = K::Options;
     const TAGGED: bool = true;
     const PROTOCOL: u8 = K::PROTOCOL;
     const TRANSPORT_HEADER: usize = K::TRANSPORT_HEADER;
-}
-
-/// A kind whose transport is TCP, with its options.
-pub trait HasSequence: Kind {
-    /// The options' bytes: an array.
-    type Options: AsRef<[u8]> + Copy;
-}
-
-impl<S: Socket, const OPTIONS: usize> HasSequence for Tcp<S, OPTIONS> {
-    type Options = [u8; OPTIONS];
-}
-impl<K: HasSequence> HasSequence for Tagged<K> {
-    type Options = K::Options;
 }
 
 /// A UDP datagram over IPv4.

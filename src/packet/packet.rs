@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use core::net::{IpAddr, SocketAddrV4};
 
 use super::error::PacketError;
-use super::kind::{HasSequence, Kind, Socket};
+use super::kind::{Kind, Socket};
 use super::lanes::Lanes;
 use super::parse::{IPV4, IPV6, TCP, UDP, VLAN};
 use super::sum::{Change, Sum};
@@ -403,40 +403,55 @@ impl<K: Kind, const N: usize> Packet<super::Tagged<K>, N> {
     }
 }
 
-impl<K: HasSequence, const N: usize> Packet<K, N> {
+/// TCP's own fields. With a kind whose transport is UDP, these functions do not compile:
+///
+/// ```compile_fail,E0080
+/// use blueflame::packet::{Packet, Udp4};
+///
+/// let _: fn(&Packet<Udp4, 98>) -> u32 = Packet::sequence;
+/// ```
+impl<K: Kind, const N: usize> Packet<K, N> {
+    const IS_TCP: () = assert!(K::PROTOCOL == TCP, "only TCP has such fields");
+
     /// TCP's sequence number: that of the first byte of the payload.
     #[inline(always)]
     #[must_use]
     pub fn sequence(&self) -> u32 {
+        const { Self::IS_TCP };
         u32::from_be_bytes(self.get(K::TRANSPORT + 4))
     }
 
     /// Sets TCP's sequence number.
     #[inline(always)]
     pub fn set_sequence(&mut self, sequence: u32) {
+        const { Self::IS_TCP };
         self.set_transport(K::TRANSPORT + 4, sequence.to_be_bytes());
     }
 
     /// Sets TCP's acknowledgement number.
     #[inline(always)]
     pub fn set_acknowledgement(&mut self, acknowledgement: u32) {
+        const { Self::IS_TCP };
         self.set_transport(K::TRANSPORT + 8, acknowledgement.to_be_bytes());
     }
 
     /// Sets TCP's flags, 8 bits: FIN 1, SYN 2, RST 4, PSH 8, ACK 0x10, URG 0x20, ECE 0x40, CWR 0x80.
     pub fn set_flags(&mut self, flags: u8) {
+        const { Self::IS_TCP };
         self.set_transport(K::TRANSPORT + 12, [((K::TRANSPORT_HEADER / 4) << 4) as u8, flags]);
     }
 
     /// Sets TCP's window field, in units of the connection's window scale.
     #[inline(always)]
     pub fn set_window(&mut self, window: u16) {
+        const { Self::IS_TCP };
         self.set_transport(K::TRANSPORT + 14, window.to_be_bytes());
     }
 
     /// Sets TCP's options.
     #[inline(always)]
     pub fn set_options(&mut self, options: &K::Options) {
+        const { Self::IS_TCP };
         let (options, at) = (options.as_ref(), K::TRANSPORT + 20);
         if let Some(old) = self.frame.bytes.get(at..at + options.len()) {
             self.segment = self.segment.changed(Change::of_sums(Sum::of(old), Sum::of(options)));

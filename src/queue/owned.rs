@@ -7,7 +7,7 @@ use core::ops::{Deref, DerefMut};
 use super::owning::queues::Holds;
 use crate::cq::CompletionQueue;
 use crate::cq::compressed::{Layout, MiniFormat};
-use crate::cq::mode::{Compressed, PollMode, Publishing};
+use crate::cq::mode::{Compressed, PollMode};
 
 /// A queue of this crate together with the object under it. It derefs to the queue. It keeps the object alive, and
 /// everything that the object needs. `H` is the object's handle; clone it for set-up calls. `verbs` makes such queues.
@@ -75,7 +75,7 @@ impl<Q, H> Owned<Q, H> {
 impl<M: PollMode, H> Owned<CompletionQueue<M>, H> {
     /// [`CompletionQueue::with_mode`].
     #[must_use]
-    pub fn with_mode<N: Publishing<Compression = M::Compression>>(self) -> Owned<CompletionQueue<N>, H> {
+    pub fn with_mode<N: PollMode<Compression = M::Compression>>(self) -> Owned<CompletionQueue<N>, H> {
         self.map(CompletionQueue::with_mode, CompletionQueue::ring_addr)
     }
 

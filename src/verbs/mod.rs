@@ -111,7 +111,7 @@ pub use connect::handshake;
 pub use connect::path::Path;
 pub use connect::route::Route;
 pub use cq::channel::{CompletionChannel, CqEvent};
-pub use cq::queue::{Cq, CqBuilder, CqMode, OwnedCq};
+pub use cq::queue::{Cq, CqBuilder, OwnedCq};
 pub use device::open::{Device, OpenOptions, device_names};
 pub use domain::protection::ProtectionDomain;
 pub use domain::thread::ThreadDomain;

@@ -4,7 +4,7 @@
 
 use std::os::fd::{AsFd, AsRawFd};
 
-use blueflame::cq::compressed::{Checksum, ChecksumStride, Hash, VerbsFormat};
+use blueflame::cq::compressed::{Checksum, ChecksumStride, Hash, MiniFormat};
 use blueflame::cq::mode::{NoOverrun, OncePerCall, PollMode, Prefetch};
 use blueflame::verbs::{Device, OwnedCq, ProtectionDomain, QueuePair};
 use blueflame::{WrId, transport, wqe};
@@ -82,7 +82,7 @@ fn descriptors_are_those_of_the_channel_and_of_the_device() {
 /// one.
 #[test]
 fn queues_whose_completions_are_compressed() {
-    fn compressed<F: VerbsFormat>(cqe_bytes: u16) {
+    fn compressed<F: MiniFormat>(cqe_bytes: u16) {
         let device = device();
         let pd = device.protection_domain().expect("a PD");
         let cq = device.completion_queue(33).cqe_bytes(cqe_bytes).compressed::<F>().build();

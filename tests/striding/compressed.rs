@@ -2,14 +2,14 @@
 //!
 //! Compressed completions belong here, plain ones in `frames.rs`.
 
-use blueflame::cq::compressed::{Checksum, ChecksumStride, Hash, Strided, VerbsFormat};
+use blueflame::cq::compressed::{Checksum, ChecksumStride, Hash, MiniFormat, Strided};
 use blueflame::queue::striding::Strides;
 
 use crate::frames::{lengths, possible};
 use crate::lab::{BURST, Lab};
 
 /// Frames of all sizes, in bursts: the device compresses completions of one step.
-fn exchange<F: VerbsFormat>(strides: Strides) {
+fn exchange<F: MiniFormat>(strides: Strides) {
     let mut lab = Lab::with((4, 8), strides, |device, cqes| {
         device.completion_queue(cqes).compressed::<F>().build().expect("a CQ")
     });

@@ -279,29 +279,6 @@ pub struct CqBuilder<'a, M = Standard> {
     mode: PhantomData<fn() -> M>,
 }
 
-/// A mode that queues can be made in. Only this crate implements it, because all modes are types of `blueflame`.
-pub trait CqMode: PollMode {
-    /// # Safety
-    /// The queue was made in this mode, and nothing has been polled yet.
-    #[doc(hidden)]
-    unsafe fn over(queue: CompletionQueue) -> CompletionQueue<Self>
-    where
-        Self: Sized;
-}
-
-impl CqMode for Standard {
-    unsafe fn over(queue: CompletionQueue) -> CompletionQueue {
-        queue
-    }
-}
-
-impl<F: MiniFormat, L: Layout> CqMode for Compressed<F, L> {
-    unsafe fn over(queue: CompletionQueue) -> CompletionQueue<Self> {
-        // SAFETY: the caller's promise.
-        unsafe { queue.compressed() }
-    }
-}
-
 impl ThreadRings {
     /// Begins a completion queue with room for at least `cqes` completions, armed through `page`. It must hold all
     /// completions that can wait in it unpolled: a queue that overruns is lost, with all its queue pairs. So a queue
@@ -337,7 +314,7 @@ impl<'a> CqBuilder<'a> {
     }
 }
 
-impl<M: CqMode> CqBuilder<'_, M> {
+impl<M: PollMode> CqBuilder<'_, M> {
     /// Bytes per CQE, 64 (the default) or 128.
     #[must_use]
     pub fn cqe_bytes(mut self, bytes: u16) -> Self {
@@ -434,7 +411,7 @@ impl<M: CqMode> CqBuilder<'_, M> {
         // SAFETY: the device was told of this ring, record and page, which the object keeps; nobody else polls it.
         let queue = unsafe { CompletionQueue::from_parts(parts) }.map_err(|error| parts_error(error.to_string()))?;
         // SAFETY: the command has asked for the compression of `M`.
-        let queue = unsafe { M::over(queue) };
+        let queue = unsafe { queue.made_for::<M>() };
         let handle = Handle { object, cqn: out.cqn(), id: queue.id(), room: Room::new(queue.room()), lies };
         // SAFETY: the handle keeps the completion queue; this is the only queue over its ring.
         Ok(unsafe { Owned::new(queue, Cq { handle: Arc::new(handle) }, CompletionQueue::ring_addr) })

@@ -39,22 +39,6 @@ pub struct Expander<F: MiniFormat, L: Layout> {
 }
 
 impl<F: MiniFormat, L: Layout> Expander<F, L> {
-    /// For a queue from which nothing compressed was polled.
-    pub(in crate::cq) fn new(at: &RingAt<'_>) -> Self {
-        Self {
-            title: Words::default(),
-            minis: Words::default(),
-            at: 0,
-            end: 0,
-            counter: 0,
-            op_own: COMPRESSED,
-            iteration: (at.next.ci() / at.ring.cqe_cnt()) as u8,
-            barred: u32::MAX,
-            titled: false,
-            kind: PhantomData,
-        }
-    }
-
     /// The last four bytes of the next CQE, if it is software's.
     ///
     /// # Safety
@@ -190,6 +174,22 @@ impl<F: MiniFormat, L: Layout> Expand for Expander<F, L> {
     const COMPRESSED: bool = true;
     const TELLS_STRIDES: bool = F::TELLS_STRIDES;
     const COUNTS_STRIDES: bool = !F::TAGGED;
+    const MLX5DV: Option<u8> = F::MLX5DV;
+
+    fn new(at: &RingAt<'_>) -> Self {
+        Self {
+            title: Words::default(),
+            minis: Words::default(),
+            at: 0,
+            end: 0,
+            counter: 0,
+            op_own: COMPRESSED,
+            iteration: (at.next.ci() / at.ring.cqe_cnt()) as u8,
+            barred: u32::MAX,
+            titled: false,
+            kind: PhantomData,
+        }
+    }
 
     fn owns(&self, at: RingAt<'_>, index: CqCi) -> bool {
         if L::NUMBERED {

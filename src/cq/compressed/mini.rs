@@ -83,6 +83,8 @@ pub trait MiniFormat: Sealed + Copy + fmt::Debug {
     const FORMAT: u8;
     /// `mini_cqe_res_format_ext`, 2 bits.
     const FORMAT_EXT: u8 = 0;
+    /// `MLX5DV_CQE_RES_FORMAT_*`; `None`: `mlx5dv_create_cq` has no name for the format, so verbs make no such queue.
+    const MLX5DV: Option<u8> = None;
     /// Whether mini-CQEs have the completion's [`wqe_counter`](crate::cq::CqeView::wqe_counter) (of a striding receive
     /// queue: the index of the stride). Otherwise the indices of one session are consecutive.
     const COUNTER: bool;
@@ -129,6 +131,7 @@ impl<F: MiniFormat> Sealed for Strided<F> {}
 impl<F: MiniFormat> MiniFormat for Strided<F> {
     const FORMAT: u8 = F::FORMAT;
     const FORMAT_EXT: u8 = F::FORMAT_EXT;
+    const MLX5DV: Option<u8> = F::MLX5DV;
     const COUNTER: bool = F::COUNTER;
     const TELLS_STRIDES: bool = true;
 
@@ -139,16 +142,6 @@ impl<F: MiniFormat> MiniFormat for Strided<F> {
             title.put(BYTE_CNT, 0xffff_0000, 0);
         }
     }
-}
-
-impl<F: VerbsFormat> VerbsFormat for Strided<F> {
-    const MLX5DV: u8 = F::MLX5DV;
-}
-
-/// A format that `mlx5dv_create_cq` has a name for.
-pub trait VerbsFormat: MiniFormat {
-    /// `MLX5DV_CQE_RES_FORMAT_*`.
-    const MLX5DV: u8;
 }
 
 /// Declares the formats.
@@ -165,13 +158,11 @@ macro_rules! formats {
             const FORMAT: u8 = $format;
             const FORMAT_EXT: u8 = $ext;
             const COUNTER: bool = $counter;
+            $(const MLX5DV: Option<u8> = Some($mlx5dv);)?
 
             #[inline(always)]
             fn put($title: &mut Words, ($first, $second): (u32, u32)) $put
         }
-        $(impl VerbsFormat for $name {
-            const MLX5DV: u8 = $mlx5dv;
-        })?
     )*};
 }
 

@@ -19,7 +19,7 @@ mod step;
 
 pub(super) use expand::Expander;
 pub use layout::{Basic, Compression, Enhanced, Layout};
-pub use mini::{Checksum, ChecksumStride, FlowTag, Hash, Headers, MiniFormat, Strided, VerbsFormat};
+pub use mini::{Checksum, ChecksumStride, FlowTag, Hash, Headers, MiniFormat, Strided};
 pub(super) use run::{MiniFrame, Minis, Run};
 pub(crate) use run::{Part, Shared};
 pub(crate) use step::Expand;

@@ -22,6 +22,14 @@ pub trait Expand: Sealed + fmt::Debug + Send + Sized {
     /// Whether mini-CQEs of frames count their strides.
     #[doc(hidden)]
     const COUNTS_STRIDES: bool;
+    /// The name of the format in mlx5dv ([`MiniFormat::MLX5DV`](super::MiniFormat::MLX5DV)); `None` without one, and if
+    /// no CQEs are compressed.
+    #[doc(hidden)]
+    const MLX5DV: Option<u8>;
+
+    /// For a queue from which nothing was polled.
+    #[doc(hidden)]
+    fn new(at: &RingAt<'_>) -> Self;
 
     /// Whether software owns the CQE with index `index`, at most a ring's length after the next one.
     fn owns(&self, ring: RingAt<'_>, index: CqCi) -> bool;
@@ -92,6 +100,9 @@ impl Expand for () {
     const COMPRESSED: bool = false;
     const TELLS_STRIDES: bool = true;
     const COUNTS_STRIDES: bool = true;
+    const MLX5DV: Option<u8> = None;
+
+    fn new(_at: &RingAt<'_>) -> Self {}
 
     fn owns(&self, at: RingAt<'_>, index: CqCi) -> bool {
         at.ring.tail_at(index).is_software_owned()

@@ -8,7 +8,7 @@ use memmap2::MmapMut;
 use rdma_sys as sys;
 
 use crate::arch::copy::BlockCopy;
-use crate::cq::compressed::VerbsFormat;
+use crate::cq::compressed::{Expand, MiniFormat};
 use crate::cq::mode::{Compressed, PollMode, Standard};
 use crate::cq::setup::{CqParts, Reservation, Room, RoomError};
 use crate::cq::{CompletionQueue, CqId};
@@ -241,43 +241,13 @@ impl Device {
     }
 }
 
-/// The attributes by which verbs make a queue for a polling mode. Only this crate implements it, because all modes are
-/// types of this crate.
-pub trait CqMode: PollMode {
-    /// The format of mini-CQEs (`MLX5DV_CQE_RES_FORMAT_*`), if the device compresses completions.
-    #[doc(hidden)]
-    const FORMAT: Option<u8>;
-
-    /// # Safety
-    /// The queue was made with these, and nothing has been polled yet.
-    #[doc(hidden)]
-    unsafe fn over(queue: CompletionQueue) -> CompletionQueue<Self>
-    where
-        Self: Sized;
-}
-
-impl CqMode for Standard {
-    const FORMAT: Option<u8> = None;
-
-    unsafe fn over(queue: CompletionQueue) -> CompletionQueue {
-        queue
-    }
-}
-
-impl<F: VerbsFormat> CqMode for Compressed<F> {
-    const FORMAT: Option<u8> = Some(F::MLX5DV);
-
-    unsafe fn over(queue: CompletionQueue) -> CompletionQueue<Self> {
-        // SAFETY: the caller's promise.
-        unsafe { queue.compressed() }
-    }
-}
-
 impl<'a> CqBuilder<'a> {
     /// The device compresses similar completions into mini-CQEs of format `F`
     /// (`MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE`), which saves bus bandwidth. The queue is polled in the mode
     /// [`Compressed`](crate::cq::mode::Compressed). Fields that differ and are not in `F` are lost, for example
     /// timestamps.
+    ///
+    /// Formats without a name in mlx5dv ([`MiniFormat::MLX5DV`]) do not compile. They are for DevX.
     ///
     /// ```no_run
     /// # use blueflame::cq::compressed::Checksum;
@@ -289,12 +259,13 @@ impl<'a> CqBuilder<'a> {
     /// ```
     #[doc(alias = "MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE")]
     #[must_use]
-    pub fn compressed<F: VerbsFormat>(self) -> CqBuilder<'a, Compressed<F>> {
+    pub fn compressed<F: MiniFormat>(self) -> CqBuilder<'a, Compressed<F>> {
+        const { assert!(F::MLX5DV.is_some(), "mlx5dv_create_cq has no name for the format") };
         CqBuilder { plan: self.plan, mode: PhantomData }
     }
 }
 
-impl<'a, M: CqMode> CqBuilder<'a, M> {
+impl<'a, M: PollMode> CqBuilder<'a, M> {
     /// Bytes per CQE, 64 (the default) or 128. 128 lets 64 bytes of data arrive in the CQE in place of 32.
     #[must_use]
     pub fn cqe_bytes(mut self, bytes: u16) -> Self {
@@ -392,7 +363,7 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
             return Err(Error::CqeBytes { bytes: self.plan.cqe_bytes });
         }
         // The mode gives places back by sessions.
-        let more = M::FORMAT.map_or(Ok(0), |format| self.longest_session(format))?;
+        let more = M::Compression::MLX5DV.map_or(Ok(0), |format| self.longest_session(format))?;
         in_range("CQEs", self.plan.cqes.into(), 1..=u64::from(self.plan.device.attr().max_cqe.saturating_sub(more)))?;
         let mut attr = sys::ibv_cq_init_attr_ex {
             cqe: self.plan.cqes + more,
@@ -410,10 +381,10 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
         }
         let context = &self.plan.device.context;
         if let Some(channel) = self.plan.channel {
-            context.check(OBJECT, [channel])?;
+            context.check(OBJECT, [channel.into()])?;
         }
         if let Some(domain) = self.plan.thread_domain {
-            context.check(OBJECT, [&**domain])?;
+            context.check(OBJECT, [(&**domain).into()])?;
             attr.comp_mask |= sys::ibv_cq_init_attr_mask::IBV_CQ_INIT_ATTR_MASK_PD.0;
             attr.parent_domain = domain.raw();
         }
@@ -433,7 +404,7 @@ impl<'a, M: CqMode> CqBuilder<'a, M> {
             cqe_size: self.plan.cqe_bytes,
             ..ffi::Mlx5dvCqInitAttr::default()
         };
-        if let Some(format) = M::FORMAT {
+        if let Some(format) = M::Compression::MLX5DV {
             mlx5.comp_mask |= ffi::MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE;
             mlx5.cqe_comp_res_format = format;
         }
@@ -515,7 +486,7 @@ pub unsafe fn adopt_cq(cq: NonNull<sys::ibv_cq>) -> Result<OwnedCq, Error> {
 /// # Safety
 /// The completion queue is alive, of libmlx5, and made for mode `M`. It stays alive as long as the queue, no other code
 /// polls it, and it has been polled up to `ci`.
-unsafe fn queue_over<M: CqMode>(handle: &mut CqHandle, ci: CqCi) -> Result<CompletionQueue<M>, Error> {
+unsafe fn queue_over<M: PollMode>(handle: &mut CqHandle, ci: CqCi) -> Result<CompletionQueue<M>, Error> {
     // SAFETY: the caller's.
     let raw = unsafe { parts::of_cq(handle.raw) }?;
     handle.cqn = fits(OBJECT, "number", raw.cqn, Cqn::new(raw.cqn))?;
@@ -533,7 +504,7 @@ unsafe fn queue_over<M: CqMode>(handle: &mut CqHandle, ci: CqCi) -> Result<Compl
     let queue = unsafe { CompletionQueue::from_parts(parts) }
         .map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
     // SAFETY: the caller's; nothing was polled yet.
-    let queue = unsafe { M::over(queue) };
+    let queue = unsafe { queue.made_for::<M>() };
     handle.room = Room::new(queue.room());
     if let Some(taken) = &handle.taken {
         taken.describe(Known::Cq { id: queue.id(), cqn: handle.cqn, room: handle.room.clone() });

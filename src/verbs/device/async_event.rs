@@ -183,7 +183,7 @@ impl AsyncEvents {
         timeout: Duration,
         mut other: impl FnMut(AsyncEvent),
     ) -> Result<(), Error> {
-        self.context.check("events of a device", [qp])?;
+        self.context.check("events of a device", [qp.into()])?;
         let (begin, qpn) = (Instant::now(), qp.qpn());
         qp.to_error()?;
         while self.context.left_shared_queue().get(&qpn) != Some(&true) {

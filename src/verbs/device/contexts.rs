@@ -1,7 +1,5 @@
 //! The context of each object that a call takes, for [`foreign`](crate::verbs::device::foreign) to compare.
 
-use rdma_sys as sys;
-
 use crate::verbs::device::foreign::Part;
 use crate::verbs::device::open::Context;
 use crate::verbs::domain::protection::PdHandle;
@@ -14,14 +12,10 @@ use crate::verbs::{CompletionChannel, Cq, ProtectionDomain, Qp, Srq};
 /// Objects whose libibverbs structure names their context. Adopted objects name it as well.
 macro_rules! parts {
     ($($part:ty, $name:literal;)*) => { $(
-        impl Part for $part {
-            fn name(&self) -> &'static str {
-                $name
-            }
-
-            fn context(&self) -> *mut sys::ibv_context {
-                // SAFETY: alive as long as `self`; written once, when it was made.
-                unsafe { (*self.as_raw()).context }
+        impl From<&$part> for Part {
+            fn from(part: &$part) -> Self {
+                // SAFETY: alive as long as `part`; written once, when it was made.
+                Self { name: $name, context: unsafe { (*part.as_raw()).context } }
             }
         }
     )* };
@@ -40,14 +34,10 @@ parts! {
 /// Objects of which this crate knows the context.
 macro_rules! kept {
     ($($part:ty, $name:literal, $context:expr;)*) => { $(
-        impl Part for $part {
-            fn name(&self) -> &'static str {
-                $name
-            }
-
-            fn context(&self) -> *mut sys::ibv_context {
-                let of: fn(&Self) -> &Context = $context;
-                of(self).raw()
+        impl From<&$part> for Part {
+            fn from(part: &$part) -> Self {
+                let of: fn(&$part) -> &Context = $context;
+                Self { name: $name, context: of(part).raw() }
             }
         }
     )* };

@@ -65,7 +65,7 @@ impl Clock {
     /// [`ClockError::EitherClock`], [`ClockError::ForeignDevice`], [`ClockError::NotMapped`],
     /// [`ClockError::NoRealTime`], [`ClockError::Stopped`], and as [`info`](Self::info).
     pub fn correlate(&self, cq: &Cq) -> Result<Correlation, ClockError> {
-        self.context.check("clock", [cq]).map_err(|_| ClockError::ForeignDevice)?;
+        self.context.check("clock", [cq.into()]).map_err(|_| ClockError::ForeignDevice)?;
         let timestamps = match cq.timestamps() {
             Some(timestamps) => timestamps,
             None if self.has_real_time => return Err(ClockError::EitherClock),

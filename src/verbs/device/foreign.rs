@@ -10,12 +10,12 @@ use crate::verbs::Error;
 use crate::verbs::device::open::Context;
 
 /// An object of an open device that a call takes to make or use another one.
-pub(in crate::verbs) trait Part {
+#[derive(Clone, Copy)]
+pub(in crate::verbs) struct Part {
     /// Its name in errors.
-    fn name(&self) -> &'static str;
-
+    pub(in crate::verbs) name: &'static str,
     /// Its context.
-    fn context(&self) -> *mut sys::ibv_context;
+    pub(in crate::verbs) context: *mut sys::ibv_context,
 }
 
 impl Context {
@@ -23,13 +23,9 @@ impl Context {
     ///
     /// # Errors
     /// [`Error::ForeignDevice`].
-    pub(in crate::verbs) fn check<const N: usize>(
-        &self,
-        object: &'static str,
-        parts: [&dyn Part; N],
-    ) -> Result<(), Error> {
-        match parts.into_iter().find(|part| part.context() != self.raw()) {
-            Some(part) => Err(Error::ForeignDevice { object, part: part.name() }),
+    pub(in crate::verbs) fn check<const N: usize>(&self, object: &'static str, parts: [Part; N]) -> Result<(), Error> {
+        match parts.into_iter().find(|part| part.context != self.raw()) {
+            Some(part) => Err(Error::ForeignDevice { object, part: part.name }),
             None => Ok(()),
         }
     }

@@ -9,7 +9,7 @@ use core::fmt;
 use core::mem::size_of;
 use std::os::fd::{AsFd, AsRawFd};
 
-use crate::packet::{HasSequence, Packet};
+use crate::packet::{Kind, Packet};
 use crate::verbs::CallError;
 use crate::verbs::error::zero;
 
@@ -106,7 +106,7 @@ impl Segment {
     ///
     /// # Errors
     /// [`DelegatedError::NoTimestamp`] for a packet with fewer than 12 bytes of options, if the session has timestamps.
-    pub fn put<K: HasSequence, const N: usize>(
+    pub fn put<K: Kind, const N: usize>(
         &self,
         packet: &mut Packet<K, N>,
         options: K::Options,
@@ -214,7 +214,8 @@ impl<S: AsFd> DelegatedTcp<S> {
     /// [`DelegatedError::State`], [`DelegatedError::Unsent`], or a failed call: `TCP_REPAIR` needs `CAP_NET_ADMIN`.
     #[expect(clippy::should_implement_trait, reason = "the session is no iterator: it asks the kernel")]
     pub fn next(&mut self) -> Result<Segment, DelegatedError> {
-        let info: libc::tcp_info = self.get("TCP_INFO", libc::TCP_INFO)?;
+        // SAFETY: integers.
+        let info: libc::tcp_info = unsafe { self.get("TCP_INFO", libc::TCP_INFO) }?;
         if info.tcpi_state != ESTABLISHED {
             return Err(DelegatedError::State { state: info.tcpi_state });
         }
@@ -227,8 +228,10 @@ impl<S: AsFd> DelegatedTcp<S> {
         let scale =
             if cfg!(target_endian = "little") { info.tcpi_snd_rcv_wscale >> 4 } else { info.tcpi_snd_rcv_wscale & 15 };
         self.repaired(|session| {
-            let timestamp = session.get("TCP_TIMESTAMP", libc::TCP_TIMESTAMP)?;
-            let windows: Windows = session.get("TCP_REPAIR_WINDOW", REPAIR_WINDOW)?;
+            // SAFETY: an integer.
+            let timestamp: u32 = unsafe { session.get("TCP_TIMESTAMP", libc::TCP_TIMESTAMP) }?;
+            // SAFETY: integers.
+            let windows: Windows = unsafe { session.get("TCP_REPAIR_WINDOW", REPAIR_WINDOW) }?;
             Ok(Segment {
                 sequence: session.number(SENT)?,
                 acknowledgement: session.number(RECEIVED)?,
@@ -275,7 +278,8 @@ impl<S: AsFd> DelegatedTcp<S> {
     /// The sequence number behind a queue, in the repair mode. The queue stays chosen.
     fn number(&self, queue: c_int) -> Result<u32, CallError> {
         self.set("TCP_REPAIR_QUEUE", libc::TCP_REPAIR_QUEUE, queue)?;
-        self.get("TCP_QUEUE_SEQ", libc::TCP_QUEUE_SEQ)
+        // SAFETY: an integer.
+        unsafe { self.get("TCP_QUEUE_SEQ", libc::TCP_QUEUE_SEQ) }
     }
 
     fn set(&self, call: &'static str, option: c_int, value: c_int) -> Result<(), CallError> {
@@ -287,12 +291,15 @@ impl<S: AsFd> DelegatedTcp<S> {
     }
 
     /// An option of plain integers.
-    fn get<V: Integers>(&self, call: &'static str, option: c_int) -> Result<V, CallError> {
+    ///
+    /// # Safety
+    /// Any bytes are a value of type `V`.
+    unsafe fn get<V>(&self, call: &'static str, option: c_int) -> Result<V, CallError> {
         let socket = self.socket.as_fd().as_raw_fd();
-        // SAFETY: integers, for which zero is a value.
+        // SAFETY: the caller promises that zero is a value.
         let mut value: V = unsafe { core::mem::zeroed() };
         let mut length = size_of::<V>() as libc::socklen_t;
-        // SAFETY: the kernel writes at most `length` bytes.
+        // SAFETY: the kernel writes at most `length` bytes, and the caller promises that any bytes are a value.
         zero(call, unsafe {
             libc::getsockopt(socket, libc::IPPROTO_TCP, option, (&raw mut value).cast(), &raw mut length)
         })?;
@@ -307,13 +314,3 @@ impl<S: AsFd> DelegatedTcp<S> {
         Ok(u32::try_from(bytes).unwrap_or(0))
     }
 }
-
-/// # Safety
-/// Any bytes are a value.
-unsafe trait Integers {}
-// SAFETY: an integer.
-unsafe impl Integers for u32 {}
-// SAFETY: integers.
-unsafe impl Integers for Windows {}
-// SAFETY: integers.
-unsafe impl Integers for libc::tcp_info {}

@@ -53,7 +53,7 @@ impl FrameReceiver {
     /// # Errors
     /// As [`spread`](Self::spread).
     pub fn direct(pd: &ProtectionDomain, wq: &Wq) -> Result<Self, Error> {
-        pd.handle.context.check(OBJECT, [wq])?;
+        pd.handle.context.check(OBJECT, [wq.into()])?;
         // No field is hashed, which the kernel permits with a single queue (Linux `drivers/infiniband/hw/mlx5/qp.c`,
         // `create_rss_raw_qp_tir`). It wants a whole key nevertheless.
         Self::new(pd, &WqTable::new(core::slice::from_ref(wq))?, [0; 40], 0)
@@ -72,7 +72,7 @@ impl FrameReceiver {
         if rss.symmetric {
             return Err(Error::Unsupported { what: "symmetric hashes by verbs" });
         }
-        pd.handle.context.check(OBJECT, [table])?;
+        pd.handle.context.check(OBJECT, [table.into()])?;
         Self::new(pd, table, rss.key, hash_fields(rss))
     }
 

@@ -61,9 +61,9 @@ impl WqTable {
         if !count.is_power_of_two() {
             return Err(Error::NotPowerOfTwo { what: WHAT, value: count });
         }
-        let context = queues[0].context();
-        if let Some(other) = queues.iter().find(|wq| wq.context() != context) {
-            return Err(Error::ForeignDevice { object: OBJECT, part: other.name() });
+        let context = Part::from(&queues[0]).context;
+        if let Some(other) = queues.iter().map(Part::from).find(|part| part.context != context) {
+            return Err(Error::ForeignDevice { object: OBJECT, part: other.name });
         }
         let mut entries: Vec<_> = queues.iter().map(Wq::as_raw).collect();
         let mut attr = sys::ibv_rwq_ind_table_init_attr {

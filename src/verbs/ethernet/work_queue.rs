@@ -286,7 +286,7 @@ impl WqBuilder<'_> {
         parts::signatures(OBJECT, c"MLX5_RWQ_SIGNATURE", false)?;
         let context = &self.pd.handle.context;
         let cq = whole(self.cq)?;
-        context.check(OBJECT, [cq])?;
+        context.check(OBJECT, [cq.into()])?;
         in_range("scatter entries of a work queue", self.max_sge.into(), 1..=context.attr().max_sge.into())?;
         let under = Under {
             _pd: Arc::clone(&self.pd.handle),

@@ -162,7 +162,7 @@ impl Buffer {
             return Err(Error::OutOfRange { what: "changes of a registration", value: 0, min: 1, max: 3 });
         }
         if let Some(domain) = change.domain {
-            pd.context.check("memory region", [domain])?;
+            pd.context.check("memory region", [domain.into()])?;
         }
         if let Some(access) = change.access {
             rights::check(&pd.context, access)?;

@@ -227,7 +227,7 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
         self,
         domain: &ThreadDomain<F, C>,
     ) -> Result<QueuePair<T, rc::Rc<ThreadRegister<F, C>>>, Error> {
-        self.pd.handle.context.check(OBJECT, [&**domain.handle()])?;
+        self.pd.handle.context.check(OBJECT, [(&**domain.handle()).into()])?;
         if domain.handle().pd().raw() != self.pd.as_raw() {
             return Err(Error::ForeignDomain { object: OBJECT, part: "thread domain" });
         }
@@ -258,9 +258,9 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
         parts::signatures(OBJECT, QP_SIGNATURE, T::SIGNS)?;
         let context = &self.pd.handle.context;
         let (send_cq, recv_cq) = (whole(self.send_cq)?, whole(self.recv_cq)?);
-        context.check(OBJECT, [send_cq, recv_cq])?;
+        context.check(OBJECT, [send_cq.into(), recv_cq.into()])?;
         if let Some(srq) = self.srq {
-            context.check(OBJECT, [srq])?;
+            context.check(OBJECT, [srq.into()])?;
         }
         if let Some(has) = T::INLINE_LAYERS {
             context.inline_layers().check(has)?;

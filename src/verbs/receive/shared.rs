@@ -10,7 +10,6 @@ use crate::queue::SharedRecvQueue;
 use crate::queue::recv::{SrqParts, SrqRecord};
 use crate::types::Srqn;
 use crate::verbs::cq::any::numbered_receiver;
-use crate::verbs::device::foreign::Part;
 use crate::verbs::device::open::is_mlx5;
 use crate::verbs::domain::protection::PdHandle;
 use crate::verbs::error::{in_range, non_null, zero};
@@ -160,7 +159,7 @@ impl ProtectionDomain {
         receives: u32,
         max_sge: u32,
     ) -> Result<OwnedSrq, Error> {
-        self.handle.context.check(OBJECT, [&*domain.handle as &dyn Part])?;
+        self.handle.context.check(OBJECT, [(&*domain.handle).into()])?;
         self.completing_on(cq, (receives, 0), max_sge, Some(Arc::clone(&domain.handle)), |attr| {
             attr.comp_mask |= sys::ibv_srq_init_attr_mask::IBV_SRQ_INIT_ATTR_XRCD.0;
             attr.srq_type = sys::ibv_srq_type::IBV_SRQT_XRC;
@@ -195,7 +194,7 @@ impl ProtectionDomain {
         xrcd: Option<Arc<XrcdHandle>>,
         kind: impl FnOnce(&mut sys::ibv_srq_init_attr_ex),
     ) -> Result<OwnedSrq, Error> {
-        self.handle.context.check(OBJECT, [cq])?;
+        self.handle.context.check(OBJECT, [cq.into()])?;
         let receiver = numbered_receiver(cq)?;
         self.check_srq(receives, max_sge)?;
         // SAFETY: integers and null pointers.

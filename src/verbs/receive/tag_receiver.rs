@@ -6,7 +6,6 @@ use rdma_sys as sys;
 
 use crate::transport::Rc;
 use crate::verbs::cq::any::{Completes, numbered_receiver};
-use crate::verbs::device::foreign::Part;
 use crate::verbs::qp::pair::{Domain, Under};
 use crate::verbs::qp::responder::{Needs, Responder};
 use crate::verbs::{Cq, Error, ProtectionDomain, Srq, ffi};
@@ -28,7 +27,7 @@ impl ProtectionDomain {
     /// # Errors
     /// [`Error::ForeignDevice`], [`Error::Receivers`], or a failed call.
     pub fn tag_receiver(&self, cq: &Cq, shared: &Srq) -> Result<TagReceiver, Error> {
-        self.handle.context.check(OBJECT, [cq as &dyn Part, shared])?;
+        self.handle.context.check(OBJECT, [cq.into(), shared.into()])?;
         // Its receives are those of the list, which has reserved places for them.
         let completes = Completes { receiver: Some(numbered_receiver(cq)?), ..Completes::default() };
         // SAFETY: integers and null pointers.

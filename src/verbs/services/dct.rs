@@ -8,7 +8,6 @@ use rdma_sys as sys;
 
 use crate::types::{DcKey, Psn, Qpn};
 use crate::verbs::cq::any::{Completes, left_behind, receiver, whole};
-use crate::verbs::device::foreign::Part;
 use crate::verbs::domain::protection::PdHandle;
 use crate::verbs::error::{has_port, non_null, zero};
 use crate::verbs::event::event;
@@ -116,7 +115,7 @@ impl DctBuilder<'_> {
     pub fn build(self, path: &Path, key: DcKey) -> Result<Dct, Error> {
         path.check()?;
         let cq = whole(self.cq)?;
-        self.pd.handle.context.check("target", [cq as &dyn Part, self.srq])?;
+        self.pd.handle.context.check("target", [cq.into(), self.srq.into()])?;
         let receiver = Some(receiver(self.cq, false)?);
         let completes = Completes { receiver, sends: None, _receives: self.srq.reserve(cq)? };
         let device = self.pd.handle.context.attr();

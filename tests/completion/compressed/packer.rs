@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use blueflame::cq::compressed::{Layout, MiniFormat};
-use blueflame::cq::mode::{Compressed, Publishing};
+use blueflame::cq::mode::{Compressed, PollMode};
 use blueflame::cq::{CompletionQueue, CqeView, Side, Source};
 
 use crate::device::{Device, put16, put32};
@@ -215,7 +215,7 @@ impl Packer {
     }
 
     /// Polls at most `max`, and compares.
-    pub(super) fn poll<M: Publishing>(&mut self, cq: &mut CompletionQueue<M>, max: usize) -> usize {
+    pub(super) fn poll<M: PollMode>(&mut self, cq: &mut CompletionQueue<M>, max: usize) -> usize {
         let expected = &mut self.expected;
         let found = cq.poll_with(max, |cqe| {
             let found = cqe.check().map(|_| read(&cqe, headers_of(&cqe))).map_err(drop);

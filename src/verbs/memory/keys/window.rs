@@ -152,7 +152,7 @@ impl MemoryWindow {
     ) -> Result<Request<'static, BindWindow, Named>, Error> {
         let local = if rights.change() { Access::LOCAL_WRITE } else { Access::LOCAL_READ };
         require(buffer.access(), Access::MW_BIND | local)?;
-        self.pd.context.check(OBJECT, [&**buffer.registration.pd()])?;
+        self.pd.context.check(OBJECT, [(&**buffer.registration.pd()).into()])?;
         if self.pd.raw() != buffer.registration.pd().raw() {
             return Err(Error::ForeignDomain { object: OBJECT, part: "buffer" });
         }

@@ -181,7 +181,7 @@ impl ProtectionDomain {
         in_range("end of a range of device memory", range.end, 1..=memory.len())?;
         in_range("start of a range of device memory", range.start, 0..=range.end - 1)?;
         refuse(access, Access::ON_DEMAND)?;
-        self.handle.context.check("memory region", [memory])?;
+        self.handle.context.check("memory region", [memory.into()])?;
         let len = range.end - range.start;
         let flags = access.bits() | sys::ibv_access_flags::IBV_ACCESS_ZERO_BASED.0;
         // SAFETY: domain and memory are alive and of one device; the region keeps the memory.

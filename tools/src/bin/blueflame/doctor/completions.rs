@@ -1,7 +1,7 @@
 //! Rings that wrap, and completions in each form.
 
 use blueflame::cq::CqeError;
-use blueflame::cq::compressed::{Checksum, Hash, VerbsFormat};
+use blueflame::cq::compressed::{Checksum, Hash, MiniFormat};
 use blueflame::transport::Rc;
 use blueflame::{CompleteError, WrId, wqe};
 
@@ -142,7 +142,7 @@ fn inline(lab: &Lab) -> Result<Seen, Failure> {
     Ok(Seen::new("160 messages of 1 to 80 bytes, in CQEs or in memory").figure("in CQEs", text))
 }
 
-fn compressed<F: VerbsFormat>(lab: &Lab) -> Result<Seen, Failure> {
+fn compressed<F: MiniFormat>(lab: &Lab) -> Result<Seen, Failure> {
     const MESSAGES: usize = 48;
     const SLOT: usize = 64;
     const ROUNDS: u32 = 20;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use blueflame::WrId;
 use blueflame::cq::compressed::{
-    Basic, Checksum, ChecksumStride, Enhanced, FlowTag, Hash, Headers, Layout, MiniFormat, VerbsFormat,
+    Basic, Checksum, ChecksumStride, Enhanced, FlowTag, Hash, Headers, Layout, MiniFormat,
 };
 use blueflame::cq::cqe::{L3Header, L4Header};
 use blueflame::flow::Flow;
@@ -51,7 +51,7 @@ fn outcome<T>(made: Result<T, Error>) -> Result<&'static str, Failure> {
     }
 }
 
-fn by_verbs<F: VerbsFormat>(lab: &Lab) -> Result<&'static str, Failure> {
+fn by_verbs<F: MiniFormat>(lab: &Lab) -> Result<&'static str, Failure> {
     match lab.device().completion_queue(16).compressed::<F>().build() {
         Ok(_) => Ok("accepted"),
         Err(verbs::Error::Unsupported { .. } | verbs::Error::CqeCompression { .. }) => Ok("absent"),
