@@ -50,44 +50,6 @@ impl RecvForm for SignedRecv {
     const SIGNATURE_UNITS: usize = 1;
 }
 
-/// A service whose queue pairs are connected to one peer each: [`Rc`], [`Uc`] and [`XrcInitiator`]. The other services
-/// are not connected: their requests each name a destination, or they have no peers:
-///
-/// ```compile_fail,E0277
-/// # fn connected<T: blueflame::transport::Connected>() {}
-/// connected::<blueflame::transport::Ud>();
-/// ```
-///
-/// ```compile_fail,E0277
-/// # fn connected<T: blueflame::transport::Connected>() {}
-/// connected::<blueflame::transport::Dci>();
-/// ```
-#[diagnostic::on_unimplemented(
-    message = "queue pairs of the transport `{Self}` are not connected",
-    note = "`QueuePair::activate` makes those of datagrams, dynamic connections and raw packets ready"
-)]
-pub trait Connected: Transport {}
-impl Connected for Rc {}
-impl Connected for Uc {}
-impl Connected for XrcInitiator {}
-
-/// A service whose queue pairs also receive: all but initiators.
-///
-/// ```compile_fail,E0277
-/// # fn receives<T: blueflame::transport::Receives>() {}
-/// receives::<blueflame::transport::XrcInitiator>();
-/// ```
-/// ```compile_fail,E0277
-/// # fn receives<T: blueflame::transport::Receives>() {}
-/// receives::<blueflame::transport::Dci>();
-/// ```
-#[diagnostic::on_unimplemented(message = "queue pairs of the transport `{Self}` receive nothing")]
-pub trait Receives: Transport {}
-impl Receives for Rc {}
-impl Receives for Uc {}
-impl Receives for Ud {}
-impl<M: InlineMode> Receives for RawPacket<M> {}
-
 /// Reliable connection: acknowledged, in order (IBTA vol. 1, 9.7).
 ///
 /// Operations: NOP, SEND, SEND with invalidate, WRITE, READ, atomics, memory windows, indirect keys, memory copies,
@@ -245,10 +207,6 @@ pub trait Initiator: Transport {}
 impl Initiator for Dci {}
 impl Initiator for DciStreams {}
 
-/// The service of an initiator that has streams: [`DciStreams`].
-pub trait Streams: Initiator {}
-impl Streams for DciStreams {}
-
 /// The service `T` with signed WQEs. Each WQE carries a signature, an XOR of all its bytes, and the device checks it.
 /// The queue pair must be created with signatures (PRM "QPC.wq_signature"). A WQE that was damaged on its way to the
 /// device completes with an error and is not executed.
@@ -299,10 +257,7 @@ impl Signable for Ud {}
 impl Signable for Dci {}
 impl Signable for DciStreams {}
 
-impl<T: Signable + Connected> Connected for Signed<T> {}
-impl<T: Signable + Receives> Receives for Signed<T> {}
 impl<T: Signable + Initiator> Initiator for Signed<T> {}
-impl<T: Signable + Streams> Streams for Signed<T> {}
 
 /// Ethernet [frames](crate::wqe::operations::Frame) as they are (`IBV_QPT_RAW_PACKET`). `M` is the device's requirement
 /// for the inline headers of each frame. The default, [`InlineL2`], is right for every device that nobody configured.

@@ -3,13 +3,13 @@
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
+use blueflame::Remote;
 use blueflame::cq::Cqe;
 use blueflame::db::RegisterParts;
 use blueflame::queue::{RecvQueue, RetireError, SendQueue};
 use blueflame::types::{Psn, Qpn, WrId};
 use blueflame::verbs::adopt::adopt_qp;
 use blueflame::verbs::{AddressHandle, Error, Owned, OwnedCq, Qp, QueuePair, VerbsTransport, XrcTarget, ffi};
-use blueflame::{Remote, transport};
 use blueflame_testkit::request::{Data, Kind, Service, Target, Wr};
 use proptest::strategy::{BoxedStrategy, Just, Strategy as _};
 use rdma_sys as sys;
@@ -72,10 +72,7 @@ pub(crate) trait Receiver {
 }
 
 /// Takes a queue pair to RTS, connected to itself.
-pub(crate) fn connect_to_itself<T: Link + transport::Connected>(
-    pair: &mut QueuePair<T>,
-    fabric: &Fabric,
-) -> Result<(), Error> {
+pub(crate) fn connect_to_itself<T: Link>(pair: &mut QueuePair<T>, fabric: &Fabric) -> Result<(), Error> {
     let path = fabric.path();
     let itself = pair.qp.endpoint_with(&path, Psn::truncate(0xff_fff0));
     pair.qp.to_init(&path)?;

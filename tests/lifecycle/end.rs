@@ -25,7 +25,7 @@ pub(crate) struct End<T: VerbsTransport = transport::Rc> {
     pub(crate) buffer: Buffer,
 }
 
-impl<T: VerbsTransport + transport::Connected> End<T> {
+impl<T: VerbsTransport> End<T> {
     /// Goes to RTS, connected to whoever `remote` says when told where this end is.
     pub(crate) fn connect(&mut self, path: &Path, psn: u32, remote: &Endpoint) {
         let local = self.pair.qp.endpoint_with(path, Psn::truncate(psn));
@@ -34,7 +34,7 @@ impl<T: VerbsTransport + transport::Connected> End<T> {
     }
 }
 
-impl<T: VerbsTransport + transport::Receives> End<T> {
+impl<T: VerbsTransport> End<T> {
     pub(crate) fn new(device: &Device, pd: &ProtectionDomain) -> Self {
         // As large as is told before the queue pair is made, and not larger.
         let cq = device.completion_queue(2 * DEPTH + 1).build().expect("a completion queue");
@@ -58,17 +58,14 @@ impl<T: VerbsTransport + transport::Receives> End<T> {
 }
 
 /// Connects two ends, whose packets begin with numbers that `psn` tells apart.
-pub(crate) fn connect<T: VerbsTransport + transport::Connected>(path: &Path, psn: u32, a: &mut End<T>, b: &mut End<T>) {
+pub(crate) fn connect<T: VerbsTransport>(path: &Path, psn: u32, a: &mut End<T>, b: &mut End<T>) {
     let at_a = a.pair.qp.endpoint_with(path, Psn::truncate(psn));
     let at_b = b.pair.qp.endpoint_with(path, Psn::truncate(psn ^ 0x5555));
     a.connect(path, psn, &at_b);
     b.connect(path, psn ^ 0x5555, &at_a);
 }
 
-pub(crate) fn connected<T: VerbsTransport + transport::Connected + transport::Receives>(
-    device: &Device,
-    pd: &ProtectionDomain,
-) -> (End<T>, End<T>) {
+pub(crate) fn connected<T: VerbsTransport>(device: &Device, pd: &ProtectionDomain) -> (End<T>, End<T>) {
     let (mut a, mut b) = (End::new(device, pd), End::new(device, pd));
     connect(&device.path(1, None).expect("a path"), 0x123, &mut a, &mut b);
     (a, b)

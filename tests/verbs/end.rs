@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use blueflame::cq::{CqeError, Side, WcStatus};
 use blueflame::db::Register;
-use blueflame::transport::{Connected, Receives, Transport};
+use blueflame::transport::Transport;
 use blueflame::types::{Psn, WrId};
 use blueflame::verbs::{Access, Buffer, Device, OwnedCq, Pool, ProtectionDomain, QueuePair, VerbsTransport};
 use blueflame::wqe::data::Data;
@@ -94,13 +94,13 @@ impl<T: VerbsTransport, R: Register> End<T, R> {
     }
 }
 
-pub(crate) fn end<T: VerbsTransport + Receives>(device: &Device, pd: &ProtectionDomain) -> End<T> {
+pub(crate) fn end<T: VerbsTransport>(device: &Device, pd: &ProtectionDomain) -> End<T> {
     let cq = device.completion_queue(64).build().expect("a completion queue");
     let pair = pd.queue_pair(&cq, &cq).sends(16).receives(16).inline(64).build().expect("a queue pair");
     End::new(pd, cq, pair)
 }
 
-pub(crate) fn connect<T: Connected, A: Register, B: Register>(
+pub(crate) fn connect<T: VerbsTransport, A: Register, B: Register>(
     device: &Device,
     a: &mut QueuePair<T, A>,
     b: &mut QueuePair<T, B>,
@@ -115,10 +115,7 @@ pub(crate) fn connect<T: Connected, A: Register, B: Register>(
     b.connect(&path, &at_b, &at_a).expect("connect");
 }
 
-pub(crate) fn connected<T: VerbsTransport + Connected + Receives>(
-    device: &Device,
-    pd: &ProtectionDomain,
-) -> (End<T>, End<T>) {
+pub(crate) fn connected<T: VerbsTransport>(device: &Device, pd: &ProtectionDomain) -> (End<T>, End<T>) {
     let (mut a, mut b) = (end(device, pd), end(device, pd));
     connect(device, &mut a.pair, &mut b.pair);
     (a, b)

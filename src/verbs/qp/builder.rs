@@ -10,7 +10,6 @@ use rdma_sys as sys;
 
 use crate::arch::copy::{BlockCopy, DefaultCopy};
 use crate::db::{ExclusiveRegister, FlushMode, SharedRegister, ThreadRegister, TwoFences};
-use crate::transport::{Receives, Streams};
 use crate::types::{DS_BYTES, Ds, Wqebbs};
 use crate::verbs::cq::any::{Completes, left_behind, receiver, whole};
 use crate::verbs::domain::protection::ParentDomain;
@@ -94,10 +93,22 @@ impl ProtectionDomain {
     }
 }
 
-impl<'a, T: VerbsTransport + Receives> QpBuilder<'a, T> {
+/// Receives. For a transport whose queue pairs receive nothing ([`VerbsTransport::RECEIVES`]), these functions do not
+/// compile:
+///
+/// ```compile_fail,E0080
+/// use blueflame::transport;
+/// use blueflame::verbs::QpBuilder;
+///
+/// let _ = QpBuilder::<transport::Dci>::receives as fn(_, _) -> _;
+/// ```
+impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
+    const RECEIVES: () = assert!(T::RECEIVES, "queue pairs of this transport receive nothing");
+
     /// Requests that may be posted to the receive queue at a time. Default 128.
     #[must_use]
     pub fn receives(mut self, requests: u32) -> Self {
+        const { Self::RECEIVES };
         self.cap.max_recv_wr = requests;
         self
     }
@@ -105,6 +116,7 @@ impl<'a, T: VerbsTransport + Receives> QpBuilder<'a, T> {
     /// Scatter entries of a receive. Default 1.
     #[must_use]
     pub fn recv_sge(mut self, entries: u32) -> Self {
+        const { Self::RECEIVES };
         self.cap.max_recv_sge = entries;
         self
     }
@@ -112,6 +124,7 @@ impl<'a, T: VerbsTransport + Receives> QpBuilder<'a, T> {
     /// Receives come from `srq`; the queue pair has no receive queue of its own.
     #[must_use]
     pub fn shared_recv_queue(mut self, srq: &'a Srq) -> Self {
+        const { Self::RECEIVES };
         self.srq = Some(srq);
         self
     }
@@ -377,7 +390,7 @@ where
     }
 }
 
-impl<T: Streams> QpBuilder<'_, T> {
+impl<T: VerbsTransport> QpBuilder<'_, T> {
     /// Asks for `2^log_streams` streams, on which the device works at the same time. When `2^log_errored` streams have
     /// failed and none of them was [reset](crate::verbs::QueuePair::reset_stream), the queue pair fails
     /// (`mlx5dv_create_qp(3)`).
@@ -385,9 +398,18 @@ impl<T: Streams> QpBuilder<'_, T> {
     /// Default: two streams, and the queue pair fails with the second one. The device's limits are
     /// [`max_log_dci_streams`](crate::verbs::device::DeviceAttr::max_log_dci_streams) and
     /// [`max_log_dci_errored`](crate::verbs::device::DeviceAttr::max_log_dci_errored); [`build`](Self::build) fails
-    /// past them, and where there are none.
+    /// past them, and where there are none. For another transport than
+    /// [`DciStreams`](crate::transport::DciStreams) this does not compile:
+    ///
+    /// ```compile_fail,E0080
+    /// use blueflame::transport;
+    /// use blueflame::verbs::QpBuilder;
+    ///
+    /// let _ = QpBuilder::<transport::Dci>::streams as fn(_, _, _) -> _;
+    /// ```
     #[must_use]
     pub fn streams(mut self, log_streams: u8, log_errored: u8) -> Self {
+        const { assert!(T::STREAMS.is_some(), "queue pairs of this transport have no streams") };
         self.streams = Some([log_streams, log_errored]);
         self
     }

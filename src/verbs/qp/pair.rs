@@ -42,8 +42,13 @@ pub trait VerbsTransport: Transport {
     /// which it fails. `None`: no streams.
     #[doc(hidden)]
     const STREAMS: Option<[u8; 2]> = None;
-    /// Whether its queue pairs receive: [`Receives`](transport::Receives), as a value.
+    /// Whether its queue pairs also receive: all but initiators. Code that configures receives of others does not
+    /// compile.
     const RECEIVES: bool = true;
+    /// Whether its queue pairs are connected to one peer each: those of [`Rc`](transport::Rc), [`Uc`](transport::Uc)
+    /// and [`XrcInitiator`](transport::XrcInitiator). Requests of the other services each name a destination, or have
+    /// no peer. Code that connects such a queue pair does not compile.
+    const CONNECTED: bool = true;
     /// Whether completions of its receives carry flow tags in place of a number, as completions of frames do.
     const FLOW_TAGS: bool = false;
     /// The headers that each frame has inline; `None`: it sends no frames.
@@ -73,6 +78,7 @@ impl<T: VerbsTransport + transport::Signable> VerbsTransport for transport::Sign
     const INITIATOR: bool = T::INITIATOR;
     const STREAMS: Option<[u8; 2]> = T::STREAMS;
     const RECEIVES: bool = T::RECEIVES;
+    const CONNECTED: bool = T::CONNECTED;
     const FLOW_TAGS: bool = T::FLOW_TAGS;
     const PEER_TYPE: sys::ibv_qp_type::Type = T::PEER_TYPE;
     const NAME: &'static str = T::NAME;

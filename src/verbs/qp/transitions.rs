@@ -6,7 +6,7 @@ use rdma_sys as sys;
 
 use crate::db::Register;
 use crate::queue::SendQueue;
-use crate::transport::{Connected, Transport};
+use crate::transport::Transport;
 use crate::types::{Psn, Wqebbs};
 use crate::verbs::device::PortState;
 use crate::verbs::device::port::port_state;
@@ -14,7 +14,7 @@ use crate::verbs::error::{has_port, zero};
 use crate::verbs::event::event;
 use crate::verbs::qp::pair::OBJECT;
 use crate::verbs::qp::state::QpState;
-use crate::verbs::{Access, Endpoint, Error, Owned, Path, Qp, QueuePair};
+use crate::verbs::{Access, Endpoint, Error, Owned, Path, Qp, QueuePair, VerbsTransport};
 
 type Mask = sys::ibv_qp_attr_mask;
 
@@ -193,16 +193,33 @@ impl Qp {
     }
 }
 
-impl<T: Connected, R: Register> QueuePair<T, R> {
+impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
     /// RTR to RTS: requests may be posted from here on. `psn` is that of [`Qp::endpoint`].
     ///
     /// Until then the send queue refuses them ([`PostError::NotReadyToSend`](crate::queue::PostError::NotReadyToSend)):
     /// the device must not see a doorbell of a queue pair that is not ready. Therefore the handle has no such call.
     ///
+    /// Queue pairs of other services than [`Rc`](crate::transport::Rc), [`Uc`](crate::transport::Uc) and
+    /// [`XrcInitiator`](crate::transport::XrcInitiator) are not connected:
+    ///
+    /// ```compile_fail,E0080
+    /// use blueflame::transport;
+    /// use blueflame::verbs::QueuePair;
+    ///
+    /// let _ = QueuePair::<transport::Ud>::to_rts as fn(&mut _, &_, _) -> _;
+    /// ```
+    ///
     /// # Errors
     /// [`Error::MixedUp`] if the send queue is another object's; [`Error::OutOfRange`], [`Error::WrongState`],
     /// [`Error::ResetElsewhere`], or a failed call.
     pub fn to_rts(&mut self, path: &Path, psn: Psn) -> Result<(), Error> {
+        const {
+            assert!(
+                T::CONNECTED,
+                "queue pairs of this transport are not connected; `QueuePair::activate` makes those of datagrams, \
+                 dynamic connections and raw packets ready"
+            );
+        }
         self.whole_to_send()?;
         let (mut attr, mask) = self.qp.ready_to_send(path, psn)?;
         self.sq.open_by(&mut attr, mask)

@@ -13,6 +13,7 @@ impl VerbsTransport for transport::Ud {
     const QP_TYPE: sys::ibv_qp_type::Type = sys::ibv_qp_type::IBV_QPT_UD;
     const RELIABLE: bool = false;
     const OPERAND_DS: usize = FullAv::DS;
+    const CONNECTED: bool = false;
     const NAME: &'static str = "UD";
 }
 

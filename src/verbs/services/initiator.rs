@@ -3,7 +3,7 @@
 use rdma_sys as sys;
 
 use crate::db::Register;
-use crate::transport::{self, DciStreams, Initiator, Streams};
+use crate::transport::{self, DciStreams, Initiator};
 use crate::types::{DS_BYTES, DciStream, Psn};
 use crate::verbs::device::DeviceAttr;
 use crate::verbs::error::{in_range, zero};
@@ -24,6 +24,7 @@ impl VerbsTransport for transport::Dci {
     const OPERAND_DS: usize = FullAv::DS + size_of::<RaddrSeg>() / DS_BYTES;
     const INITIATOR: bool = true;
     const RECEIVES: bool = false;
+    const CONNECTED: bool = false;
     const NAME: &'static str = "DCI";
 }
 
@@ -33,6 +34,7 @@ impl VerbsTransport for DciStreams {
     const OPERAND_DS: usize = transport::Dci::OPERAND_DS;
     const INITIATOR: bool = true;
     const RECEIVES: bool = false;
+    const CONNECTED: bool = false;
     const STREAMS: Option<[u8; 2]> = Some([1, 1]);
     const NAME: &'static str = "DCI with streams";
 }
@@ -88,15 +90,16 @@ impl<T: Initiator + VerbsTransport, R: Register> QueuePair<T, R> {
     }
 }
 
-impl<T: Streams + VerbsTransport, R: Register> QueuePair<T, R> {
+impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
     /// Makes a stream work again after one of its requests failed and the later requests of the stream were flushed.
-    /// Reset the stream when all these requests have completed.
+    /// Reset the stream when all these requests have completed. Without streams ([`DciStreams`]) this does not compile.
     ///
     /// # Errors
     /// A failed call: `EINVAL` if the stream works; `EOPNOTSUPP` if the device does not reset streams, or if the queue
     /// pair is not ready to send, for example because too many streams had failed.
     #[doc(alias = "mlx5dv_dci_stream_id_reset")]
     pub fn reset_stream(&mut self, stream: DciStream) -> Result<(), Error> {
+        const { assert!(T::STREAMS.is_some(), "queue pairs of this transport have no streams") };
         // SAFETY: the queue pair is alive, of libmlx5.
         zero("mlx5dv_dci_stream_id_reset", unsafe { ffi::mlx5dv_dci_stream_id_reset(self.qp.as_raw(), stream.0) })?;
         event!(DEBUG, "stream reset", qpn = self.qp.qpn().get(), stream = stream.0);

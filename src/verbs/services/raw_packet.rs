@@ -13,6 +13,7 @@ use crate::verbs::{Error, QpState, QueuePair, VerbsTransport, ffi};
 impl<M: InlineMode> VerbsTransport for transport::RawPacket<M> {
     const QP_TYPE: sys::ibv_qp_type::Type = sys::ibv_qp_type::IBV_QPT_RAW_PACKET;
     const RELIABLE: bool = false;
+    const CONNECTED: bool = false;
     const OPERAND_DS: usize = 2;
     const FLOW_TAGS: bool = true;
     const INLINE_LAYERS: Option<InlineLayers> = Some(M::LAYERS);

@@ -6,7 +6,7 @@ use blueflame::cq::mode::PollMode;
 use blueflame::cq::{Cqe, CqeError, ErrorCqe};
 use blueflame::db::{ExclusiveRegister, Register};
 use blueflame::queue::Received;
-use blueflame::transport::{Connected, Rc, Receives};
+use blueflame::transport::Rc;
 use blueflame::verbs::{
     Access, Buffer, Device, OwnedCq, Path, Pool, ProtectionDomain, QpBuilder, QueuePair, VerbsTransport,
 };
@@ -156,11 +156,11 @@ pub(crate) fn queues(lab: &Lab) -> Result<[OwnedCq; 2], Failure> {
 }
 
 /// The geometry of queue pairs in checks.
-pub(crate) fn geometry<T: VerbsTransport + Receives>(builder: QpBuilder<'_, T>) -> QpBuilder<'_, T> {
+pub(crate) fn geometry<T: VerbsTransport>(builder: QpBuilder<'_, T>) -> QpBuilder<'_, T> {
     builder.sends(DEPTH).send_sge(2).inline(INLINE).receives(DEPTH)
 }
 
-impl<T: VerbsTransport + Receives> End<T> {
+impl<T: VerbsTransport> End<T> {
     /// An end, in RESET.
     pub(crate) fn new(lab: &Lab) -> Result<Self, Failure> {
         Self::over(lab, queues(lab)?)
@@ -235,7 +235,7 @@ pub(crate) fn connect<T, R, S>(
     far: &mut QueuePair<T, S>,
 ) -> Result<(), Failure>
 where
-    T: VerbsTransport + Connected,
+    T: VerbsTransport,
     R: Register,
     S: Register,
 {
@@ -248,15 +248,12 @@ where
 }
 
 /// Two ends on the port that are connected with each other.
-pub(crate) fn connected<T: VerbsTransport + Connected + Receives>(lab: &Lab) -> Result<(End<T>, End<T>), Failure> {
+pub(crate) fn connected<T: VerbsTransport>(lab: &Lab) -> Result<(End<T>, End<T>), Failure> {
     connected_by(lab, &lab.path()?)
 }
 
 /// The same by a path with other attributes.
-pub(crate) fn connected_by<T: VerbsTransport + Connected + Receives>(
-    lab: &Lab,
-    path: &Path,
-) -> Result<(End<T>, End<T>), Failure> {
+pub(crate) fn connected_by<T: VerbsTransport>(lab: &Lab, path: &Path) -> Result<(End<T>, End<T>), Failure> {
     let (mut near, mut far) = (End::new(lab)?, End::new(lab)?);
     connect(path, &mut near.pair, &mut far.pair)?;
     Ok((near, far))

@@ -1,6 +1,6 @@
 //! Connections of the port to itself: each operation of RC and UC, with the data compared.
 
-use blueflame::transport::{Connected, Rc, Receives, Uc};
+use blueflame::transport::{Rc, Uc};
 use blueflame::verbs::VerbsTransport;
 use blueflame::wqe::Fence;
 use blueflame::wqe::operations::{Send, SendImm, Write, WriteImm};
@@ -62,7 +62,7 @@ pub(crate) const CHECKS: &[Check] = &[
 /// SEND and WRITE, inline and gathered, with and without immediate data.
 fn messages<T>(lab: &Lab, near: &mut End<T>, far: &mut End<T>) -> Result<(), Failure>
 where
-    T: VerbsTransport + Connected + Receives,
+    T: VerbsTransport,
     Send: wqe::SupportedOn<T>,
     SendImm: wqe::SupportedOn<T>,
     Write: wqe::SupportedOn<T>,

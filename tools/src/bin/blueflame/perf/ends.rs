@@ -1,6 +1,6 @@
 //! The ends of a run: queue pairs made for a plan, connected with the peer's, and divided among threads.
 
-use blueflame::transport::{Connected, Dci, PlainRecv, Rc, Receives, Transport, Uc, Ud, XrcInitiator};
+use blueflame::transport::{Dci, PlainRecv, Rc, Transport, Uc, Ud, XrcInitiator};
 use blueflame::types::Srqn;
 use blueflame::verbs::{Path, ProtectionDomain, VerbsTransport};
 use common::{Failure, Role};
@@ -109,7 +109,7 @@ impl Parts<'_> {
 
     fn connected<T, V>(&mut self, plan: &Plan, verb: impl Fn(&Keys) -> V) -> Result<Vec<Box<dyn Bench>>, Failure>
     where
-        T: VerbsTransport + Connected + Receives + Transport<RecvForm = PlainRecv>,
+        T: VerbsTransport + Transport<RecvForm = PlainRecv>,
         Direct<V>: Work<T>,
         V: Copy + Send + 'static,
     {
@@ -237,7 +237,7 @@ impl Parts<'_> {
 /// Connects the queue pair that sends with the peer's that receives.
 fn begin_to_send<T>(ends: &mut Ends<T>, path: &Path, mine: &Keys, theirs: &Keys) -> Result<(), Failure>
 where
-    T: VerbsTransport + Connected,
+    T: VerbsTransport,
 {
     // The peer answers so many READs at once.
     let mut path = path.clone();
