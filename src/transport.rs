@@ -11,6 +11,9 @@ pub trait Transport: Sealed + 'static {
     /// Whether each WQE carries a signature over its bytes: [`Signed`].
     #[doc(hidden)]
     const SIGNS: bool = false;
+    /// Whether its WQEs can be [`Signed`], once.
+    #[doc(hidden)]
+    const SIGNABLE: bool = true;
     /// Its bit in a set of transports.
     #[doc(hidden)]
     const BIT: u8;
@@ -202,11 +205,6 @@ pub struct Dci;
 #[derive(Clone, Copy, Debug)]
 pub struct DciStreams;
 
-/// The services of dynamic connections: [`Dci`] and [`DciStreams`].
-pub trait Initiator: Transport {}
-impl Initiator for Dci {}
-impl Initiator for DciStreams {}
-
 /// The service `T` with signed WQEs. Each WQE carries a signature, an XOR of all its bytes, and the device checks it.
 /// The queue pair must be created with signatures (PRM "QPC.wq_signature"). A WQE that was damaged on its way to the
 /// device completes with an error and is not executed.
@@ -234,30 +232,27 @@ impl Initiator for DciStreams {}
 /// `blueflame-devx` creates such queue pairs. `verbs` creates them where libmlx5 does: in processes with the
 /// environment variable `MLX5_QP_SIGNATURE`. Receives of a queue pair's own receive queue are also signed
 /// ([`SignedRecv`]). Receives of shared queues are not: no public driver computes their signatures. Frames are not
-/// [signed](Signable): Linux has no flag for that.
+/// signed: Linux creates the send queue of raw packets as an object of its own, without signatures (`sqc.wq`;
+/// `drivers/infiniband/hw/mlx5/qp.c`, `create_raw_packet_qp_sq`).
+///
+/// ```compile_fail,E0080
+/// # use blueflame::transport::{RawPacket, Signed};
+/// # use blueflame::{SendQueue, wqe};
+/// fn frames(sq: &mut SendQueue<Signed<RawPacket>>) {
+///     let _ = sq.post(&wqe::nop());
+/// }
+/// # let _ = frames as fn(&mut _);
+/// ```
+/// ```compile_fail,E0080
+/// # use blueflame::transport::{Rc, Signed};
+/// # use blueflame::{SendQueue, wqe};
+/// fn twice(sq: &mut SendQueue<Signed<Signed<Rc>>>) {
+///     let _ = sq.post(&wqe::nop());
+/// }
+/// # let _ = twice as fn(&mut _);
+/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Signed<T>(PhantomData<T>);
-
-/// A service whose WQEs can be [`Signed`]: all but raw packets. Linux creates the send queue of raw packets as an
-/// object of its own, without signatures (`sqc.wq`; `drivers/infiniband/hw/mlx5/qp.c`, `create_raw_packet_qp_sq`).
-///
-/// ```compile_fail,E0277
-/// # fn signable<T: blueflame::transport::Signable>() {}
-/// signable::<blueflame::transport::RawPacket>();
-/// ```
-/// ```compile_fail,E0277
-/// # fn signable<T: blueflame::transport::Signable>() {}
-/// signable::<blueflame::transport::Signed<blueflame::transport::Rc>>(); // once
-/// ```
-pub trait Signable: Transport {}
-impl Signable for Rc {}
-impl Signable for Uc {}
-impl Signable for XrcInitiator {}
-impl Signable for Ud {}
-impl Signable for Dci {}
-impl Signable for DciStreams {}
-
-impl<T: Signable + Initiator> Initiator for Signed<T> {}
 
 /// Ethernet [frames](crate::wqe::operations::Frame) as they are (`IBV_QPT_RAW_PACKET`). `M` is the device's requirement
 /// for the inline headers of each frame. The default, [`InlineL2`], is right for every device that nobody configured.
@@ -421,12 +416,25 @@ impl Transport for XrcInitiator {
     type RecvForm = PlainRecv;
 }
 impl<M: InlineMode> Transport for RawPacket<M> {
+    const SIGNABLE: bool = false;
     const BIT: u8 = 1 << 6;
     const LEAST_HEADERS: usize = M::LEAST;
     type RecvForm = PlainRecv;
 }
-impl<T: Signable> Transport for Signed<T> {
-    const SIGNS: bool = true;
-    const BIT: u8 = T::BIT;
+impl<T: Transport> Transport for Signed<T> {
+    const SIGNS: bool = {
+        assert_signable::<T>();
+        true
+    };
+    const SIGNABLE: bool = false;
+    const BIT: u8 = {
+        assert_signable::<T>();
+        T::BIT
+    };
     type RecvForm = SignedRecv;
+}
+
+/// Called in constants only: [`Signed`] over another transport does not compile.
+const fn assert_signable<T: Transport>() {
+    assert!(T::SIGNABLE, "the WQEs of this transport cannot be signed");
 }

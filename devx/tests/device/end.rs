@@ -10,7 +10,7 @@ use blueflame::wqe::data::Data;
 use blueflame::wqe::{Request, SupportedOn};
 use blueflame_devx::Context;
 use blueflame_devx::memory::{Rings, ThreadRings};
-use blueflame_devx::object::{DevxTransport, OwnedCq, Pd, QpBuilder, QueuePair, Uar};
+use blueflame_devx::object::{OwnedCq, Pd, QpBuilder, QueuePair, Uar};
 
 /// Bytes of each end's buffer.
 pub(crate) const BUFFER: usize = 1 << 16;
@@ -40,7 +40,7 @@ pub(crate) struct End<T: Transport> {
     pub(crate) buffer: Buffer,
 }
 
-impl<T: DevxTransport> End<T> {
+impl<T: Transport> End<T> {
     pub(crate) fn new(ground: &Ground) -> Self {
         Self::built(ground, |builder| builder)
     }
@@ -100,7 +100,7 @@ impl<T: DevxTransport> End<T> {
 }
 
 /// Two ends that are connected with each other.
-pub(crate) fn connected<T: DevxTransport>(ground: &Ground) -> (End<T>, End<T>) {
+pub(crate) fn connected<T: Transport>(ground: &Ground) -> (End<T>, End<T>) {
     let (mut a, mut b) = (End::new(ground), End::new(ground));
     let (at_a, at_b) = (a.pair.qp.endpoint(&ground.path), b.pair.qp.endpoint(&ground.path));
     for (end, local, remote) in [(&mut a, at_a, at_b), (&mut b, at_b, at_a)] {

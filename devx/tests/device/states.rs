@@ -12,13 +12,13 @@ use blueflame::{Sge, transport, wqe};
 use blueflame_devx::Error;
 use blueflame_devx::cmd::{Opcode, QpcState, Rts2sqdQpIn, Sqd2rtsQpIn, Status};
 use blueflame_devx::mailbox::Command;
-use blueflame_devx::object::{DevxTransport, Qp};
+use blueflame_devx::object::Qp;
 
 use crate::end::{End, connected};
 use crate::ground::ground;
 
 /// Waits for a completion: of which request, and whether it is good.
-fn outcome<T: DevxTransport>(end: &mut End<T>) -> (WrId, bool) {
+fn outcome<T: transport::Transport>(end: &mut End<T>) -> (WrId, bool) {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
         let mut done = None;

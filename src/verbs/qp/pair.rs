@@ -71,7 +71,7 @@ impl VerbsTransport for transport::Uc {
     const NAME: &'static str = "UC";
 }
 
-impl<T: VerbsTransport + transport::Signable> VerbsTransport for transport::Signed<T> {
+impl<T: VerbsTransport> VerbsTransport for transport::Signed<T> {
     const QP_TYPE: sys::ibv_qp_type::Type = T::QP_TYPE;
     const RELIABLE: bool = T::RELIABLE;
     const OPERAND_DS: usize = T::OPERAND_DS;

@@ -3,7 +3,7 @@
 use rdma_sys as sys;
 
 use crate::db::Register;
-use crate::transport::{self, DciStreams, Initiator};
+use crate::transport::{self, DciStreams, Signed};
 use crate::types::{DS_BYTES, DciStream, Psn};
 use crate::verbs::device::DeviceAttr;
 use crate::verbs::error::{in_range, zero};
@@ -60,34 +60,51 @@ pub(in crate::verbs) fn attributes(
     Ok(())
 }
 
-impl<T: Initiator + VerbsTransport, R: Register> QueuePair<T, R> {
-    /// RESET to INIT to RTR to RTS of an initiator: requests to [targets](crate::verbs::Dct) may be posted from here
-    /// on. They leave by the path's port, in its partition, in packets of its MTU.
-    ///
-    /// # Errors
-    /// [`Error::OutOfRange`], [`Error::NoPort`], [`Error::WrongState`], [`Error::ResetElsewhere`], or a failed call.
-    pub fn activate(&mut self, path: &Path) -> Result<(), Error> {
-        type Mask = sys::ibv_qp_attr_mask;
-        path.check()?;
-        self.qp.check_port(path.port.number)?;
-        let mut init = zeroed_attr(sys::ibv_qp_state::IBV_QPS_INIT);
-        (init.pkey_index, init.port_num) = (path.pkey_index, path.port.number);
-        self.qp.modify(&mut init, Mask::IBV_QP_STATE | Mask::IBV_QP_PKEY_INDEX | Mask::IBV_QP_PORT)?;
-        let mut rtr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTR);
-        rtr.path_mtu = path.mtu as sys::ibv_mtu::Type;
-        self.qp.modify(&mut rtr, Mask::IBV_QP_STATE | Mask::IBV_QP_PATH_MTU)?;
-        let mut rts = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTS);
-        rts.sq_psn = Psn::random().get();
-        (rts.timeout, rts.retry_cnt, rts.rnr_retry) = (path.timeout, path.retry_cnt, path.rnr_retry);
-        rts.max_rd_atomic = path.max_rd_atomic.min(self.qp.device_attr().max_qp_init_rd_atom);
-        let mask = Mask::IBV_QP_STATE
-            | Mask::IBV_QP_SQ_PSN
-            | Mask::IBV_QP_TIMEOUT
-            | Mask::IBV_QP_RETRY_CNT
-            | Mask::IBV_QP_RNR_RETRY
-            | Mask::IBV_QP_MAX_QP_RD_ATOMIC;
-        self.sq.open_by(&mut rts, mask)
-    }
+/// Declares `activate` for the transports of initiators. Other transports have other functions of this name.
+macro_rules! activate {
+    ($($transport:ty;)*) => {$(
+        impl<R: Register> QueuePair<$transport, R> {
+            /// RESET to INIT to RTR to RTS of an initiator: requests to [targets](crate::verbs::Dct) may be posted
+            /// from here on. They leave by the path's port, in its partition, in packets of its MTU.
+            ///
+            /// # Errors
+            /// [`Error::OutOfRange`], [`Error::NoPort`], [`Error::WrongState`], [`Error::ResetElsewhere`], or a failed
+            /// call.
+            pub fn activate(&mut self, path: &Path) -> Result<(), Error> {
+                ready(self, path)
+            }
+        }
+    )*};
+}
+
+activate! {
+    transport::Dci;
+    DciStreams;
+    Signed<transport::Dci>;
+    Signed<DciStreams>;
+}
+
+fn ready<T: VerbsTransport, R: Register>(pair: &mut QueuePair<T, R>, path: &Path) -> Result<(), Error> {
+    type Mask = sys::ibv_qp_attr_mask;
+    path.check()?;
+    pair.qp.check_port(path.port.number)?;
+    let mut init = zeroed_attr(sys::ibv_qp_state::IBV_QPS_INIT);
+    (init.pkey_index, init.port_num) = (path.pkey_index, path.port.number);
+    pair.qp.modify(&mut init, Mask::IBV_QP_STATE | Mask::IBV_QP_PKEY_INDEX | Mask::IBV_QP_PORT)?;
+    let mut rtr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTR);
+    rtr.path_mtu = path.mtu as sys::ibv_mtu::Type;
+    pair.qp.modify(&mut rtr, Mask::IBV_QP_STATE | Mask::IBV_QP_PATH_MTU)?;
+    let mut rts = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTS);
+    rts.sq_psn = Psn::random().get();
+    (rts.timeout, rts.retry_cnt, rts.rnr_retry) = (path.timeout, path.retry_cnt, path.rnr_retry);
+    rts.max_rd_atomic = path.max_rd_atomic.min(pair.qp.device_attr().max_qp_init_rd_atom);
+    let mask = Mask::IBV_QP_STATE
+        | Mask::IBV_QP_SQ_PSN
+        | Mask::IBV_QP_TIMEOUT
+        | Mask::IBV_QP_RETRY_CNT
+        | Mask::IBV_QP_RNR_RETRY
+        | Mask::IBV_QP_MAX_QP_RD_ATOMIC;
+    pair.sq.open_by(&mut rts, mask)
 }
 
 impl<T: VerbsTransport, R: Register> QueuePair<T, R> {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use blueflame::arch::copy::{BlockCopy, DefaultCopy};
 use blueflame::db::{ExclusiveRegister, FlushMode, Managed, Register, SharedRegister, ThreadRegister, TwoFences};
 use blueflame::queue::{AnyCq, Owned, RecvQueue, SendQueue};
+use blueflame::transport::Transport;
 use blueflame::types::Wqebbs;
 use blueflame::wqe::SupportedOn;
 use blueflame::wqe::operations::Memcpy;
@@ -16,7 +17,7 @@ use super::super::pd::Pd;
 use super::super::uar::{DoorbellPage, SharedUar, ThreadUar, Uar};
 use super::pair::QueuePair;
 use super::plan::{Made, Plan};
-use super::transport::DevxTransport;
+use super::transport::service;
 use crate::error::Error;
 use crate::memory::ThreadRings;
 use crate::object::receives::shared::SharedReceives;
@@ -47,21 +48,31 @@ impl Pd {
     ///     Ok(())
     /// }
     /// ```
+    ///
+    /// The transports are [`Rc`](blueflame::transport::Rc) and [`Uc`](blueflame::transport::Uc), also
+    /// [`Signed`](blueflame::transport::Signed). With others the call does not compile:
+    ///
+    /// ```compile_fail,E0080
+    /// use blueflame::transport::Ud;
+    /// use blueflame_devx::object::Pd;
+    ///
+    /// let _ = Pd::queue_pair::<Ud> as fn(_, _, _, _) -> _;
+    /// ```
     #[must_use]
-    pub fn queue_pair<'a, T: DevxTransport>(
+    pub fn queue_pair<'a, T: Transport>(
         &'a self,
         rings: &'a ThreadRings,
         send_cq: &'a dyn AnyCq<Cq>,
         recv_cq: &'a dyn AnyCq<Cq>,
     ) -> QpBuilder<'a, T> {
         QpBuilder {
-            plan: Plan { signed: T::SIGNS, ..Plan::new(self, rings, send_cq, recv_cq, T::SERVICE) },
+            plan: Plan { signed: T::SIGNS, ..Plan::new(self, rings, send_cq, recv_cq, const { service::<T>() }) },
             transport: PhantomData,
         }
     }
 }
 
-impl<'a, T: DevxTransport> QpBuilder<'a, T> {
+impl<'a, T: Transport> QpBuilder<'a, T> {
     /// Requests that may be outstanding on the send queue at a time, if each fits one WQEBB (64 bytes: with RC, 28
     /// bytes inline or two gather entries). A larger request counts once for each of its WQEBBs. Default 128.
     ///

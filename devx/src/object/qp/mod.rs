@@ -13,4 +13,3 @@ pub use builder::QpBuilder;
 pub use handle::Qp;
 pub use pair::{ConnectError, QueuePair};
 pub use raw::{RawQp, RawQpBuilder};
-pub use transport::DevxTransport;
