@@ -1,6 +1,6 @@
 //! Queues that DevX has made are driven by the code that drives those of verbs.
 //!
-//! They are of one type, `SendQueue` and its like, so that there is one copy of the code for both. Only the handle
+//! Both kinds have the same types, such as `SendQueue`, so there is one copy of the code for both. Only the handle
 //! beside them in `Owned` differs. To show that it costs nothing, the test compiles the calls of the data path for
 //! queues of either maker, in the release profile. It compares the listings instruction by instruction: with those of
 //! queues without any handle, and with the committed ones, which `tests/golden_asm` of the workspace holds against its

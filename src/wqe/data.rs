@@ -64,7 +64,7 @@ pub(crate) const fn inline_ds(bytes: usize) -> usize {
     if bytes == 0 { 0 } else { (size_of::<InlineSeg>() + bytes).div_ceil(DS_BYTES) }
 }
 
-/// What a request has been given, or may still be given: a type parameter of [`Request`](crate::wqe::Request).
+/// The data that a request has, or may still be given: a type parameter of [`Request`](crate::wqe::Request).
 pub trait Data: Sealed + Copy {
     /// Bytes of inline data; `None` if only the value tells.
     const BYTES: Option<usize>;

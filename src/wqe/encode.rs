@@ -2,10 +2,10 @@
 use crate::types::{DS_BYTES, Ds, WQEBB_BYTES};
 use crate::wqe::cursor::RingCursor;
 use crate::wqe::data::{Data, ToCarry, inline_ds};
-use crate::wqe::flags::bits;
 use crate::wqe::frame::{EthHeaders, MultiPacket};
 use crate::wqe::operation::Operation;
-use crate::wqe::request::{Parts, Request, Shape, byte_count};
+use crate::wqe::parts::{Parts, Shape, byte_count};
+use crate::wqe::request::Request;
 use crate::wqe::seg::{CtrlSeg, InlineSeg};
 use crate::wqe::words::bytes::take8;
 use crate::wqe::words::ds::{DsWords, HeldDs};
@@ -27,17 +27,12 @@ macro_rules! each_word {
     )*};
 }
 
-/// The second word of a control segment, of a request that always completes with a CQE.
-const fn always(second: u64) -> u64 {
-    second & !CtrlSeg::flags(bits::ONLY_FIRST_ERROR) | CtrlSeg::flags(bits::CQ_UPDATE)
-}
-
 impl Parts<'_> {
     /// The control segment. On a queue that signals all requests, this one completes with a CQE.
     #[inline(always)]
     fn control_segment<F: HeldDs>(&self, opcode: u64, ds: Ds, queue: u64, signal_all: bool) -> F {
         let DsWords([first, second]) = self.control;
-        let second = if signal_all { always(second) } else { second };
+        let second = if signal_all { CtrlSeg::signaled(second) } else { second };
         // The queue's part last: the rest may be a constant.
         F::new(DsWords([first, second]))
             .or(F::new(DsWords([opcode | CtrlSeg::size(ds), 0])))
@@ -126,10 +121,10 @@ impl Parts<'_> {
         let mut headers = self.headers;
         let own = usize::from(shape.words);
         each_word!(self.words, 0, own, |n, words| {
-            let is_start = n == 0 && shape.is_frame();
+            let is_start = n == 0 && shape.is_frame;
             ring.ds(if is_start { EthHeaders::start(words, &mut headers) } else { words });
         });
-        if shape.is_frame() {
+        if shape.is_frame {
             ring.bytes(headers);
         }
         if shape.has_bytes && !self.bytes.is_empty() {

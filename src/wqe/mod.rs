@@ -50,6 +50,7 @@ pub mod keys;
 pub mod limits;
 mod opcode;
 mod operation;
+mod parts;
 mod request;
 pub mod seg;
 mod signing;
@@ -79,8 +80,8 @@ pub use keys::configure::configure_key;
 pub use keys::window::{bind_window, local_invalidate, unbind_window};
 pub use limits::Limits;
 pub use operation::SupportedOn;
+pub(crate) use parts::{Parts, Shape};
 pub use request::{Erased, Request};
-pub(crate) use request::{Parts, Shape};
 pub use table::{compare_swap, fetch_add, nop, read, send, write};
 pub use tags::entry::{tag_append, tag_remove, tag_sync};
 

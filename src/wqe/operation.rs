@@ -1,5 +1,4 @@
-//! What the type of a request tells of its WQE, and which transports have it. Knows no request, and no operation by its
-//! name.
+//! What an operation is made of, as a type, and which transports have it. Knows no request, and no operation by its name.
 use core::marker::PhantomData;
 
 use crate::sealed::Sealed;

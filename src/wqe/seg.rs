@@ -11,6 +11,7 @@ pub use super::words::be::{Be16, Be32, Be64, Be128};
 use super::words::bytes::take8;
 use super::words::ds::DsWords;
 use crate::types::{DS_BYTES, DciStream, Ds, Lkey, Qpn, Rkey};
+use crate::wqe::flags::bits;
 
 layout! {
     /// Control segment: the first 16 bytes of every send WQE
@@ -92,6 +93,12 @@ impl CtrlSeg {
     #[inline(always)]
     pub(crate) const fn flags(fm_ce_se: u8) -> u64 {
         Self::second_word(DciStream(0), fm_ce_se, Be32::new(0))
+    }
+
+    /// The second word of a request that always completes with a CQE, made from that of any other.
+    #[inline(always)]
+    pub(crate) const fn signaled(second: u64) -> u64 {
+        second & !Self::flags(bits::ONLY_FIRST_ERROR) | Self::flags(bits::CQ_UPDATE)
     }
 
     /// The second word's last four bytes.

@@ -74,7 +74,7 @@ pub(crate) fn is_other_way(symbol: &str) -> bool {
         || symbol == "<blueflame::queue::striding::memory::BufferState>::free"
         || symbol == "<blueflame::queue::send::session::Room>::around"
         || symbol == "<blueflame::queue::send::session::Room>::behind"
-        || symbol == "<blueflame::wqe::request::Parts>::odd_entry"
+        || symbol == "<blueflame::wqe::parts::Parts>::odd_entry"
         || symbol.starts_with("<blueflame::queue::send::queue::SendQueue<") && symbol.contains(">::ring_other")
 }
 

@@ -83,7 +83,7 @@ makers! {
     devx: Owned, blueflame_devx::object::Qp, blueflame_devx::object::Cq;
 }
 
-/// A function of the queues themselves takes those of either maker: they are of one type, and so is the code.
+/// One function takes queues of both makers: they have one type, so they share the code.
 pub fn one_type(
     verbs: &mut blueflame::verbs::QueuePair<transport::Rc>,
     devx: &mut blueflame_devx::object::QueuePair<transport::Rc>,

@@ -1,5 +1,5 @@
-//! The same frames to queues of both makers: those of verbs on the process' own device, those of DevX on the function.
-//! One wire joins both. The code that polls does not know the maker.
+//! The same frames go to queues of both makers: those of verbs are on the process' own device, those of DevX on the
+//! function. One wire joins both. The code that polls does not know the maker.
 //!
 //! Comparisons of both makers' receivers belong here. Queues of DevX alone belong in the other files.
 

@@ -91,6 +91,28 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// # let _ = longer as fn(_, _) -> _;
     /// ```
     ///
+    /// ```compile_fail,E0080
+    /// # use blueflame::{PostError, Remote, SendQueue, transport, wqe};
+    /// fn longer(sq: &mut SendQueue<transport::Rc>, to: Remote) -> Result<(), PostError> {
+    ///     let write = sq.prepare::<_, _, 200, 0>(&wqe::write(to))?;
+    ///     sq.batch().push(&write.inline(&[0; 201]))
+    /// }
+    /// # let _ = longer as fn(_, _) -> _;
+    /// ```
+    ///
+    /// More than four WQEBBs are not prepared:
+    ///
+    /// ```compile_fail,E0080
+    /// # use blueflame::{Remote, SendQueue, transport, wqe};
+    /// fn long(sq: &mut SendQueue<transport::Rc>, to: Remote) -> bool {
+    ///     sq.prepare::<_, _, 300, 0>(&wqe::write(to)).is_ok()
+    /// }
+    /// # let _ = long as fn(_, _) -> _;
+    /// ```
+    ///
+    /// Choose its [`completion`](Request::completion) before: a mode that is set later holds even on a queue that signals
+    /// all requests.
+    ///
     /// Other queues whose transport has the operation can post it as well, if they have the same limits. Whether each
     /// request asks for a completion ([`SqParts::signal_all`]) is that of the queue that has prepared it.
     ///
@@ -178,6 +200,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         &mut self,
         request: &Request<'_, O, D>,
     ) -> Result<(), PostError> {
+        let () = Request::<'_, O, D>::IS_AS_PREPARED;
         if const { O::PREPARED.is_some() } {
             if !request.is_regular(&self.limits) {
                 return Err(PostError::Encode(request.irregularity(&self.limits)));
@@ -325,7 +348,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         }
         // SAFETY: a word of the ring, which has just been stored.
         let first_word = unsafe { places.wqebb(place).read() };
-        Ok(WqeInRing::new(first_word, ds, shape.is_inline()))
+        Ok(WqeInRing::new(first_word, ds, shape.is_inline))
     }
 
     /// Puts a request into the ring at `pi`, for a doorbell that is rung later, and goes on with `then`. It takes the
@@ -338,6 +361,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         request: &Request<'_, O, D>,
         then: impl FnOnce(&'q mut Self, WqeInRing) -> Z,
     ) -> Result<Z, PostError> {
+        let () = Request::<'_, O, D>::IS_AS_PREPARED;
         if const { O::PREPARED.is_some() } && !request.is_regular(&self.limits) {
             return Err(PostError::Encode(request.irregularity(&self.limits)));
         }

@@ -84,7 +84,7 @@ pub struct Staged<'q, T: Transport, R: Register> {
 }
 
 impl<'q, T: Transport, R: Register> Staged<'q, T, R> {
-    /// What was put at `start`.
+    /// A request that lies in the ring at `start`.
     #[inline(always)]
     fn new(sq: &'q mut SendQueue<T, R>, start: Index, wqe: WqeInRing) -> Self {
         let one_wqebb = wqe.wqebbs() == Wqebbs(1) && sq.blueflame.take(wqe.ds(), Wqebbs(1), wqe.is_inline());

@@ -82,7 +82,10 @@ pub fn tag_append(tag: u64, mask: u64, next: TagIndex, buffer: Sge) -> Request<'
     // As in libmlx5 (`set_data_ptr_seg_end`): a message of that tag has no bytes.
     let entry = if length == 0 { DataSeg::new(0, INVALID_LKEY, 0) } else { DataSeg::new(length, lkey, addr) };
     let (segment, operands) = (TmSeg::new(tm::APPEND, next.0), TmTagSeg::new(tag, mask));
-    Request::new([segment.into(), operands.into(), entry.into()]).change(|parts| parts.is_odd = buffer.is_too_long())
+    Request::new([segment.into(), operands.into(), entry.into()]).change(|parts| {
+        parts.is_odd = buffer.is_too_long();
+        parts.payload = length.into();
+    })
 }
 
 /// Removes an entry from the list (`IBV_WR_TAG_DEL`), unless a message has matched it; its completion says which of

@@ -34,7 +34,7 @@ impl CopiedDs for DsWords {
 /// Rings a doorbell by a composed WQE of `N` DS, whole WQEBBs, which is the doorbell itself.
 ///
 /// # Safety
-/// As for [`Half::copy`], and the register must have a size of at least so many bytes.
+/// As for [`Half::copy`]. Each half of the register must have room for the `N` DS.
 #[inline(always)]
 pub(in crate::queue) unsafe fn copy<F: CopiedDs, C: BlockCopy, const N: usize>(
     half: Half<'_, C>,
