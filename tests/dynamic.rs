@@ -422,10 +422,16 @@ fn what_cannot_be_is_refused() {
 /// queue pairs. One is its initiator. The other is its target, whose number it tells once it has one. It tells no
 /// access key, because all of perftest have the same. So programs with another exchange, such as `dc_pingpong`, do not
 /// find it.
+///
+/// It tells both, the first of them again as a signal that it is ready, and once more both (`src/send_lat.c`, `main`).
+/// Only their order tells them apart: their PSNs are other ones the second time if the clock's second has changed
+/// (`src/perftest_communication.c`, `set_up_connection`).
 struct Perftest {
     stream: TcpStream,
-    /// The PSN by which the target is told from the initiator.
-    psn: Option<String>,
+    /// How many messages about a queue pair have come.
+    told: usize,
+    /// Which of these is to have the target's number.
+    awaited: Option<usize>,
     target: Option<Qpn>,
 }
 
@@ -435,10 +441,11 @@ impl Perftest {
     /// Bytes of its message about a queue pair, without and with a GID, whose 16 bytes are separate numbers
     /// (`src/perftest_communication.h`, `KEY_MSG_SIZE`, `KEY_MSG_SIZE_GID`).
     const NUMBERS: [usize; 2] = [59, 108];
-    /// Which of the numbers are the LID, the queue pair's, and the PSN.
+    /// Which of the numbers are the LID and the queue pair's.
     const LID: usize = 0;
     const QPN: usize = 2;
-    const PSN: usize = 3;
+    /// From a queue pair's first message to its second one: those about both, and the signal.
+    const ROUND: usize = 3;
 
     /// Answers a message with the same message, except for the identity of this side. `false` once the peer has gone.
     fn answer(&mut self, path: &Path, far: &Far) -> bool {
@@ -456,10 +463,11 @@ impl Perftest {
             let mut numbers: Vec<String> = text.split(':').map(str::to_owned).collect();
             let qpn = Qpn::new(u32::from_str_radix(&numbers[Self::QPN], 16).expect("a number")).expect("24 bits");
             if qpn.get() == 0 {
-                self.psn = Some(numbers[Self::PSN].clone());
-            } else if self.psn.as_ref() == Some(&numbers[Self::PSN]) {
+                self.awaited.get_or_insert(self.told + Self::ROUND);
+            } else if self.awaited == Some(self.told) {
                 self.target = Some(qpn);
             }
+            self.told += 1;
             let endpoint = far.target.endpoint(path);
             numbers[Self::LID] = format!("{:04x}", endpoint.lid);
             numbers[Self::QPN] = format!("{:06x}", endpoint.qpn.get());
@@ -496,7 +504,7 @@ fn perftest_is_answered() {
     };
     let (stream, _) = listener.accept().expect("a client");
     stream.set_nonblocking(true).expect("a socket");
-    let mut perftest = Perftest { stream, psn: None, target: None };
+    let mut perftest = Perftest { stream, told: 0, awaited: None, target: None };
     let (begin, mut answered) = (Instant::now(), 0);
     while perftest.answer(&path, &far) {
         if let Some(received) = far.received() {
