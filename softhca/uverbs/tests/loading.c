@@ -1,7 +1,8 @@
 /*
  * A plug-in that has its own libibverbs and libmlx5, and a program that loads it for itself alone (RTLD_LOCAL), as an interpreter
  * loads the module of a wheel. With -DPLUGIN this is the plug-in; with -DOTHERS the program also opens a device by the system's
- * libraries. Prints what went otherwise than expected, and the exit code is 1 then.
+ * libraries; with -DDEEP it loads the plug-in as a host of plug-ins does that keeps their symbols apart (RTLD_DEEPBIND). The plug-in
+ * lies in a folder that the program alone knows (RUNPATH). Prints what went otherwise than expected, and the exit code is 1 then.
  */
 #include "prelude.h"
 
@@ -56,7 +57,12 @@ int run(void)
 #else
 int main(int argc, char **argv)
 {
-	void *plugin = dlopen(argc > 1 ? argv[1] : "", RTLD_NOW | RTLD_LOCAL);
+#ifdef DEEP
+	int deep = RTLD_DEEPBIND;
+#else
+	int deep = 0;
+#endif
+	void *plugin = dlopen(argc > 1 ? argv[1] : "", RTLD_NOW | RTLD_LOCAL | deep);
 	if (!plugin)
 		puts(dlerror());
 	int (*run)(void) = (int (*)(void))NEED(dlsym(NEED(plugin), "run"));

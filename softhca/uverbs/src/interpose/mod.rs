@@ -8,6 +8,8 @@
 mod answer;
 pub mod descriptors;
 pub mod ends;
+#[cfg(all(has_naked_functions, any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub mod loading;
 pub mod lookup;
 mod paths;
 pub mod polls;

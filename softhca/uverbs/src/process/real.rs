@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The definition of `name` after ours, which `cache` remembers.
-fn resolve(cache: &AtomicPtr<c_void>, name: &CStr) -> *mut c_void {
+pub(crate) fn resolve(cache: &AtomicPtr<c_void>, name: &CStr) -> *mut c_void {
     let known = cache.load(Ordering::Relaxed);
     if !known.is_null() {
         return known;

@@ -48,10 +48,11 @@ fn libraries_of_a_plugin_open_devices() {
     let libraries = COPIES.map(|(_, copy)| format!("-l:{copy}"));
     let of_plugin = ["-DPLUGIN", "-shared", "-fPIC", "-o", &plugin, source, "-L", &here, "-Wl,-rpath,$ORIGIN"];
     cc(&[&of_plugin[..], &libraries.each_ref().map(String::as_str)].concat());
-    for (program, options) in [("alone", &[][..]), ("others", &["-DOTHERS", "-libverbs", "-lmlx5"])] {
+    let programs = [("alone", &[][..]), ("others", &["-DOTHERS", "-libverbs", "-lmlx5"]), ("deep", &["-DDEEP"])];
+    for (program, options) in programs {
         let program = at(program);
-        cc(&[&["-o", &program, source], options].concat());
-        let ended = launch(&[], &[&program, &plugin], Duration::from_secs(60));
+        cc(&[&["-o", &program, source, "-Wl,--enable-new-dtags,-rpath,$ORIGIN"], options].concat());
+        let ended = launch(&[], &[&program, "plugin.so"], Duration::from_secs(60));
         assert_eq!(ended, (Some(0), String::new()), "{program}");
     }
 }
