@@ -108,7 +108,7 @@ impl Connections {
         let path = setting.device.path(1, None).expect("a path");
         let (mut pairs, mut numbers) = (ByQpn::new(), Vec::new());
         for _ in 0..PEERS {
-            let builder = pd.queue_pair(&setting.cq, &setting.cq).sends(4).receives(0);
+            let builder = pd.queue_pair(&setting.cq, &setting.cq).sends(4).no_receives();
             let mut pair: Connection = builder.build_in(&setting.domain).expect("a queue pair");
             let itself = pair.qp.endpoint_with(&path, Psn::truncate(1));
             pair.qp.to_init(&path).expect("INIT");

@@ -14,8 +14,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let pd = device.protection_domain()?;
     let theirs = Pool::new(&pd, 4096, Access::REMOTE_WRITE)?.take(64)?;
     let mut cq = device.completion_queue(64).build()?;
-    let mut near = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(16).receives(0).inline(64).build()?;
-    let mut far = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(16).receives(0).build()?;
+    let mut near = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(16).no_receives().inline(64).build()?;
+    let mut far = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(16).no_receives().build()?;
 
     // Connect them over port 1. Two machines exchange the endpoints over TCP: `connect_over`.
     let path = device.path(1, None)?;

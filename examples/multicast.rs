@@ -6,7 +6,7 @@ use std::net::SocketAddrV4;
 
 use blueflame::flow::Flow;
 use blueflame::packet;
-use blueflame::queue::{OwningRecvQueue, Received};
+use blueflame::queue::Received;
 use blueflame::verbs::ethernet::{FrameReceiver, Interface};
 use blueflame::verbs::{Access, Device, Pool};
 use common::Failure;
@@ -23,9 +23,8 @@ fn main() -> Result<(), Failure> {
     let device = Device::of_interface(&name)?;
     let pd = device.protection_domain()?;
     let mut cq = device.completion_queue(RECEIVES).build()?;
-    let queue = pd.work_queue(&cq).receives(RECEIVES).build()?;
+    let mut queue = pd.work_queue(&cq).receives(RECEIVES).build()?;
     let receiver = FrameReceiver::direct(&pd, queue.handle())?;
-    let mut queue = OwningRecvQueue::new(queue).map_err(|_| "nothing was posted")?;
     let mut pool = Pool::new(&pd, RECEIVES as usize * BUFFER, Access::LOCAL_WRITE)?;
     for _ in 0..RECEIVES {
         queue.post(Box::new(pool.take(BUFFER)?))?;

@@ -94,7 +94,7 @@ fn trade(options: &Options, ready: impl FnOnce() -> Result<(), Failure>) -> Resu
     let mut cq = device.completion_queue(2 * SENDS + 1).free_running(true).build()?;
     // ANCHOR: queue
     // The length of a send queue counts WQEBBs.
-    let mut pair = pd.queue_pair::<RawPacket>(&cq, &cq).sends(SENDS * WQEBBS).receives(0).build()?;
+    let mut pair = pd.queue_pair::<RawPacket>(&cq, &cq).sends(SENDS * WQEBBS).no_receives().build()?;
     // ANCHOR_END: queue
     pair.activate(&device.port(options.feed.nic.ib_port)?)?;
     // ANCHOR: order

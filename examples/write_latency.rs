@@ -85,7 +85,7 @@ fn side(options: &Options, role: Role, mut stream: TcpStream) -> Result<(), Fail
     let (incoming, outgoing) = (pool.take(largest)?, pool.take(largest)?);
     let cq = device.completion_queue(64).build()?;
     let mut pair =
-        pd.queue_pair::<transport::Rc>(&cq, &cq).sends(32).receives(0).inline(options.inline_size).build()?;
+        pd.queue_pair::<transport::Rc>(&cq, &cq).sends(32).no_receives().inline(options.inline_size).build()?;
     let peer = pair.connect_over(&mut limited(&mut stream), &path, &incoming.remote().to_bytes())?;
     if role == Role::Client && !pair.qp.writes_in_order() {
         eprintln!(

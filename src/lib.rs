@@ -196,8 +196,7 @@
 //! All other calls are safe:
 //!
 //! - **Posting a request that names no memory**, inline or empty, and posting to a queue that owns each buffer until
-//!   its request has completed ([`OwningSendQueue`](queue::OwningSendQueue),
-//!   [`OwningRecvQueue`](queue::OwningRecvQueue)).
+//!   its request has completed ([`RecvQueue::post`], [`OwningSendQueue`](queue::OwningSendQueue)).
 //! - **Polling and completing.** The crate does not trust the NIC's writes: no bytes in a CQE can make it read or write
 //!   out of bounds, loop or panic. A queue gives back only requests that one of its own completions reports done
 //!   ([`complete`](SendQueue::complete)).

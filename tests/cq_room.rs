@@ -53,7 +53,7 @@ fn requests_that_do_not_fit_are_not_made() {
     let (device, pd) = parts();
     let cq = device.completion_queue(4).build().expect("a CQ");
     assert_eq!((cq.capacity(), cq.room()), (8, 7));
-    let made = pd.queue_pair::<Rc>(&cq, &cq).sends(64).receives(0).build();
+    let made = pd.queue_pair::<Rc>(&cq, &cq).sends(64).no_receives().build();
     let text = made.as_ref().expect_err("too many").to_string();
     assert!(text.ends_with(
         "has room for 7 completions, but 65 may wait there unpolled; make it larger, or oversubscribe it if fewer ever \
@@ -62,11 +62,11 @@ fn requests_that_do_not_fit_are_not_made() {
     assert_eq!(refused(&cq, made), (7, 0, 65));
     // Receives count, on the queue that they complete on.
     let large = device.completion_queue(64).build().expect("a CQ");
-    let made = pd.queue_pair::<Rc>(&large, &cq).sends(4).receives(8).build();
+    let made = pd.queue_pair::<Rc>(&large, &cq).sends(4).receives::<WrId>(8).build();
     assert_eq!(refused(&cq, made), (7, 0, 8));
-    let made = pd.queue_pair::<Rc>(&cq, &large).sends(7).receives(64).build();
+    let made = pd.queue_pair::<Rc>(&cq, &large).sends(7).receives::<WrId>(64).build();
     assert_eq!(refused(&cq, made), (7, 0, 8));
-    drop(pd.queue_pair::<Rc>(&cq, &cq).sends(3).receives(3).build().expect("7 completions"));
+    drop(pd.queue_pair::<Rc>(&cq, &cq).sends(3).receives::<WrId>(3).build().expect("7 completions"));
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn queue_pairs_fill_a_completion_queue_to_its_last_place() {
     let cq = device.completion_queue(100).build().expect("a CQ");
     assert_eq!(cq.room(), 127);
     let build = |sends, receives| {
-        let builder = pd.queue_pair::<Rc>(&cq, &cq).sends(sends).receives(receives);
+        let builder = pd.queue_pair::<Rc>(&cq, &cq).sends(sends).receives::<WrId>(receives);
         (builder.send_completions() + builder.recv_completions(), builder.build())
     };
     let (first, second) = (build(30, 32), build(31, 32));
@@ -102,10 +102,10 @@ fn shared_receives_count_once_for_each_completion_queue() {
     let build = |cq: &OwnedCq| pd.queue_pair::<Rc>(&sends, cq).sends(1).shared_recv_queue(srq.handle()).build();
     let pairs: Vec<_> = (0..8).map(|_| build(&here).expect("the same receives")).collect();
     assert_eq!(refused(&there, build(&there)), (31, 0, 63));
-    let made = pd.queue_pair::<Rc>(&sends, &here).sends(1).receives(65).build();
+    let made = pd.queue_pair::<Rc>(&sends, &here).sends(1).receives::<WrId>(65).build();
     assert_eq!(refused(&here, made), (127, 63, 65));
     drop(pairs);
-    drop(pd.queue_pair::<Rc>(&sends, &here).sends(1).receives(127).build().expect("all places"));
+    drop(pd.queue_pair::<Rc>(&sends, &here).sends(1).receives::<WrId>(127).build().expect("all places"));
 }
 
 #[test]
@@ -138,7 +138,7 @@ fn targets_initiators_and_lists_count() {
 fn a_completion_queue_is_not_made_smaller_than_its_queues_need() {
     let (device, pd) = parts();
     let mut cq = device.completion_queue(100).build().expect("a CQ");
-    let pair = |cq: &OwnedCq| pd.queue_pair::<Rc>(cq, cq).sends(62).receives(0).build();
+    let pair = |cq: &OwnedCq| pd.queue_pair::<Rc>(cq, cq).sends(62).no_receives().build();
     let first = pair(&cq).expect("there is room");
     let shrunk = cq.resize(30);
     assert_eq!(refused(&cq, shrunk), (31, 63, 0));
@@ -167,7 +167,7 @@ fn a_queue_takes_no_more_than_it_has_places_for() {
     assert_eq!(pair.sq.set_depth(Wqebbs(10)), Err(error));
     assert_eq!(pair.sq.depth(), Wqebbs(9));
     let buffer = Pool::new(&pd, 4096, Access::LOCAL_WRITE).expect("a pool").take(64).expect("64 bytes");
-    let receives = pair.rq.as_mut().expect("its own receives");
+    let receives = &mut pair.rq;
     assert!(receives.capacity() > 5);
     receives.set_depth(8);
     // SAFETY: the queue pair receives nothing in RESET.
@@ -187,7 +187,7 @@ fn an_oversubscribed_completion_queue_can_overrun() {
     let path = device.path(1, None).expect("a path");
     let cq = device.completion_queue(4).context(77).build().expect("a CQ");
     cq.handle().oversubscribe();
-    let mut pair = pd.queue_pair::<Rc>(&cq, &cq).sends(64).receives(0).inline(8).build().expect("no sum is checked");
+    let mut pair = pd.queue_pair::<Rc>(&cq, &cq).sends(64).no_receives().inline(8).build().expect("no sum is checked");
     let memory = Pool::new(&pd, 4096, Access::ALL).expect("a pool").take(64).expect("64 bytes");
     let itself = pair.qp.endpoint_with(&path, Psn::truncate(5));
     pair.qp.to_init(&path).expect("INIT");
@@ -228,7 +228,7 @@ fn adopted_queues_count() {
         assert_eq!((room, reserved), (7, 0));
         assert!(completions > 32, "{completions}");
         // Queues of this crate there count as well.
-        let own = pd.queue_pair::<Rc>(&cq, &cq).sends(3).receives(0).build().expect("4 completions");
+        let own = pd.queue_pair::<Rc>(&cq, &cq).sends(3).no_receives().build().expect("4 completions");
         assert_eq!(refused(&cq, adopt()).1, 4);
         cq.handle().oversubscribe();
         drop((adopt().expect("the caller answers for the sum"), own));
@@ -244,10 +244,10 @@ fn adopted_queues_count() {
 fn frames_count() {
     let (device, pd) = parts();
     let cq = device.completion_queue(100).build().expect("a CQ");
-    assert_eq!(refused(&cq, pd.work_queue(&cq).receives(128).build()), (127, 0, 128));
-    let work = pd.work_queue(&cq).receives(100).build().expect("100 receives");
+    assert_eq!(refused(&cq, pd.work_queue(&cq).receives(128).build::<WrId>()), (127, 0, 128));
+    let work = pd.work_queue(&cq).receives(100).build::<WrId>().expect("100 receives");
     // Sends of others may complete there.
-    let sends = |n| pd.queue_pair::<RawPacket>(&cq, &cq).sends(n).receives(0).build();
+    let sends = |n| pd.queue_pair::<RawPacket>(&cq, &cq).sends(n).no_receives().build();
     assert_eq!(refused(&cq, sends(27)), (127, 100, 28));
     drop((sends(26).expect("as many as fit"), work));
     // A striding queue has a completion of each stride that is posted.

@@ -73,7 +73,7 @@ impl End {
 
     fn post_receive(&mut self, slot: usize) {
         let sge = self.buffer.sge_of(slot * SLOT..(slot + 1) * SLOT);
-        let rq = self.pair.rq.as_mut().expect("a receive queue");
+        let rq = &mut self.pair.rq;
         // SAFETY: the buffer lives as long as the queue, and is looked at when the completion has come.
         unsafe { rq.post_unchecked(WrId(slot as u64), &[sge]) }.expect("room");
     }
@@ -95,7 +95,7 @@ impl End {
                 match cqe.check().unwrap_or_else(|error| panic!("{error}")) {
                     Side::Requester => drop(self.pair.sq.retire(&cqe).expect("outstanding")),
                     Side::Responder => {
-                        let rq = self.pair.rq.as_mut().expect("a receive queue");
+                        let rq = &mut self.pair.rq;
                         let slot = rq.retire(&cqe).expect("posted").0 as usize;
                         let mut bytes = vec![0; cqe.byte_len() as usize];
                         self.buffer.read(slot * SLOT, &mut bytes);
@@ -299,7 +299,7 @@ fn stamps_are_near(device: &Device, mut cq: OwnedCq, timestamps: Timestamps) {
     let mut pool = Pool::new(&pd, SLOT, Access::LOCAL_WRITE).expect("a pool");
     let buffer = pool.take(SLOT).expect("all of it");
     // SAFETY: the buffer lives as long as the queue.
-    unsafe { pair.rq.as_mut().expect("receives").post_unchecked(WrId(0), &[buffer.sge_of(0..SLOT)]) }.expect("room");
+    unsafe { pair.rq.post_unchecked(WrId(0), &[buffer.sge_of(0..SLOT)]) }.expect("room");
     pair.activate(&path, QKEY).expect("ready to send");
     let route = path.route(&pair.qp.endpoint(&path)).expect("a route");
     let to = pd.address(&route).expect("an address handle").queue_pair(pair.qp.qpn(), QKEY);
@@ -359,7 +359,7 @@ fn a_receive_into_memory_that_was_unmapped_fails() {
     let (addr, lkey) = unsafe { ((*region).addr as u64, blueflame::types::Lkey((*region).lkey)) };
     let sge = wqe::Sge { addr, length: PAGE as u32, lkey };
     // SAFETY: nobody has the memory.
-    unsafe { pair.rq.as_mut().expect("receives").post_unchecked(WrId(9), &[sge]) }.expect("room");
+    unsafe { pair.rq.post_unchecked(WrId(9), &[sge]) }.expect("room");
     pair.activate(&path, QKEY).expect("ready to send");
     let address = pd.address(&path.route(&pair.qp.endpoint(&path)).expect("a route")).expect("an address handle");
     a.send(&wqe::send().to(address.queue_pair(pair.qp.qpn(), QKEY)).inline(b"into nothing").signaled(WrId(2)));

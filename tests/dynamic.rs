@@ -64,7 +64,7 @@ impl Near {
         let cq = device.completion_queue(512).build().expect("a CQ");
         let builder = pd.queue_pair::<Dci>(&cq, &cq);
         let mut pair = builder.sends(16).inline(100).send_sge(2).build().expect("an initiator");
-        assert!(pair.rq.is_none());
+        assert_eq!(pair.rq.capacity(), 0);
         let nothing = pair.sq.post(&wqe::nop()).expect_err("not ready to send");
         assert!(matches!(nothing, PostError::NotReadyToSend), "{nothing}");
         pair.activate(path).expect("ready to send");

@@ -181,7 +181,7 @@ impl Frames {
 
 /// As [`EXCHANGES`].
 const FRAMES: &[Row<Frames>] = &[
-    ("work queue", "completion queue", |own, given| own.pd.work_queue(&given.cq).build().map(drop)),
+    ("work queue", "completion queue", |own, given| own.pd.work_queue(&given.cq).build::<blueflame::WrId>().map(drop)),
     ("table of work queues", "work queue", |own, given| {
         WqTable::new(&[own.wq.handle().clone(), given.wq.handle().clone()]).map(drop)
     }),

@@ -26,7 +26,7 @@ fn device() -> Device {
 
 fn pair(device: &Device, cq: &OwnedCq) -> QueuePair<RawPacket> {
     let pd = device.protection_domain().expect("a PD");
-    pd.queue_pair(cq, cq).sends(64).receives(0).inline(200).build().expect("a raw packet queue pair")
+    pd.queue_pair(cq, cq).sends(64).no_receives().inline(200).build().expect("a raw packet queue pair")
 }
 
 /// Sends so many frames of 125 bytes to nobody (RFC 7042, 2.1.2); how long it takes until all have completed.

@@ -27,7 +27,7 @@
 //!     let uar = Uar::new(&context)?;
 //!     let mut cq = thread.completion_queue(uar.page(), 64).build()?;
 //!     let builder = pd.queue_pair::<transport::Rc>(&thread, &cq, &cq);
-//!     let mut pair = builder.sends(16).receives(0).inline(64).build_on(uar)?;
+//!     let mut pair = builder.sends(16).no_receives().inline(64).build_on(uar)?;
 //!
 //!     let mut pool = Pool::new(&verbs_pd, 4096, Access::REMOTE_WRITE)?;
 //!     let inbox = pool.take(64)?;

@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use blueflame::flow::Flow;
 use blueflame::packet;
-use blueflame::queue::OwningRecvQueue;
 use blueflame::verbs::device::{Clock, Correlation, Time};
 use blueflame::verbs::ethernet::{FlowRule, FrameReceiver, Interface, Membership, OwnedWq};
 use blueflame::verbs::{Access, Buffer, Device, OwnedCq, Pool, ProtectionDomain};
@@ -39,7 +38,7 @@ pub struct Lines {
     /// The rules end first, the memory last.
     _rules: Vec<(Membership, FlowRule)>,
     cq: OwnedCq,
-    queue: OwningRecvQueue<OwnedWq, Box<Buffer>>,
+    queue: OwnedWq<Box<Buffer>>,
     clock: Clock,
     now: Correlation,
     correlated: Instant,
@@ -61,9 +60,8 @@ impl Lines {
         options: &FeedOptions,
     ) -> Result<Self, Failure> {
         let cq = device.completion_queue(options.rx_depth).free_running(true).build()?;
-        let queue = pd.work_queue(&cq).receives(options.rx_depth).build()?;
+        let mut queue = pd.work_queue(&cq).receives(options.rx_depth).build()?;
         let receiver = FrameReceiver::direct(pd, queue.handle())?;
-        let mut queue = OwningRecvQueue::new(queue).map_err(|_| "nothing was posted")?;
         let mut pool = Pool::new(pd, options.rx_depth as usize * BUFFER, Access::LOCAL_WRITE)?;
         for _ in 0..options.rx_depth {
             queue.post(Box::new(pool.take(BUFFER)?))?;

@@ -95,7 +95,7 @@ impl FeedOptions {
         let (device, interface) = self.nic.open()?;
         let pd = device.protection_domain()?;
         let mut cq = device.completion_queue(2 * SENDS + 1).build()?;
-        let mut pair = pd.queue_pair::<RawPacket>(&cq, &cq).sends(2 * SENDS).receives(0).build()?;
+        let mut pair = pd.queue_pair::<RawPacket>(&cq, &cq).sends(2 * SENDS).no_receives().build()?;
         pair.activate(&device.port(self.nic.ib_port)?)?;
         let here = Host { mac: interface.mac()?, socket: SOURCE };
         // ANCHOR: packets

@@ -57,7 +57,7 @@ impl Queues for Devx {
 
     fn parts(&mut self) -> Parts<'_, transport::Rc, ExclusiveRegister> {
         let sq: &mut Owned<SendQueue<transport::Rc>, Qp> = &mut self.pair.sq;
-        let rq = self.pair.rq.as_mut().expect("made with receives");
+        let rq = &mut self.pair.rq;
         Parts { cq: &mut self.cq, sq, rq: Receives::Own(rq) }
     }
 

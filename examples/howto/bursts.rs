@@ -51,7 +51,7 @@ fn main() -> Result<(), Failure> {
     assert_eq!(near.pair.sq.free(), room);
 
     // ANCHOR: receives
-    let rq = far.pair.rq.as_mut().ok_or("no receive queue")?;
+    let rq = &mut far.pair.rq;
     let mut batch = rq.batch();
     for n in 0..16 {
         let place = far.buffer.sge_of(n * 64..(n + 1) * 64);

@@ -132,7 +132,7 @@ impl End {
     /// The receive failed, the completion belongs to another queue, or there is none within ten seconds.
     pub fn received(&mut self) -> Result<(WrId, u32), Failure> {
         let Self { pair, cq, .. } = self;
-        let rq = pair.rq.as_mut().ok_or("this end has no receive queue")?;
+        let rq = &mut pair.rq;
         let received = completion(cq, |cqe| rq.complete(cqe))?;
         Ok((received.buffer, received.bytes))
     }

@@ -25,8 +25,7 @@ fn main() -> Result<(), Failure> {
     let mut pair = pd.queue_pair::<Rc>(&cq, &cq).receives(MESSAGES as u32).build()?;
     // ANCHOR_END: build
     howto::connect(&path, &mut sender.pair, &mut pair)?;
-    let QueuePair { rq, .. } = pair;
-    let mut rq = rq.ok_or("no receive queue")?;
+    let QueuePair { mut rq, .. } = pair;
     let mut batch = rq.batch();
     for n in 0..MESSAGES {
         // SAFETY: the memory is registered longer than the queue lives, and read after the completion.

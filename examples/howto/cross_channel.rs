@@ -38,10 +38,10 @@ fn main() -> Result<(), Failure> {
     let (mut sends, mut receives, mut started, steps) =
         (completion_queue()?, completion_queue()?, completion_queue()?, completion_queue()?);
     // The master's requests may name other queues.
-    let builder = pd.queue_pair::<Rc>(&rings, &steps, &steps).sends(8).receives(0);
+    let builder = pd.queue_pair::<Rc>(&rings, &steps, &steps).sends(8).no_receives();
     let mut master = builder.cross_channel().build_on(master_uar)?;
     // The slave has no doorbell: its requests wait until a master enables them.
-    let builder = pd.queue_pair::<Rc>(&rings, &started, &started).sends(8).receives(0).inline(64);
+    let builder = pd.queue_pair::<Rc>(&rings, &started, &started).sends(8).no_receives().inline(64);
     let mut slave = builder.build_managed()?;
     // The caller is a queue pair like any other.
     let builder = pd.queue_pair::<Rc>(&rings, &sends, &receives).sends(8).receives(8).inline(64);
@@ -61,7 +61,7 @@ fn main() -> Result<(), Failure> {
     // ANCHOR_END: chain
     assert_eq!(inbox.to_vec(0..7), [0; 7], "nothing has come yet");
 
-    let rq = caller.rq.as_mut().ok_or("no receive queue")?;
+    let rq = &mut caller.rq;
     // SAFETY: a message of no bytes needs no memory.
     unsafe { rq.post_unchecked(WrId(2), &[])? };
     caller.sq.post(&wqe::send().signaled(WrId(3)))?;

@@ -4,7 +4,7 @@
 //! It needs an Ethernet port, and `CAP_NET_RAW`.
 
 use blueflame::flow::Flow;
-use blueflame::queue::{OwningRecvQueue, Received};
+use blueflame::queue::Received;
 use blueflame::transport::{InlineNone, RawPacket};
 use blueflame::verbs::Device;
 use blueflame::verbs::device::RateLimit;
@@ -21,9 +21,8 @@ fn main() -> Result<(), Failure> {
     // ANCHOR: receiver
     // No other queue may receive on `receives`: completions of frames do not name their queue.
     let mut receives = device.completion_queue(16).build()?;
-    let queue = pd.work_queue(&receives).receives(16).build()?;
+    let mut queue = pd.work_queue(&receives).receives(16).build()?;
     let receiver = FrameReceiver::direct(&pd, queue.handle())?;
-    let mut queue = OwningRecvQueue::new(queue).map_err(|_| "nothing was posted")?;
     queue.post(Box::new(howto::buffer(&pd, 2048)?))?;
     // ANCHOR_END: receiver
     // ANCHOR: rule
@@ -32,7 +31,7 @@ fn main() -> Result<(), Failure> {
 
     // ANCHOR: sender
     let mut sends = device.completion_queue(64).build()?;
-    let mut pair = pd.queue_pair::<RawPacket>(&sends, &sends).sends(16).receives(0).inline(64).build()?;
+    let mut pair = pd.queue_pair::<RawPacket>(&sends, &sends).sends(16).no_receives().inline(64).build()?;
     pair.activate(&device.port(1)?)?;
     // ANCHOR_END: sender
     // ANCHOR: send
@@ -77,7 +76,7 @@ fn main() -> Result<(), Failure> {
 
     if device.attr().multi_packet {
         // ANCHOR: session
-        let mut pair = pd.queue_pair::<RawPacket<InlineNone>>(&sends, &sends).sends(16).receives(0).build()?;
+        let mut pair = pd.queue_pair::<RawPacket<InlineNone>>(&sends, &sends).sends(16).no_receives().build()?;
         pair.activate(&device.port(1)?)?;
         let mut batch = pair.sq.batch();
         // The `wr_id`s of the frames are 100, 101, 102, ...

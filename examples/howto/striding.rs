@@ -38,7 +38,7 @@ fn main() -> Result<(), Failure> {
     // ANCHOR_END: queue
 
     let mut sends = device.completion_queue(2 * BURST + 1).build()?;
-    let mut pair = pd.queue_pair::<RawPacket>(&sends, &sends).sends(2 * BURST).receives(0).inline(64).build()?;
+    let mut pair = pd.queue_pair::<RawPacket>(&sends, &sends).sends(2 * BURST).no_receives().inline(64).build()?;
     pair.activate(&device.port(1)?)?;
     let mut frame = [0; 60];
     frame[..6].copy_from_slice(&station);

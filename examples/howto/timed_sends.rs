@@ -29,7 +29,7 @@ fn main() -> Result<(), Failure> {
     let context = Context::over(howto::open(Device::options().devx(true))?);
     let pd = context.device().protection_domain()?;
     let (mut near, mut far) = howto::connected(&pd)?;
-    let rq = far.pair.rq.as_mut().ok_or("no receive queue")?;
+    let rq = &mut far.pair.rq;
     // SAFETY: the buffer is registered longer than the queue lives, and read after the completion.
     unsafe { rq.post_unchecked(WrId(1), &[far.buffer.sge()])? };
 

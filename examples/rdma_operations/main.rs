@@ -100,7 +100,7 @@ fn side(options: &Options, role: Role, stream: TcpStream) -> Result<(), Failure>
     let mut pair = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(4).receives(4).build()?;
     pair.qp.to_init(&path)?;
     if role == Role::Client {
-        let rq = pair.rq.as_mut().ok_or("the queue pair has no receive queue")?;
+        let rq = &mut pair.rq;
         // SAFETY: `private` lives to the end of this function, and is looked at when the receive has completed.
         unsafe { rq.post_unchecked(WrId(1), &[private.sge()]) }?;
     }
@@ -108,7 +108,6 @@ fn side(options: &Options, role: Role, stream: TcpStream) -> Result<(), Failure>
     let mut peer = if options.handshake { Peer::Handshake(stream) } else { Peer::Manual(stream) };
     let target = peer.connect(&mut pair, &path, shared.remote())?;
     let QueuePair { sq, rq, .. } = pair;
-    let rq = rq.ok_or("the queue pair has no receive queue")?;
     let mut queues = Queues { sq, rq, cq, channel, wait: options.wait };
 
     if role == Role::Client {

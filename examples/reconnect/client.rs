@@ -57,7 +57,7 @@ pub(crate) fn run(options: &Options, reach: impl Fn() -> Result<TcpStream, Failu
     path.retry_cnt = 3;
     let pd = device.protection_domain()?;
     let cq = device.completion_queue(DEPTH + 1).build()?;
-    let pair = pd.queue_pair(&cq, &cq).sends(DEPTH).receives(0).build()?;
+    let pair = pd.queue_pair(&cq, &cq).sends(DEPTH).no_receives().build()?;
     let mut client = Client { pair, cq, messages: 0, latencies: Latencies::default(), last: Instant::now() };
     let end = Instant::now() + Duration::from_secs_f64(options.duration);
     let mut deaths: Vec<Death> = Vec::new();

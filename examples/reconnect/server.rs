@@ -4,9 +4,9 @@ use std::io::{ErrorKind, Read};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 
-use blueflame::verbs::memory::POOL_ALIGN;
-use blueflame::verbs::{Access, Pool};
-use blueflame::{WrId, transport};
+use blueflame::transport;
+use blueflame::verbs::Access;
+use blueflame::verbs::memory::BufferPool;
 use common::{Failure, limited, prepared};
 
 use crate::options::{DEPTH, Options};
@@ -18,31 +18,24 @@ const BYTES: usize = 8;
 pub(crate) fn run(options: &Options, listener: &TcpListener) -> Result<(), Failure> {
     let (device, path) = options.setup.open()?;
     let pd = device.protection_domain()?;
-    let mut pool = Pool::new(&pd, DEPTH as usize * POOL_ALIGN, Access::LOCAL_WRITE)?;
-    let buffers = (0..DEPTH).map(|_| pool.take(BYTES)).collect::<Result<Vec<_>, _>>()?;
+    let pool = BufferPool::new(&pd, BYTES as u32, Access::LOCAL_WRITE)?;
     let mut cq = device.completion_queue(DEPTH + 2).build()?;
     let mut pair = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(1).receives(DEPTH).build()?;
     loop {
         let mut stream = prepared(listener.accept()?.0)?;
         pair.qp.to_init(&path)?;
-        let rq = pair.rq.as_mut().ok_or("the queue pair has no receive queue")?;
-        for (n, buffer) in buffers.iter().enumerate() {
-            // SAFETY: here and below, the buffer is read when its receive has completed, and lives as long as the
-            // queue.
-            unsafe { rq.post_unchecked(WrId(n as u64), &[buffer.sge()])? };
+        for _ in 0..DEPTH {
+            pair.rq.post(pool.take()?).map_err(|refused| refused.error)?;
         }
         let peer = pair.connect_over(&mut limited(&mut stream), &path, &[])?;
-        let rq = pair.rq.as_mut().ok_or("the queue pair has no receive queue")?;
         let first = u64::from_be_bytes(peer.data[..].try_into()?);
         let (mut next, mut total) = (first, None);
         while total.is_none_or(|total| next < total) {
             let received = cq.poll_with(16, |cqe| {
-                let wr_id = rq.complete(&cqe)?.buffer;
-                let buffer = &buffers[wr_id.0 as usize];
+                let buffer = pair.rq.complete(&cqe)?.buffer;
                 let mut number = [0; BYTES];
-                buffer.read(0, &mut number);
-                // SAFETY: as above.
-                unsafe { rq.post_unchecked(wr_id, &[buffer.sge()])? };
+                buffer.read(&mut number);
+                pair.rq.post(buffer).map_err(|refused| refused.error)?;
                 let number = u64::from_be_bytes(number);
                 if number != next {
                     return Err(Failure::Data(format!("number {number} in place of {next}")));
@@ -64,7 +57,7 @@ pub(crate) fn run(options: &Options, listener: &TcpListener) -> Result<(), Failu
         if total.is_some() {
             return Ok(());
         }
-        // As new for the next client; receives that completed meanwhile are sent again.
+        // As new for the next client. The buffers are the pool's again; what arrived meanwhile is sent once more.
         pair.reset(&mut [&mut cq], |_| ())?;
     }
 }

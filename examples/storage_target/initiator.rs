@@ -51,14 +51,13 @@ pub(crate) fn run(options: &Options, mut stream: TcpStream) -> Result<(), Failur
     let mut cq: OwnedCq = device.completion_queue(2 * depth + 2).build()?;
     let mut pair = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(depth).receives(depth).build()?;
     pair.qp.to_init(&path)?;
-    let rq = pair.rq.as_mut().ok_or("the queue pair has no receive queue")?;
+    let rq = &mut pair.rq;
     for _ in 0..depth {
         // SAFETY: answers have no bytes, so no memory is named.
         unsafe { rq.post_unchecked(WrId(0), &[])? };
     }
     pair.connect_over(&mut limited(&mut stream), &path, &options.number.to_be_bytes())?;
-    let QueuePair { mut sq, rq, .. } = pair;
-    let mut rq = rq.ok_or("the queue pair has no receive queue")?;
+    let QueuePair { mut sq, mut rq, .. } = pair;
 
     let mut slots: Vec<Slot> = (0..depth)
         .map(|n| {

@@ -82,7 +82,7 @@ fn side(options: &Options, role: Role, mut stream: TcpStream) -> Result<(), Fail
     let mut pool = Pool::new(&pd, bytes, Access::ALL)?;
     let channel = device.completion_channel()?;
     let cq = device.completion_queue(options.tx_depth + 1).channel(&channel).build()?;
-    let mut pair = pd.queue_pair(&cq, &cq).sends(options.tx_depth).receives(0).build()?;
+    let mut pair = pd.queue_pair(&cq, &cq).sends(options.tx_depth).no_receives().build()?;
     if role == Role::Server {
         let memory = pool.take(bytes)?;
         pair.connect_over(&mut limited(&mut stream), &path, &memory.remote().to_bytes())?;

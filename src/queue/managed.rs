@@ -41,7 +41,7 @@ impl<T: Transport> SendQueue<T, Managed> {
     }
 }
 
-impl<F: RecvForm> RecvQueue<F> {
+impl<F: RecvForm, B> RecvQueue<F, B> {
     /// A request for a send queue, which makes the device receive into everything posted here so far (RCV_EN). The
     /// queue pair must have been created for this (`QPC.cd_slave_receive`; `QpBuilder::managed_receives` of
     /// `blueflame-devx`). Such a queue pair receives into nothing else. For any other queue pair, the request completes

@@ -4,10 +4,12 @@ use core::fmt;
 use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
 
-use super::owning::queues::Holds;
+use super::owning::queues::{Holds, Posted};
+use super::recv::queue::RecvQueue;
 use crate::cq::CompletionQueue;
 use crate::cq::compressed::{Layout, MiniFormat};
 use crate::cq::mode::{Compressed, PollMode};
+use crate::transport::RecvForm;
 
 /// A queue of this crate together with the object under it. It derefs to the queue. It keeps the object alive, and
 /// everything that the object needs. `H` is the object's handle; clone it for set-up calls. `verbs` makes such queues.
@@ -99,6 +101,19 @@ impl<M: PollMode<Compression = ()>, H> Owned<CompletionQueue<M>, H> {
     pub unsafe fn compressed<F: MiniFormat, L: Layout>(self) -> Owned<CompletionQueue<Compressed<F, L, M>>, H> {
         // SAFETY: the caller's promise.
         self.map(|queue| unsafe { queue.compressed() }, CompletionQueue::ring_addr)
+    }
+}
+
+impl<F: RecvForm, B, H> Owned<RecvQueue<F, B>, H> {
+    /// [`RecvQueue::posting`].
+    ///
+    /// # Errors
+    /// The queue, if something is posted to it.
+    pub fn posting<C: Posted>(self) -> Result<Owned<RecvQueue<F, C>, H>, Self> {
+        if self.posted() != 0 {
+            return Err(self);
+        }
+        Ok(self.map(RecvQueue::converted, RecvQueue::ring_addr))
     }
 }
 

@@ -24,7 +24,7 @@
 //!     let device = Device::open_first()?;
 //!     let pd = device.protection_domain()?;
 //!     let mut cq = device.completion_queue(64).build()?;
-//!     let mut pair = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(16).receives(0).inline(64).build()?;
+//!     let mut pair = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(16).no_receives().inline(64).build()?;
 //!     let mut pool = Pool::new(&pd, 4096, Access::REMOTE_WRITE)?;
 //!     let inbox = pool.take(64)?;
 //!

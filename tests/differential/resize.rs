@@ -67,7 +67,7 @@ impl Pair {
         let ours = fabric.device.completion_queue(31).cqe_bytes(cqe_bytes).build().expect("a CQ");
         // The test counts what waits.
         ours.handle().oversubscribe();
-        let pair = fabric.pd.queue_pair::<Rc>(&ours, &ours).sends(SENDS).receives(0).inline(8);
+        let pair = fabric.pd.queue_pair::<Rc>(&ours, &ours).sends(SENDS).no_receives().inline(8);
         let mut pair = pair.build().expect("a QP");
         let path = fabric.path();
         let itself = pair.qp.endpoint_with(&path, Psn::truncate(5));
@@ -200,7 +200,7 @@ fn a_queue_that_moved_serves_new_queue_pairs() {
     let mut pair = Pair::new(&fabric, 64);
     pair.complete(&fabric, 3);
     pair.resize(200);
-    let other = fabric.pd.queue_pair::<Rc>(&pair.ours, &pair.ours).sends(4).receives(0).build();
+    let other = fabric.pd.queue_pair::<Rc>(&pair.ours, &pair.ours).sends(4).no_receives().build();
     drop(other.expect("a QP"));
     pair.poll(3);
     assert_eq!(pair.ours.poll_with(1, |_| ()), 0);

@@ -91,8 +91,7 @@ pub(crate) struct Theirs {
 /// This crate's.
 pub(crate) struct Ours<T: VerbsTransport> {
     pub(crate) sq: Owned<SendQueue<T>, Qp>,
-    /// An initiator has none.
-    pub(crate) rq: Option<Owned<RecvQueue<T::RecvForm>, Qp>>,
+    pub(crate) rq: Owned<RecvQueue<T::RecvForm>, Qp>,
     pub(crate) raw: RawQp,
     pub(crate) send_cq: OwnedCq,
     pub(crate) recv_cq: OwnedCq,
@@ -257,9 +256,10 @@ impl<T: Link> Twins<T> {
 
     /// Posts receives to both, and compares rings and records.
     pub(crate) fn receive(&mut self, list: &[Receive]) -> Result<(), String> {
-        let Some(rq) = &mut self.ours.rq else {
-            return self.targets.as_mut().expect("an initiator's").receive(list);
-        };
+        if let Some(targets) = &mut self.targets {
+            return targets.receive(list);
+        }
+        let rq = &mut self.ours.rq;
         let raw = self.theirs.raw.raw.as_ptr();
         let mut bad = core::ptr::null_mut();
         // With signatures, libmlx5 gives each of a list the index of the first.
@@ -311,10 +311,9 @@ impl<T: Link> Twins<T> {
         let theirs = completions::agree(&mut cqe, &wc)?;
         let Ours { rq, recv_cq, .. } = &mut self.ours;
         let (ours, id) = wait("our receive completion", || {
-            one(recv_cq, |cqe| match (rq.as_mut(), &mut self.targets) {
-                (Some(rq), _) => rq.retire(cqe),
-                (None, Some(targets)) => targets.retire(cqe),
-                (None, None) => panic!("nothing was posted"),
+            one(recv_cq, |cqe| match &mut self.targets {
+                Some(targets) => targets.retire(cqe),
+                None => rq.retire(cqe),
             })
         })?;
         same("wr_id", wc.wr_id, id.map_err(|error| error.to_string())?.0)?;

@@ -108,7 +108,7 @@ struct Sender {
 impl Sender {
     fn new(fabric: &Fabric) -> Self {
         let cq = fabric.device.completion_queue(64).build().expect("a CQ");
-        let builder = fabric.pd.queue_pair::<RawPacket>(&cq, &cq).sends(16).receives(0).inline(64);
+        let builder = fabric.pd.queue_pair::<RawPacket>(&cq, &cq).sends(16).no_receives().inline(64);
         let mut pair = builder.build().expect("a raw packet queue pair");
         pair.activate(&fabric.device.port(1).expect("port 1")).expect("ready to send");
         Self { cq, pair }

@@ -85,7 +85,7 @@ fn data_in_a_cqe_is_never_taken_for_data_in_the_buffer() {
     for len in [0_usize, 1, 31, 32, 33, 48] {
         a.buffer.fill(0xa5);
         // SAFETY: looked at when the receive has completed.
-        unsafe { pair.rq.as_mut().expect("a receive queue").post_unchecked(WrId(9), &[a.buffer.sge()]) }.expect("room");
+        unsafe { pair.rq.post_unchecked(WrId(9), &[a.buffer.sge()]) }.expect("room");
         let message: Vec<u8> = (1..=len as u8).collect();
         a.pair.sq.post(&wqe::send().inline_slice(&message[..]).signaled(WrId(1))).expect("room");
         wait_for("the send", || a.cq.poll().map(|cqe| a.pair.sq.retire(&cqe).expect("outstanding")));
@@ -104,7 +104,7 @@ fn data_in_a_cqe_is_never_taken_for_data_in_the_buffer() {
                 }
             }
             assert_eq!((bytes, cqe.byte_len() as usize), (message.clone(), len));
-            assert_eq!(pair.rq.as_mut().expect("a receive queue").retire(&cqe), Ok(WrId(9)));
+            assert_eq!(pair.rq.retire(&cqe), Ok(WrId(9)));
             Some(())
         });
     }

@@ -48,8 +48,7 @@ impl<T: VerbsTransport> End<T> {
     pub(crate) fn post_receive(&mut self, tag: u64) {
         let sge = [self.buffer.sge()];
         // SAFETY: the buffer lives as long as the queues, and is looked at when the receive has completed.
-        unsafe { self.pair.rq.as_mut().expect("a receive queue").post_unchecked(WrId(tag), &sge) }
-            .expect("post a receive");
+        unsafe { self.pair.rq.post_unchecked(WrId(tag), &sge) }.expect("post a receive");
     }
 
     pub(crate) fn nop(&mut self, tag: u64, signaled: bool) -> Result<(), PostError> {

@@ -24,7 +24,7 @@ fn queues_take_what_was_asked_for_and_no_more() {
     assert_eq!(a.nop(99, true), Err(full));
     let sge = [a.buffer.sge()];
     // SAFETY: refused.
-    let refused = unsafe { a.pair.rq.as_mut().expect("a receive queue").post_unchecked(WrId(99), &sge) };
+    let refused = unsafe { a.pair.rq.post_unchecked(WrId(99), &sge) };
     assert_eq!(refused, Err(RecvError::Full(DEPTH)));
     // And again, when all is retired.
     let freed = wait_for("completion", || a.cq.poll().map(|last| a.pair.sq.retire(&last).expect("outstanding").freed));

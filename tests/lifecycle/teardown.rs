@@ -96,7 +96,7 @@ fn life(
         if left > u64::from(DEPTH) {
             while let Some(cqe) = b.cq.poll() {
                 cqe.check().unwrap_or_else(|error| panic!("{error}"));
-                let tag = b.pair.rq.as_mut().expect("a receive queue").retire(&cqe).expect("posted");
+                let tag = b.pair.rq.retire(&cqe).expect("posted");
                 arrived.push(u64::from(cqe.imm().expect("immediate data")));
                 b.post_receive(tag.0);
             }
@@ -169,7 +169,7 @@ fn a_reset_forgets_what_was_not_polled() {
     for round in 0..5_u64 {
         // Another queue pair completes to the same queue, and loses nothing.
         let mut other =
-            pd.queue_pair::<transport::Rc>(&a.cq, &a.cq).sends(2).receives(2).build().expect("a queue pair");
+            pd.queue_pair::<transport::Rc>(&a.cq, &a.cq).sends(2).receives::<WrId>(2).build().expect("a queue pair");
         let path = device.path(1, None).expect("a path");
         let itself = other.qp.endpoint_with(&path, Psn::truncate(3));
         other.qp.to_init(&path).expect("INIT");

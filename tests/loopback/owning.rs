@@ -7,9 +7,8 @@ use std::sync::{Arc, Mutex};
 
 use blueflame::cq::{CqeError, WcStatus};
 use blueflame::queue::owning::{DeviceBuffer, Refused};
-use blueflame::queue::{
-    Owned, OwningRecvQueue, OwningSendQueue, PostError, RecvError, RecvQueue, RetireError, SendQueue,
-};
+use blueflame::queue::{Owned, OwningSendQueue, PostError, RecvError, RecvQueue, RetireError, SendQueue};
+use blueflame::transport::PlainRecv;
 use blueflame::types::{Wqebbs, WrId};
 use blueflame::wqe::{self, EncodeError};
 use blueflame::{CompleteError, CompletionQueue, Qpn, Sge, transport};
@@ -71,7 +70,7 @@ unsafe impl DeviceBuffer for Box<Page> {
 
 struct Side {
     sq: OwningSendQueue<Owned<SendQueue<transport::Rc>, Handle>, Box<Page>>,
-    rq: OwningRecvQueue<Owned<RecvQueue, Handle>, Box<Page>>,
+    rq: Owned<RecvQueue<PlainRecv, Box<Page>>, Handle>,
     cq: Owned<CompletionQueue, Handle>,
     qpn: Qpn,
     /// The CQEs, 64 bytes each.
@@ -83,7 +82,7 @@ impl Side {
         let (qpn, cqes) = (end.qpn(), end.cq_parts().buf.as_ptr().cast());
         let End { sq, rq, cq, .. } = end;
         let Receives::Own(rq) = rq else { panic!("no receive queue") };
-        let (sq, rq) = (OwningSendQueue::new(sq), OwningRecvQueue::new(rq));
+        let (sq, rq) = (OwningSendQueue::new(sq), rq.posting());
         Self { sq: sq.expect("new"), rq: rq.expect("new"), cq, qpn, cqes }
     }
 }
@@ -162,7 +161,7 @@ fn receives_that_complete_out_of_order_give_back_their_own_buffers() {
         let cqe = lab.far.cq.poll().expect("a message");
         let room = lab.far.rq.retire(&cqe).expect("posted");
         assert_eq!(room.buffer.to_vec(..BYTES), [byte; BYTES]);
-        assert_eq!(lab.far.rq.queue().posted(), left);
+        assert_eq!(lab.far.rq.posted(), left);
         let wqe_counter = cqe.wqe_counter();
         let again = match left {
             0 => RetireError::NotOutstanding { wqe_counter, oldest: 3, next: 3 },

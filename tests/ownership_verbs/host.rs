@@ -4,11 +4,16 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use blueflame::cq::Cqe;
+use blueflame::db::ExclusiveRegister;
 use blueflame::transport::Rc;
+use blueflame::verbs::memory::PoolBuffer;
 pub(crate) use blueflame::verbs::{AnyCq, Cq, OwnedCq, Qp, QueuePair};
 use blueflame::verbs::{Device, Error, Path, ProtectionDomain};
 
 use crate::memory::Memory;
+
+/// Queue pairs whose receive queues own their buffers.
+pub(crate) type Pair = QueuePair<Rc, ExclusiveRegister, PoolBuffer>;
 
 /// An open device.
 pub(crate) struct Host {
@@ -39,12 +44,12 @@ impl Host {
     }
 
     /// A queue pair that completes to those queues.
-    pub(crate) fn pair(&self, sends: &OwnedCq, recvs: &OwnedCq) -> Result<QueuePair<Rc>, Error> {
+    pub(crate) fn pair(&self, sends: &OwnedCq, recvs: &OwnedCq) -> Result<Pair, Error> {
         self.pd.queue_pair(sends, recvs).sends(8).receives(4).build()
     }
 
     /// Goes to RTS, connected to itself.
-    pub(crate) fn connect(&self, pair: &mut QueuePair<Rc>) {
+    pub(crate) fn connect(&self, pair: &mut Pair) {
         // Packets of an earlier queue pair with this number may be on their way: another first PSN keeps them out.
         let itself = pair.qp.endpoint(&self.path);
         pair.qp.to_init(&self.path).expect("INIT");
@@ -54,7 +59,7 @@ impl Host {
 
 /// Ends a connection, and has some time for its completions. `each` gets every completion of the queue, and whether the
 /// connection took it. Returns whether the end has begun.
-pub(crate) fn drain(pair: &mut QueuePair<Rc>, cq: &mut OwnedCq, each: &mut dyn FnMut(&Cqe<'_>, bool)) -> bool {
+pub(crate) fn drain(pair: &mut Pair, cq: &mut OwnedCq, each: &mut dyn FnMut(&Cqe<'_>, bool)) -> bool {
     let Ok(mut drain) = pair.drain() else { return false };
     for _ in 0..10 {
         cq.poll_with(usize::MAX, |cqe| {

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use arbitrary::Arbitrary;
 use blueflame::cq::{CqeView, Source};
 use blueflame::queue::owning::Refused;
-use blueflame::queue::{Owned, OwningRecvQueue, OwningSendQueue, RecvQueue, SendQueue};
-use blueflame::transport::Rc;
+use blueflame::queue::{Owned, OwningSendQueue, RecvQueue, SendQueue};
+use blueflame::transport::{PlainRecv, Rc};
 use blueflame::verbs::Buffer;
 use blueflame::verbs::memory::PoolBuffer;
 use blueflame::wqe;
@@ -64,9 +64,8 @@ pub(crate) enum Op {
 }
 
 pub(crate) type SendHolder = Owned<SendQueue<Rc>, Qp>;
-pub(crate) type RecvHolder = Owned<RecvQueue, Qp>;
 pub(crate) type Sends = OwningSendQueue<SendHolder, PoolBuffer>;
-pub(crate) type Recvs = OwningRecvQueue<RecvHolder, PoolBuffer>;
+pub(crate) type Recvs = Owned<RecvQueue<PlainRecv, PoolBuffer>, Qp>;
 
 #[derive(Default)]
 pub(crate) struct Place {
@@ -101,7 +100,7 @@ pub(crate) struct Lab<'a> {
     pub(crate) lost: BTreeSet<Label>,
     /// Parts out of use.
     pub(crate) old_sends: Vec<Part<SendHolder>>,
-    pub(crate) old_recvs: Vec<Part<RecvHolder>>,
+    pub(crate) old_recvs: Vec<Part<Recvs>>,
     old_cqs: Vec<Part<OwnedCq>>,
 }
 
@@ -257,8 +256,7 @@ impl<'a> Lab<'a> {
         let place = &mut self.places[at];
         place.qp = Some((pair.qp, label));
         place.sends = Some(Part::new(Sends::new(pair.sq).expect("nothing is posted"), label));
-        let rq = pair.rq.expect("a receive queue");
-        place.recvs = Some(Part::new(Recvs::new(rq).expect("nothing is posted"), label));
+        place.recvs = Some(Part::new(pair.rq, label));
     }
 
     /// Takes a buffer of a host: its key is good there.

@@ -1,20 +1,19 @@
 //! Queue pairs put together of any parts: RESET, and the end of a connection.
 
-use blueflame::transport::Rc;
 use blueflame_fuzz_targets::ownership::Label;
 use blueflame_fuzz_targets::ownership::parts::{Part, Queue};
 
-use crate::host::{AnyCq, Cq, QueuePair, drain};
-use crate::lab::{Lab, Made, PLACES, Recvs, Sends};
+use crate::host::{AnyCq, Cq, Pair, QueuePair, drain};
+use crate::lab::{Lab, Made, PLACES, Sends};
 
 /// A queue pair of the parts at three places.
 struct Together {
-    pair: QueuePair<Rc>,
+    pair: Pair,
     /// Of the handle.
     label: Label,
     /// The queues' own state, and their places.
     sends: (usize, (Label, Label)),
-    recvs: Option<(usize, (Label, Label))>,
+    recvs: (usize, (Label, Label)),
     made: Made,
     /// Whether the parts are one queue pair's, and all of it.
     whole: bool,
@@ -71,23 +70,21 @@ impl Lab<'_> {
         self.take_apart(one);
     }
 
-    /// Takes the parts from three places: handle, send queue, and receive queue (none, if that number is beyond the
-    /// places).
+    /// Takes the parts from three places: handle, send queue, and receive queue.
     fn put_together(&mut self, [qp, sends, recvs]: [usize; 3]) -> Option<Together> {
         let (handle, label) = self.places[qp % PLACES].qp.clone()?;
-        let sends = sends % PLACES;
-        let sq = self.places[sends].sends.take()?;
-        let recvs = Some(recvs % (PLACES + 1)).filter(|&at| at < PLACES);
-        let rq = recvs.and_then(|at| Some((at, self.places[at].recvs.take()?)));
-        let is_own = |labels: (Label, Label)| labels == (label, label);
-        let whole = is_own(sq.labels()) && rq.as_ref().is_some_and(|(_, rq)| is_own(rq.labels()));
-        let (sq_labels, rq_labels) = (sq.labels(), rq.as_ref().map(|(at, rq)| (*at, rq.labels())));
-        let (sq, rq) = (sq.map(Queue::into_holder).value, rq.map(|(_, rq)| rq.map(Queue::into_holder).value));
-        let pair = QueuePair { qp: handle, sq, rq };
-        Some(Together { pair, label, sends: (sends, sq_labels), recvs: rq_labels, made: self.made[&label], whole })
+        let (sends, recvs) = (sends % PLACES, recvs % PLACES);
+        if self.places[sends].sends.is_none() || self.places[recvs].recvs.is_none() {
+            return None;
+        }
+        let (sq, rq) = (self.places[sends].sends.take()?, self.places[recvs].recvs.take()?);
+        let whole = [sq.labels(), rq.labels()] == [(label, label); 2];
+        let (sends, recvs) = ((sends, sq.labels()), (recvs, rq.labels()));
+        let pair = QueuePair { qp: handle, sq: sq.map(Queue::into_holder).value, rq: rq.value };
+        Some(Together { pair, label, sends, recvs, made: self.made[&label], whole })
     }
 
-    /// Puts the parts back. Queues that have requests outstanding are out of use, since their tags are not known to be
+    /// Puts the parts back. A send queue that has requests outstanding is out of use, since its tags are not known to be
     /// buffers.
     fn take_apart(&mut self, one: Together) {
         let (at, labels) = one.sends;
@@ -98,15 +95,8 @@ impl Lab<'_> {
                 self.old_sends.push(Part::labelled(holder, labels));
             }
         }
-        if let (Some(rq), Some((at, labels))) = (one.pair.rq, one.recvs) {
-            match Recvs::new(rq) {
-                Ok(queue) => self.places[at].recvs = Some(Part::labelled(queue, labels)),
-                Err(holder) => {
-                    self.lost.insert(labels.1);
-                    self.old_recvs.push(Part::labelled(holder, labels));
-                }
-            }
-        }
+        let (at, labels) = one.recvs;
+        self.places[at].recvs = Some(Part::labelled(one.pair.rq, labels));
     }
 
     /// Whether the completion queues of a queue pair are at those places, whole.

@@ -9,14 +9,13 @@ use std::thread;
 use std::time::Duration;
 
 use blueflame::cq::setup::Whose;
-use blueflame::queue::OwningRecvQueue;
 use blueflame::types::WrId;
 use blueflame::verbs::{Access, Error, Pool, QpState};
 use blueflame::wqe;
 use rdma_sys as sys;
 
 use crate::lab::Lab;
-use crate::{Frames, HEADERS, device, frame, pair};
+use crate::{Frames, HEADERS, device, frame};
 
 const ELSEWHERE: Error = Error::MixedUp { object: "receive queue" };
 
@@ -29,16 +28,14 @@ fn a_receive_queue_that_is_elsewhere_is_missed() {
     let mut pool = Pool::new(&pd, 1 << 16, Access::LOCAL_WRITE).expect("a pool");
     let cqs = [(); 2].map(|()| device.completion_queue(64).build().expect("a CQ"));
 
-    let mut taken = pair(&pd, &cqs[0]);
-    let mut rq = OwningRecvQueue::new(taken.rq.take().expect("a receive queue")).expect("nothing is posted");
-    rq.post(Box::new(pool.take(2048).expect("room"))).expect("room");
-    assert_eq!(taken.activate(&port), Err(ELSEWHERE));
-    assert_eq!(taken.qp.state(), Ok(QpState::Reset));
-    drop((taken, rq));
-
-    let [mut a, mut b] = [pair(&pd, &cqs[0]), pair(&pd, &cqs[1])];
+    let [mut a, mut b] = cqs.each_ref().map(|cq| {
+        let builder = pd.queue_pair::<Frames>(cq, cq).sends(16).receives(16).inline(100);
+        builder.build().expect("a raw packet queue pair: is it permitted?")
+    });
+    a.rq.post(Box::new(pool.take(2048).expect("room"))).expect("room");
     std::mem::swap(&mut a.rq, &mut b.rq);
     assert_eq!([a.activate(&port), b.activate(&port)], [Err(ELSEWHERE), Err(ELSEWHERE)]);
+    assert_eq!(a.qp.state(), Ok(QpState::Reset));
     std::mem::swap(&mut a.rq, &mut b.rq);
     std::mem::swap(&mut a.sq, &mut b.sq);
     assert_eq!(a.activate(&port), Err(Error::MixedUp { object: "send queue" }));
@@ -69,7 +66,7 @@ fn a_frame_on_the_way_to_ready_takes_no_receive() {
     for tag in 0..2 {
         lab.post(tag);
     }
-    let sender = lab.pd.queue_pair::<Frames>(&lab.none, &lab.none).sends(16).receives(0).inline(100);
+    let sender = lab.pd.queue_pair::<Frames>(&lab.none, &lab.none).sends(16).no_receives().inline(100);
     let mut other = sender.build().expect("a sender");
     other.activate(&lab.port).expect("ready to send");
     let frame = frame(lab.station, 3);

@@ -29,7 +29,7 @@ fn rules_of_frames_that_leave_match_metadata() {
         // This shorter one leaves in any case, and comes behind the other.
         lab.post(3);
         lab.deliver(true);
-        let (begin, rq) = (Instant::now(), lab.receiver.rq.as_mut().expect("a receive queue"));
+        let (begin, rq) = (Instant::now(), &mut lab.receiver.rq);
         let (mut sent, mut arrived, mut last) = (0, 0, false);
         while sent < 2 || !last {
             lab.cq.poll_with(16, |cqe| {

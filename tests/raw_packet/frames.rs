@@ -49,7 +49,7 @@ fn a_queue_holds_half_as_many_orders_of_two_wqebbs() {
     let pd = device.protection_domain().expect("a PD");
     let fits = |sends| {
         let cq = device.completion_queue(2 * sends).build().expect("a CQ");
-        let pair = pd.queue_pair::<Frames>(&cq, &cq).sends(sends).receives(0).build();
+        let pair = pd.queue_pair::<Frames>(&cq, &cq).sends(sends).no_receives().build();
         let mut pair = pair.expect("a raw packet queue pair: is it permitted?");
         pair.activate(&device.port(1).expect("port 1")).expect("ready to send");
         let order = wqe::frame().inline_headers(&[0x11; 98]);
@@ -72,7 +72,7 @@ fn receives_posted_early_are_kept() {
     let buffer = Pool::new(&pd, 4096, Access::LOCAL_WRITE).expect("a pool").take(4096).expect("all of it");
     let mut cq = device.completion_queue(64).build().expect("a CQ");
     let mut pair = pair(&pd, &cq);
-    let rq = pair.rq.as_mut().expect("a receive queue");
+    let rq = &mut pair.rq;
     for tag in 0..3 {
         // SAFETY: the buffer lives as long as the queue, and nobody looks at it.
         unsafe { rq.post_unchecked(WrId(tag), &[buffer.sge()]) }.expect("room");
@@ -82,7 +82,7 @@ fn receives_posted_early_are_kept() {
     // them.
     pair.qp.to_error().expect("ERR");
     for tag in 0..3 {
-        let rq = pair.rq.as_mut().expect("a receive queue");
+        let rq = &mut pair.rq;
         assert_eq!(completion(&mut cq, |cqe| rq.retire(cqe)), (Err(WcStatus::WrFlushErr), WrId(tag)));
     }
 }
@@ -104,7 +104,7 @@ fn receives_retire_whatever_tag_the_rule_gives() {
     let tags = [None, Some(0), Some(1), Some(0x12_3456), Some(0xff_ffff)].into_iter().chain(own.map(Some));
     for (n, tag) in tags.enumerate() {
         let _rule = rule(&pair, STATION, tag);
-        let rq = pair.rq.as_mut().expect("a receive queue");
+        let rq = &mut pair.rq;
         // SAFETY: the buffer lives as long as the queue, and is read after the completion.
         unsafe { rq.post_unchecked(WrId(n as u64), &[buffer.sge()]) }.expect("room");
         let sent = frame(STATION, n as u8);
@@ -133,7 +133,7 @@ fn frames_of_a_session_arrive() {
     let port = device.port(1).expect("port 1");
     let pd = device.protection_domain().expect("a PD");
     let [mut sends, mut receives] = [(); 2].map(|()| device.completion_queue(64).build().expect("a CQ"));
-    let sender = pd.queue_pair::<transport::RawPacket<InlineNone>>(&sends, &sends).sends(16).receives(0);
+    let sender = pd.queue_pair::<transport::RawPacket<InlineNone>>(&sends, &sends).sends(16).no_receives();
     let needs = device.inline_layers().expect("the kernel has DevX");
     if needs != InlineLayers::None {
         let refused = Error::InlineLayers { has: InlineLayers::None, needs };
@@ -166,7 +166,7 @@ fn frames_of_a_session_arrive() {
     let places: [Sge; 2 * FRAMES] = core::array::from_fn(|n| buffer.sge_of(n * 128..(n + 1) * 128));
     for round in 0..20_u8 {
         let frames: [[u8; 60]; FRAMES] = core::array::from_fn(|n| frame(STATION, round * 8 + n as u8));
-        let rq = receiver.rq.as_mut().expect("a receive queue");
+        let rq = &mut receiver.rq;
         for n in 0..FRAMES {
             // SAFETY: the buffer lives as long as the queues, and is read after the completion.
             unsafe { rq.post_unchecked(WrId(n as u64), &[places[n]]) }.expect("room");
@@ -192,7 +192,7 @@ fn frames_of_a_session_arrive() {
         });
         assert_eq!((status, tags), (Ok(()), (100..100 + FRAMES as u64).map(WrId).collect()));
         for (n, sent) in frames.iter().enumerate() {
-            let rq = receiver.rq.as_mut().expect("a receive queue");
+            let rq = &mut receiver.rq;
             assert_eq!(completion(&mut receives, |cqe| rq.retire(cqe)), (Ok(()), WrId(n as u64)));
             let mut bytes = [0; 60];
             buffer.read(n * 128, &mut bytes);
@@ -213,7 +213,7 @@ fn inner_checksums_by_offsets_arrive() {
     let port = device.port(1).expect("port 1");
     let pd = device.protection_domain().expect("a PD");
     let mut sends = device.completion_queue(64).build().expect("a CQ");
-    let sender = pd.queue_pair::<Frames>(&sends, &sends).sends(16).receives(0);
+    let sender = pd.queue_pair::<Frames>(&sends, &sends).sends(16).no_receives();
     let mut sender = sender.inline(100).build().expect("a queue pair");
     sender.activate(&port).expect("ready to send");
     let mut receives = device.completion_queue(64).build().expect("a CQ");
@@ -221,7 +221,7 @@ fn inner_checksums_by_offsets_arrive() {
     receiver.activate(&port).expect("ready to send");
     let _rule = receiver.qp.steer(&Flow::mac(STATION)).expect("a rule");
     let buffer = Pool::new(&pd, 4096, Access::LOCAL_WRITE).expect("a pool").take(4096).expect("all of it");
-    let rq = receiver.rq.as_mut().expect("a receive queue");
+    let rq = &mut receiver.rq;
     // SAFETY: the buffer lives as long as the queue, and is read after the completion.
     unsafe { rq.post_unchecked(WrId(1), &[buffer.sge()]) }.expect("room");
 

@@ -46,7 +46,7 @@ impl Lab {
     }
 
     pub(crate) fn post(&mut self, tag: u64) {
-        let rq = self.receiver.rq.as_mut().expect("a receive queue");
+        let rq = &mut self.receiver.rq;
         // SAFETY: the buffer lives as long as the queue, and nobody looks at it.
         unsafe { rq.post_unchecked(WrId(tag), &[self.buffer.sge()]) }.expect("room");
     }
@@ -74,7 +74,7 @@ impl Lab {
     }
 
     pub(crate) fn received(&mut self) -> (Result<(), WcStatus>, WrId) {
-        let rq = self.receiver.rq.as_mut().expect("a receive queue");
+        let rq = &mut self.receiver.rq;
         completion(&mut self.cq, |cqe| rq.retire(cqe))
     }
 }

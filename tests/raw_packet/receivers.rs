@@ -65,8 +65,8 @@ fn a_receiver_of_frames_is_the_only_receiver() {
     assert!(text.contains("must be the only one"), "{text}");
     // Sends may complete there, and receives elsewhere.
     let sends = pd.queue_pair::<transport::Rc>(&cq, &other).build().expect("receives elsewhere");
-    let none = pd.queue_pair::<transport::Rc>(&cq, &cq).receives(0).build().expect("no receives");
-    let quiet = pd.queue_pair::<Frames>(&cq, &cq).receives(0).build().expect("no receives");
+    let none = pd.queue_pair::<transport::Rc>(&cq, &cq).no_receives().build().expect("no receives");
+    let quiet = pd.queue_pair::<Frames>(&cq, &cq).no_receives().build().expect("no receives");
     drop((none, quiet));
     let elsewhere = ReceiverError { flow_tags: true, receivers: 1 };
     assert_eq!(refused(pd.queue_pair::<Frames>(&cq, &other).build()), elsewhere);

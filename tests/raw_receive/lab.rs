@@ -3,7 +3,6 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use blueflame::queue::OwningRecvQueue;
 use blueflame::transport::RawPacket;
 use blueflame::verbs::ethernet::{FrameReceiver, OwnedWq, Wq};
 use blueflame::verbs::{Access, Buffer, Device, OwnedCq, Pool, ProtectionDomain, QueuePair};
@@ -29,14 +28,14 @@ pub(crate) struct Received {
 /// A work queue whose receives are posted again as they complete.
 pub(crate) struct Queue {
     pub(crate) cq: OwnedCq,
-    pub(crate) rq: OwningRecvQueue<OwnedWq, Box<Buffer>>,
+    pub(crate) rq: OwnedWq<Box<Buffer>>,
     pub(crate) wq: Wq,
 }
 
 impl Queue {
     pub(crate) fn over(pd: &ProtectionDomain, cq: OwnedCq, wq: OwnedWq) -> Self {
         let handle = wq.handle().clone();
-        let mut rq = OwningRecvQueue::new(wq).expect("nothing was posted");
+        let mut rq = wq.posting().expect("nothing is posted");
         let buffers = Pool::new(pd, 2048 * RECEIVES as usize, Access::LOCAL_WRITE).expect("a pool");
         for buffer in all_of(buffers).chunks(2048) {
             rq.post(Box::new(buffer)).expect("room");
@@ -79,7 +78,7 @@ pub(crate) struct Sender {
 impl Sender {
     pub(crate) fn new(device: &Device, pd: &ProtectionDomain) -> Self {
         let cq = device.completion_queue(512).build().expect("a CQ");
-        let builder = pd.queue_pair::<RawPacket>(&cq, &cq).sends(16).receives(0).inline(128);
+        let builder = pd.queue_pair::<RawPacket>(&cq, &cq).sends(16).no_receives().inline(128);
         let mut pair = builder.build().expect("a raw packet queue pair: is it permitted?");
         pair.activate(&device.port(1).expect("port 1")).expect("ready to send");
         Self { cq, pair }

@@ -23,7 +23,7 @@ impl Wire {
     fn new() -> Self {
         let lab = Lab::new(1);
         let cq = lab.device.completion_queue(64).build().expect("a CQ");
-        let mut pair = lab.pd.queue_pair::<RawPacket>(&cq, &cq).sends(16).receives(0).build().expect("a QP");
+        let mut pair = lab.pd.queue_pair::<RawPacket>(&cq, &cq).sends(16).no_receives().build().expect("a QP");
         pair.activate(&lab.device.port(1).expect("port 1")).expect("ready to send");
         Self { lab, cq, pair }
     }

@@ -127,10 +127,12 @@ fn a_restart_ends_ready_whatever_clones_do() {
 fn a_work_queue_is_the_only_receiver() {
     let lab = Lab::new(1);
     let cq = &lab.queues[0].cq;
-    for refused in [lab.pd.work_queue(cq).build().map(drop), lab.pd.queue_pair::<RawPacket>(cq, cq).build().map(drop)] {
+    for refused in
+        [lab.pd.work_queue(cq).build::<WrId>().map(drop), lab.pd.queue_pair::<RawPacket>(cq, cq).build().map(drop)]
+    {
         assert!(matches!(refused, Err(Error::Receivers { .. })), "{refused:?}");
     }
-    lab.pd.queue_pair::<RawPacket>(cq, cq).receives(0).build().map(drop).expect("sends may complete there");
+    lab.pd.queue_pair::<RawPacket>(cq, cq).no_receives().build().map(drop).expect("sends may complete there");
 }
 
 #[test]
@@ -143,10 +145,10 @@ fn frames_left_behind_keep_the_next_queue_away() {
     lab.receivers.clear();
     let Queue { mut cq, rq, wq } = lab.queues.pop().expect("one");
     drop((rq, wq));
-    let refused = lab.pd.work_queue(&cq).build().map(drop);
+    let refused = lab.pd.work_queue(&cq).build::<WrId>().map(drop);
     assert_eq!(refused, Err(Error::StaleReceives { cqn: cq.handle().cqn() }));
     assert_eq!(cq.forget(blueflame::cq::setup::Whose::Receives), 1);
-    lab.pd.work_queue(&cq).build().map(drop).expect("nothing is left");
+    lab.pd.work_queue(&cq).build::<WrId>().map(drop).expect("nothing is left");
 }
 
 #[test]
@@ -154,7 +156,7 @@ fn sizes_are_checked() {
     let lab = Lab::new(3);
     let cq = lab.device.completion_queue(512).build().expect("a CQ");
     let sizes = [
-        lab.pd.work_queue(&cq).receives(0).build(),
+        lab.pd.work_queue(&cq).receives(0).build::<WrId>(),
         lab.pd.work_queue(&cq).receives((1 << 15) + 1).build(),
         lab.pd.work_queue(&cq).recv_sge(0).build(),
         lab.pd.work_queue(&cq).recv_sge(1 << 20).build(),
@@ -175,7 +177,7 @@ fn sizes_are_checked() {
         assert_eq!(made, Err(Error::OutOfRange { what: "fields to hash", value, min: 1, max: 15 }));
     }
     // As many entries as a work queue is asked for.
-    let wq = lab.pd.work_queue(&cq).receives(5).recv_sge(3).build().expect("a work queue");
+    let wq = lab.pd.work_queue(&cq).receives(5).recv_sge(3).build::<blueflame::WrId>().expect("a work queue");
     assert!(wq.max_sge() >= 3 && wq.capacity() >= 5, "{wq:?}");
 }
 

@@ -150,25 +150,25 @@ fn a_rule_keeps_its_receiver() {
     assert_eq!(lab.who_gets(&plain(STATION), 1).0, [0]);
     // The queue's value goes first. The rule goes last, and everything under it can be destroyed then.
     let cq = lab.queues.pop().map(|queue| (queue.cq, drop(queue.rq), drop(queue.wq)).0).expect("a queue");
-    let refused = lab.pd.work_queue(&cq).build().map(drop);
+    let refused = lab.pd.work_queue(&cq).build::<blueflame::WrId>().map(drop);
     assert!(matches!(refused, Err(Error::Receivers { .. })), "{refused:?}");
     drop(rule);
-    lab.pd.work_queue(&cq).build().map(drop).expect("no other receives there");
+    lab.pd.work_queue(&cq).build::<blueflame::WrId>().map(drop).expect("no other receives there");
 }
 
 #[test]
 fn queue_pairs_are_steered_to() {
     let lab = Lab::new(0);
     let cq = lab.device.completion_queue(512).build().expect("a CQ");
-    let pair = lab.pd.queue_pair::<RawPacket>(&cq, &cq).receives(4).build().expect("a queue pair");
+    let pair = lab.pd.queue_pair::<RawPacket>(&cq, &cq).receives::<blueflame::WrId>(4).build().expect("a queue pair");
     let rule = pair.qp.steer(&Flow::mac(STATION)).expect("a rule");
     drop(pair);
     // It is still a receiver there.
-    let refused = lab.pd.work_queue(&cq).build().map(drop);
+    let refused = lab.pd.work_queue(&cq).build::<blueflame::WrId>().map(drop);
     assert!(matches!(refused, Err(Error::Receivers { .. })), "{refused:?}");
     drop(rule);
 
-    let (rc, quiet) = (lab.pd.queue_pair::<Rc>(&cq, &cq), lab.pd.queue_pair::<RawPacket>(&cq, &cq).receives(0));
+    let (rc, quiet) = (lab.pd.queue_pair::<Rc>(&cq, &cq), lab.pd.queue_pair::<RawPacket>(&cq, &cq).no_receives());
     let (rc, quiet) = (rc.build().expect("a queue pair").qp, quiet.build().expect("a queue pair").qp);
     for qp in [rc, quiet] {
         let error = qp.steer(&Flow::mac(STATION)).expect_err("no frames arrive there");

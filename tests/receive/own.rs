@@ -197,7 +197,7 @@ fn any_place_of_a_large_ring_can_be_done_early() {
     for id in (0..256).rev() {
         // SAFETY: as above.
         assert_eq!(unsafe { rq.retire_index(0xff80_u16.wrapping_add(id)) }, Ok(WrId(id.into())));
-        assert_eq!(rq.posted(), id.into());
+        assert_eq!(rq.posted(), u32::from(id));
     }
 }
 
@@ -247,7 +247,7 @@ fn parts_that_cannot_be_are_refused() {
     // SAFETY: as above.
     let signed = unsafe { RecvQueue::<SignedRecv>::from_parts(RqParts { stride: 16, ..parts }) };
     assert_eq!(signed.err(), Some(RecvPartsError::Stride(16)), "no room for an entry");
-    for wqe_cnt in [0, 3, 65536] {
+    for wqe_cnt in [3, 65536] {
         assert_eq!(build(RqParts { wqe_cnt, ..parts }), Some(RecvPartsError::WqeCount(wqe_cnt)));
     }
     for stride in [0, 8, 48, 8192] {
@@ -258,6 +258,37 @@ fn parts_that_cannot_be_are_refused() {
     assert_eq!(build(RqParts { buf, ..parts }), Some(RecvPartsError::BufferAlignment(buf.addr().get())));
     assert_eq!(build(RqParts { dbrec, ..parts }), Some(RecvPartsError::RecordAlignment(dbrec.addr().get())));
     assert_eq!(build(RqParts { shadow, ..parts }), Some(RecvPartsError::ShadowAlignment(shadow.addr().get())));
+}
+
+/// Of a queue pair whose receives come from a shared queue.
+#[test]
+fn a_queue_without_a_ring_is_always_full() {
+    let mut memory = recv_memory(4, 64);
+    let parts = RqParts {
+        buf: memory.record().cast(),
+        wqe_cnt: 0,
+        stride: 0,
+        dbrec: memory.record(),
+        qpn: Qpn::truncate(QPN),
+        cq: CqId::NONE,
+        flow_tags: false,
+        head: 0,
+        shadow: memory.shadow(),
+    };
+    // SAFETY: as in `recv_queue`.
+    let mut rq = unsafe { RecvQueue::<PlainRecv>::from_parts(parts) }.unwrap();
+    assert_eq!((rq.capacity(), rq.posted(), rq.ring_addr()), (0, 0, memory.record().addr().get()));
+    rq.set_depth(7);
+    for list in [&[][..], &[sge(1, 1, 1)]] {
+        // SAFETY: refused.
+        assert_eq!(unsafe { rq.post_unchecked(WrId(1), list) }, Err(RecvError::Full(0)));
+    }
+    // SAFETY: refused.
+    assert!(unsafe { rq.retire_index(0) }.is_err());
+    assert_eq!(memory.counter(), 0xa5a5_a5a5, "nothing is written");
+    // SAFETY: there is no device.
+    unsafe { rq.reset() };
+    assert_eq!((memory.counter(), memory.wqe(0), rq.posted()), (0, vec![0xa5; 64], 0));
 }
 
 #[test]

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use blueflame::cq::Notify;
+use blueflame::db::ExclusiveRegister;
 use blueflame::types::{Psn, WrId};
 use blueflame::verbs::{
     Access, Buffer, CompletionChannel, Device, Error, OwnedCq, Path, Pool, ProtectionDomain, QueuePair,
 };
 use blueflame::{transport, wqe};
 
-pub(crate) type Pair = QueuePair<transport::Rc>;
+pub(crate) type Pair = QueuePair<transport::Rc, ExclusiveRegister, Box<Buffer>>;
 
 /// A device, and the objects under its queue pairs.
 pub(crate) struct Host {

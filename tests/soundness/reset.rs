@@ -5,9 +5,11 @@
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use blueflame::queue::{OwningRecvQueue, OwningSendQueue};
+use blueflame::queue::OwningSendQueue;
+use blueflame::transport::Rc;
 use blueflame::types::Psn;
-use blueflame::verbs::Error;
+use blueflame::verbs::memory::BufferPool;
+use blueflame::verbs::{Access, Drained, Error};
 use blueflame::{WrId, wqe};
 
 use crate::end::{Completions, Host, Pair, nop, text};
@@ -16,8 +18,9 @@ use crate::end::{Completions, Host, Pair, nop, text};
 fn a_receive_queue_in_other_hands_is_missed() {
     let mut host = Host::new("mlx5_0");
     let mut completions = Completions::new(&host);
-    let mut pair = host.connected(&completions.cq);
-    let mut rq = OwningRecvQueue::new(pair.rq.take().expect("a receive queue")).expect("nothing is posted");
+    let (mut pair, mut other) = (host.connected(&completions.cq), host.pair(&completions.cq).expect("a queue pair"));
+    mem::swap(&mut pair.rq, &mut other.rq);
+    let rq = &mut other.rq;
     rq.post(host.buffer("")).expect("room");
     completions.after(|| pair.sq.post(&wqe::send().inline(b"first").signaled(WrId(1))).expect("room"));
     let mut first = None;
@@ -39,8 +42,37 @@ fn a_receive_queue_in_other_hands_is_missed() {
     assert_eq!(error, Some(Error::MixedUp { object: "receive queue" }));
     assert_eq!(pair.drain().err(), Some(Error::MixedUp { object: "receive queue" }));
     // Once it is back, all is well.
-    pair.rq = Some(rq.into_inner());
+    mem::swap(&mut pair.rq, &mut other.rq);
     pair.reset(&mut [&mut completions.cq], |_| ()).expect("RESET");
+}
+
+/// A drain hands them to the program, and a reset drops them.
+#[test]
+fn buffers_of_a_queue_pair_that_ends_come_back() {
+    let mut host = Host::new("mlx5_0");
+    let mut completions = Completions::new(&host);
+    let mut pair = host.connected(&completions.cq);
+    for text in ["a", "b"] {
+        pair.rq.post(host.buffer(text)).expect("room");
+    }
+    let (mut back, mut drain) = (Vec::new(), pair.drain().expect("ERR"));
+    while !drain.is_done() {
+        completions.cq.poll_with(2, |cqe| match drain.take(&cqe).expect("its own") {
+            Some(Drained::Receive(buffer)) => back.push(text(&buffer)),
+            other => panic!("nothing was sent, but {other:?}"),
+        });
+    }
+    assert_eq!(back, ["a", "b"]);
+
+    let pool = BufferPool::new(&host.pd, 64, Access::LOCAL_WRITE).expect("a pool");
+    let builder = host.pd.queue_pair::<Rc>(&completions.cq, &completions.cq);
+    let mut pair = builder.sends(8).receives(4).build().expect("a queue pair");
+    for _ in 0..3 {
+        pair.rq.post(pool.take().expect("a buffer")).expect("room");
+    }
+    assert_eq!(pool.taken(), 3);
+    pair.reset(&mut [&mut completions.cq], |_| ()).expect("RESET");
+    assert_eq!((pair.rq.posted(), pool.taken()), (0, 0));
 }
 
 #[test]
@@ -73,15 +105,13 @@ fn a_reset_whose_closure_panics_has_reset_everything() {
     let builder = host.pd.queue_pair(&sends.cq, &receives.cq);
     let mut pair: Pair = builder.sends(8).receives(8).inline(28).build().expect("a queue pair");
     host.connect(&mut pair);
-    let mut rq = OwningRecvQueue::new(pair.rq.take().expect("a receive queue")).expect("nothing is posted");
-    rq.post(host.buffer("")).expect("room");
+    pair.rq.post(host.buffer("")).expect("room");
     receives.after(|| pair.sq.post(&wqe::send().inline(b"first").signaled(WrId(1))).expect("room"));
-    let mut first = receives.cq.poll().and_then(|cqe| rq.retire(&cqe).ok()).expect("a message");
+    let mut first = receives.cq.poll().and_then(|cqe| pair.rq.retire(&cqe).ok()).expect("a message");
     first.write(0, b"mine again\0");
     // A completion of each queue is left: a send, and a receive whose buffer stays with the queue.
-    rq.post(host.buffer("")).expect("room");
+    pair.rq.post(host.buffer("")).expect("room");
     receives.after(|| pair.sq.post(&wqe::send().inline(b"second").signaled(WrId(2))).expect("room"));
-    pair.rq = Some(rq.into_inner());
     let panics = || pair.reset(&mut [&mut sends.cq, &mut receives.cq], |_| panic!("of the closure"));
     assert!(catch_unwind(AssertUnwindSafe(panics)).is_err());
     assert!(sends.cq.poll().is_none() && receives.cq.poll().is_none(), "nothing is left");
@@ -94,10 +124,9 @@ fn a_reset_whose_closure_panics_has_reset_everything() {
     pair.qp.to_rtr(&host.path, &there).expect("RTR");
     peer.qp.to_init(&host.path).expect("INIT");
     peer.connect(&host.path, &there, &here).expect("connect");
-    let mut rq = OwningRecvQueue::new(pair.rq.take().expect("a receive queue")).expect("nothing is posted");
-    rq.post(host.buffer("")).expect("room");
+    pair.rq.post(host.buffer("")).expect("room");
     peers.after(|| peer.sq.post(&wqe::send().inline(b"third").signaled(WrId(1))).expect("room"));
     assert_eq!(text(&first), "mine again", "a message has overwritten a buffer that was handed back");
-    let third = receives.cq.poll().and_then(|cqe| rq.retire(&cqe).ok()).expect("a message");
+    let third = receives.cq.poll().and_then(|cqe| pair.rq.retire(&cqe).ok()).expect("a message");
     assert_eq!(text(&third), "third");
 }

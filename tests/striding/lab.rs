@@ -62,7 +62,7 @@ pub(crate) struct Sender {
 impl Sender {
     pub(crate) fn new(device: &Device, pd: &ProtectionDomain) -> Self {
         let cq = device.completion_queue(4 * BURST as u32 + 1).build().expect("a CQ");
-        let builder = pd.queue_pair::<RawPacket>(&cq, &cq).sends(4 * BURST as u32).receives(0).inline(64);
+        let builder = pd.queue_pair::<RawPacket>(&cq, &cq).sends(4 * BURST as u32).no_receives().inline(64);
         let mut pair = builder.build().expect("a raw packet queue pair: is it permitted?");
         pair.activate(&device.port(1).expect("port 1")).expect("ready to send");
         let (pages, _) = Pages::map(BURST * (LONGEST + 60)).expect("memory");

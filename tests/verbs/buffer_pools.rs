@@ -5,7 +5,7 @@
 use std::num::NonZeroUsize;
 
 use blueflame::cq::Side;
-use blueflame::queue::{OwningRecvQueue, OwningSendQueue};
+use blueflame::queue::OwningSendQueue;
 use blueflame::transport::Rc;
 use blueflame::verbs::memory::{BufferPool, PoolBuffer};
 use blueflame::verbs::{Access, Error};
@@ -65,8 +65,7 @@ fn completions_give_buffers_back() {
     let sends = BufferPool::new(&pd, 4096, Access::LOCAL_READ).expect("a pool");
     let receives = BufferPool::new(&pd, 4096, Access::LOCAL_WRITE).expect("a pool");
     let mut sq = OwningSendQueue::<_, PoolBuffer>::new(a.pair.sq).map_err(drop).expect("empty");
-    let mut rq =
-        OwningRecvQueue::<_, PoolBuffer>::new(b.pair.rq.expect("a receive queue")).map_err(drop).expect("empty");
+    let mut rq = b.pair.rq.posting::<PoolBuffer>().expect("empty");
     let (mut near, mut far) = (a.cq, b.cq);
     for round in 0..300_u32 {
         rq.post(receives.take().expect("made")).map_err(|refused| refused.error).expect("room");

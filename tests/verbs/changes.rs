@@ -103,10 +103,10 @@ fn each_mode_of_polling_can_be_resized() {
     let pd = device.protection_domain().expect("a PD");
     // SAFETY: at most 16 completions wait.
     let cq = unsafe { device.completion_queue(64).ignore_overrun() }.build().expect("a CQ");
-    let pair = pd.queue_pair::<Rc>(&cq, &cq).sends(16).receives(0).inline(64).build().expect("a QP");
+    let pair = pd.queue_pair::<Rc>(&cq, &cq).sends(16).no_receives().inline(64).build().expect("a QP");
     let mut a = End::new(&pd, cq, pair);
     let peer = device.completion_queue(64).build().expect("a CQ");
-    let pair = pd.queue_pair::<Rc>(&peer, &peer).sends(16).receives(0).build().expect("a QP");
+    let pair = pd.queue_pair::<Rc>(&peer, &peer).sends(16).no_receives().build().expect("a QP");
     let mut b = End::new(&pd, peer, pair);
     connect(&device, &mut a.pair, &mut b.pair);
     let End { cq, pair: QueuePair { mut sq, .. }, .. } = a;
@@ -137,7 +137,7 @@ fn events_wait_for_completions_or_a_time() {
     let pd = device.protection_domain().expect("a PD");
     let channel = device.completion_channel().expect("a channel");
     let cq = device.completion_queue(64).channel(&channel).build().expect("a CQ");
-    let pair = pd.queue_pair::<Rc>(&cq, &cq).sends(16).receives(0).inline(64).build().expect("a QP");
+    let pair = pd.queue_pair::<Rc>(&cq, &cq).sends(16).no_receives().inline(64).build().expect("a QP");
     let mut a = End::new(&pd, cq, pair);
     let mut b = crate::end::end::<Rc>(&device, &pd);
     connect(&device, &mut a.pair, &mut b.pair);

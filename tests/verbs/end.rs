@@ -54,8 +54,7 @@ impl<T: VerbsTransport, R: Register> End<T, R> {
     pub(crate) fn post_receive(&mut self, tag: u64) {
         let sge = [self.buffer.sge()];
         // SAFETY: as above.
-        unsafe { self.pair.rq.as_mut().expect("a receive queue").post_unchecked(WrId(tag), &sge) }
-            .expect("post a receive");
+        unsafe { self.pair.rq.post_unchecked(WrId(tag), &sge) }.expect("post a receive");
     }
 
     /// The next completion, which must be good: its queue, its tag, its bytes.
@@ -66,7 +65,7 @@ impl<T: VerbsTransport, R: Register> End<T, R> {
                 let side = cqe.check().unwrap_or_else(|error| panic!("{error}"));
                 let tag = match side {
                     Side::Requester => self.pair.sq.retire(&cqe).expect("outstanding").wr_id,
-                    Side::Responder => self.pair.rq.as_mut().expect("a receive queue").retire(&cqe).expect("posted"),
+                    Side::Responder => self.pair.rq.retire(&cqe).expect("posted"),
                 };
                 return (side, tag, cqe.byte_len());
             }

@@ -332,9 +332,7 @@ fn the_device_fetches_a_rendezvous() {
     let receiver = line._pd.tag_receiver(line.cq.handle(), line.list.shared_receives().handle()).expect("a receiver");
     let mut recv_cq = line._device.completion_queue(16).build().expect("a CQ");
     let sender = line._pd.queue_pair::<Rc>(&line.send_cq, &recv_cq).receives(4).inline(64);
-    let QueuePair { qp, sq, rq } = sender.build().expect("a queue pair");
-    let mut rq = rq.expect("it receives");
-    line.pair = QueuePair { qp, sq, rq: None };
+    line.pair = sender.build().expect("a queue pair");
     let ends =
         [line.pair.qp.endpoint_with(&path, Psn::truncate(9)), receiver.qp().endpoint_with(&path, Psn::truncate(10))];
     receiver.qp().to_init(&path).expect("INIT");
@@ -344,7 +342,8 @@ fn the_device_fetches_a_rendezvous() {
     for (n, bytes) in [(2, ROOM), (3, 1), (4, 0)] {
         let (entry, _) = line.listed(n, u64::MAX, n);
         // SAFETY: nobody else uses this memory until the receive completes.
-        unsafe { rq.post_unchecked(WrId(n), &[line.memory.sge_of(40 * ROOM..40 * ROOM + 64)]) }.expect("room");
+        unsafe { line.pair.rq.post_unchecked(WrId(n), &[line.memory.sge_of(40 * ROOM..40 * ROOM + 64)]) }
+            .expect("room");
         let from = 50 * ROOM;
         line.memory.write(from, &(0..bytes).map(|at| byte(n, at)).collect::<Vec<_>>());
         let header = TagHeader::rendezvous(n).app_ctx(11);
@@ -355,7 +354,7 @@ fn the_device_fetches_a_rendezvous() {
         line.matched(header, entry, n, bytes);
         let begin = Instant::now();
         while recv_cq.poll_with(1, |cqe| {
-            assert_eq!((rq.retire(&cqe), cqe.byte_len()), (Ok(WrId(n)), 32));
+            assert_eq!((line.pair.rq.retire(&cqe), cqe.byte_len()), (Ok(WrId(n)), 32));
         }) == 0
         {
             assert!(begin.elapsed() < Duration::from_secs(20), "no word that it is finished");

@@ -94,7 +94,8 @@ fn queues_have_the_counts_of_their_work() {
     let pd = device.protection_domain().expect("a PD");
     let memory = Pool::new(&pd, 4096, Access::ALL).expect("a pool").take(4096).expect("all of it");
     let mut cq = device.completion_queue(80).build().expect("a CQ");
-    let mut pair = pd.queue_pair::<Rc>(&cq, &cq).sends(64).inline(64).receives(8).build().expect("a queue pair");
+    let mut pair =
+        pd.queue_pair::<Rc>(&cq, &cq).sends(64).inline(64).receives::<WrId>(8).build().expect("a queue pair");
     let path = device.path(1, None).expect("a path");
     let itself = pair.qp.endpoint(&path);
     pair.qp.to_init(&path).expect("INIT");

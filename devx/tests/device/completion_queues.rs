@@ -83,7 +83,7 @@ fn cqes_of_128_bytes_lie_at_their_multiples_whatever_lies_before() {
     let mut cq = ground.rings.completion_queue(uar.page(), 4).cqe_bytes(128).build().expect("the first");
     for round in 0..4 {
         let builder = ground.pd.queue_pair::<transport::Rc>(&ground.rings, &cq, &cq);
-        let odd = builder.sends(1).receives(0).build().expect("a queue pair");
+        let odd = builder.sends(1).no_receives().build().expect("a queue pair");
         let other = ground.rings.completion_queue(uar.page(), 2).cqe_bytes(128).build();
         let other = other.unwrap_or_else(|error| panic!("round {round}: {error}"));
         Cq::resize(&mut cq, &ground.rings, 8 << round).unwrap_or_else(|error| panic!("round {round}: {error}"));
@@ -103,7 +103,7 @@ fn two_queues_never_poll_one_ring() {
     let uar = Uar::new(&ground.context).expect("a register");
     let mut cq = ground.rings.completion_queue(uar.page(), 4).cqe_bytes(128).build().expect("the first");
     let builder = ground.pd.queue_pair::<transport::Rc>(&ground.rings, &cq, &cq);
-    let _odd = builder.sends(1).receives(0).build().expect("a queue pair");
+    let _odd = builder.sends(1).no_receives().build().expect("a queue pair");
     let resized = Cq::resize(&mut cq, &ground.rings, 8);
     // Its last CQE may end 64 bytes before.
     let ring = cq.ring_addr()..cq.ring_addr() + 128 * cq.capacity() as usize - 64;
@@ -161,8 +161,7 @@ fn compressed<F: MiniFormat, L: Layout>(cqe_bytes: u16) {
     for round in 0..20 {
         for id in 0..BURST {
             // SAFETY: the buffer lives as long as the queue, and nobody looks at it.
-            unsafe { pair.rq.as_mut().expect("receives").post_unchecked(WrId(id), &[peer.buffer.sge_of(4096..8192)]) }
-                .expect("room");
+            unsafe { pair.rq.post_unchecked(WrId(id), &[peer.buffer.sge_of(4096..8192)]) }.expect("room");
         }
         let mut batch = pair.sq.batch();
         for id in 0..BURST {
@@ -188,7 +187,7 @@ fn compressed<F: MiniFormat, L: Layout>(cqe_bytes: u16) {
                     sent += 1;
                 }
                 Side::Responder => {
-                    let done = pair.rq.as_mut().expect("receives").retire(&cqe).expect("posted");
+                    let done = pair.rq.retire(&cqe).expect("posted");
                     assert_eq!((done, cqe.byte_len()), (WrId(received % BURST), 10));
                     received += 1;
                 }
@@ -230,7 +229,8 @@ fn queues_fill_a_completion_queue_to_its_last_place() {
     let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
     assert_eq!((cq.capacity(), cq.room()), (128, 127));
     let build = |sends, receives| {
-        let builder = ground.pd.queue_pair::<transport::Rc>(&ground.rings, &cq, &cq).sends(sends).receives(receives);
+        let builder =
+            ground.pd.queue_pair::<transport::Rc>(&ground.rings, &cq, &cq).sends(sends).receives::<WrId>(receives);
         (builder.send_completions() + builder.recv_completions(), builder.build())
     };
     let (first, second) = (build(30, 33), build(32, 32));
@@ -276,6 +276,6 @@ fn every_kind_of_queue_counts() {
         let tis = Tis::new(&domain, 0).expect("CREATE_TIS");
         let sends = ground.pd.send_queue::<InlineL2>(&ground.rings, &small, &tis, uar(), 8).map(drop);
         assert_eq!(refused(&small, sends), (7, 0, 8));
-        assert_eq!(refused(&small, ground.pd.recv_queue(&ground.rings, &small, 8, 1)), (7, 0, 8));
+        assert_eq!(refused(&small, ground.pd.recv_queue::<WrId>(&ground.rings, &small, 8, 1)), (7, 0, 8));
     }
 }

@@ -26,7 +26,7 @@ impl Master {
     fn new(ground: &Ground, is_one: bool) -> Self {
         let uar = Uar::new(&ground.context).expect("a register");
         let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
-        let builder = ground.pd.queue_pair::<Rc>(&ground.rings, &cq, &cq).sends(16).receives(0);
+        let builder = ground.pd.queue_pair::<Rc>(&ground.rings, &cq, &cq).sends(16).no_receives();
         let builder = if is_one { builder.cross_channel() } else { builder };
         let mut pair = builder.build_on(uar).expect("a queue pair");
         let own = pair.qp.endpoint(&ground.path);
@@ -44,7 +44,7 @@ fn a_message_starts_another_queue() {
     let mut peer = End::<Rc>::new(&ground);
     let uar = Uar::new(&ground.context).expect("a register");
     let mut cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
-    let builder = ground.pd.queue_pair::<Rc>(&ground.rings, &cq, &cq).sends(16).receives(0).inline(64);
+    let builder = ground.pd.queue_pair::<Rc>(&ground.rings, &cq, &cq).sends(16).no_receives().inline(64);
     let mut slave = builder.build_managed().expect("the device has it");
     assert!(slave.qp.query().expect("QUERY_QP").cd_slave_send());
     let (at_slave, at_peer) = (slave.qp.endpoint(&ground.path), peer.pair.qp.endpoint(&ground.path));
@@ -106,7 +106,7 @@ fn receives_wait_until_they_are_enabled() {
         assert_eq!(receiver.cq.poll_with(1, |_| ()), 0, "not yet");
     }
     // SAFETY: of the same device, and posted at once.
-    let enable = unsafe { receiver.pair.rq.as_ref().expect("made with one").enable() };
+    let enable = unsafe { &receiver.pair.rq.enable() };
     master.pair.sq.post(&enable).expect("room");
     assert_eq!(receiver.completion(), (Side::Responder, WrId(1), 9));
     assert_eq!(sender.completion().1, WrId(2));
@@ -139,7 +139,7 @@ fn stamped(end: &mut End<Rc>) -> (u64, WrId) {
             cqe.check().expect("good");
             let tag = match cqe.side().expect("of a request") {
                 Side::Requester => pair.sq.retire(&cqe).expect("of this queue").wr_id,
-                Side::Responder => pair.rq.as_mut().expect("made with one").retire(&cqe).expect("of this queue"),
+                Side::Responder => pair.rq.retire(&cqe).expect("of this queue"),
             };
             done = Some((cqe.timestamp(), tag));
         });

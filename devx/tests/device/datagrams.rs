@@ -117,7 +117,7 @@ fn datagrams_arrive() {
         raw
     });
     // SAFETY: the parts are those of `b`, which outlives the queue; nobody else posts.
-    let mut rq: RecvQueue = unsafe { RecvQueue::from_parts(b.rq.expect("made with one")) }.expect("its parts");
+    let mut rq: RecvQueue = unsafe { RecvQueue::from_parts(b.rq) }.expect("its parts");
     let memory = buffer(&ground);
     let address = own_address(&ground, &a);
     for n in 0..40_u16 {

@@ -66,7 +66,7 @@ impl<T: Transport> End<T> {
 
     pub(crate) fn post_receive(&mut self, wr_id: u64) {
         let sge = self.buffer.sge();
-        let rq = self.pair.rq.as_mut().expect("made with one");
+        let rq = &mut self.pair.rq;
         // SAFETY: as for `post`.
         unsafe { rq.post_unchecked(WrId(wr_id), &[sge]) }.expect("room");
     }
@@ -81,9 +81,7 @@ impl<T: Transport> End<T> {
                 let side = cqe.side().expect("of a request");
                 let wr_id = match side {
                     Side::Requester => pair.sq.complete(&cqe).expect("a success").wr_id,
-                    Side::Responder => {
-                        pair.rq.as_mut().expect("made with one").complete(&cqe).expect("a success").buffer
-                    }
+                    Side::Responder => pair.rq.complete(&cqe).expect("a success").buffer,
                 };
                 done = Some((side, wr_id, cqe.byte_len()));
             });

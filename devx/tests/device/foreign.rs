@@ -200,9 +200,11 @@ const OF_FRAMES: &[Line] = &[
         let ground = &here.ground;
         ground.pd.send_queue::<InlineL2>(&ground.rings, &here.cq, &here.frames().tis, uar, 16).map(drop)
     }),
-    ("receive queue, rings", |here, there| here.ground.pd.recv_queue(&there.ground.rings, &here.cq, 16, 1).map(drop)),
+    ("receive queue, rings", |here, there| {
+        here.ground.pd.recv_queue::<blueflame::WrId>(&there.ground.rings, &here.cq, 16, 1).map(drop)
+    }),
     ("receive queue, completions", |here, there| {
-        here.ground.pd.recv_queue(&here.ground.rings, &there.cq, 16, 1).map(drop)
+        here.ground.pd.recv_queue::<blueflame::WrId>(&here.ground.rings, &there.cq, 16, 1).map(drop)
     }),
     ("table of queues", |here, there| {
         Rqt::new(&[here.frames().rq.handle().clone(), there.frames().rq.handle().clone()]).map(drop)
@@ -221,7 +223,12 @@ const OF_FRAMES: &[Line] = &[
 ];
 
 fn pair(here: &Things, rings: &Things, sends: &Things, receives: &Things) -> Result<(), Error> {
-    let builder = here.ground.pd.queue_pair::<Rc>(&rings.ground.rings, &sends.cq, &receives.cq).sends(16).receives(4);
+    let builder = here
+        .ground
+        .pd
+        .queue_pair::<Rc>(&rings.ground.rings, &sends.cq, &receives.cq)
+        .sends(16)
+        .receives::<blueflame::WrId>(4);
     builder.build().map(drop)
 }
 

@@ -97,7 +97,7 @@ fn a_lost_receiver_counts() {
     lose_answer(1);
     let error = make(second).expect_err("no answer");
     assert!(is_lost(&error, Opcode::CREATE_QP), "{error:?}");
-    let refused = ground.pd.recv_queue(&ground.rings, &cq, 16, 1).map(drop);
+    let refused = ground.pd.recv_queue::<blueflame::WrId>(&ground.rings, &cq, 16, 1).map(drop);
     let there = ReceiverError { flow_tags: true, receivers: 1 };
     assert!(matches!(&refused, Err(Error::Receivers { error, .. }) if *error == there), "{refused:?}");
 }

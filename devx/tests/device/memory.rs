@@ -143,7 +143,7 @@ fn thousands_of_queues_are_one_registration() {
     let pairs: Vec<_> = (0..200)
         .map(|_| {
             let builder = pd.queue_pair::<transport::Rc>(&thread, &cq, &cq);
-            builder.sends(16).receives(16).build_in(&uar).expect("a queue pair")
+            builder.sends(16).receives::<WrId>(16).build_in(&uar).expect("a queue pair")
         })
         .collect();
     let used = rings.in_use();

@@ -102,7 +102,7 @@ fn a_queue_pair_of_verbs_is_a_peer_like_any() {
     let mut a = End::<transport::Rc>::new(&ground);
     let mut cq = ground.context.device().completion_queue(64).build().expect("a completion queue of verbs");
     let builder = ground.verbs_pd.queue_pair::<transport::Rc>(&cq, &cq);
-    let mut b = builder.sends(16).receives(16).inline(64).build().expect("a queue pair of verbs");
+    let mut b = builder.sends(16).receives::<WrId>(16).inline(64).build().expect("a queue pair of verbs");
     let (mut here, mut there) = UnixStream::pair().expect("a stream");
     let key = a.buffer.remote();
     std::thread::scope(|scope| {

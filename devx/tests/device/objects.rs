@@ -35,7 +35,7 @@ fn a_datagram_queue_pair_goes_to_rts() {
     let context = raw.qp.query().expect("QUERY_QP");
     assert_eq!((context.state(), context.st(), context.q_key()), (QpcState::RTS, ServiceType::UD, 0x1111_1111));
     assert_eq!(context.log_msg_max(), 12, "of 4096 bytes, as Linux has it");
-    assert_eq!((raw.sq.wqebbs, raw.rq.map(|rq| rq.wqe_cnt)), (16, Some(16)));
+    assert_eq!((raw.sq.wqebbs, raw.rq.wqe_cnt), (16, 16));
     assert!(matches!(raw.qp.start_initiator(&ground.path), Err(Error::Foreign { .. })));
 }
 
@@ -68,7 +68,7 @@ fn an_initiator_and_a_target_are_made() {
     assert_eq!((context.state(), context.rae()), (QpcState::RTS, general.atomic()));
     let way = context.primary_address_path();
     assert_eq!((way.eth_prio(), way.sl()), if ethernet { (3, 0) } else { (0, 3) });
-    assert_eq!(raw.rq.map(|rq| rq.wqe_cnt), None);
+    assert_eq!(raw.rq.wqe_cnt, 0);
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn a_queue_pair_takes_receives_from_a_shared_queue() {
     let shared = SharedReceives::from(srq.handle());
     let builder = ground.pd.queue_pair::<blueflame::transport::Rc>(&ground.rings, &cq, &cq);
     let pair = builder.shared_receives(&shared).build_on(uar).expect("a queue pair");
-    assert!(pair.rq.is_none());
+    assert_eq!(pair.rq.capacity(), 0);
     let context = pair.qp.query().expect("QUERY_QP");
     assert_eq!((context.rq_type(), context.srqn_rmpn_xrqn()), (RqType::SRQ_RMP_XRC_SRQ_XRQ, srq.srqn()));
     srq.handle().arm(4).expect("MODIFY_RMP");
@@ -252,7 +252,7 @@ fn rules_send_to_queues_and_count() {
     let uar = Uar::new(&ground.context).expect("a register");
     let queues = [(); 2].map(|()| {
         let cq = ground.rings.completion_queue(uar.page(), 512).build().expect("a completion queue");
-        ground.pd.recv_queue(&ground.rings, &cq, 16, 1).expect("a receive queue")
+        ground.pd.recv_queue::<WrId>(&ground.rings, &cq, 16, 1).expect("a receive queue")
     });
     assert_eq!(queues[0].handle().query().expect("QUERY_RQ").state(), QueueState::RDY);
     let rqt = Rqt::new(&[queues[0].handle().clone(), queues[1].handle().clone()]).expect("CREATE_RQT");

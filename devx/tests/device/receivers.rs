@@ -76,7 +76,7 @@ fn a_receive_queue_of_frames_is_the_only_receiver() {
     let (tis, uar) = (Tis::new(&domain, 0).expect("CREATE_TIS"), Uar::new(&ground.context).expect("a register"));
     let sends = ground.pd.send_queue::<InlineL2>(&ground.rings, &cq, &tis, uar, 16).expect("a send queue");
     let pair = ground.pd.queue_pair::<Rc>(&ground.rings, &cq, &other).build().expect("receives elsewhere");
-    let none = ground.pd.queue_pair::<Rc>(&ground.rings, &cq, &cq).receives(0).build().expect("no receives");
+    let none = ground.pd.queue_pair::<Rc>(&ground.rings, &cq, &cq).no_receives().build().expect("no receives");
     assert_eq!(refused(frames(&ground, &other)), ReceiverError { flow_tags: true, receivers: 1 });
     drop((sends, pair, none));
 

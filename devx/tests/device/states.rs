@@ -5,7 +5,6 @@
 use std::time::{Duration, Instant};
 
 use blueflame::cq::Cqe;
-use blueflame::queue::OwningRecvQueue;
 use blueflame::types::WrId;
 use blueflame::verbs::{Access, Path, Pool};
 use blueflame::{Sge, transport, wqe};
@@ -111,7 +110,7 @@ fn the_closure_of_a_reset_finds_empty_queues() {
     let (mut a, mut b) = connected::<transport::Rc>(&ground);
     let mut peer = End::<transport::Rc>::new(&ground);
     let mut pool = Pool::new(&ground.verbs_pd, 4096, Access::ALL).expect("a pool");
-    let mut rq = OwningRecvQueue::new(a.pair.rq.take().expect("a receive queue")).expect("nothing is posted");
+    let mut rq = a.pair.rq.posting().expect("nothing is posted");
     rq.post(Box::new(pool.take(64).expect("room"))).expect("room");
     b.pair.sq.post(&wqe::send().inline(b"first").signaled(WrId(1))).expect("room");
     let mut first = None;
@@ -120,7 +119,7 @@ fn the_closure_of_a_reset_finds_empty_queues() {
     }
     let mut first = first.expect("a message");
     first.write(0, b"mine again");
-    a.pair.rq = Some(rq.into_inner());
+    a.pair.rq = rq.posting().expect("nothing is posted");
     a.pair.sq.post(&wqe::nop().signaled(WrId(2))).expect("room");
     let qp = a.pair.qp.clone();
     while !a.cq.holds(qp.qpn()) {}

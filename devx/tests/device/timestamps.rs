@@ -35,6 +35,6 @@ fn each_queue_has_a_format_of_the_device() {
     assert_eq!(sq.handle().query().expect("QUERY_SQ").ts_format(), expected(general.sq_ts_format()));
     let page = Uar::new(&ground.context).expect("a register");
     let cq = ground.rings.completion_queue(page.page(), 64).build().expect("a completion queue");
-    let rq = ground.pd.recv_queue(&ground.rings, &cq, 16, 1).expect("a receive queue");
+    let rq = ground.pd.recv_queue::<blueflame::WrId>(&ground.rings, &cq, 16, 1).expect("a receive queue");
     assert_eq!(rq.handle().query().expect("QUERY_RQ").ts_format(), expected(general.rq_ts_format()));
 }

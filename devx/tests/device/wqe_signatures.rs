@@ -19,7 +19,7 @@ fn signed_messages_arrive() {
     assert!(a.pair.qp.query().expect("QUERY_QP").wq_signature());
     let post = |end: &mut End<Signed<Rc>>, ids: [u64; 2]| {
         let sge = end.buffer.sge();
-        let rq = end.pair.rq.as_mut().expect("made with one");
+        let rq = &mut end.pair.rq;
         assert_eq!(rq.max_sge(), 1);
         let mut batch = rq.batch();
         for id in ids {

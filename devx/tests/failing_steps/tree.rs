@@ -47,7 +47,7 @@ pub(crate) fn make(context: &Context) -> Result<Tree, Error> {
     let thread = ThreadRings::new(&rings);
     let (uar, shared, own) = (ThreadUar::new(context)?, SharedUar::over(Uar::new(context)?)?, Uar::new(context)?);
     let cq = thread.completion_queue(uar.page(), 64).build()?;
-    let builder = || pd.queue_pair::<transport::Rc>(&thread, &cq, &cq).sends(8).receives(8);
+    let builder = || pd.queue_pair::<transport::Rc>(&thread, &cq, &cq).sends(8).receives::<blueflame::WrId>(8);
     let mut pair = builder().build_on(own)?;
     keep(Box::new(builder().build_shared(&shared)?));
     keep(Box::new(builder().build_in(&uar)?));

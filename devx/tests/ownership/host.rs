@@ -1,14 +1,19 @@
 //! An open device, and the objects that commands make on it.
 
 use blueflame::cq::Cqe;
+use blueflame::db::ExclusiveRegister;
 use blueflame::transport::Rc;
 use blueflame::verbs::Path;
+use blueflame::verbs::memory::PoolBuffer;
 use blueflame_devx::memory::{Rings, ThreadRings};
 pub(crate) use blueflame_devx::object::{AnyCq, Cq, OwnedCq, Qp, QueuePair};
 use blueflame_devx::object::{Pd, Uar};
 use blueflame_devx::{Context, Error};
 
 use crate::memory::Memory;
+
+/// Queue pairs whose receive queues own their buffers.
+pub(crate) type Pair = QueuePair<Rc, ExclusiveRegister, PoolBuffer>;
 
 /// An open device.
 pub(crate) struct Host {
@@ -41,12 +46,12 @@ impl Host {
     }
 
     /// A queue pair that completes to those queues.
-    pub(crate) fn pair(&self, sends: &OwnedCq, recvs: &OwnedCq) -> Result<QueuePair<Rc>, Error> {
+    pub(crate) fn pair(&self, sends: &OwnedCq, recvs: &OwnedCq) -> Result<Pair, Error> {
         self.pd.queue_pair(&self.rings, sends, recvs).sends(8).receives(4).build()
     }
 
     /// Goes to RTS, connected to itself.
-    pub(crate) fn connect(&self, pair: &mut QueuePair<Rc>) {
+    pub(crate) fn connect(&self, pair: &mut Pair) {
         // Packets of an earlier queue pair with this number may be on their way: another first PSN keeps them out.
         let itself = pair.qp.endpoint(&self.path);
         pair.qp.to_init(&self.path).expect("INIT");
@@ -55,6 +60,6 @@ impl Host {
 }
 
 /// Queue pairs made by commands have no such call: nothing begins.
-pub(crate) fn drain(_: &mut QueuePair<Rc>, _: &mut OwnedCq, _: &mut dyn FnMut(&Cqe<'_>, bool)) -> bool {
+pub(crate) fn drain(_: &mut Pair, _: &mut OwnedCq, _: &mut dyn FnMut(&Cqe<'_>, bool)) -> bool {
     false
 }

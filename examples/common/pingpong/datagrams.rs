@@ -55,7 +55,7 @@ impl Queues for Datagrams {
     const MADE_BY: &'static str = "verbs";
 
     fn parts(&mut self) -> Parts<'_, Ud, ExclusiveRegister> {
-        let rq = self.pair.rq.as_mut().expect("made with receives");
+        let rq = &mut self.pair.rq;
         Parts { cq: &mut self.completed.cq, sq: &mut self.pair.sq, rq: Receives::Own(rq) }
     }
 

@@ -38,7 +38,7 @@ impl Queues for Verbs {
     const MADE_BY: &'static str = "verbs";
 
     fn parts(&mut self) -> Parts<'_, transport::Rc, ExclusiveRegister> {
-        let rq = self.pair.rq.as_mut().expect("made with receives");
+        let rq = &mut self.pair.rq;
         Parts { cq: &mut self.completed.cq, sq: &mut self.pair.sq, rq: Receives::Own(rq) }
     }
 

@@ -7,4 +7,4 @@ pub(super) mod queues;
 #[cfg(feature = "std")]
 pub use frames::{OwningFrameBatch, OwningSession};
 pub use pooled::{FreeList, Home, PooledBuffer, Slot, SlotPool};
-pub use queues::{DeviceBuffer, Holds, Refused};
+pub use queues::{DeviceBuffer, Holds, Posted, Refused};

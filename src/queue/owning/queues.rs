@@ -7,14 +7,12 @@ use core::num::NonZeroU64;
 
 use crate::cq::{CqeView, Source};
 use crate::db::Register;
-use crate::queue::complete::{self, CompleteError, Received};
-use crate::queue::recv::queue::RecvQueue;
-use crate::queue::recv::scatter::RecvError;
+use crate::queue::complete::{self, CompleteError};
 use crate::queue::recv::shared::SharedRecvQueue;
 use crate::queue::retire::RetireError;
 use crate::queue::send::error::PostError;
 use crate::queue::send::queue::SendQueue;
-use crate::transport::{RecvForm, Transport};
+use crate::transport::Transport;
 use crate::types::WrId;
 use crate::wqe::data::{Given, NoLocalMemory, ToCarry, ToScatter};
 use crate::wqe::operations::Read;
@@ -41,6 +39,31 @@ pub unsafe trait DeviceBuffer: Sized {
     ///
     /// `wr_id` comes from [`into_wr_id`](Self::into_wr_id) of this type, and is used here once.
     unsafe fn from_wr_id(wr_id: NonZeroU64) -> Self;
+}
+
+/// What is posted to a queue, and comes back with the completion: a [`DeviceBuffer`], or a [`WrId`] for memory that you
+/// vouch for.
+pub trait Posted: Sized {
+    /// What was posted with `wr_id`.
+    ///
+    /// # Safety
+    /// If it is a buffer: `wr_id` comes from [`into_wr_id`](DeviceBuffer::into_wr_id), and is used here once.
+    unsafe fn returned(wr_id: WrId) -> Self;
+}
+
+impl Posted for WrId {
+    #[inline(always)]
+    unsafe fn returned(wr_id: WrId) -> Self {
+        wr_id
+    }
+}
+
+impl<B: DeviceBuffer> Posted for B {
+    #[inline(always)]
+    unsafe fn returned(wr_id: WrId) -> Self {
+        // SAFETY: the caller's; no buffer's `wr_id` is zero.
+        unsafe { B::from_wr_id(NonZeroU64::new_unchecked(wr_id.0)) }
+    }
 }
 
 /// A queue, or a value that keeps a queue together with the objects that it needs: [`Owned`](crate::queue::Owned).
@@ -82,7 +105,6 @@ macro_rules! holds_itself {
 
 holds_itself! {
     SendQueue<T, R>, T: Transport, R: Register;
-    RecvQueue<F>, F: RecvForm;
     SharedRecvQueue;
 }
 
@@ -274,75 +296,3 @@ impl<T: Transport, R: Register, B: DeviceBuffer, H: Holds<Queue = SendQueue<T, R
 
 /// The `wr_id` of requests without a buffer.
 const NO_BUFFER: WrId = WrId(0);
-
-/// A receive queue that owns the buffers posted to it. See [`OwningSendQueue`].
-pub struct OwningRecvQueue<H, B> {
-    holder: H,
-    buffers: PhantomData<B>,
-}
-
-impl<H, B> fmt::Debug for OwningRecvQueue<H, B> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OwningRecvQueue").finish_non_exhaustive()
-    }
-}
-
-impl<B: DeviceBuffer, F: RecvForm, H: Holds<Queue = RecvQueue<F>>> OwningRecvQueue<H, B> {
-    /// # Errors
-    /// The queue, if something is posted to it: its identifiers are not buffers.
-    pub fn new(holder: H) -> Result<Self, H> {
-        if holder.queue().posted() != 0 {
-            return Err(holder);
-        }
-        Ok(Self { holder, buffers: PhantomData })
-    }
-
-    /// The queue, to look at.
-    #[inline]
-    pub fn queue(&self) -> &RecvQueue<F> {
-        self.holder.queue()
-    }
-
-    /// Gives the queue back. Buffers that are posted are leaked.
-    pub fn into_inner(self) -> H {
-        self.holder
-    }
-
-    /// Posts the whole buffer.
-    ///
-    /// # Errors
-    /// See [`RecvError`].
-    #[inline]
-    pub fn post(&mut self, buffer: B) -> Result<(), Refused<RecvError, B>> {
-        let sge = buffer.sge();
-        let wr_id = buffer.into_wr_id();
-        // SAFETY: as in `OwningSendQueue::with_buffer`.
-        let posted = unsafe { self.holder.queue_mut().post_unchecked(WrId(wr_id.get()), &[sge]) };
-        // SAFETY: as there.
-        posted.map_err(|error| Refused { error, buffer: unsafe { B::from_wr_id(wr_id) } })
-    }
-
-    /// Takes back the receive that completed, and returns its buffer with what the completion says about the message.
-    ///
-    /// # Errors
-    /// [`CompleteError::Failed`] if the receive did not succeed, or its data is not in the buffer, with the buffer.
-    /// [`CompleteError::Foreign`] if this is no completion of an outstanding receive of this queue, which is unchanged
-    /// then.
-    #[inline]
-    pub fn complete<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Received<B>, CompleteError<B>> {
-        let buffer = self.retire(cqe)?;
-        complete::received(cqe, buffer)
-    }
-
-    /// Like [`RecvQueue::retire`], but returns the buffer. It has a message in it if the completion
-    /// [says](CqeView::check) so.
-    ///
-    /// # Errors
-    /// See [`RetireError`].
-    #[inline]
-    pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<B, RetireError> {
-        let wr_id = self.holder.queue_mut().retire(cqe)?.0;
-        // SAFETY: as in `OwningSendQueue::retire`; the `wr_id` is not zero, for every request was posted with one.
-        Ok(unsafe { B::from_wr_id(NonZeroU64::new_unchecked(wr_id)) })
-    }
-}

@@ -13,6 +13,7 @@
 //! WQE is marked done by one bit in private memory. It is written again when all WQEs before it are done.
 //!
 //! It has a doorbell record and no register: the device reads the record when it needs a buffer.
+use core::fmt;
 use core::marker::PhantomData;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
@@ -21,6 +22,7 @@ use crate::arch;
 use crate::cq::{CqId, CqeView, Origin, Side, Source};
 use crate::db::DoorbellRecord;
 use crate::queue::complete::{self, CompleteError, Received};
+use crate::queue::owning::queues::{DeviceBuffer, Posted, Refused};
 use crate::queue::recv::scatter::{self, RecvError, RecvPartsError, SCATTER_BYTES};
 use crate::queue::retire::{self, RetireError};
 use crate::transport::{PlainRecv, RecvForm};
@@ -38,12 +40,14 @@ const MAX_WQES: u32 = 1 << 15;
 #[doc(alias = "mlx5dv_rwq")]
 #[derive(Clone, Copy, Debug)]
 pub struct RqParts {
-    /// The first WQE (`mlx5dv_qp::rq.buf`), 16-byte aligned.
+    /// The first WQE (`mlx5dv_qp::rq.buf`), 16-byte aligned. Without a ring, any address of the queue pair's alone: that
+    /// of its doorbell record.
     pub buf: NonNull<u8>,
-    /// How many WQEs the ring holds (`mlx5dv_qp::rq.wqe_cnt`): a power of two, 1 to 32768.
+    /// How many WQEs the ring holds (`mlx5dv_qp::rq.wqe_cnt`): a power of two, 1 to 32768. Zero if there is no ring,
+    /// because receives come from a shared queue, or there are none: the queue is always full then.
     pub wqe_cnt: u32,
     /// Bytes from one WQE to the next (`mlx5dv_qp::rq.stride`): a power of two, 16 to 4096. A WQE holds `stride / 16`
-    /// scatter entries.
+    /// scatter entries. Without a ring, it does not matter.
     pub stride: u32,
     /// The doorbell record's first word (`mlx5dv_qp::dbrec`), 4-byte aligned; the receive queue's is word 0.
     pub dbrec: NonNull<u32>,
@@ -74,14 +78,19 @@ impl RqParts {
 
 /// The receive queue of one queue pair. `F` is the form of its WQEs, with or without a signature:
 /// [`Transport::RecvForm`](crate::transport::Transport::RecvForm) of the queue pair's service.
+///
+/// If `B` is a [buffer](DeviceBuffer), the queue owns the buffers from posting to completion, and [posting](Self::post)
+/// is safe. If a buffer's completion never comes (you drop the queue, or [`forget`](crate::CompletionQueue::forget) its
+/// completions), the buffer is leaked: the device may still use it.
+///
+/// If `B` is [`WrId`], you name the memory, and vouch for it: [`post_unchecked`](Self::post_unchecked).
 #[doc(alias = "RQ")]
-#[derive(Debug)]
-pub struct RecvQueue<F: RecvForm = PlainRecv> {
+pub struct RecvQueue<F: RecvForm = PlainRecv, B = WrId> {
     pub(in crate::queue) buf: NonNull<u8>,
     record: DoorbellRecord,
     /// The identifiers, then the bits of WQEs that are done.
     pub(in crate::queue) shadow: NonNull<MaybeUninit<u64>>,
-    /// Number of WQEs, less one.
+    /// Number of WQEs, less one, modulo 2^32.
     pub(in crate::queue) mask: u32,
     /// How many may be outstanding at a time, and the most that this may be: at most the ring's.
     depth: u32,
@@ -98,14 +107,23 @@ pub struct RecvQueue<F: RecvForm = PlainRecv> {
     /// Whose completions are this queue's, and the bits of it that count.
     origin: Origin,
     origin_bits: u64,
-    form: PhantomData<F>,
+    form: PhantomData<(F, B)>,
 }
 
 // SAFETY: the pointers are to memory promised for the queue's life, not bound to a thread; all access goes through
-// `&mut self`.
-unsafe impl<F: RecvForm> Send for RecvQueue<F> {}
+// `&mut self`. The buffers move along.
+unsafe impl<F: RecvForm, B: Send> Send for RecvQueue<F, B> {}
 
-impl<F: RecvForm> RecvQueue<F> {
+impl<F: RecvForm, B> fmt::Debug for RecvQueue<F, B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { depth, head, tail, .. } = self;
+        let mut out = f.debug_struct("RecvQueue");
+        out.field("qpn", &self.qpn()).field("capacity", &self.capacity()).field("depth", depth);
+        out.field("head", head).field("tail", tail).finish_non_exhaustive()
+    }
+}
+
+impl<F: RecvForm, B: Posted> RecvQueue<F, B> {
     /// A queue over raw parts, with nothing posted.
     ///
     /// # Errors
@@ -129,11 +147,13 @@ impl<F: RecvForm> RecvQueue<F> {
     ///   [`SignedRecv`](crate::transport::SignedRecv), and without if it is `PlainRecv`.
     pub unsafe fn from_parts(parts: RqParts) -> Result<Self, RecvPartsError> {
         let RqParts { buf, wqe_cnt, stride, dbrec, qpn, cq, flow_tags, head, shadow } = parts;
-        if !wqe_cnt.is_power_of_two() || wqe_cnt > MAX_WQES {
+        if wqe_cnt != 0 && !wqe_cnt.is_power_of_two() || wqe_cnt > MAX_WQES {
             return Err(RecvPartsError::WqeCount(wqe_cnt));
         }
-        scatter::check_parts(buf, dbrec, shadow, stride, (SCATTER_BYTES << F::SIGNATURE_UNITS) as u32)?;
-        let (mask, shift, head) = (wqe_cnt - 1, stride.trailing_zeros(), u32::from(head));
+        let least = (SCATTER_BYTES << F::SIGNATURE_UNITS) as u32;
+        let stride = if wqe_cnt == 0 { least } else { stride };
+        scatter::check_parts(buf, dbrec, shadow, stride, least)?;
+        let (mask, shift, head) = (wqe_cnt.wrapping_sub(1), stride.trailing_zeros(), u32::from(head));
         // SAFETY: the caller promises the word, and that nothing else posts.
         let record = unsafe { DoorbellRecord::receive(dbrec) };
         let origin = Origin::new(cq, qpn);
@@ -158,7 +178,9 @@ impl<F: RecvForm> RecvQueue<F> {
             form: PhantomData,
         })
     }
+}
 
+impl<F: RecvForm> RecvQueue<F> {
     /// Posts one receive request and tells the device.
     ///
     /// # Errors
@@ -185,8 +207,36 @@ impl<F: RecvForm> RecvQueue<F> {
     pub fn batch(&mut self) -> RecvBatch<'_, F> {
         RecvBatch { head: self.head, queue: self }
     }
+}
 
-    /// Takes back the request that completed, and returns its `wr_id` with what the completion says about the message.
+impl<F: RecvForm, B: DeviceBuffer> RecvQueue<F, B> {
+    /// Posts the whole buffer, and tells the device.
+    ///
+    /// # Errors
+    /// See [`RecvError`]; the buffer comes back.
+    #[doc(alias("ibv_post_recv", "ibv_post_wq_recv"))]
+    #[inline]
+    pub fn post(&mut self, buffer: B) -> Result<(), Refused<RecvError, B>> {
+        let sge = buffer.sge();
+        let wr_id = buffer.into_wr_id();
+        // SAFETY: a buffer promises that its memory stays valid, registered and untouched until it is made of the
+        // `wr_id` again, which happens below if the queue has not taken it, or when its receive has completed.
+        match unsafe { self.push(self.head, WrId(wr_id.get()), &[sge]) } {
+            Ok(head) => {
+                self.head = head;
+                // SAFETY: just written, and as above.
+                unsafe { self.publish() };
+                Ok(())
+            }
+            // SAFETY: made of the buffer above, and not posted.
+            Err(error) => Err(Refused { error, buffer: unsafe { B::from_wr_id(wr_id) } }),
+        }
+    }
+}
+
+impl<F: RecvForm, B: Posted> RecvQueue<F, B> {
+    /// Takes back the request that completed. Returns its buffer, or its `wr_id`, with what the completion says about the
+    /// message.
     ///
     /// # Errors
     ///
@@ -194,12 +244,12 @@ impl<F: RecvForm> RecvQueue<F> {
     /// the same. [`CompleteError::Foreign`] if this is no completion of an outstanding request of this queue, which is
     /// unchanged then.
     #[inline(always)]
-    pub fn complete<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Received<WrId>, CompleteError<WrId>> {
-        let wr_id = self.retire(cqe)?;
-        complete::received(cqe, wr_id)
+    pub fn complete<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Received<B>, CompleteError<B>> {
+        let buffer = self.retire(cqe)?;
+        complete::received(cqe, buffer)
     }
 
-    /// Takes back the request that completed, successfully or not, and returns its `wr_id`.
+    /// Takes back the request that completed, successfully or not, and returns its buffer, or its `wr_id`.
     /// [`complete`](Self::complete) says which it was as well; after this call, [`CqeView::check`] does.
     ///
     /// The completion names the request. That is the oldest one, unless the queue pair was made for out-of-order data
@@ -212,7 +262,7 @@ impl<F: RecvForm> RecvQueue<F> {
     /// another completion queue, or its index is of no outstanding request. The queue does not trust the device's
     /// writes.
     #[inline(always)]
-    pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<WrId, RetireError> {
+    pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<B, RetireError> {
         // As with `SendQueue::retire`: while the view lives, no other receive of this queue can be retired. Given once
         // more, its index is of a WQE that is done, or at most 2^15 before the oldest outstanding one, where none is.
         retire::check_side(cqe, Side::Responder)?;
@@ -232,21 +282,21 @@ impl<F: RecvForm> RecvQueue<F> {
     /// The request has completed: `wqe_counter` is that of a completion of this queue, which has not been used before.
     /// Else the device may still be reading the WQE that a later request overwrites.
     #[inline]
-    pub unsafe fn retire_index(&mut self, wqe_counter: u16) -> Result<WrId, RetireError> {
+    pub unsafe fn retire_index(&mut self, wqe_counter: u16) -> Result<B, RetireError> {
         // One comparison for both: the oldest, and none behind it is done.
         let unusual = (self.tail as u16 ^ wqe_counter) as u32 | self.early;
         if self.tail == self.head || unusual != 0 {
             return self.retire_any(wqe_counter);
         }
         // SAFETY: outstanding.
-        let wr_id = unsafe { self.wr_id(self.tail) };
+        let buffer = unsafe { self.buffer(self.tail) };
         self.tail = self.tail.wrapping_add(1);
-        Ok(wr_id)
+        Ok(buffer)
     }
 
     /// Like [`retire_index`](Self::retire_index), for a request that may not be the oldest.
     #[cold]
-    fn retire_any(&mut self, wqe_counter: u16) -> Result<WrId, RetireError> {
+    fn retire_any(&mut self, wqe_counter: u16) -> Result<B, RetireError> {
         let older = wqe_counter.wrapping_sub(self.tail as u16).into();
         if older >= self.head.wrapping_sub(self.tail) {
             return Err(RetireError::not_outstanding(wqe_counter, self.tail as u16, self.head as u16));
@@ -262,19 +312,73 @@ impl<F: RecvForm> RecvQueue<F> {
             self.tail = self.tail.wrapping_add(1);
         }
         self.set_room();
-        // SAFETY: between the tail and the head when this began.
-        Ok(unsafe { self.wr_id(index) })
+        // SAFETY: between the tail and the head when this began, and not done before.
+        Ok(unsafe { self.buffer(index) })
     }
 
-    /// The identifier of the request at an index.
+    /// What the request at an index was posted with.
     ///
     /// # Safety
     ///
-    /// It was posted, and no other to the same place since.
+    /// It was posted, and no other to the same place since. It is asked for once.
     #[inline(always)]
-    unsafe fn wr_id(&self, index: u32) -> WrId {
-        // SAFETY: the masked index is within the identifiers; this one was written when the request was posted.
-        WrId(unsafe { self.shadow.add((index & self.mask) as usize).read().assume_init() })
+    unsafe fn buffer(&self, index: u32) -> B {
+        // SAFETY: the masked index is within the identifiers; this one was written when the request was posted, and is
+        // a buffer's if `B` is one: nothing was posted when it was chosen.
+        unsafe { B::returned(WrId(self.shadow.add((index & self.mask) as usize).read().assume_init())) }
+    }
+
+    /// Starts over at index 0, with nothing posted and a doorbell record of zero. Buffers that are posted are dropped,
+    /// and other identifiers forgotten.
+    ///
+    /// # Safety
+    /// As for [`SendQueue::reset`](crate::queue::SendQueue::reset).
+    pub unsafe fn reset(&mut self) {
+        let (tail, head) = (self.tail, self.head);
+        for index in (0..head.wrapping_sub(tail)).map(|n| tail.wrapping_add(n)) {
+            if self.mark(index, true) {
+                // SAFETY: outstanding until now. The device has given it up.
+                drop(unsafe { self.buffer(index) });
+            }
+        }
+        (self.head, self.tail, self.early) = (0, 0, 0);
+        self.set_room();
+        // SAFETY: `from_parts` was promised the memory.
+        unsafe { unmark_all(self.shadow, self.capacity()) };
+        // SAFETY: nothing is posted, and the device takes nothing in this state.
+        unsafe { self.record.store(0) };
+    }
+}
+
+impl<F: RecvForm, B> RecvQueue<F, B> {
+    /// The same queue, to which buffers of type `C` are posted from here on, or [`WrId`]s.
+    ///
+    /// # Errors
+    /// The queue, if something is posted to it: that is no `C`.
+    pub fn posting<C: Posted>(self) -> Result<RecvQueue<F, C>, Self> {
+        if self.posted() == 0 { Ok(self.converted()) } else { Err(self) }
+    }
+
+    /// The same queue. Nothing is posted.
+    pub(in crate::queue) fn converted<C>(self) -> RecvQueue<F, C> {
+        let Self {
+            buf,
+            record,
+            shadow,
+            mask,
+            depth,
+            most,
+            room,
+            shift,
+            head,
+            tail,
+            early,
+            origin,
+            origin_bits,
+            form: _,
+        } = self;
+        let form = PhantomData;
+        RecvQueue { buf, record, shadow, mask, depth, most, room, shift, head, tail, early, origin, origin_bits, form }
     }
 
     /// Marks the WQE at an index as done, or as not done; `false` if it was so already.
@@ -292,20 +396,6 @@ impl<F: RecvForm> RecvQueue<F> {
 
     fn set_room(&mut self) {
         self.room = (self.depth + self.early).min(self.capacity());
-    }
-
-    /// Starts over at index 0, with nothing posted and a doorbell record of zero. The identifiers of posted requests
-    /// are forgotten.
-    ///
-    /// # Safety
-    /// As for [`SendQueue::reset`](crate::queue::SendQueue::reset).
-    pub unsafe fn reset(&mut self) {
-        (self.head, self.tail, self.early) = (0, 0, 0);
-        self.set_room();
-        // SAFETY: `from_parts` was promised the memory.
-        unsafe { unmark_all(self.shadow, self.capacity()) };
-        // SAFETY: nothing is posted, and the device takes nothing in this state.
-        unsafe { self.record.store(0) };
     }
 
     /// Bounds how many requests may be outstanding at a time: posting beyond fails with [`RecvError::Full`]. A queue
@@ -351,6 +441,39 @@ impl<F: RecvForm> RecvQueue<F> {
         unsafe { self.publish() };
     }
 
+    /// Writes a request behind the last one, which ends at `head`, and returns where this one ends. The device does not
+    /// know of it yet.
+    ///
+    /// # Errors
+    ///
+    /// [`RecvError`]; nothing is written then.
+    ///
+    /// # Safety
+    ///
+    /// As [`post_unchecked`](Self::post_unchecked), from the time when the device is told.
+    #[inline(always)]
+    unsafe fn push(&mut self, head: u32, wr_id: WrId, sges: &[Sge]) -> Result<u32, RecvError> {
+        if head.wrapping_sub(self.tail) >= self.room {
+            return Err(RecvError::Full(self.room));
+        }
+        let max = self.max_sge();
+        scatter::check(sges, max)?;
+        let index = (head & self.mask) as usize;
+        // SAFETY: the masked index is within the ring, and `sges` was checked. Each WQE is `stride` bytes: 16 for each
+        // of `max` entries, and for its signature. The index is within the identifiers.
+        unsafe {
+            let wqe = self.buf.add(index << self.shift);
+            if F::SIGNATURE_UNITS == 0 {
+                scatter::write(wqe, sges, max);
+            } else {
+                let numbers = u64::from(self.qpn().get()) << 32 | u64::from(head as u16);
+                scatter::write_signed(wqe, sges, max, numbers);
+            }
+            self.shadow.add(index).write(MaybeUninit::new(wr_id.0));
+        }
+        Ok(head.wrapping_add(1))
+    }
+
     /// Hands everything before the head to the device: first the WQEs become visible, then the doorbell record.
     ///
     /// # Safety
@@ -385,10 +508,10 @@ impl<F: RecvForm> RecvQueue<F> {
         self.head.wrapping_sub(self.tail) - self.early
     }
 
-    /// Requests the ring holds.
+    /// Requests the ring holds; zero if there is no ring.
     #[must_use]
     pub fn capacity(&self) -> u32 {
-        self.mask + 1
+        self.mask.wrapping_add(1)
     }
 
     /// Scatter entries one request holds.
@@ -432,26 +555,8 @@ impl<F: RecvForm> RecvBatch<'_, F> {
     /// As [`RecvQueue::post_unchecked`], from the call of [`ring_doorbell`](Self::ring_doorbell) on.
     #[inline]
     pub unsafe fn push_unchecked(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
-        let Self { queue, head } = self;
-        if head.wrapping_sub(queue.tail) >= queue.room {
-            return Err(RecvError::Full(queue.room));
-        }
-        let max = queue.max_sge();
-        scatter::check(sges, max)?;
-        let index = (*head & queue.mask) as usize;
-        // SAFETY: the masked index is within the ring, and `sges` was checked. Each WQE is `stride` bytes: 16 for each
-        // of `max` entries, and for its signature. The index is within the identifiers.
-        unsafe {
-            let wqe = queue.buf.add(index << queue.shift);
-            if F::SIGNATURE_UNITS == 0 {
-                scatter::write(wqe, sges, max);
-            } else {
-                let numbers = u64::from(queue.qpn().get()) << 32 | u64::from(*head as u16);
-                scatter::write_signed(wqe, sges, max, numbers);
-            }
-            queue.shadow.add(index).write(MaybeUninit::new(wr_id.0));
-        }
-        *head = head.wrapping_add(1);
+        // SAFETY: the caller makes the same promise.
+        self.head = unsafe { self.queue.push(self.head, wr_id, sges) }?;
         Ok(())
     }
 

@@ -19,7 +19,8 @@ const TERMINATOR_LKEY: Lkey = Lkey(0x100);
 #[non_exhaustive]
 pub enum RecvError {
     /// The queue takes this many WQEs at a time, and all are in use. Where receives complete out of order, one that is
-    /// done stays in use until all older ones are done. Zero: the depth is zero.
+    /// done stays in use until all older ones are done. Zero: the queue pair's receives come from a shared queue, it
+    /// has none, or the depth is zero.
     Full(u32),
     /// More scatter entries than a WQE holds.
     TooManySges {
@@ -35,6 +36,7 @@ pub enum RecvError {
 impl fmt::Display for RecvError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::Full(0) => f.write_str("the queue takes no receive requests: it has no ring, or its depth is zero"),
             Self::Full(n) => write!(f, "all {n} receive requests that the queue takes are posted"),
             Self::TooManySges { given, max } => {
                 write!(f, "{given} scatter entries, but a WQE of this queue holds {max}")
@@ -136,7 +138,8 @@ pub(in crate::queue) unsafe fn store_words(place: NonNull<u8>, DsWords([first, s
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RecvPartsError {
-    /// The number of WQEs is not a power of two from 1 to 32768 (receive queue), or not from 2 to 32768 (shared).
+    /// The number of WQEs is not a power of two from 1 to 32768, or zero (receive queue), or not from 2 to 32768
+    /// (shared).
     WqeCount(u32),
     /// The stride is not a power of two within the limits of the queue's kind, in bytes.
     Stride(u32),

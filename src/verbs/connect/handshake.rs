@@ -54,6 +54,7 @@ use rdma_sys as sys;
 
 use crate::db::Register;
 use crate::encoding::{DecodeError, sized, version, zeros};
+use crate::queue::owning::Posted;
 use crate::verbs::device::Mtu;
 use crate::verbs::event::event;
 use crate::verbs::{Endpoint, Error, Path, Qp, QueuePair, VerbsTransport};
@@ -208,7 +209,7 @@ fn send<S: Write>(stream: &mut S, message: &[u8]) -> io::Result<()> {
     stream.flush()
 }
 
-impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
+impl<T: VerbsTransport, R: Register, B: Posted> QueuePair<T, R, B> {
     /// Connects the queue pair with the one on the other side of `stream`, where the peer makes the same call. The
     /// queue pair goes to INIT and, after the handshake, to RTR and RTS. The call returns when the peer has come as
     /// far. `data`, at most [`MAX_DATA`] bytes, goes to the peer as well: for example the memory that the peer may

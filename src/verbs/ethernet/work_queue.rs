@@ -8,9 +8,11 @@ use rdma_sys as sys;
 use crate::cq::Cqe;
 use crate::cq::setup::{Receiver, Reservation, Whose};
 use crate::queue::RecvQueue;
+use crate::queue::owning::Posted;
 use crate::queue::recv::RqParts;
 use crate::queue::striding::{MemoryGuard, StridedMemory, Strides};
-use crate::types::Qpn;
+use crate::transport::PlainRecv;
+use crate::types::{Qpn, WrId};
 use crate::verbs::cq::any::{receiver, whole};
 use crate::verbs::domain::protection::PdHandle;
 use crate::verbs::error::{in_range, non_null, zero};
@@ -35,7 +37,7 @@ pub struct Wq {
 /// A receive queue of this crate over an `ibv_wq`: the receives of a [`FrameReceiver`](super::FrameReceiver). Unlike
 /// that of a queue pair, it is always there, and ready from the start.
 #[doc(alias("ibv_wq", "ibv_create_wq"))]
-pub type OwnedWq = Owned<RecvQueue, Wq>;
+pub type OwnedWq<B = WrId> = Owned<RecvQueue<PlainRecv, B>, Wq>;
 
 #[derive(Debug)]
 pub(super) struct WqHandle {
@@ -132,8 +134,9 @@ impl Wq {
     }
 }
 
-impl OwnedWq {
-    /// Starts the queue over, from any state: it is empty and ready, and the `wr_id`s of outstanding receives are lost.
+impl<B: Posted> OwnedWq<B> {
+    /// Starts the queue over, from any state: it is empty and ready. Buffers of outstanding receives are dropped, and
+    /// `wr_id`s lost.
     /// It removes unpolled completions from `cq`, the queue's completion queue, because they would pass for completions
     /// of later receives. `forgotten` sees each of them first. The queue ends ready even if a clone of the handle moves
     /// it to the error state meanwhile.
@@ -244,12 +247,13 @@ impl WqBuilder<'_> {
         self
     }
 
-    /// Makes the queue, and moves it to the ready state.
+    /// Makes the queue, and moves it to the ready state. `B` is what is posted, and follows from how you post
+    /// ([`RecvQueue::post`], [`RecvQueue::post_unchecked`]).
     ///
     /// # Errors
     /// A size out of range, [`Error::ForeignDevice`], [`Error::MixedUp`], [`Error::CqRoom`], [`Error::Receivers`],
     /// [`Error::StaleReceives`], or a failed call: on InfiniBand there are no work queues (`EOPNOTSUPP`).
-    pub fn build(self) -> Result<OwnedWq, Error> {
+    pub fn build<B: Posted>(self) -> Result<OwnedWq<B>, Error> {
         let receives = self.receives.unwrap_or(128);
         in_range("receives of a work queue", receives.into(), 1..=MAX_RECEIVES)?;
         let (mut handle, raw) = self.make(receives, None)?;

@@ -254,7 +254,7 @@ impl Buffer {
     /// A part of the buffer, without a copy: what a receive that was retired has brought.
     ///
     /// Nothing changes it while it is borrowed. Receives and READs of this side own their buffer
-    /// ([`OwningRecvQueue`](crate::queue::OwningRecvQueue)), or are `unsafe` calls. Peers have no right to write it.
+    /// ([`RecvQueue::post`](crate::RecvQueue::post)), or are `unsafe` calls. Peers have no right to write it.
     ///
     /// # Errors
     /// [`Error::PeersMayWrite`] for a registration with [`Access::REMOTE_WRITE`], [`Access::REMOTE_ATOMIC`] or

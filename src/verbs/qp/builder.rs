@@ -10,7 +10,8 @@ use rdma_sys as sys;
 
 use crate::arch::copy::{BlockCopy, DefaultCopy};
 use crate::db::{ExclusiveRegister, FlushMode, SharedRegister, ThreadRegister, TwoFences};
-use crate::types::{DS_BYTES, Ds, Wqebbs};
+use crate::queue::owning::Posted;
+use crate::types::{DS_BYTES, Ds, Wqebbs, WrId};
 use crate::verbs::cq::any::{Completes, left_behind, receiver, whole};
 use crate::verbs::domain::protection::ParentDomain;
 use crate::verbs::domain::register::{self, Claim};
@@ -29,7 +30,7 @@ use crate::wqe::operations::Memcpy;
 /// Builder of a queue pair.
 #[doc(alias("ibv_qp_init_attr_ex", "ibv_create_qp_ex", "mlx5dv_create_qp"))]
 #[derive(Clone)]
-pub struct QpBuilder<'a, T> {
+pub struct QpBuilder<'a, T, B = WrId> {
     pd: &'a ProtectionDomain,
     send_cq: &'a dyn AnyCq<Cq>,
     recv_cq: &'a dyn AnyCq<Cq>,
@@ -39,7 +40,7 @@ pub struct QpBuilder<'a, T> {
     /// log2 of an initiator's streams, and of how many have failed when it fails.
     pub(in crate::verbs) streams: Option<[u8; 2]>,
     memcpy: bool,
-    transport: PhantomData<T>,
+    of: PhantomData<(T, fn() -> B)>,
 }
 
 impl ProtectionDomain {
@@ -88,7 +89,7 @@ impl ProtectionDomain {
             scatter_to_cqe: false,
             streams: T::STREAMS,
             memcpy: false,
-            transport: PhantomData,
+            of: PhantomData,
         }
     }
 }
@@ -100,16 +101,28 @@ impl ProtectionDomain {
 /// use blueflame::transport;
 /// use blueflame::verbs::QpBuilder;
 ///
-/// let _ = QpBuilder::<transport::Dci>::receives as fn(_, _) -> _;
+/// let _ = QpBuilder::<transport::Dci>::receives::<blueflame::WrId> as fn(_, _) -> _;
 /// ```
-impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
+impl<'a, T: VerbsTransport, B: Posted> QpBuilder<'a, T, B> {
     const RECEIVES: () = assert!(T::RECEIVES, "queue pairs of this transport receive nothing");
 
     /// Requests that may be posted to the receive queue at a time. Default 128.
+    ///
+    /// `C` is what is posted, and follows from how you post: buffers that the queue owns meanwhile
+    /// ([`RecvQueue::post`](crate::RecvQueue::post)), or memory that you vouch for
+    /// ([`RecvQueue::post_unchecked`](crate::RecvQueue::post_unchecked), with a [`WrId`]).
     #[must_use]
-    pub fn receives(mut self, requests: u32) -> Self {
+    pub fn receives<C: Posted>(self, requests: u32) -> QpBuilder<'a, T, C> {
         const { Self::RECEIVES };
-        self.cap.max_recv_wr = requests;
+        let Self { pd, send_cq, recv_cq, srq, mut cap, scatter_to_cqe, streams, memcpy, of: _ } = self;
+        cap.max_recv_wr = requests;
+        QpBuilder { pd, send_cq, recv_cq, srq, cap, scatter_to_cqe, streams, memcpy, of: PhantomData }
+    }
+
+    /// The queue pair receives no messages: it has no receive queue.
+    #[must_use]
+    pub fn no_receives(mut self) -> Self {
+        self.cap.max_recv_wr = 0;
         self
     }
 
@@ -130,7 +143,7 @@ impl<'a, T: VerbsTransport> QpBuilder<'a, T> {
     }
 }
 
-impl<T: VerbsTransport> QpBuilder<'_, T> {
+impl<T: VerbsTransport, B: Posted> QpBuilder<'_, T, B> {
     /// Requests that may be outstanding on the send queue at a time, if each fits one WQEBB (64 bytes). With RC, one
     /// WQEBB holds 28 bytes inline or two gather entries. A datagram with a payload to a full address vector takes two
     /// WQEBBs. Default 128.
@@ -206,7 +219,7 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
     /// their streams and [`memcpy`](Self::memcpy). [`Error::InlineLayers`] if the device needs more headers inline than
     /// frames of this transport have. [`Error::Parts`] if the environment asks libmlx5 for other WQE signatures than
     /// the transport has (`MLX5_QP_SIGNATURE`). Or a failed call: of `ibv_alloc_td` if no register is left.
-    pub fn build(self) -> Result<QueuePair<T>, Error> {
+    pub fn build(self) -> Result<QueuePair<T, ExclusiveRegister, B>, Error> {
         self.build_with::<TwoFences, _>(DefaultCopy::default())
     }
 
@@ -219,7 +232,7 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
     pub fn build_with<F: FlushMode, C: BlockCopy>(
         self,
         copy: C,
-    ) -> Result<QueuePair<T, ExclusiveRegister<F, C>>, Error> {
+    ) -> Result<QueuePair<T, ExclusiveRegister<F, C>, B>, Error> {
         let own = ParentDomain::new(self.pd, None)?;
         let made = self.create(Domain::Own(own))?;
         let parts = made.register()?;
@@ -239,7 +252,7 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
     pub fn build_in<F: FlushMode, C: BlockCopy>(
         self,
         domain: &ThreadDomain<F, C>,
-    ) -> Result<QueuePair<T, rc::Rc<ThreadRegister<F, C>>>, Error> {
+    ) -> Result<QueuePair<T, rc::Rc<ThreadRegister<F, C>>, B>, Error> {
         self.pd.handle.context.check(OBJECT, [(&**domain.handle()).into()])?;
         if domain.handle().pd().raw() != self.pd.as_raw() {
             return Err(Error::ForeignDomain { object: OBJECT, part: "thread domain" });
@@ -259,7 +272,7 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
     /// # Safety
     /// No queue pair of the same context is posted to by other means than this crate (`ibv_post_send`): it might ring
     /// the same register without the lock.
-    pub unsafe fn build_shared(self) -> Result<QueuePair<T, Arc<SharedRegister>>, Error> {
+    pub unsafe fn build_shared(self) -> Result<QueuePair<T, Arc<SharedRegister>, B>, Error> {
         let made = self.create(Domain::Protection)?;
         let parts = made.register()?;
         // SAFETY: mapped until the context closes; the caller vouches for those outside this crate.
@@ -374,7 +387,7 @@ impl<T: VerbsTransport> QpBuilder<'_, T> {
     }
 }
 
-impl<T: VerbsTransport> QpBuilder<'_, T>
+impl<T: VerbsTransport, B: Posted> QpBuilder<'_, T, B>
 where
     Memcpy: SupportedOn<T>,
 {
@@ -390,7 +403,7 @@ where
     }
 }
 
-impl<T: VerbsTransport> QpBuilder<'_, T> {
+impl<T: VerbsTransport, B: Posted> QpBuilder<'_, T, B> {
     /// Asks for `2^log_streams` streams, on which the device works at the same time. When `2^log_errored` streams have
     /// failed and none of them was [reset](crate::verbs::QueuePair::reset_stream), the queue pair fails
     /// (`mlx5dv_create_qp(3)`).

@@ -12,7 +12,7 @@ use crate::db::{ExclusiveRegister, Register};
 use crate::queue::send::WqeRecord;
 use crate::queue::{RecvQueue, SendQueue};
 use crate::transport::{self, InlineLayers, Transport};
-use crate::types::{Qpn, Wqebbs};
+use crate::types::{Qpn, Wqebbs, WrId};
 use crate::verbs::cq::any::Completes;
 use crate::verbs::device::DeviceAttr;
 use crate::verbs::domain::protection::{ParentDomain, PdHandle};
@@ -113,7 +113,7 @@ pub(in crate::verbs) struct QpHandle {
     pub(in crate::verbs) taken: Option<Taken>,
     // From here on: fields that must outlive the queue pair, dropped after `Drop` has destroyed it.
     pub(in crate::verbs) _sq_shadow: Shadow<WqeRecord>,
-    pub(in crate::verbs) _rq_shadow: Option<Shadow<u64>>,
+    pub(in crate::verbs) _rq_shadow: Shadow<u64>,
     pub(in crate::verbs) _claim: Option<Claim>,
     pub(in crate::verbs) under: Option<Arc<Under>>,
     pub(in crate::verbs) xrcd: Option<Arc<XrcdHandle>>,
@@ -244,13 +244,16 @@ impl Qp {
 /// ([`AnyCq`](crate::verbs::AnyCq)). A queue pair with the same number may be made on another completion queue: its
 /// queues refuse the completions of other completion queues
 /// ([`RetireError::WrongCompletionQueue`](crate::RetireError::WrongCompletionQueue)).
+///
+/// `B` says what is posted to the receive queue: [`RecvQueue`].
 #[doc(alias = "ibv_qp")]
 #[derive(Debug)]
-pub struct QueuePair<T: Transport, R: Register = ExclusiveRegister> {
+pub struct QueuePair<T: Transport, R: Register = ExclusiveRegister, B = WrId> {
     /// The handle, for all uses except posting.
     pub qp: Qp,
     /// The send queue.
     pub sq: Owned<SendQueue<T, R>, Qp>,
-    /// The receive queue; `None` if receives come from a shared one.
-    pub rq: Option<Owned<RecvQueue<T::RecvForm>, Qp>>,
+    /// The receive queue. If receives come from a shared queue, or there are none, its
+    /// [`capacity`](RecvQueue::capacity) is zero.
+    pub rq: Owned<RecvQueue<T::RecvForm, B>, Qp>,
 }

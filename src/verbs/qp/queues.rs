@@ -10,6 +10,7 @@ use rdma_sys as sys;
 use crate::cq::CqId;
 use crate::cq::setup::{Receiver, Room, RoomError};
 use crate::db::{Register, RegisterParts};
+use crate::queue::owning::Posted;
 use crate::queue::recv::RqParts;
 use crate::queue::send::SqParts;
 use crate::queue::{RecvQueue, SendQueue};
@@ -113,7 +114,7 @@ impl<T: VerbsTransport> Made<T> {
             changing: Mutex::new(()),
             taken: None,
             _sq_shadow: Shadow::new(0),
-            _rq_shadow: None,
+            _rq_shadow: Shadow::new(0),
             _claim: None,
             under,
             xrcd: None,
@@ -150,11 +151,11 @@ impl<T: VerbsTransport> Made<T> {
         Ok(parts)
     }
 
-    pub(in crate::verbs) fn finish<R: Register>(
+    pub(in crate::verbs) fn finish<R: Register, B: Posted>(
         mut self,
         register: R,
         claim: Option<Claim>,
-    ) -> Result<QueuePair<T, R>, Error> {
+    ) -> Result<QueuePair<T, R, B>, Error> {
         let raw = self.parts.raw;
         let dbrec = part(OBJECT, "doorbell record", raw.dbrec)?;
         // A queue pair goes on where its doorbell record says it is: at 0 when new.
@@ -195,28 +196,23 @@ impl<T: VerbsTransport> Made<T> {
         sq.set_depth(depth).map_err(|error| bad("send queue")(&error))?;
         sq.set_frame_offloads(self.handle.device.frame_offloads());
 
-        let rq = if self.has_rq {
-            let shadow = Shadow::new(RqParts::shadow_words(raw.rq.wqe_cnt));
-            let rq = RqParts {
-                buf: part(OBJECT, "receive ring", raw.rq.buf)?,
-                wqe_cnt: raw.rq.wqe_cnt,
-                stride: raw.rq.stride,
-                dbrec,
-                qpn: self.handle.recv_qpn,
-                cq: self.handle.recv_cq,
-                flow_tags: T::FLOW_TAGS,
-                head: counters[ffi::MLX5_RCV_DBR],
-                shadow: shadow.start(),
-            };
-            self.handle._rq_shadow = Some(shadow);
-            // SAFETY: as for the send queue.
-            let rq = unsafe { RecvQueue::from_parts(rq) };
-            let mut rq = rq.map_err(|error| bad("receive queue")(&error))?;
-            rq.limit_depth(self.receives);
-            Some(rq)
-        } else {
-            None
+        let wqe_cnt = if self.has_rq { raw.rq.wqe_cnt } else { 0 };
+        let rq_shadow = Shadow::new(RqParts::shadow_words(wqe_cnt));
+        let rq = RqParts {
+            buf: if self.has_rq { part(OBJECT, "receive ring", raw.rq.buf)? } else { dbrec.cast() },
+            wqe_cnt,
+            stride: raw.rq.stride,
+            dbrec,
+            qpn: self.handle.recv_qpn,
+            cq: self.handle.recv_cq,
+            flow_tags: T::FLOW_TAGS,
+            head: counters[ffi::MLX5_RCV_DBR],
+            shadow: rq_shadow.start(),
         };
+        self.handle._rq_shadow = rq_shadow;
+        // SAFETY: as for the send queue.
+        let mut rq = unsafe { RecvQueue::from_parts(rq) }.map_err(|error| bad("receive queue")(&error))?;
+        rq.limit_depth(self.receives);
 
         self.handle._claim = claim;
         event!(
@@ -237,7 +233,7 @@ impl<T: VerbsTransport> Made<T> {
             // SAFETY: the handle keeps the queue pair; these are the only queues over its rings.
             sq: unsafe { Owned::new(sq, qp.clone(), SendQueue::ring_addr) },
             // SAFETY: as above.
-            rq: rq.map(|rq| unsafe { Owned::new(rq, qp.clone(), RecvQueue::ring_addr) }),
+            rq: unsafe { Owned::new(rq, qp.clone(), RecvQueue::ring_addr) },
             qp,
         })
     }

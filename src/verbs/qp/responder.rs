@@ -72,7 +72,7 @@ impl<T: VerbsTransport> Responder<T> {
             changing: Mutex::new(()),
             taken: None,
             _sq_shadow: Shadow::new(0),
-            _rq_shadow: None,
+            _rq_shadow: Shadow::new(0),
             _claim: None,
             under: needs.under.map(Arc::new),
             xrcd: needs.xrcd,

@@ -3,6 +3,7 @@
 use crate::cq::setup::Whose;
 use crate::cq::{Cqe, CqeView, Side, Source};
 use crate::db::Register;
+use crate::queue::owning::Posted;
 use crate::queue::{Done, RetireError, SendQueue, forget_in_all};
 use crate::transport::Transport;
 use crate::types::{SqPi, Wqebbs, WrId};
@@ -13,7 +14,7 @@ use crate::verbs::taken::Taken;
 use crate::verbs::{AnyCq, Cq, Error, QueuePair};
 use crate::wqe;
 
-impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
+impl<T: VerbsTransport, R: Register, B: Posted> QueuePair<T, R, B> {
     /// Moves the queue pair to the error state, and starts to account for all posted requests, sends and receives:
     ///
     /// ```
@@ -43,7 +44,7 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
     ///
     /// # Errors
     /// [`Error::MixedUp`], also if the receive queue is elsewhere; [`Error::WrongState`] in RESET, or a failed call.
-    pub fn drain(&mut self) -> Result<Drain<'_, T, R>, Error> {
+    pub fn drain(&mut self) -> Result<Drain<'_, T, R, B>, Error> {
         self.whole()?;
         self.qp.to_error()?;
         let mut drain = Drain { pair: self, marker: None };
@@ -62,8 +63,7 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
     /// [`drain`](Self::drain) first. A lent completion borrows its queue, so none is lent during this call.
     ///
     /// # Errors
-    /// [`Error::CqNotGiven`]; [`Error::MixedUp`] if a queue is another object's, or the receive queue is elsewhere (put
-    /// it back); or a failed call. Nothing has changed then.
+    /// [`Error::CqNotGiven`]; [`Error::MixedUp`] if a queue is another object's; or a failed call. Nothing has changed then.
     pub fn reset(&mut self, cqs: &mut [&mut dyn AnyCq<Cq>], mut forgotten: impl FnMut(Cqe<'_>)) -> Result<(), Error> {
         self.whole()?;
         // SAFETY: the queue pair is alive, and these are written once.
@@ -85,10 +85,9 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
         // borrowed here until the completions that they accept are removed from its completion queues, which are whole.
         // That happens even if `forgotten` panics, and none is lent now. libmlx5 cleans the completion queues that it
         // polls.
-        unsafe { self.sq.reset() };
-        if let Some(rq) = &mut self.rq {
-            // SAFETY: as above.
-            unsafe { rq.reset() };
+        unsafe {
+            self.sq.reset();
+            self.rq.reset();
         }
         // From here on, the device and the queues agree, so that `forgotten` may do anything with other handles.
         drop(changing);
@@ -107,34 +106,31 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
         Some(if receiver.flow_tags() { Whose::Receives } else { self.qp.handle.recv_qpn.into() })
     }
 
-    /// Checks that both queues are here and belong to the handle: safe code can take the receive queue, exchange the
-    /// fields, and exchange the queue in an [`Owned`](crate::verbs::Owned).
+    /// Checks that both queues are here and belong to the handle: safe code can exchange the fields, and the queue
+    /// in an [`Owned`](crate::verbs::Owned).
     pub(in crate::verbs) fn whole(&self) -> Result<(), Error> {
         self.whole_to_send()?;
-        match &self.rq {
-            Some(rq) if rq.is_whole() && rq.handle().is(&self.qp) => Ok(()),
-            None if self.qp.handle._rq_shadow.is_none() => Ok(()),
-            _ => Err(Error::MixedUp { object: "receive queue" }),
-        }
+        let is_whole = self.rq.is_whole() && self.rq.handle().is(&self.qp);
+        if is_whole { Ok(()) } else { Err(Error::MixedUp { object: "receive queue" }) }
     }
 }
 
 /// A queue pair in the error state whose requests are being accounted for: made by [`QueuePair::drain`].
 #[derive(Debug)]
 #[must_use = "nothing is accounted for but by `take`"]
-pub struct Drain<'a, T: Transport, R: Register> {
-    pair: &'a mut QueuePair<T, R>,
+pub struct Drain<'a, T: Transport, R: Register, B = WrId> {
+    pair: &'a mut QueuePair<T, R, B>,
     /// The index of the request that was posted last of all, once there was room for it.
     marker: Option<SqPi>,
 }
 
 /// The kind of a completion that [`Drain::take`] took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Drained {
+pub enum Drained<B = WrId> {
     /// A request of the send queue, and the unsignalled ones before it. Its completion says whether it succeeded.
     Send(Done),
-    /// A receive: its identifier.
-    Receive(WrId),
+    /// A receive: its buffer, or its identifier.
+    Receive(B),
     /// A receive of the shared queue: complete it there.
     Shared,
     /// The drain's own request. These WQEBBs are free again; unsignalled requests that had succeeded took the first of
@@ -142,26 +138,25 @@ pub enum Drained {
     Marker(Wqebbs),
 }
 
-impl<T: VerbsTransport, R: Register> Drain<'_, T, R> {
+impl<T: VerbsTransport, R: Register, B: Posted> Drain<'_, T, R, B> {
     /// Takes a completion and retires its request; `None` if it is of another queue pair.
     ///
     /// # Errors
     /// [`RetireError`]: it completes nothing that is outstanding; nothing is retired then.
-    pub fn take<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Option<Drained>, RetireError> {
-        let QueuePair { qp, sq, rq } = &mut *self.pair;
-        let is_ours = match (cqe.side(), &*rq) {
-            (Some(Side::Responder), Some(rq)) => rq.takes(cqe),
-            (Some(Side::Responder), None) => cqe.qpn() == qp.qpn() && cqe.cq() == qp.handle.recv_cq,
-            (Some(Side::Requester) | None, _) => sq.takes(cqe),
+    pub fn take<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Option<Drained<B>>, RetireError> {
+        let QueuePair { sq, rq, .. } = &mut *self.pair;
+        let is_ours = match cqe.side() {
+            Some(Side::Responder) => rq.takes(cqe),
+            Some(Side::Requester) | None => sq.takes(cqe),
         };
         if !is_ours {
             return Ok(None);
         }
-        let drained = match (cqe.side(), rq) {
-            (Some(Side::Responder), Some(rq)) => Drained::Receive(rq.retire(cqe)?),
-            (Some(Side::Responder), None) => Drained::Shared,
+        let drained = match cqe.side() {
+            Some(Side::Responder) if rq.capacity() == 0 => Drained::Shared,
+            Some(Side::Responder) => Drained::Receive(rq.retire(cqe)?),
             // A completion that belongs to no request is an error as well.
-            (Some(Side::Requester) | None, _) => {
+            Some(Side::Requester) | None => {
                 let done = sq.retire(cqe)?;
                 if self.marker == Some(SqPi(cqe.wqe_counter())) {
                     Drained::Marker(done.freed)
@@ -180,7 +175,7 @@ impl<T: VerbsTransport, R: Register> Drain<'_, T, R> {
     /// of them.
     #[must_use]
     pub fn is_done(&self) -> bool {
-        self.outstanding() == Wqebbs(0) && self.pair.rq.as_ref().is_none_or(|rq| rq.posted() == 0)
+        self.outstanding() == Wqebbs(0) && self.pair.rq.posted() == 0
     }
 
     /// WQEBBs of the send queue that are not accounted for.

@@ -6,6 +6,7 @@ use rdma_sys as sys;
 
 use crate::db::Register;
 use crate::queue::SendQueue;
+use crate::queue::owning::Posted;
 use crate::transport::Transport;
 use crate::types::{Psn, Wqebbs};
 use crate::verbs::device::PortState;
@@ -193,7 +194,7 @@ impl Qp {
     }
 }
 
-impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
+impl<T: VerbsTransport, R: Register, B: Posted> QueuePair<T, R, B> {
     /// RTR to RTS: requests may be posted from here on. `psn` is that of [`Qp::endpoint`].
     ///
     /// Until then the send queue refuses them ([`PostError::NotReadyToSend`](crate::queue::PostError::NotReadyToSend)):
@@ -249,7 +250,7 @@ impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
     }
 }
 
-impl<T: Transport, R: Register> QueuePair<T, R> {
+impl<T: Transport, R: Register, B: Posted> QueuePair<T, R, B> {
     /// Asks the device for the queue pair's state. If requests may be posted in that state, the send queue takes them
     /// from here on. This is for queue pairs that other code connects, such as `rdma_accept` and `rdma_connect` of
     /// librdmacm.

@@ -3,6 +3,7 @@
 use rdma_sys as sys;
 
 use crate::db::Register;
+use crate::queue::owning::Posted;
 use crate::transport;
 use crate::types::{Psn, Qkey};
 use crate::verbs::qp::transitions::zeroed_attr;
@@ -17,7 +18,7 @@ impl VerbsTransport for transport::Ud {
     const NAME: &'static str = "UD";
 }
 
-impl<R: Register> QueuePair<transport::Ud, R> {
+impl<R: Register, B: Posted> QueuePair<transport::Ud, R, B> {
     /// RESET to INIT to RTR to RTS: from here on, datagrams may be posted, and the queue pair receives datagrams with
     /// `qkey` that arrive at the path's port, in its partition.
     ///
@@ -31,7 +32,7 @@ impl<R: Register> QueuePair<transport::Ud, R> {
     }
 }
 
-impl<R: Register> QueuePair<transport::Signed<transport::Ud>, R> {
+impl<R: Register, B: Posted> QueuePair<transport::Signed<transport::Ud>, R, B> {
     /// As [of plain datagrams](QueuePair::<transport::Ud, R>::activate).
     ///
     /// # Errors
@@ -41,7 +42,11 @@ impl<R: Register> QueuePair<transport::Signed<transport::Ud>, R> {
     }
 }
 
-fn ready<T: VerbsTransport, R: Register>(pair: &mut QueuePair<T, R>, path: &Path, qkey: Qkey) -> Result<(), Error> {
+fn ready<T: VerbsTransport, R: Register, B: Posted>(
+    pair: &mut QueuePair<T, R, B>,
+    path: &Path,
+    qkey: Qkey,
+) -> Result<(), Error> {
     type Mask = sys::ibv_qp_attr_mask;
     path.check()?;
     pair.qp.check_port(path.port.number)?;

@@ -3,6 +3,7 @@
 use rdma_sys as sys;
 
 use crate::db::Register;
+use crate::queue::owning::Posted;
 use crate::transport::{self, DciStreams, Signed};
 use crate::types::{DS_BYTES, DciStream, Psn};
 use crate::verbs::device::DeviceAttr;
@@ -63,7 +64,7 @@ pub(in crate::verbs) fn attributes(
 /// Declares `activate` for the transports of initiators. Other transports have other functions of this name.
 macro_rules! activate {
     ($($transport:ty;)*) => {$(
-        impl<R: Register> QueuePair<$transport, R> {
+        impl<R: Register, B: Posted> QueuePair<$transport, R, B> {
             /// RESET to INIT to RTR to RTS of an initiator: requests to [targets](crate::verbs::Dct) may be posted
             /// from here on. They leave by the path's port, in its partition, in packets of its MTU.
             ///
@@ -84,7 +85,7 @@ activate! {
     Signed<DciStreams>;
 }
 
-fn ready<T: VerbsTransport, R: Register>(pair: &mut QueuePair<T, R>, path: &Path) -> Result<(), Error> {
+fn ready<T: VerbsTransport, R: Register, B: Posted>(pair: &mut QueuePair<T, R, B>, path: &Path) -> Result<(), Error> {
     type Mask = sys::ibv_qp_attr_mask;
     path.check()?;
     pair.qp.check_port(path.port.number)?;
@@ -107,7 +108,7 @@ fn ready<T: VerbsTransport, R: Register>(pair: &mut QueuePair<T, R>, path: &Path
     pair.sq.open_by(&mut rts, mask)
 }
 
-impl<T: VerbsTransport, R: Register> QueuePair<T, R> {
+impl<T: VerbsTransport, R: Register, B: Posted> QueuePair<T, R, B> {
     /// Makes a stream work again after one of its requests failed and the later requests of the stream were flushed.
     /// Reset the stream when all these requests have completed. Without streams ([`DciStreams`]) this does not compile.
     ///

@@ -3,6 +3,7 @@
 use rdma_sys as sys;
 
 use crate::db::Register;
+use crate::queue::owning::Posted;
 use crate::transport::{self, InlineLayers, InlineMode};
 use crate::verbs::device::{Port, RateLimit, RateLimits};
 use crate::verbs::error::zero;
@@ -20,7 +21,7 @@ impl<M: InlineMode> VerbsTransport for transport::RawPacket<M> {
     const NAME: &'static str = "raw packet";
 }
 
-impl<M: InlineMode, R: Register> QueuePair<transport::RawPacket<M>, R> {
+impl<M: InlineMode, R: Register, B: Posted> QueuePair<transport::RawPacket<M>, R, B> {
     /// RESET to INIT to RTR to RTS: frames may be posted from here on, and leave by `port`.
     ///
     /// Flow rules decide which frames arrive here: [`Qp::steer`](crate::verbs::Qp::steer) makes them.
@@ -60,19 +61,15 @@ impl<M: InlineMode, R: Register> QueuePair<transport::RawPacket<M>, R> {
         if is != QpState::Reset {
             return Err(Error::WrongState { is, to: QpState::Init });
         }
-        if let Some(rq) = &mut self.rq {
-            // SAFETY: in RESET, where the device takes no receives.
-            unsafe { rq.withhold() };
-        }
+        // SAFETY: in RESET, where the device takes no receives.
+        unsafe { self.rq.withhold() };
         let mut init = zeroed_attr(sys::ibv_qp_state::IBV_QPS_INIT);
         init.port_num = port.number;
         let made = qp
             .modify_alone(&mut init, Mask::IBV_QP_STATE | Mask::IBV_QP_PORT)
             .and_then(|()| qp.modify_alone(&mut zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTR), Mask::IBV_QP_STATE));
         // Also after a failure: a later post stores its count, too.
-        if let Some(rq) = &mut self.rq {
-            rq.ring_again();
-        }
+        self.rq.ring_again();
         made
     }
 

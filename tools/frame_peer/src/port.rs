@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use blueflame::flow::Flow;
-use blueflame::queue::{Owned, OwningRecvQueue, OwningSendQueue, Received, SendQueue};
+use blueflame::queue::{Owned, OwningSendQueue, Received, SendQueue};
 use blueflame::transport::{InlineNone, RawPacket};
 use blueflame::verbs::ethernet::{FlowRule, FrameReceiver, OwnedWq};
 use blueflame::verbs::{Access, Buffer, Device, OwnedCq, Pool, Qp};
@@ -22,7 +22,7 @@ pub(crate) struct Port {
     _rule: FlowRule,
     _receiver: FrameReceiver,
     sq: OwningSendQueue<Owned<SendQueue<RawPacket<InlineNone>>, Qp>, Box<Buffer>>,
-    rq: OwningRecvQueue<OwnedWq, Box<Buffer>>,
+    rq: OwnedWq<Box<Buffer>>,
     sends: OwnedCq,
     receives: OwnedCq,
     free: Vec<Buffer>,
@@ -34,9 +34,8 @@ impl Port {
         let device = Device::options().open(name).with_context(|| format!("cannot open {name}"))?;
         let pd = device.protection_domain()?;
         let receives = device.completion_queue(ROOM).build()?;
-        let queue = pd.work_queue(&receives).receives(ROOM).build().context("no work queue")?;
-        let receiver = FrameReceiver::direct(&pd, queue.handle())?;
-        let mut rq = OwningRecvQueue::new(queue).map_err(|_| anyhow!("receives are outstanding"))?;
+        let mut rq = pd.work_queue(&receives).receives(ROOM).build().context("no work queue")?;
+        let receiver = FrameReceiver::direct(&pd, rq.handle())?;
         let mut pool = Pool::new(&pd, 2 * ROOM as usize * BUFFER, Access::LOCAL_WRITE)?;
         let mut free = pool.take(pool.capacity())?.chunks(BUFFER);
         for buffer in free.drain(ROOM as usize..) {
@@ -44,7 +43,7 @@ impl Port {
         }
         let rule = receiver.steer(&Flow::mac(station))?;
         let sends = device.completion_queue(ROOM).build()?;
-        let mut pair = pd.queue_pair::<RawPacket<InlineNone>>(&sends, &sends).sends(ROOM).receives(0).build()?;
+        let mut pair = pd.queue_pair::<RawPacket<InlineNone>>(&sends, &sends).sends(ROOM).no_receives().build()?;
         pair.activate(&device.port(1)?)?;
         let sq = OwningSendQueue::new(pair.sq).map_err(|_| anyhow!("sends are outstanding"))?;
         Ok(Self { _rule: rule, _receiver: receiver, sq, rq, sends, receives, free })

@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use blueflame::db::ExclusiveRegister;
 use blueflame::db::RegisterParts;
+use blueflame::queue::owning::Posted;
 use blueflame::queue::recv::RqParts;
 use blueflame::queue::send::{SqParts, WqeRecord};
 use blueflame::queue::striding::StridedMemory;
 use blueflame::queue::{AnyCq, Owned, RecvQueue, SendQueue};
-use blueflame::transport::{InlineMode, RawPacket};
-use blueflame::types::{Qpn, SqPi, WQEBB_BYTES, Wqebbs};
+use blueflame::transport::{InlineMode, PlainRecv, RawPacket};
+use blueflame::types::{Qpn, SqPi, WQEBB_BYTES, Wqebbs, WrId};
 
 use super::pacing::PacketPacing;
 use super::tis::Tis;
@@ -161,7 +162,8 @@ impl Pd {
     }
 
     /// Makes a receive queue of `receives` (rounded up to a power of two) with `sge` scatter entries each. It is ready
-    /// to receive the packets that a [`Tir`](crate::object::Tir) sends there.
+    /// to receive the packets that a [`Tir`](crate::object::Tir) sends there. `B` is what is posted, and follows from how
+    /// you post ([`RecvQueue::post`], [`RecvQueue::post_unchecked`]).
     ///
     /// It must be the only receiver of `cq`: completions of frames carry flow tags in place of its number
     /// ([`Receiver`](blueflame::cq::setup::Receiver)). Each queue of a [table](crate::object::Rqt) therefore has its
@@ -169,13 +171,13 @@ impl Pd {
     ///
     /// # Errors
     /// As [`send_queue`](Self::send_queue), but for stale completions: [`Error::Receivers`], [`Error::StaleReceives`].
-    pub fn recv_queue(
+    pub fn recv_queue<B: Posted>(
         &self,
         rings: &ThreadRings,
         cq: &dyn AnyCq<Cq>,
         receives: u32,
         sge: u32,
-    ) -> Result<OwnedRq, Error> {
+    ) -> Result<OwnedRq<B>, Error> {
         in_range("requests of a receive queue", receives, 1..=1 << 15)?;
         in_range("scatter entries", sge, 1..=128)?;
         let (wqes, stride) = (receives.next_power_of_two(), 16 * sge.next_power_of_two());
@@ -316,7 +318,7 @@ struct RqHandle {
 }
 
 /// A receive queue of frames.
-pub type OwnedRq = Owned<RecvQueue, Rq>;
+pub type OwnedRq<B = WrId> = Owned<RecvQueue<PlainRecv, B>, Rq>;
 
 impl Rq {
     /// Its number. Completions carry flow tags in its place.

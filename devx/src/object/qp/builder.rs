@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use blueflame::arch::copy::{BlockCopy, DefaultCopy};
 use blueflame::db::{ExclusiveRegister, FlushMode, Managed, Register, SharedRegister, ThreadRegister, TwoFences};
+use blueflame::queue::owning::Posted;
 use blueflame::queue::{AnyCq, Owned, RecvQueue, SendQueue};
 use blueflame::transport::Transport;
-use blueflame::types::Wqebbs;
+use blueflame::types::{Wqebbs, WrId};
 use blueflame::wqe::SupportedOn;
 use blueflame::wqe::operations::Memcpy;
 
@@ -24,9 +25,9 @@ use crate::object::receives::shared::SharedReceives;
 
 /// Builder of a queue pair.
 #[derive(Clone, Copy, Debug)]
-pub struct QpBuilder<'a, T> {
+pub struct QpBuilder<'a, T, B = WrId> {
     plan: Plan<'a>,
-    transport: PhantomData<T>,
+    of: PhantomData<(T, B)>,
 }
 
 impl Pd {
@@ -67,12 +68,12 @@ impl Pd {
     ) -> QpBuilder<'a, T> {
         QpBuilder {
             plan: Plan { signed: T::SIGNS, ..Plan::new(self, rings, send_cq, recv_cq, const { service::<T>() }) },
-            transport: PhantomData,
+            of: PhantomData,
         }
     }
 }
 
-impl<'a, T: Transport> QpBuilder<'a, T> {
+impl<'a, T: Transport, B: Posted> QpBuilder<'a, T, B> {
     /// Requests that may be outstanding on the send queue at a time, if each fits one WQEBB (64 bytes: with RC, 28
     /// bytes inline or two gather entries). A larger request counts once for each of its WQEBBs. Default 128.
     ///
@@ -84,10 +85,20 @@ impl<'a, T: Transport> QpBuilder<'a, T> {
         self
     }
 
-    /// Requests that may be posted to the receive queue at a time. Default 128; 0 for none.
+    /// Requests that may be posted to the receive queue at a time. Default 128.
+    ///
+    /// `C` is what is posted, and follows from how you post: buffers that the queue owns meanwhile
+    /// ([`RecvQueue::post`]), or memory that you vouch for ([`RecvQueue::post_unchecked`], with a [`WrId`]).
     #[must_use]
-    pub fn receives(mut self, requests: u32) -> Self {
+    pub fn receives<C: Posted>(mut self, requests: u32) -> QpBuilder<'a, T, C> {
         self.plan.receives = requests;
+        QpBuilder { plan: self.plan, of: PhantomData }
+    }
+
+    /// The queue pair receives no messages: it has no receive queue.
+    #[must_use]
+    pub fn no_receives(mut self) -> Self {
+        self.plan.receives = 0;
         self
     }
 
@@ -174,7 +185,7 @@ impl<'a, T: Transport> QpBuilder<'a, T> {
     /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Foreign`] if a completion queue is another handle's,
     /// [`Error::CqRoom`], [`Error::Receivers`], [`Error::StaleCompletions`], [`Error::ForeignDevice`],
     /// [`Error::Command`], or no memory or register for it.
-    pub fn build(self) -> Result<QueuePair<T>, Error> {
+    pub fn build(self) -> Result<QueuePair<T, ExclusiveRegister, B>, Error> {
         let uar = Uar::new(self.plan.pd.context())?;
         self.build_on(uar)
     }
@@ -183,7 +194,7 @@ impl<'a, T: Transport> QpBuilder<'a, T> {
     ///
     /// # Errors
     /// As `build`; [`Error::ForeignDevice`].
-    pub fn build_on(self, uar: Uar) -> Result<QueuePair<T>, Error> {
+    pub fn build_on(self, uar: Uar) -> Result<QueuePair<T, ExclusiveRegister, B>, Error> {
         self.build_with::<TwoFences, _>(uar, DefaultCopy::default())
     }
 
@@ -197,7 +208,7 @@ impl<'a, T: Transport> QpBuilder<'a, T> {
         self,
         uar: Uar,
         copy: C,
-    ) -> Result<QueuePair<T, ExclusiveRegister<F, C>>, Error> {
+    ) -> Result<QueuePair<T, ExclusiveRegister<F, C>, B>, Error> {
         let (register, page) = uar.exclusive(copy)?;
         self.make(&page, register)
     }
@@ -209,7 +220,7 @@ impl<'a, T: Transport> QpBuilder<'a, T> {
     pub fn build_in<F: FlushMode, C: BlockCopy>(
         self,
         uar: &ThreadUar<F, C>,
-    ) -> Result<QueuePair<T, rc::Rc<ThreadRegister<F, C>>>, Error> {
+    ) -> Result<QueuePair<T, rc::Rc<ThreadRegister<F, C>>, B>, Error> {
         self.make(uar.page(), uar.register())
     }
 
@@ -217,7 +228,7 @@ impl<'a, T: Transport> QpBuilder<'a, T> {
     ///
     /// # Errors
     /// As [`build_on`](Self::build_on).
-    pub fn build_shared(self, uar: &SharedUar) -> Result<QueuePair<T, Arc<SharedRegister>>, Error> {
+    pub fn build_shared(self, uar: &SharedUar) -> Result<QueuePair<T, Arc<SharedRegister>, B>, Error> {
         self.make(uar.page(), uar.register())
     }
 
@@ -226,13 +237,13 @@ impl<'a, T: Transport> QpBuilder<'a, T> {
     ///
     /// # Errors
     /// As [`build`](Self::build).
-    pub fn build_managed(mut self) -> Result<QueuePair<T, Managed>, Error> {
+    pub fn build_managed(mut self) -> Result<QueuePair<T, Managed, B>, Error> {
         self.plan.managed_sends = true;
         let uar = Uar::new(self.plan.pd.context())?;
         self.make(uar.page(), Managed)
     }
 
-    fn make<R: Register>(&self, page: &DoorbellPage, register: R) -> Result<QueuePair<T, R>, Error> {
+    fn make<R: Register>(&self, page: &DoorbellPage, register: R) -> Result<QueuePair<T, R, B>, Error> {
         let bad = |object| move |error: &dyn core::fmt::Display| Error::Parts { object, why: error.to_string() };
         let Made { qp, sq, rq } = self.plan.make(page)?;
         // SAFETY: the device was told of this ring and record. They, and the shadow, live in the handle, which goes
@@ -243,18 +254,13 @@ impl<'a, T: Transport> QpBuilder<'a, T> {
             unsafe { SendQueue::<T, R>::from_parts(sq, register) }.map_err(|error| bad("send queue")(&error))?;
         sq.limit_depth(qp.handle.depth);
         sq.set_depth(Wqebbs(0)).map_err(|error| bad("send queue")(&error))?;
-        let rq = match rq {
-            None => None,
-            Some(parts) => {
-                // SAFETY: as for the send queue.
-                let rq = unsafe { RecvQueue::from_parts(parts) };
-                let mut rq = rq.map_err(|error| bad("receive queue")(&error))?;
-                rq.limit_depth(qp.handle.receives);
-                // SAFETY: the handle keeps the queue pair; this is the only queue over its receive ring.
-                Some(unsafe { Owned::new(rq, qp.clone(), RecvQueue::ring_addr) })
-            }
+        // SAFETY: as for the send queue.
+        let mut rq = unsafe { RecvQueue::from_parts(rq) }.map_err(|error| bad("receive queue")(&error))?;
+        rq.limit_depth(qp.handle.receives);
+        // SAFETY: the handle keeps the queue pair; these are the only queues over its rings.
+        let (sq, rq) = unsafe {
+            (Owned::new(sq, qp.clone(), SendQueue::ring_addr), Owned::new(rq, qp.clone(), RecvQueue::ring_addr))
         };
-        // SAFETY: as above, of the send ring.
-        Ok(QueuePair { sq: unsafe { Owned::new(sq, qp.clone(), SendQueue::ring_addr) }, rq, qp })
+        Ok(QueuePair { qp, sq, rq })
     }
 }

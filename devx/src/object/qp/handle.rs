@@ -37,7 +37,7 @@ pub(super) struct Handle {
     pub(super) sq_ring: usize,
     pub(super) rq_ring: usize,
     pub(super) _sq_shadow: Shadow<WqeRecord>,
-    pub(super) _rq_shadow: Option<Shadow<u64>>,
+    pub(super) _rq_shadow: Shadow<u64>,
     pub(super) send_cq: Cq,
     pub(super) recv_cq: Cq,
 }

@@ -8,9 +8,10 @@ use blueflame::cq::CompletionQueue;
 use blueflame::cq::Cqe;
 use blueflame::cq::setup::Whose;
 use blueflame::db::{ExclusiveRegister, Register};
+use blueflame::queue::owning::Posted;
 use blueflame::queue::{AnyCq, Owned, RecvQueue, SendQueue, forget_in_all};
 use blueflame::transport::Transport;
-use blueflame::types::{Psn, Wqebbs};
+use blueflame::types::{Psn, Wqebbs, WrId};
 use blueflame::verbs::device::Gid;
 use blueflame::verbs::handshake::{self, HandshakeError, Peer};
 use blueflame::verbs::{Endpoint, Path};
@@ -26,14 +27,17 @@ use crate::object::check_cq::whole;
 /// The unpolled completions of a dropped queue pair stay in the completion queues, and the device reuses its number.
 /// Remove them before with [`reset`](Self::reset), or later with [`forget`](CompletionQueue::forget). A new queue pair
 /// never has a number of which its completion queues hold completions: the builder checks.
+///
+/// `B` says what is posted to the receive queue: [`RecvQueue`].
 #[derive(Debug)]
-pub struct QueuePair<T: Transport, R: Register = ExclusiveRegister> {
+pub struct QueuePair<T: Transport, R: Register = ExclusiveRegister, B = WrId> {
     /// The handle, for everything except posting.
     pub qp: Qp,
     /// The send queue.
     pub sq: Owned<SendQueue<T, R>, Qp>,
-    /// The receive queue, if there is one.
-    pub rq: Option<Owned<RecvQueue<T::RecvForm>, Qp>>,
+    /// The receive queue. If receives come from a shared queue, or there are none, its
+    /// [`capacity`](RecvQueue::capacity) is zero.
+    pub rq: Owned<RecvQueue<T::RecvForm, B>, Qp>,
 }
 
 impl Qp {
@@ -52,7 +56,7 @@ impl Qp {
     }
 }
 
-impl<T: Transport, R: Register> QueuePair<T, R> {
+impl<T: Transport, R: Register, B: Posted> QueuePair<T, R, B> {
     /// RTR to RTS: you may post requests from here on. `psn` is that of [`Qp::endpoint`].
     ///
     /// # Errors
@@ -123,8 +127,7 @@ impl<T: Transport, R: Register> QueuePair<T, R> {
     /// `cqs` are the completion queues of the queue pair, in any mode: one, or two.
     ///
     /// # Errors
-    /// [`Error::Foreign`] if one of them, or a queue, is not this queue pair's, or the receive queue is elsewhere (put
-    /// it back); [`Error::Command`]. If the answer got lost, the queue pair stays unusable until this call succeeds
+    /// [`Error::Foreign`] if one of them, or a queue, is not this queue pair's; [`Error::Command`]. If the answer got lost, the queue pair stays unusable until this call succeeds
     /// ([`Error::ResetUnknown`]).
     pub fn reset(&mut self, cqs: &mut [&mut dyn AnyCq<Cq>], mut forgotten: impl FnMut(Cqe<'_>)) -> Result<(), Error> {
         self.whole()?;
@@ -141,10 +144,9 @@ impl<T: Transport, R: Register> QueuePair<T, R> {
         // SAFETY: in RESET until `changing` is dropped, and the queues are this queue pair's, all that it has. They are
         // borrowed here until the completions that they accept are removed from its completion queues, which are whole.
         // That happens even if `forgotten` panics, and none is lent now.
-        unsafe { self.sq.reset() };
-        if let Some(rq) = &mut self.rq {
-            // SAFETY: as above.
-            unsafe { rq.reset() };
+        unsafe {
+            self.sq.reset();
+            self.rq.reset();
         }
         // From here on, the device and the queues agree, so that `forgotten` may do anything with other handles.
         drop(changing);
@@ -157,15 +159,12 @@ impl<T: Transport, R: Register> QueuePair<T, R> {
         Ok(())
     }
 
-    /// Checks that both queues are here and belong to the handle. Safe code can take the receive queue, exchange the
-    /// fields, and exchange the queue in an [`Owned`].
+    /// Checks that both queues are here and belong to the handle. Safe code can exchange the fields, and the queue
+    /// in an [`Owned`].
     fn whole(&self) -> Result<(), Error> {
         let handle = &self.qp.handle;
         let sq = self.sq.handle().is(&self.qp) && self.sq.ring_addr() == handle.sq_ring;
-        let rq = match &self.rq {
-            Some(rq) => rq.handle().is(&self.qp) && rq.ring_addr() == handle.rq_ring,
-            None => handle._rq_shadow.is_none(),
-        };
+        let rq = self.rq.handle().is(&self.qp) && self.rq.ring_addr() == handle.rq_ring;
         if sq && rq { Ok(()) } else { Err(Error::Foreign { object: "send or receive queue", of: "queue pair" }) }
     }
 }

@@ -51,7 +51,7 @@ pub(super) struct Plan<'a> {
 pub(super) struct Made {
     pub(super) qp: Qp,
     pub(super) sq: SqParts,
-    pub(super) rq: Option<RqParts>,
+    pub(super) rq: RqParts,
 }
 
 /// The user index of queues without one of their own, the same as in Linux (`MLX5_IB_DEFAULT_UIDX`).
@@ -268,8 +268,8 @@ impl<'a> Plan<'a> {
             pi: SqPi(0),
             shadow: sq_shadow.start(),
         };
-        let rq_shadow = (shape.wqes != 0).then(|| Shadow::new(RqParts::shadow_words(shape.wqes)));
-        let rq = rq_shadow.as_ref().map(|shadow| RqParts {
+        let rq_shadow = Shadow::new(RqParts::shadow_words(shape.wqes));
+        let rq = RqParts {
             buf: ring,
             wqe_cnt: shape.wqes,
             stride: shape.stride,
@@ -278,8 +278,8 @@ impl<'a> Plan<'a> {
             cq: self.recv_cq.any_id(),
             flow_tags: false,
             head: 0,
-            shadow: shadow.start(),
-        });
+            shadow: rq_shadow.start(),
+        };
         let handle = Handle {
             object,
             qpn,
@@ -290,7 +290,7 @@ impl<'a> Plan<'a> {
             receives: self.receives,
             has_receives: self.has_receives(shape),
             sq_ring: sq.ring.addr().get(),
-            rq_ring: rq.map_or(0, |rq| rq.buf.addr().get()),
+            rq_ring: rq.buf.addr().get(),
             _sq_shadow: sq_shadow,
             _rq_shadow: rq_shadow,
             send_cq: self.send_cq.any_handle().clone(),

@@ -27,8 +27,8 @@ pub struct RawQp {
     pub qp: Qp,
     /// The send queue.
     pub sq: SqParts,
-    /// The receive queue, if there is one.
-    pub rq: Option<RqParts>,
+    /// The receive queue; without a ring if it is shared, or there is none.
+    pub rq: RqParts,
     /// The doorbell register, which belongs to this queue pair.
     pub register: RegisterParts,
 }

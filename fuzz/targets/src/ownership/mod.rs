@@ -10,8 +10,9 @@ use std::collections::BTreeMap;
 
 use blueflame::cq::{CqeView, Source};
 use blueflame::queue::owning::Refused;
-use blueflame::queue::{Owned, OwningRecvQueue, OwningSendQueue, RecvQueue, SendQueue};
-use blueflame::{CompletionQueue, Qpn, transport, wqe};
+use blueflame::queue::{Owned, OwningSendQueue, RecvQueue, SendQueue};
+use blueflame::transport::{self, PlainRecv};
+use blueflame::{CompletionQueue, Qpn, wqe};
 use blueflame_testkit::{
     Buffer, ConnectOptions, Device, DeviceOptions, End, Handle, Network, Receives, Shape, run_until_idle,
 };
@@ -22,9 +23,8 @@ pub use owners::{BYTES, Label, Owners, Use, WORDS};
 use parts::{Part, Queue, exchange_held, mend, swap_held};
 
 type SendHolder = Owned<SendQueue<transport::Rc>, Handle>;
-type RecvHolder = Owned<RecvQueue, Handle>;
 type Sends = OwningSendQueue<SendHolder, Page>;
-type Recvs = OwningRecvQueue<RecvHolder, Page>;
+type Recvs = Owned<RecvQueue<PlainRecv, Page>, Handle>;
 type Cq = Part<Owned<CompletionQueue, Handle>>;
 
 /// Places for a queue pair's parts: two on each device.
@@ -110,7 +110,7 @@ struct Lab {
     lost: Vec<Label>,
     /// Parts out of use.
     old_sends: Vec<Part<SendHolder>>,
-    old_recvs: Vec<Part<RecvHolder>>,
+    old_recvs: Vec<Part<Recvs>>,
     old_cqs: Vec<Cq>,
 }
 
@@ -264,7 +264,7 @@ impl Lab {
             let Receives::Own(rq) = rq else { unreachable!("its shape has receives of its own") };
             self.places[at] = Place {
                 sends: Some(Part::new(Sends::new(sq).expect("nothing is posted"), label)),
-                recvs: Some(Part::new(Recvs::new(rq).expect("nothing is posted"), label)),
+                recvs: Some(Part::new(rq.posting().expect("nothing is posted"), label)),
                 cq: Some(Part::new(cq, label)),
                 made: Some(made),
             };

@@ -2,9 +2,10 @@
 
 use std::mem::swap;
 
+use blueflame::CompletionQueue;
 use blueflame::queue::owning::DeviceBuffer;
-use blueflame::queue::{Owned, OwningRecvQueue, OwningSendQueue, RecvQueue, SendQueue};
-use blueflame::{CompletionQueue, transport};
+use blueflame::queue::{Owned, OwningSendQueue, RecvQueue, SendQueue};
+use blueflame::transport::{self, PlainRecv};
 
 use super::owners::Label;
 
@@ -87,19 +88,19 @@ impl<H, B: DeviceBuffer> Queue for OwningSendQueue<Owned<SendQueue<transport::Rc
     }
 }
 
-impl<H, B: DeviceBuffer> Queue for OwningRecvQueue<Owned<RecvQueue, H>, B> {
-    type Holder = Owned<RecvQueue, H>;
+impl<H, B: DeviceBuffer> Queue for Owned<RecvQueue<PlainRecv, B>, H> {
+    type Holder = Self;
 
     fn into_holder(self) -> Self::Holder {
-        self.into_inner()
+        self
     }
 
     fn of_holder(holder: Self::Holder) -> Result<Self, Self::Holder> {
-        Self::new(holder)
+        if holder.is_outstanding() { Err(holder) } else { Ok(holder) }
     }
 
     fn is_outstanding(&self) -> bool {
-        self.queue().posted() != 0
+        self.posted() != 0
     }
 
     fn swap(a: &mut Self::Holder, b: &mut Self::Holder) {

@@ -153,7 +153,7 @@ fn registers(device: &Device, port: Port) -> Result<Registers, String> {
 fn in_order(pd: &ProtectionDomain, path: &Path) -> Result<(), String> {
     let ready = || -> Result<_, Error> {
         let cq = pd.device().completion_queue(16).build()?;
-        let mut pair = pd.queue_pair::<Rc>(&cq, &cq).sends(4).receives(0).build()?;
+        let mut pair = pd.queue_pair::<Rc>(&cq, &cq).sends(4).no_receives().build()?;
         let itself = pair.qp.endpoint(path);
         pair.qp.to_init(path)?;
         pair.connect(path, &itself, &itself)?;
@@ -208,7 +208,7 @@ impl Shown {
 fn free_running(device: &Device, pd: &ProtectionDomain) -> Result<(), String> {
     const EOPNOTSUPP: i32 = 95;
     let Ok(cq) = device.completion_queue(16).free_running(true).build() else { return Ok(()) };
-    match pd.queue_pair::<Rc>(&cq, &cq).sends(4).receives(0).build() {
+    match pd.queue_pair::<Rc>(&cq, &cq).sends(4).no_receives().build() {
         Err(Error::Call(error)) if error.errno == EOPNOTSUPP => Err("the device stamps in real time alone".into()),
         _ => Ok(()),
     }

@@ -112,7 +112,7 @@ fn inline(lab: &Lab) -> Result<Seen, Failure> {
             far.receive(WrId(1), 0..256)?;
             near.run(lab, "a SEND", &wqe::send().inline_slice(&data[..]).signaled(WrId(2)))?;
             let End { pair, received, memory, .. } = &mut far;
-            let rq = pair.rq.as_mut().ok_or("no receive queue")?;
+            let rq = &mut pair.rq;
             let (arrived, was_inside) = lab.until("the receive of a SEND", || {
                 let mut found: Option<Result<_, Failure>> = None;
                 received.poll_with(1, |cqe| {
@@ -152,7 +152,7 @@ fn compressed<F: MiniFormat>(lab: &Lab) -> Result<Seen, Failure> {
     let mut pair = geometry(lab.pd().queue_pair::<Rc>(&sent, &received)).build()?;
     let memory = lab.memory(MESSAGES * SLOT)?;
     connect(&lab.path()?, &mut near.pair, &mut pair)?;
-    let rq = pair.rq.as_mut().ok_or("no receive queue")?;
+    let rq = &mut pair.rq;
     let len = |round: u32, n: usize| 40 + (n / 8 + round as usize) % 16;
     for round in 0..ROUNDS {
         let data: Vec<_> = (0..MESSAGES).map(|n| pattern(round + n as u32, len(round, n))).collect();

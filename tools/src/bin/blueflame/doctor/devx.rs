@@ -55,7 +55,7 @@ fn rings(lab: &Lab) -> Result<Seen, Failure> {
     for round in 0..ROUNDS {
         for (n, (pair, sent, received, memory)) in (0..).zip(&mut ends) {
             let data = pattern(3 * round + n, 1 + (round % 100) as usize);
-            let rq = pair.rq.as_mut().ok_or("no receive queue")?;
+            let rq = &mut pair.rq;
             // SAFETY: the memory is registered longer than the queue lives, and read after the completion.
             unsafe { rq.post_unchecked(WrId(round.into()), &[memory.sge_of(0..256)]) }?;
             pair.sq.post(&wqe::send().inline_slice(&data[..]).signaled(WrId(1)))?;

@@ -7,8 +7,8 @@ use blueflame::cq::Cqe;
 use blueflame::cq::compressed::{ChecksumStride, Strided};
 use blueflame::cq::mode::PollMode;
 use blueflame::flow::Flow;
+use blueflame::queue::Received;
 use blueflame::queue::striding::{FrameBytes, Strides};
-use blueflame::queue::{OwningRecvQueue, Received};
 use blueflame::transport::{InlineNone, RawPacket};
 use blueflame::verbs::device::{Gid, RateLimit};
 use blueflame::verbs::ethernet::{FlowRule, FrameReceiver, OwnedStridingWq, OwnedWq};
@@ -176,7 +176,7 @@ pub(crate) struct Sender {
 impl Sender {
     pub(crate) fn new(lab: &Lab) -> Result<Self, Failure> {
         let cq = lab.device().completion_queue(256).build()?;
-        let builder = lab.pd().queue_pair::<RawPacket>(&cq, &cq).sends(128).receives(0).inline(64);
+        let builder = lab.pd().queue_pair::<RawPacket>(&cq, &cq).sends(128).no_receives().inline(64);
         let mut pair = builder.build()?;
         pair.activate(&lab.subject.port)?;
         Ok(Self { pair, cq, memory: lab.memory(RECEIVES * SLOT)? })
@@ -215,17 +215,16 @@ impl Sender {
 /// Receives the frames of a flow. The rule goes before the queue.
 pub(crate) struct Receiver {
     _rule: FlowRule,
-    queue: OwningRecvQueue<OwnedWq, Box<Buffer>>,
+    queue: OwnedWq<Box<Buffer>>,
     cq: OwnedCq,
 }
 
 impl Receiver {
     pub(crate) fn new(lab: &Lab, flow: &Flow) -> Result<Self, Failure> {
         let cq = lab.device().completion_queue(2 * RECEIVES as u32).build()?;
-        let queue = lab.pd().work_queue(&cq).receives(RECEIVES as u32).build()?;
+        let mut queue = lab.pd().work_queue(&cq).receives(RECEIVES as u32).build()?;
         let receiver = FrameReceiver::direct(lab.pd(), queue.handle())?;
         let rule = receiver.steer(flow)?;
-        let mut queue = OwningRecvQueue::new(queue).map_err(|_| "a new queue has receives")?;
         let bytes = RECEIVES * SLOT;
         for buffer in Pool::new(lab.pd(), bytes, Access::LOCAL_WRITE)?.take(bytes)?.chunks(SLOT) {
             queue.post(Box::new(buffer)).map_err(|refused| refused.error.to_string())?;
@@ -272,7 +271,7 @@ fn sessions(lab: &Lab) -> Result<Seen, Failure> {
     let own = Frames::new(lab)?;
     let mut receiver = Receiver::new(lab, &own.flow())?;
     let mut cq = lab.device().completion_queue(256).build()?;
-    let builder = lab.pd().queue_pair::<RawPacket<InlineNone>>(&cq, &cq).sends(128).receives(0);
+    let builder = lab.pd().queue_pair::<RawPacket<InlineNone>>(&cq, &cq).sends(128).no_receives();
     let mut pair = builder.build()?;
     pair.activate(&lab.subject.port)?;
     let mut memory = lab.memory(64 * 128)?;

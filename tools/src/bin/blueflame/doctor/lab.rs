@@ -207,7 +207,7 @@ impl<T: VerbsTransport, R: Register> End<T, R> {
 
     /// Posts a receive to a range of this end's memory.
     pub(crate) fn receive(&mut self, wr_id: WrId, range: std::ops::Range<usize>) -> Result<(), Failure> {
-        let rq = self.pair.rq.as_mut().ok_or("no receive queue")?;
+        let rq = &mut self.pair.rq;
         // SAFETY: the memory is registered longer than the queue lives, and is read after the completion.
         Ok(unsafe { rq.post_unchecked(wr_id, &[self.memory.sge_of(range)]) }?)
     }
@@ -215,7 +215,7 @@ impl<T: VerbsTransport, R: Register> End<T, R> {
     /// Waits for the next message: its receive, its bytes, and its immediate data.
     pub(crate) fn received(&mut self, lab: &Lab, what: &str) -> Result<(WrId, usize, Option<u32>), Failure> {
         let Self { pair, received, .. } = self;
-        let rq = pair.rq.as_mut().ok_or("no receive queue")?;
+        let rq = &mut pair.rq;
         let Received { buffer, bytes, imm, .. } = lab.completion(what, received, |cqe| rq.complete(cqe))?;
         Ok((buffer, bytes as usize, imm))
     }
@@ -223,7 +223,7 @@ impl<T: VerbsTransport, R: Register> End<T, R> {
     /// Waits for an error of the next receive.
     pub(crate) fn receive_error(&mut self, lab: &Lab, what: &str) -> Result<ErrorCqe, Failure> {
         let Self { pair, received, .. } = self;
-        let rq = pair.rq.as_mut().ok_or("no receive queue")?;
+        let rq = &mut pair.rq;
         lab.error(what, received, |cqe| rq.complete(cqe))
     }
 }

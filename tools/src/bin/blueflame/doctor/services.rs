@@ -59,7 +59,7 @@ fn ud(lab: &Lab) -> Result<Seen, Failure> {
             near.run(lab, "a datagram", &wqe::send().to(to).imm(round).gather([sge]).signaled(WrId(1)))?;
         }
         let End { pair, received, .. } = &mut far;
-        let rq = pair.rq.as_mut().ok_or("no receive queue")?;
+        let rq = &mut pair.rq;
         let Received { bytes, source: from, .. } =
             lab.completion("a datagram's receive", received, |cqe| rq.complete(cqe))?;
         let len = bytes as usize;

@@ -188,7 +188,7 @@ impl<T: VerbsTransport + Transport<RecvForm = PlainRecv>> Ends<T> {
                 batch.ring_doorbell();
             }
             None => {
-                let rq = pair.rq.as_mut().ok_or("no receive queue")?;
+                let rq = &mut pair.rq;
                 let mut batch = rq.batch();
                 for _ in 0..count {
                     // SAFETY: the memory lives longer than the queues, and nothing reads it.
@@ -294,10 +294,9 @@ impl<T: VerbsTransport + Transport<RecvForm = PlainRecv>, W: Work<T>> Lane<T, W>
     pub(super) fn poll_received(&mut self) -> Result<usize, Failure> {
         let Ends { pair, received, target, .. } = &mut self.ends;
         let count = received.poll_with(BURST, |cqe| {
-            let receives = match (target.as_mut(), pair.rq.as_mut()) {
-                (Some(target), _) => Receives::Shared(&mut target.srq),
-                (None, Some(rq)) => Receives::Own(rq),
-                (None, None) => return Err("a completion without a receive queue".into()),
+            let receives = match target {
+                Some(target) => Receives::Shared(&mut target.srq),
+                None => Receives::Own(&mut pair.rq),
             };
             // SAFETY: the completion queue has receives of this queue alone, each once.
             unsafe { receives.complete(&cqe)? };

@@ -108,7 +108,7 @@ impl<T: VerbsTransport> Twins<T> {
     /// Both post a receive to a range of our memory.
     pub(super) fn receive(&mut self, wr_id: WrId, range: Range<usize>) -> Result<(), Failure> {
         let sge = self.ours.memory.sge_of(range);
-        let rq = self.ours.pair.rq.as_mut().ok_or("no receive queue")?;
+        let rq = &mut self.ours.pair.rq;
         // SAFETY: the memory is registered longer than the queues live.
         unsafe {
             rq.post_unchecked(wr_id, &[sge])?;
