@@ -8,8 +8,7 @@ pub(crate) use call::{failed, non_null, zero};
 
 use super::event::event;
 use crate::cq::setup::{ReceiverError, RoomError};
-use crate::flow::FlowError;
-use crate::queue::striding::StridesError;
+use crate::setup::SetupError;
 use crate::transport::InlineLayers;
 use crate::types::Qpn;
 
@@ -89,8 +88,8 @@ pub enum Error {
         /// The headers that the device needs ([`inline_layers`](crate::verbs::Device::inline_layers)).
         needs: InlineLayers,
     },
-    /// The device has no striding receive queues with such strides.
-    Strides(StridesError),
+    /// The strides of a receive queue or a flow are invalid, or the device does not support them.
+    Setup(SetupError),
     /// A striding receive queue completes to a queue whose compressed completions do not say which strides they are of:
     /// make that queue with the format [`Strided`](crate::cq::compressed::Strided).
     NoStrides {
@@ -283,8 +282,6 @@ pub enum Error {
         /// The unsupported feature or operation.
         what: &'static str,
     },
-    /// The flow contradicts itself, or no rule can express it.
-    Flow(FlowError),
     /// A flow rule for an object that receives no frames: a queue pair of another transport, or without receives.
     NoFrames {
         /// The number of the queue pair.
@@ -322,10 +319,9 @@ impl core::error::Error for Error {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
             Self::Call(call) => Some(call),
-            Self::Flow(error) => Some(error),
             Self::Receivers { error, .. } => Some(error),
             Self::CqRoom { error, .. } => Some(error),
-            Self::Strides(error) => Some(error),
+            Self::Setup(error) => Some(error),
             _ => None,
         }
     }
@@ -343,9 +339,9 @@ impl Error {
     }
 }
 
-impl From<FlowError> for Error {
-    fn from(error: FlowError) -> Self {
-        Self::Flow(error)
+impl From<SetupError> for Error {
+    fn from(error: SetupError) -> Self {
+        Self::Setup(error)
     }
 }
 

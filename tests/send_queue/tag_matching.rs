@@ -7,10 +7,11 @@ use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
+use blueflame::SetupError;
 use blueflame::cq::CompletionQueue;
 use blueflame::cq::setup::CqParts;
 use blueflame::queue::recv::{SrqParts, SrqRecord};
-use blueflame::queue::tags::{TagCompletionError, TagError, TagEvent, TagPartsError, TagRecord};
+use blueflame::queue::tags::{TagCompletionError, TagError, TagEvent, TagRecord};
 use blueflame::queue::{PostError, SendQueue, SharedRecvQueue, TagMatching};
 use blueflame::tagged::{TagHeader, TagKind};
 use blueflame::transport::Rc;
@@ -521,7 +522,9 @@ fn lists_that_cannot_be_are_refused() {
         let refused =
             unsafe { TagMatching::new(shared.queue(), rig.queue::<Rc>(), vec![TagRecord::default(); records]) };
         let (error, (_, _, back)) = refused.expect_err("no list");
-        assert_eq!((error, back.len()), (TagPartsError::Records { records }, records));
+        let what = "records of a list of tags";
+        let expected = SetupError::OutOfRange { what, value: records as u64, min: 2, max: 1 << 15 };
+        assert_eq!((error, back.len()), (expected, records));
     }
     let mut busy = rig.queue::<Rc>();
     busy.post(&blueflame::wqe::nop()).expect("room");
@@ -529,10 +532,9 @@ fn lists_that_cannot_be_are_refused() {
     // SAFETY: as above.
     let refused = unsafe { TagMatching::new(shared.queue(), busy, vec![TagRecord::default(); 2]) };
     let error = refused.expect_err("no list").0;
-    assert_eq!(error, TagPartsError::Outstanding { outstanding: Wqebbs(1) });
-    assert_eq!(error.to_string(), "the command queue of a list of tags is not idle: WQEBBs outstanding: 1");
-    let error = TagPartsError::Records { records: 1 };
-    assert_eq!(error.to_string(), "a list of tags has 2 to 32768 records, not 1");
+    let what = "command queue of a list of tags";
+    assert_eq!(error, SetupError::Outstanding { what, outstanding: 1 });
+    assert_eq!(error.to_string(), "the command queue of a list of tags must be idle, and has 1 WQEBBs outstanding");
 }
 
 #[test]

@@ -21,8 +21,9 @@ use crate::arch;
 use crate::cq::{CqId, CqeView, Origin, Side, Source};
 use crate::db::DoorbellRecord;
 use crate::queue::complete::{self, CompleteError, Received};
-use crate::queue::recv::scatter::{self, RecvError, RecvPartsError, SCATTER_BYTES};
+use crate::queue::recv::scatter::{self, RecvError, SCATTER_BYTES};
 use crate::queue::retire::{self, RetireError};
+use crate::setup::SetupError;
 use crate::transport::{PlainRecv, RecvForm};
 use crate::types::{Qpn, WrId};
 use crate::wqe::Sge;
@@ -110,7 +111,7 @@ impl<F: RecvForm> RecvQueue<F> {
     ///
     /// # Errors
     ///
-    /// [`RecvPartsError`] names the invalid part.
+    /// [`SetupError`] names the invalid part.
     ///
     /// # Safety
     ///
@@ -127,11 +128,9 @@ impl<F: RecvForm> RecvQueue<F> {
     ///   there;
     /// - it was created with WQE signatures (libmlx5's `MLX5_QP_SIGNATURE`) if `F` is
     ///   [`SignedRecv`](crate::transport::SignedRecv), and without if it is `PlainRecv`.
-    pub unsafe fn from_parts(parts: RqParts) -> Result<Self, RecvPartsError> {
+    pub unsafe fn from_parts(parts: RqParts) -> Result<Self, SetupError> {
         let RqParts { buf, wqe_cnt, stride, dbrec, qpn, cq, flow_tags, head, shadow } = parts;
-        if !wqe_cnt.is_power_of_two() || wqe_cnt > MAX_WQES {
-            return Err(RecvPartsError::WqeCount(wqe_cnt));
-        }
+        SetupError::check_power_of_two(scatter::WQES, wqe_cnt, 1, MAX_WQES)?;
         scatter::check_parts(buf, dbrec, shadow, stride, (SCATTER_BYTES << F::SIGNATURE_UNITS) as u32)?;
         let (mask, shift, head) = (wqe_cnt - 1, stride.trailing_zeros(), u32::from(head));
         // SAFETY: the caller promises the word, and that nothing else posts.

@@ -1,10 +1,10 @@
-//! Why there is no list of tags, why an operation on it was not posted, and why a completion is none of the list's.
+//! Why an operation on a list of tags was not posted, and why a completion is none of the list's.
 use core::fmt;
 
 use crate::cq::{CqeOpcode, ErrorCqe};
 use crate::queue::retire::RetireError;
 use crate::queue::send::error::PostError;
-use crate::types::{TagIndex, Wqebbs};
+use crate::types::TagIndex;
 
 /// Why an operation on a list of tags was not posted. Nothing has been written, and the list is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,35 +53,6 @@ impl fmt::Display for TagError {
 }
 
 impl core::error::Error for TagError {}
-
-/// Why no list of tags is made of these parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TagPartsError {
-    /// The command queue has requests that are not completed.
-    Outstanding {
-        /// Their WQEBBs.
-        outstanding: Wqebbs,
-    },
-    /// A list has 2 to 32768 records.
-    Records {
-        /// The number of records.
-        records: usize,
-    },
-}
-
-impl fmt::Display for TagPartsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Outstanding { outstanding } => {
-                write!(f, "the command queue of a list of tags is not idle: WQEBBs outstanding: {}", outstanding.0)
-            }
-            Self::Records { records } => write!(f, "a list of tags has 2 to 32768 records, not {records}"),
-        }
-    }
-}
-
-impl core::error::Error for TagPartsError {}
 
 /// Why a list of tags refused a completion that you gave it. The list is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -21,10 +21,11 @@ use crate::queue::owning::queues::Holds;
 use crate::queue::recv::shared::{SharedRecvQueue, SrqBatch};
 use crate::queue::send::queue::SendQueue;
 use crate::queue::tags::entries::{Entries, TagRecord};
-use crate::queue::tags::error::{TagCompletionError, TagError, TagPartsError};
+use crate::queue::tags::error::{TagCompletionError, TagError};
+use crate::setup::SetupError;
 use crate::tagged::TagHeader;
 use crate::transport::Rc;
-use crate::types::{TagIndex, Wqebbs, WrId};
+use crate::types::{TagIndex, WrId};
 use crate::wqe::{self, Sge};
 
 /// An event of a list of tags, reported by a completion.
@@ -182,17 +183,18 @@ where
     /// A device whose list has fewer entries fails requests.
     ///
     /// # Errors
-    /// [`TagPartsError`], with the three parts.
+    /// [`SetupError`], with the three parts.
     ///
     /// # Safety
     /// `commands` is the send queue of a connection to itself, whose receives come from `receives`. No other queue
     /// changes the list of `receives`, because the completions of a list do not name their requests.
-    pub unsafe fn new(receives: S, commands: C, mut records: E) -> Result<Self, (TagPartsError, (S, C, E))> {
+    pub unsafe fn new(receives: S, commands: C, mut records: E) -> Result<Self, (SetupError, (S, C, E))> {
         let (free, depth, len) = (commands.queue().free(), commands.queue().depth(), records.as_mut().len());
         let error = if free != depth {
-            TagPartsError::Outstanding { outstanding: Wqebbs(depth.0 - free.0) }
+            SetupError::Outstanding { what: "command queue of a list of tags", outstanding: depth.0 - free.0 }
         } else if !(2..=Entries::<E>::MOST).contains(&len) {
-            TagPartsError::Records { records: len }
+            let (what, max) = ("records of a list of tags", Entries::<E>::MOST as u64);
+            SetupError::OutOfRange { what, value: len as u64, min: 2, max }
         } else {
             return Ok(Self { receives, commands, entries: Entries::new(records), seen: 0, told: 0 });
         };

@@ -60,7 +60,7 @@ impl fmt::Display for Error {
                     _ => f.write_str("`devlink dev eswitch set … inline-mode` changes that"),
                 }
             }
-            Self::Strides(error) => error.fmt(f),
+            Self::Setup(error) => error.fmt(f),
             Self::NoStrides { cqn } => write!(
                 f,
                 "mini-CQEs of completion queue {:#x} do not say which strides they are of: make it with the format \
@@ -180,7 +180,6 @@ impl fmt::Display for Error {
             Self::Unsupported { what } => {
                 write!(f, "{what}: not supported by this device or its driver")
             }
-            Self::Flow(error) => error.fmt(f),
             Self::NoFrames { qpn } => {
                 write!(f, "queue pair {:#x} receives no frames: make it with RawPacket, and with receives", qpn.get())
             }

@@ -63,10 +63,7 @@ impl<T: Transport, R: Register> QueuePair<T, R> {
         self.qp.rtr_to_rts(path, psn)?;
         if self.sq.depth() == Wqebbs(0) {
             let depth = self.qp.handle.depth;
-            let bad = |error: blueflame::queue::send::DepthError| Error::Parts {
-                object: "send queue",
-                why: error.to_string(),
-            };
+            let bad = |error: blueflame::SetupError| Error::Parts { object: "send queue", why: error.to_string() };
             self.sq.set_depth(depth).map_err(bad)?;
         }
         Ok(())
