@@ -222,7 +222,7 @@ fn parts_that_cannot_be_are_refused() {
     );
     assert_eq!(
         build(StridingParts { shadow, ..parts }),
-        Some(misaligned("private memory of a receive queue", shadow.addr().get(), 4))
+        Some(misaligned("private memory of a receive queue", shadow.addr().get(), 8))
     );
     assert_eq!(build(parts), None);
 }
