@@ -55,7 +55,7 @@ impl<T: Service> End<T> {
     /// An end with a register of its own, not connected yet.
     ///
     /// # Errors
-    /// [`Error::Device`] for a shape that the device does not support, [`Error::SendQueue`] and similar variants for
+    /// [`Error::Device`] for a shape that the device does not support, [`Error::Setup`] for
     /// one that this crate does not support; [`Error::SharedRegister`].
     pub fn new(device: &Device, shape: &Shape) -> Result<Self, Error> {
         if let RegisterOptions::SharedWith(_) = shape.register {
