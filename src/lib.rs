@@ -235,6 +235,7 @@ pub mod queue;
 mod sealed;
 #[cfg(feature = "serde")]
 mod serialize;
+mod setup;
 mod shared_copy;
 pub mod tagged;
 pub mod transport;
@@ -247,5 +248,6 @@ pub mod wqe;
 pub use by_qpn::ByQpn;
 pub use cq::CompletionQueue;
 pub use queue::{CompleteError, PostError, RecvError, RecvQueue, RetireError, SendQueue, SharedRecvQueue};
+pub use setup::SetupError;
 pub use types::{Lkey, Qpn, Rkey, WrId};
 pub use wqe::{Remote, Sge};

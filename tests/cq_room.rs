@@ -15,8 +15,8 @@
 use std::ptr::{NonNull, null_mut};
 use std::time::{Duration, Instant};
 
+use blueflame::SetupError;
 use blueflame::cq::setup::RoomError;
-use blueflame::queue::send::DepthError;
 use blueflame::queue::striding::Strides;
 use blueflame::transport::{Dci, RawPacket, Rc, XrcInitiator};
 use blueflame::types::{DcKey, Psn, Wqebbs, WrId};
@@ -163,7 +163,8 @@ fn a_queue_takes_no_more_than_it_has_places_for() {
     assert!(ring.0 > 9, "a ring of {ring:?} proves nothing");
     // One for the drain.
     pair.sq.set_depth(Wqebbs(9)).expect("as many as were reserved");
-    let error = DepthError::LargerThanLimit { depth: Wqebbs(10), limit: Wqebbs(9) };
+    let what = "depth in WQEBBs, limited by the completion queue";
+    let error = SetupError::OutOfRange { what, value: 10, min: 0, max: 9 };
     assert_eq!(pair.sq.set_depth(Wqebbs(10)), Err(error));
     assert_eq!(pair.sq.depth(), Wqebbs(9));
     let buffer = Pool::new(&pd, 4096, Access::LOCAL_WRITE).expect("a pool").take(64).expect("64 bytes");

@@ -22,7 +22,7 @@ use blueflame::cq::cqe::{Grh, GrhKind, real_time_nanoseconds};
 use blueflame::cq::{CqeError, Side, WcStatus};
 use blueflame::transport::Ud;
 use blueflame::types::{Qkey, Qpn, WrId};
-use blueflame::verbs::device::{ClockError, Gid, GidEntry, GidType, LinkLayer, Timestamps};
+use blueflame::verbs::device::{Gid, GidEntry, GidType, LinkLayer, Timestamps};
 use blueflame::verbs::{
     Access, AddressCache, Buffer, Device, Drained, Endpoint, Error, OwnedCq, Path, Pool, ProtectionDomain, QpState,
     QueuePair,
@@ -250,7 +250,7 @@ fn timestamps_are_the_time() {
         Err(error) => {
             assert_eq!(error, Error::Unsupported { what: "real-time timestamps" });
             if std::env::var("SOFTHCA_CLOCK").is_ok_and(|clock| clock == "free-running") {
-                assert_eq!(device.clock().expect("a clock").real_time(), Err(ClockError::NoRealTime));
+                assert_eq!(device.clock().expect("a clock").real_time(), Err(Error::NoRealTime));
             }
             return;
         }
@@ -286,9 +286,10 @@ fn timestamps_of_either_clock_are_not_converted() {
     let (clock, cq) = (device.clock().expect("a clock"), device.completion_queue(16).build().expect("a CQ"));
     let has_real_time = device.completion_queue(16).real_time(true).build().is_ok();
     let refused = clock.correlate(cq.handle()).err();
-    assert_eq!(refused, has_real_time.then_some(ClockError::EitherClock));
+    assert_eq!(refused, has_real_time.then_some(Error::EitherClock));
     let foreign = self::device().completion_queue(16).free_running(true).build().expect("a CQ");
-    assert_eq!(clock.correlate(foreign.handle()).err(), Some(ClockError::ForeignDevice));
+    let error = Error::ForeignDevice { object: "clock", part: "completion queue" };
+    assert_eq!(clock.correlate(foreign.handle()).err(), Some(error));
 }
 
 /// Sends a message to itself, and checks the times of both completions.

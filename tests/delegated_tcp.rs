@@ -17,7 +17,8 @@ use std::time::{Duration, Instant};
 
 use blueflame::packet::{Host, Packet, Tcp4};
 use blueflame::verbs::CallError;
-use blueflame::verbs::ethernet::{DelegatedError, DelegatedTcp, Segment};
+use blueflame::verbs::Error;
+use blueflame::verbs::ethernet::{DelegatedTcp, Segment};
 
 /// Whether this process is the one in the namespace: the value says how deep.
 const INSIDE: &str = "BLUEFLAME_TEST_NAMESPACE";
@@ -187,17 +188,17 @@ fn a_segment_of_other_numbers_is_refused() {
     lab.exchange();
     let error = session.sent(&segment, b"too late").expect_err("the socket has sent");
     let moved = segment.sequence.wrapping_add(5);
-    assert_eq!(error, DelegatedError::Moved { segment: segment.sequence, session: moved });
+    assert_eq!(error, Error::TcpMoved { segment: segment.sequence, session: moved });
     let here = Host { mac: [0; 6], socket: SocketAddrV4::new(Ipv4Addr::LOCALHOST, 1) };
     let error = segment.put(&mut Packet::<Tcp4, 64>::new(&here, &here), []).expect_err("no room for options");
-    assert_eq!(error, DelegatedError::NoTimestamp { options: 0 });
+    assert_eq!(error, Error::TcpOptions { bytes: 0 });
     lab.exchange();
     lab.far.shutdown(std::net::Shutdown::Both).expect("connected");
     let begin = Instant::now();
     while session.next().is_ok() {
         assert!(begin.elapsed() < Duration::from_secs(10), "the peer has closed");
     }
-    assert!(matches!(session.next(), Err(DelegatedError::State { state: 2.. })), "{:?}", session.next());
+    assert!(matches!(session.next(), Err(Error::TcpState { state: 2.. })), "{:?}", session.next());
 }
 
 #[test]
@@ -232,6 +233,6 @@ fn without_the_capability_the_error_names_it() {
     let near = TcpStream::connect(listener.local_addr().expect("bound")).expect("listening");
     let error = DelegatedTcp::new(near).expect_err("no right");
     let call = CallError { call: "TCP_REPAIR", errno: libc::EPERM };
-    assert_eq!(error, DelegatedError::Call(call));
+    assert_eq!(error, Error::Call(call));
     assert!(error.to_string().contains("CAP_NET_ADMIN"), "{error}");
 }

@@ -9,7 +9,8 @@
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::process::Command;
 
-use blueflame::flow::{Flow, FlowError, Masked};
+use blueflame::SetupError;
+use blueflame::flow::{Flow, Masked};
 use blueflame::verbs::Error;
 use blueflame::verbs::ethernet::FlowAttr;
 
@@ -177,6 +178,6 @@ fn what_the_kernel_would_refuse_or_ignore_is_refused() {
     let error = FlowAttr::new(&Flow::any().priority(16), 1).expect_err("priorities end at 15");
     assert_eq!(error, Error::OutOfRange { what: "priority of a flow", value: 16, min: 0, max: 15 });
     let error = FlowAttr::new(&Flow::all_default().flow_tag(1), 1).expect_err("leftovers have no tag");
-    assert_eq!(error, Error::Flow(FlowError::Whole { what: "flow tag" }));
+    assert_eq!(error, Error::Setup(SetupError::FlowWhole { what: "flow tag" }));
     assert!(error.to_string().contains("tag"), "{error}");
 }

@@ -24,7 +24,6 @@ use blueflame::transport;
 use blueflame::transport::XrcInitiator;
 use blueflame::types::{Psn, Qpn, Srqn, WrId};
 use blueflame::verbs::device::{AsyncEvent, AsyncEvents, QpEvent, SrqEvent};
-use blueflame::verbs::handshake::HandshakeError;
 use blueflame::verbs::{
     Access, Buffer, Device, Error, OwnedCq, OwnedSrq, Path, Pool, ProtectionDomain, QpState, QueuePair, XrcDomain,
     XrcTarget,
@@ -357,7 +356,7 @@ fn ends_are_connected_over_a_stream() {
         (rc.connect_over(&mut there, path, &[]).map(drop), ours.join().expect("no panic"))
     });
     for (error, is) in [(ours, "RC"), (theirs, "XRC initiator")] {
-        let Err(HandshakeError::Setup(Error::Mismatch { what: "transports", local, remote })) = error else {
+        let Err(Error::Mismatch { what: "transports", local, remote }) = error else {
             panic!("{error:?}");
         };
         assert!([&local, &remote].contains(&&is.to_owned()), "{local} {remote}");

@@ -1,8 +1,7 @@
 //! Errors of objects and commands.
 
+use blueflame::SetupError;
 use blueflame::cq::setup::{ReceiverError, RoomError};
-use blueflame::flow::FlowError;
-use blueflame::queue::striding::StridesError;
 use blueflame::types::{Cqn, Qpn};
 use blueflame::verbs::{self, CallError};
 
@@ -128,9 +127,9 @@ pub enum Error {
         /// The completion queue.
         cqn: Cqn,
     },
-    /// The device has no striding receive queues with such strides. Nothing was sent.
+    /// The strides of a receive queue or a flow are invalid, or the device does not support them. Nothing was sent.
     #[error(transparent)]
-    Strides(#[from] StridesError),
+    Setup(#[from] SetupError),
     /// A striding receive queue completes to a queue whose compressed completions do not say which strides they are of.
     /// Nothing was sent.
     #[error("mini-CQEs of completion queue {:#x} do not say which strides they are of: make it with the format \
@@ -139,9 +138,6 @@ pub enum Error {
         /// The completion queue.
         cqn: Cqn,
     },
-    /// The flow contradicts itself, or no rule can express it. Nothing was sent.
-    #[error(transparent)]
-    Flow(#[from] FlowError),
     /// Only rules that the kernel makes can do that. Nothing was sent.
     #[error("a rule of DevX has no {what}: make the rule by verbs (`FrameReceiver::steer`)")]
     KernelOnly {

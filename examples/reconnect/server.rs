@@ -32,10 +32,10 @@ pub(crate) fn run(options: &Options, listener: &TcpListener) -> Result<(), Failu
         let (mut next, mut total) = (first, None);
         while total.is_none_or(|total| next < total) {
             let received = cq.poll_with(16, |cqe| {
-                let buffer = pair.rq.complete(&cqe)?.buffer;
+                let received = pair.rq.complete(&cqe).map_err(|error| Failure::Data(error.to_string()))?;
                 let mut number = [0; BYTES];
-                buffer.read(&mut number);
-                pair.rq.post(buffer).map_err(|refused| refused.error)?;
+                received.buffer.read(&mut number);
+                pair.rq.post(received.buffer).map_err(|refused| refused.error)?;
                 let number = u64::from_be_bytes(number);
                 if number != next {
                     return Err(Failure::Data(format!("number {number} in place of {next}")));

@@ -5,7 +5,6 @@ use core::ptr::NonNull;
 
 use super::compressed::{Expand, Layout, MiniFormat, RingAt};
 use super::cqe::view::{Cqe, CqeCopy, CqeView};
-use super::error::completion::CqError;
 use super::handled::Handled;
 use super::id::CqId;
 use super::initial;
@@ -13,6 +12,7 @@ use super::mode::{Compressed, PollMode, Publish, Standard};
 use super::parts::CqParts;
 use super::ring::{Place, Ring};
 use crate::arch;
+use crate::setup::SetupError;
 use crate::types::{CqCi, Cqn};
 
 /// Word of the doorbell record that holds the consumer index (rdma-core `providers/mlx5/mlx5.h`, `MLX5_CQ_SET_CI`).
@@ -25,6 +25,10 @@ const ARM_DOORBELL_OFFSET: usize = 0x20;
 const MAX_SESSION: u32 = 64;
 /// The most CQEs a queue can have: the owner bit is one of the consumer index's 24 bits.
 pub(super) const MAX_CQES: u32 = 1 << 23;
+/// The number of CQEs, in errors.
+pub(super) const CQES: &str = "CQEs of a completion queue";
+/// The memory of the CQEs, in errors.
+pub(super) const RING: &str = "ring of a completion queue";
 
 /// Which completions raise an event after [`CompletionQueue::arm`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,9 +101,9 @@ impl CompletionQueue {
     ///
     /// # Errors
     ///
-    /// [`CqError`] names the invalid part. The check reads each CQE once. libmlx5 marks every CQE as never written, by
+    /// [`SetupError`] names the invalid part. The check reads each CQE once. libmlx5 marks every CQE as never written, by
     /// opcode 0xf (`op_own` 0xf0, rdma-core `providers/mlx5/cq.c`, `mlx5_alloc_cq_buf`). If you make the ring without
-    /// libmlx5, mark its CQEs before the device knows the ring: zeros read as completions ([`CqError::Cqe`]). A queue
+    /// libmlx5, mark its CQEs before the device knows the ring: zeros read as completions ([`SetupError::WrittenCqe`]). A queue
     /// in use may have completions pending from `ci` on.
     ///
     /// # Safety
@@ -112,23 +116,13 @@ impl CompletionQueue {
     /// - no reference to any of that memory lives;
     /// - on 32-bit CPUs, where the doorbell that arms is two stores, nothing but this crate (which takes a lock) arms
     ///   queues through the same UAR page from another thread, libmlx5 included.
-    pub unsafe fn from_parts(parts: CqParts) -> Result<Self, CqError> {
+    pub unsafe fn from_parts(parts: CqParts) -> Result<Self, SetupError> {
         let CqParts { buf, cqe_cnt, cqe_size, dbrec, cq_uar, cqn, ci } = parts;
-        if !cqe_cnt.is_power_of_two() || cqe_cnt > MAX_CQES {
-            return Err(CqError::CqeCount(cqe_cnt));
-        }
-        if cqe_size != 64 && cqe_size != 128 {
-            return Err(CqError::CqeSize(cqe_size));
-        }
-        if buf.addr().get() % (cqe_size as usize) != 0 {
-            return Err(CqError::BufferAlignment(buf.addr().get()));
-        }
-        if dbrec.addr().get() % 8 != 0 {
-            return Err(CqError::RecordAlignment(dbrec.addr().get()));
-        }
-        if cq_uar.addr().get() % 8 != 0 {
-            return Err(CqError::UarAlignment(cq_uar.addr().get()));
-        }
+        SetupError::check_power_of_two(CQES, cqe_cnt, 1, MAX_CQES)?;
+        SetupError::check_power_of_two("bytes of a CQE", cqe_size, 64, 128)?;
+        SetupError::check_aligned(RING, buf.addr().get(), cqe_size as usize)?;
+        SetupError::check_aligned("doorbell record of a completion queue", dbrec.addr().get(), 8)?;
+        SetupError::check_aligned("UAR page", cq_uar.addr().get(), 8)?;
         // SAFETY: the caller promises the buffer; the numbers were checked.
         let (ring, next) = unsafe { Ring::new(buf, cqe_cnt, cqe_size as usize, ci) };
         // SAFETY: just made.

@@ -2,7 +2,7 @@
 use core::fmt;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use super::error::completion::CqError;
+use crate::setup::SetupError;
 use crate::types::Qpn;
 
 /// A completion queue's identity: no other [`CompletionQueue`](super::CompletionQueue) of the process has, had or will
@@ -31,13 +31,13 @@ impl CqId {
     /// One that was never given out.
     ///
     /// # Errors
-    /// [`CqError::Identities`] after 2^32 - 2 queues.
-    pub(super) fn new() -> Result<Self, CqError> {
+    /// [`SetupError::NoIdentity`] after 2^32 - 2 queues.
+    pub(super) fn new() -> Result<Self, SetupError> {
         let last = LAST.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| {
             // The last one is that of rehearsals.
             last.checked_add(1).filter(|&next| next != Self::REHEARSAL.get())
         });
-        last.map_or(Err(CqError::Identities), |last| Ok(Self((u64::from(last) + 1) << 32)))
+        last.map_or(Err(SetupError::NoIdentity), |last| Ok(Self((u64::from(last) + 1) << 32)))
     }
 
     /// How many queues were made up to this one.

@@ -1,9 +1,9 @@
 //! Checks that memory is the ring of a completion queue.
 use super::cqe::opcode::CqeOpcode;
 use super::cqe::view::CqeView;
-use super::error::completion::CqError;
 use super::id::CqId;
 use super::ring::Ring;
+use crate::setup::SetupError;
 use crate::types::CqCi;
 
 /// Checks that each CQE is marked as never written, or that the device can have written it. The completion of a send
@@ -17,7 +17,7 @@ use crate::types::CqCi;
 /// # Safety
 ///
 /// The ring can be read (`Ring::new`).
-pub(super) unsafe fn check(ring: &Ring, ci: CqCi) -> Result<(), CqError> {
+pub(super) unsafe fn check(ring: &Ring, ci: CqCi) -> Result<(), SetupError> {
     let mut pending = false;
     for n in (0..ring.cqe_cnt()).rev() {
         let index = ci.add(n);
@@ -29,7 +29,7 @@ pub(super) unsafe fn check(ring: &Ring, ci: CqCi) -> Result<(), CqError> {
         let known = !matches!(CqeOpcode::new(opcode), CqeOpcode::Unknown(_));
         let owned = tail.is_software_owned();
         if written && (!known || opcode == REQUESTER && cqe.qpn().get() == 0) || pending && !owned {
-            return Err(CqError::Cqe { slot: index.get() & (ring.cqe_cnt() - 1), opcode });
+            return Err(SetupError::WrittenCqe { slot: index.get() & (ring.cqe_cnt() - 1), opcode });
         }
         pending |= owned;
     }

@@ -1,50 +1,13 @@
 //! Goes on in another ring, once the device does.
-use core::fmt;
 use core::ptr::NonNull;
 
-use super::completion_queue::{CompletionQueue, MAX_CQES};
+use super::completion_queue::{CQES, CompletionQueue, MAX_CQES, RING};
 use super::cqe::layout::EMPTY;
 use super::cqe::opcode::CqeOpcode;
-use super::error::completion::CqError;
 use super::mode::PollMode;
 use super::ring::Ring;
+use crate::setup::SetupError;
 use crate::types::CqCi;
-
-/// Why completions cannot be carried over from one ring to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ResizeError {
-    /// The new ring is invalid. Nothing has happened.
-    Ring(CqError),
-    /// The device has not written, behind so many completions, the CQE that ends the old ring.
-    NotEnded {
-        /// Completions that were carried over.
-        carried: u32,
-    },
-    /// More completions wait in the old ring than the new one holds.
-    TooMany {
-        /// Completions that were carried over: all CQEs of the new ring.
-        carried: u32,
-    },
-}
-
-impl fmt::Display for ResizeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Ring(error) => error.fmt(f),
-            Self::NotEnded { carried } => write!(
-                f,
-                "the device has resized the completion queue, but has not ended the old ring after the {carried} \
-                completions there"
-            ),
-            Self::TooMany { carried } => {
-                write!(f, "the device has resized the completion queue to {carried} CQEs, but more were unpolled")
-            }
-        }
-    }
-}
-
-impl core::error::Error for ResizeError {}
 
 /// Marks a new ring's CQEs as never written.
 ///
@@ -62,13 +25,14 @@ impl<M: PollMode<Compression = ()>> CompletionQueue<M> {
     /// move back.
     ///
     /// # Errors
-    /// [`CqError::CqeCount`], [`CqError::BufferAlignment`].
-    pub fn check_ring(&self, buf: NonNull<u8>, cqe_cnt: u32) -> Result<(), CqError> {
+    /// [`SetupError::NotPowerOfTwo`], [`SetupError::Misaligned`].
+    pub fn check_ring(&self, buf: NonNull<u8>, cqe_cnt: u32) -> Result<(), SetupError> {
         if !cqe_cnt.is_power_of_two() || cqe_cnt > MAX_CQES {
-            return Err(CqError::CqeCount(cqe_cnt));
+            return Err(SetupError::NotPowerOfTwo { what: CQES, value: cqe_cnt.into(), min: 1, max: MAX_CQES.into() });
         }
-        if buf.addr().get() % self.ring.cqe_bytes() != 0 {
-            return Err(CqError::BufferAlignment(buf.addr().get()));
+        let (address, alignment) = (buf.addr().get(), self.ring.cqe_bytes());
+        if address % alignment != 0 {
+            return Err(SetupError::Misaligned { what: RING, address, alignment });
         }
         Ok(())
     }
@@ -94,19 +58,19 @@ impl<M: PollMode<Compression = ()>> CompletionQueue<M> {
     /// ```
     ///
     /// # Errors
-    /// [`ResizeError`]. If the error is not about the new ring itself, the device has misbehaved. The queue then uses
+    /// Those of [`check_ring`](Self::check_ring): the queue is still over the old ring then.
+    /// [`SetupError::RingNotEnded`] and [`SetupError::RingTooSmall`]: the device has misbehaved. The queue then uses
     /// the new ring, with the completions copied so far; the others are missing.
     ///
     /// # Safety
     /// - `buf` is `cqe_cnt` CQEs of this queue's size, and is what [`from_parts`](CompletionQueue::from_parts) asks of
     ///   a ring, from now on. Its CQEs were [marked as never written](mark_unwritten) before the device was told of it,
     ///   as this queue's, and the command has succeeded.
-    /// - The old ring is readable until this returns. After, this queue does not need it, unless the error is
-    ///   [`ResizeError::Ring`]: the queue is still over the old ring then. Any error means that the device may still
-    ///   write there.
+    /// - The old ring is readable until this returns. Afterwards this queue does not need it, except after an error of
+    ///   [`check_ring`](Self::check_ring). Any error means that the device may still write there.
     #[doc(alias = "mlx5_cq_resize_copy_cqes")]
-    pub unsafe fn carry_over(&mut self, buf: NonNull<u8>, cqe_cnt: u32) -> Result<u32, ResizeError> {
-        self.check_ring(buf, cqe_cnt).map_err(ResizeError::Ring)?;
+    pub unsafe fn carry_over(&mut self, buf: NonNull<u8>, cqe_cnt: u32) -> Result<u32, SetupError> {
+        self.check_ring(buf, cqe_cnt)?;
         let cqe_bytes = self.ring.cqe_bytes();
         let (from, to) = (self.consumer_index(), self.consumer_index().add(1));
         // SAFETY: the caller promises the buffer; the numbers were checked.
@@ -126,22 +90,22 @@ impl<M: PollMode<Compression = ()>> CompletionQueue<M> {
 /// The rings do not overlap. In the old ring, the device no longer writes to CQEs that it has written. In the new ring,
 /// it has written nothing at an index, from `to` on, that a completion of the old ring will have.
 #[inline(always)]
-unsafe fn carry(old: &Ring, from: CqCi, new: &Ring, to: CqCi, barrier: impl Fn()) -> Result<u32, ResizeError> {
+unsafe fn carry(old: &Ring, from: CqCi, new: &Ring, to: CqCi, barrier: impl Fn()) -> Result<u32, SetupError> {
     for carried in 0..old.cqe_cnt() {
         let index = from.add(carried);
         let tail = old.tail_at(index);
         if !tail.is_software_owned() {
-            return Err(ResizeError::NotEnded { carried });
+            return Err(SetupError::RingNotEnded { carried });
         }
         barrier();
         if CqeOpcode::new(tail.op_own().opcode()) == CqeOpcode::ResizeCq {
             return Ok(carried);
         }
         if carried == new.cqe_cnt() {
-            return Err(ResizeError::TooMany { carried });
+            return Err(SetupError::RingTooSmall { carried });
         }
         // SAFETY: the one is software's, the other will be; neither is lent, for the queue is borrowed.
         unsafe { old.copy_cqe(index, new, to.add(carried)) };
     }
-    Err(ResizeError::NotEnded { carried: old.cqe_cnt() })
+    Err(SetupError::RingNotEnded { carried: old.cqe_cnt() })
 }

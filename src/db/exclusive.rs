@@ -2,11 +2,12 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use super::mode::{FlushMode, TwoFences};
-use super::parts::{Halves, RegisterError, RegisterParts};
+use super::parts::{Halves, RegisterParts};
 use super::register::{Half, Register, Stored};
 use crate::arch;
 use crate::arch::copy::{BlockCopy, CopyRoutine, DefaultCopy};
 use crate::sealed::Sealed;
+use crate::setup::SetupError;
 
 /// A register that one queue (or several queues of one owner, in turn) rings, with no lock.
 ///
@@ -43,7 +44,7 @@ impl ExclusiveRegister {
     /// made of the same register. If `size` is zero, others may store doorbells there. On a 64-bit CPU these may be
     /// any doorbells, because each is one store. On a 32-bit CPU they may be those of this crate only
     /// ([`arch::mmio_write64`] has the lock).
-    pub unsafe fn from_parts(parts: RegisterParts) -> Result<Self, RegisterError> {
+    pub unsafe fn from_parts(parts: RegisterParts) -> Result<Self, SetupError> {
         Ok(Self::new(Halves::new(parts)?, DefaultCopy::default()))
     }
 }

@@ -52,7 +52,7 @@ mod thread;
 pub use exclusive::ExclusiveRegister;
 pub use managed::Managed;
 pub use mode::{DoorbellFence, FlushMode, OneFence, TwoFences};
-pub use parts::{RegisterError, RegisterParts};
+pub use parts::RegisterParts;
 pub use record::DoorbellRecord;
 pub use register::Register;
 pub use shared::SharedRegister;

@@ -1,5 +1,6 @@
-use core::fmt;
 use core::ptr::NonNull;
+
+use crate::setup::SetupError;
 
 /// The location of a BlueFlame register: the data of `mlx5dv_qp::bf` as plain numbers and pointers.
 #[doc(alias("UAR", "mlx5dv_devx_uar"))]
@@ -15,39 +16,6 @@ pub struct RegisterParts {
     pub size: u32,
 }
 
-/// Invalid parts of a register.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum RegisterError {
-    /// `size` is neither 0 nor a power of two from 64 to 2048. Two larger halves do not fit a UAR page.
-    Size {
-        /// Bytes in one half, as given.
-        size: u32,
-    },
-    /// `reg` is not aligned as its size requires.
-    Alignment {
-        /// The address given.
-        address: usize,
-        /// The alignment required, in bytes.
-        alignment: usize,
-    },
-}
-
-impl fmt::Display for RegisterError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Size { size } => {
-                write!(f, "BlueFlame half of {size} bytes, must be 0 or a power of two from 64 to 2048")
-            }
-            Self::Alignment { address, alignment } => {
-                write!(f, "BlueFlame register at {address:#x}, must be aligned to {alignment} bytes")
-            }
-        }
-    }
-}
-
-impl core::error::Error for RegisterError {}
-
 /// Which half of a register is due, and the distance to the other. The parts have been checked.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Halves {
@@ -56,17 +24,15 @@ pub(super) struct Halves {
 }
 
 impl Halves {
-    pub(super) fn new(parts: RegisterParts) -> Result<Self, RegisterError> {
+    pub(super) fn new(parts: RegisterParts) -> Result<Self, SetupError> {
         let RegisterParts { reg, size } = parts;
-        if size != 0 && !(size.is_power_of_two() && (64..=2048).contains(&size)) {
-            return Err(RegisterError::Size { size });
+        // Two larger halves do not fit a UAR page.
+        if size != 0 {
+            SetupError::check_power_of_two("bytes of a BlueFlame half, if not 0", size, 64, 2048)?;
         }
         let size = size as usize;
         let alignment = if size == 0 { size_of::<u64>() } else { 2 * size };
-        let address = reg.addr().get();
-        if address % alignment != 0 {
-            return Err(RegisterError::Alignment { address, alignment });
-        }
+        SetupError::check_aligned("BlueFlame register", reg.addr().get(), alignment)?;
         Ok(Self { due: reg.cast(), size })
     }
 

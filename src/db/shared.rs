@@ -2,11 +2,12 @@ use core::cell::UnsafeCell;
 use core::hint;
 use core::sync::atomic::{AtomicBool, Ordering};
 
-use super::parts::{Halves, RegisterError, RegisterParts};
+use super::parts::{Halves, RegisterParts};
 use super::register::{Half, Register, Stored};
 use crate::arch;
 use crate::arch::copy::{BlockCopy, DefaultSharedCopy};
 use crate::sealed::Sealed;
+use crate::setup::SetupError;
 
 /// A register that several queues ring, with a spin lock around each doorbell.
 ///
@@ -38,7 +39,7 @@ impl SharedRegister {
     /// `parts.reg` must be valid for stores at `0..max(8, 2 * size)`, as long as the value is used, with no reference
     /// to it. Nothing but this value may store there. If `size` is zero, others may, as for
     /// [`ExclusiveRegister::from_parts`](super::ExclusiveRegister::from_parts).
-    pub unsafe fn from_parts(parts: RegisterParts) -> Result<Self, RegisterError> {
+    pub unsafe fn from_parts(parts: RegisterParts) -> Result<Self, SetupError> {
         let halves = Halves::new(parts)?;
         let size = halves.size();
         Ok(Self {

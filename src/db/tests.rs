@@ -1,6 +1,7 @@
 //! Registers backed by memory: the bytes that each half receives, and their order.
 use super::*;
 use crate::arch::copy::{BlockCopy, CopyRoutine, CopyVisitor};
+use crate::setup::SetupError;
 use core::ptr::NonNull;
 
 /// A page that stands in for a UAR page, filled with 0xa5.
@@ -186,21 +187,23 @@ fn without_blueflame_the_place_stays() {
 
 #[test]
 fn impossible_parts_are_named() {
+    let what = "bytes of a BlueFlame half, if not 0";
     let mut page = Page::new();
     for size in [1, 32, 96, 257, 4096, u32::MAX] {
         // SAFETY: refused before anything is stored.
         let refused = unsafe { ExclusiveRegister::from_parts(page.parts(size)) }.err();
-        assert_eq!(refused, Some(RegisterError::Size { size }));
+        assert_eq!(refused, Some(SetupError::NotPowerOfTwo { what, value: size.into(), min: 64, max: 2048 }));
     }
+    let what = "BlueFlame register";
     let parts = page.parts(256);
     let off = RegisterParts { reg: parts.reg.map_addr(|a| a | 256), size: 256 };
     // SAFETY: refused before anything is stored.
     let refused = unsafe { SharedRegister::from_parts(off) }.err();
-    assert_eq!(refused, Some(RegisterError::Alignment { address: off.reg.addr().get(), alignment: 512 }));
+    assert_eq!(refused, Some(SetupError::Misaligned { what, address: off.reg.addr().get(), alignment: 512 }));
     let odd = RegisterParts { reg: parts.reg.map_addr(|a| a | 4), size: 0 };
     // SAFETY: refused before anything is stored.
     let refused = unsafe { ExclusiveRegister::from_parts(odd) }.err();
-    assert_eq!(refused, Some(RegisterError::Alignment { address: odd.reg.addr().get(), alignment: 8 }));
+    assert_eq!(refused, Some(SetupError::Misaligned { what, address: odd.reg.addr().get(), alignment: 8 }));
 }
 
 #[test]

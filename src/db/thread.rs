@@ -2,11 +2,12 @@ use core::cell::Cell;
 use core::marker::PhantomData;
 
 use super::mode::{FlushMode, TwoFences};
-use super::parts::{Halves, RegisterError, RegisterParts};
+use super::parts::{Halves, RegisterParts};
 use super::register::{Half, Register, Stored};
 use crate::arch;
 use crate::arch::copy::{BlockCopy, DefaultCopy};
 use crate::sealed::Sealed;
+use crate::setup::SetupError;
 
 /// A register that many queues of one thread ring in turn, with no lock.
 ///
@@ -37,7 +38,7 @@ impl<F: FlushMode> ThreadRegister<F> {
     /// `parts.reg` must be valid for stores at `0..max(8, 2 * size)`, as long as the value is used, with no reference
     /// to it. Nothing but this value may store there. If `size` is zero, others may, as for
     /// [`ExclusiveRegister::from_parts`](super::ExclusiveRegister::from_parts).
-    pub unsafe fn from_parts(parts: RegisterParts) -> Result<Self, RegisterError> {
+    pub unsafe fn from_parts(parts: RegisterParts) -> Result<Self, SetupError> {
         Ok(Self { halves: Cell::new(Halves::new(parts)?), copy: DefaultCopy::default(), mode: PhantomData })
     }
 }

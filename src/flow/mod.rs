@@ -17,13 +17,11 @@
 //! # for flow in [feed, subnet, own] { flow.fields().expect("no contradiction"); }
 //! ```
 
-mod error;
 mod fields;
 mod masked;
 mod request;
 mod rss;
 
-pub use error::FlowError;
 pub use fields::{Fields, IpFields, L4, PortFields};
 pub use masked::Masked;
 pub use request::{Flow, FlowKind};

@@ -2,9 +2,9 @@
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::error::FlowError;
 use super::fields::{Fields, IpFields, L4, PortFields};
 use super::masked::Masked;
+use crate::setup::SetupError;
 
 /// The kind of a flow (`enum ibv_flow_attr_type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -250,23 +250,25 @@ impl Flow {
     /// The fields that frames must have, checked against each other and against their ranges.
     ///
     /// # Errors
-    /// [`FlowError`].
-    pub fn fields(&self) -> Result<Fields, FlowError> {
+    /// [`SetupError::OutOfRange`] and the variants of [`SetupError`] that begin with `Flow`.
+    pub fn fields(&self) -> Result<Fields, SetupError> {
         if self.kind != FlowKind::Fields {
             return self.whole();
         }
-        if let Some(id) = self.vlan_id.filter(|&id| id > VLAN_ID) {
-            return Err(FlowError::Vlan { id });
+        if let Some(id) = self.vlan_id {
+            SetupError::check_range("VLAN of a flow", id.into(), 0, VLAN_ID.into())?;
         }
-        if let Some(tag) = self.flow_tag.filter(|tag| tag >> 24 != 0) {
-            return Err(FlowError::FlowTag { tag });
+        if let Some(tag) = self.flow_tag {
+            SetupError::check_range("flow tag", tag.into(), 0, FLOW_TAG)?;
         }
         let ip = self.ip_fields()?;
         let ports = match self.l4 {
             Some(l4) => {
                 Some(PortFields { l4, source: bits16(self.source_port), destination: bits16(self.destination_port) })
             }
-            None if self.source_port.mask | self.destination_port.mask != 0 => return Err(FlowError::NoPorts),
+            None if self.source_port.mask | self.destination_port.mask != 0 => {
+                return Err(SetupError::FlowIncomplete { field: "port", needs: TRANSPORT });
+            }
             None => None,
         };
         let ether_type = bits16(self.ether_type);
@@ -277,7 +279,7 @@ impl Flow {
         };
         let Masked { value, mask } = ether_type;
         if let Some(expected) = expected.filter(|&expected| mask != 0 && (mask != u16::MAX || value != expected)) {
-            return Err(FlowError::EtherType { value, mask, expected });
+            return Err(SetupError::FlowContradiction { field: "EtherType", value, mask, expected });
         }
         let mac = |Masked { value, mask }: Masked<[u8; 6]>| {
             Masked::new(core::array::from_fn(|at| value[at] & mask[at]), mask)
@@ -286,28 +288,30 @@ impl Flow {
         Ok(Fields { destination_mac, source_mac, ether_type, vlan: bits16(self.vlan), ip, ports })
     }
 
-    fn ip_fields(&self) -> Result<Option<IpFields>, FlowError> {
+    fn ip_fields(&self) -> Result<Option<IpFields>, SetupError> {
         let traffic_class = bits8(self.traffic_class);
         let mut protocol = bits8(self.protocol);
         if let Some(expected) = self.l4.map(L4::protocol) {
             let full = Masked::from(expected);
             if protocol.mask != 0 && protocol != full {
-                return Err(FlowError::Protocol { value: protocol.value, expected });
+                let (Masked { value, mask }, field) = (protocol, "IP protocol");
+                let (value, mask, expected) = (value.into(), mask.into(), expected.into());
+                return Err(SetupError::FlowContradiction { field, value, mask, expected });
             }
             protocol = full;
         }
         let v4 = |Masked { value, mask }: Masked<IpAddr>| match (value, mask) {
             (IpAddr::V4(value), IpAddr::V4(mask)) => Ok(Masked::new(value & mask, mask)),
-            _ => Err(FlowError::Families),
+            _ => Err(SetupError::FlowFamilies),
         };
         let v6 = |Masked { value, mask }: Masked<IpAddr>| match (value, mask) {
             (IpAddr::V6(value), IpAddr::V6(mask)) => Ok(Masked::new(value & mask, mask)),
-            _ => Err(FlowError::Families),
+            _ => Err(SetupError::FlowFamilies),
         };
         let none = |unspecified: IpAddr| Masked::new(unspecified, unspecified);
         Ok(match (self.destination.or(self.source).map(|address| address.value), self.destination, self.source) {
-            (None, ..) if protocol.mask != 0 => return Err(FlowError::NoFamily { field: "protocol" }),
-            (None, ..) if traffic_class.mask != 0 => return Err(FlowError::NoFamily { field: "traffic class" }),
+            (None, ..) if protocol.mask != 0 => return Err(no_family("IP protocol")),
+            (None, ..) if traffic_class.mask != 0 => return Err(no_family("traffic class")),
             (None, ..) => None,
             (Some(IpAddr::V4(_)), to, from) => {
                 let any = none(Ipv4Addr::UNSPECIFIED.into());
@@ -323,7 +327,7 @@ impl Flow {
     }
 
     /// Checks a flow that has no fields.
-    fn whole(&self) -> Result<Fields, FlowError> {
+    fn whole(&self) -> Result<Fields, SetupError> {
         let what = if self.flow_tag.is_some() {
             "flow tag"
         } else if self.priority != 0 {
@@ -335,10 +339,19 @@ impl Flow {
         } else {
             return Ok(Fields::default());
         };
-        Err(FlowError::Whole { what })
+        Err(SetupError::FlowWhole { what })
     }
 }
 
+/// The error for a field of IP's header without an IP version.
+const fn no_family(field: &'static str) -> SetupError {
+    SetupError::FlowIncomplete { field, needs: "IP version: give it an address, or a prefix of 0 bits" }
+}
+
+/// What a port needs.
+const TRANSPORT: &str = "transport: begin with Flow::tcp or Flow::udp";
+/// The largest flow tag: CQEs have 24 bits for it (rdma-core `providers/mlx5/cq.c`, `mlx5_cq_read_flow_tag`).
+const FLOW_TAG: u64 = 0x00ff_ffff;
 /// The bits of a VLAN's identifier (IEEE 802.1Q, 9.6).
 const VLAN_ID: u16 = 0x0fff;
 /// EtherTypes of IP (IEEE 802 numbers).
@@ -390,29 +403,35 @@ mod tests {
     fn contradictions_are_refused() {
         let v6 = Ipv6Addr::LOCALHOST;
         let expected = [
-            (Flow::ip(GROUP).source(v6), FlowError::Families),
-            (Flow::ip(v6).source(GROUP), FlowError::Families),
-            (Flow::ip(Masked::new(GROUP.into(), v6.into())), FlowError::Families),
-            (Flow::any().protocol(1), FlowError::NoFamily { field: "protocol" }),
-            (Flow::mac([2; 6]).traffic_class(1), FlowError::NoFamily { field: "traffic class" }),
+            (Flow::ip(GROUP).source(v6), SetupError::FlowFamilies),
+            (Flow::ip(v6).source(GROUP), SetupError::FlowFamilies),
+            (Flow::ip(Masked::new(GROUP.into(), v6.into())), SetupError::FlowFamilies),
+            (Flow::any().protocol(1), no_family("IP protocol")),
+            (Flow::mac([2; 6]).traffic_class(1), no_family("traffic class")),
             (
                 Flow::ip(GROUP).ether_type(0x86dd),
-                FlowError::EtherType { value: 0x86dd, mask: 0xffff, expected: 0x0800 },
+                SetupError::FlowContradiction { field: "EtherType", value: 0x86dd, mask: 0xffff, expected: 0x0800 },
             ),
             (
                 Flow::ip(v6).ether_type(Masked::new(0x86dd, 0xff00)),
-                FlowError::EtherType { value: 0x8600, mask: 0xff00, expected: 0x86dd },
+                SetupError::FlowContradiction { field: "EtherType", value: 0x8600, mask: 0xff00, expected: 0x86dd },
             ),
-            (Flow::udp(GROUP, 1).protocol(6), FlowError::Protocol { value: 6, expected: 17 }),
-            (Flow::ip(GROUP).destination_port(1), FlowError::NoPorts),
-            (Flow::any().vlan(4096), FlowError::Vlan { id: 4096 }),
-            (Flow::any().flow_tag(1 << 24), FlowError::FlowTag { tag: 1 << 24 }),
-            (Flow::all_default().flow_tag(1), FlowError::Whole { what: "flow tag" }),
-            (Flow::multicast_default().priority(1), FlowError::Whole { what: "priority" }),
-            (Flow::all_default().drop_frames(), FlowError::Whole { what: "further action" }),
-            (Flow::sniffer().dont_trap(), FlowError::Whole { what: "further action" }),
-            (Flow::sniffer().vlan(1), FlowError::Whole { what: "field" }),
-            (Flow::all_default().destination(GROUP), FlowError::Whole { what: "field" }),
+            (
+                Flow::udp(GROUP, 1).protocol(6),
+                SetupError::FlowContradiction { field: "IP protocol", value: 6, mask: 0xff, expected: 17 },
+            ),
+            (Flow::ip(GROUP).destination_port(1), SetupError::FlowIncomplete { field: "port", needs: TRANSPORT }),
+            (Flow::any().vlan(4096), SetupError::OutOfRange { what: "VLAN of a flow", value: 4096, min: 0, max: 4095 }),
+            (
+                Flow::any().flow_tag(1 << 24),
+                SetupError::OutOfRange { what: "flow tag", value: 1 << 24, min: 0, max: 0xff_ffff },
+            ),
+            (Flow::all_default().flow_tag(1), SetupError::FlowWhole { what: "flow tag" }),
+            (Flow::multicast_default().priority(1), SetupError::FlowWhole { what: "priority" }),
+            (Flow::all_default().drop_frames(), SetupError::FlowWhole { what: "further action" }),
+            (Flow::sniffer().dont_trap(), SetupError::FlowWhole { what: "further action" }),
+            (Flow::sniffer().vlan(1), SetupError::FlowWhole { what: "field" }),
+            (Flow::all_default().destination(GROUP), SetupError::FlowWhole { what: "field" }),
         ];
         for (flow, error) in expected {
             assert_eq!(flow.fields(), Err(error), "{flow:?}");

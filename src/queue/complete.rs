@@ -28,7 +28,7 @@ pub struct Received<B> {
 /// Why a completion is not the success of an outstanding request.
 ///
 /// `D` is what the caller gets back of the request: a send's [`Done`](crate::queue::Done), a receive's `wr_id`, or the
-/// buffer of a queue that owns buffers.
+/// buffer of a queue that owns buffers. It is `()` for frames, which complete no request each.
 // `repr`: a tag of its own. Without it the tag is that of `error`, which a cold function makes. Callers would test it
 // for a success again.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,4 +1,4 @@
-//! Errors of setup.
+//! Errors of calls of `verbs`.
 
 mod call;
 mod text;
@@ -8,12 +8,12 @@ pub(crate) use call::{failed, non_null, zero};
 
 use super::event::event;
 use crate::cq::setup::{ReceiverError, RoomError};
-use crate::flow::FlowError;
-use crate::queue::striding::StridesError;
+use crate::encoding::DecodeError;
+use crate::setup::SetupError;
 use crate::transport::InlineLayers;
 use crate::types::Qpn;
 
-/// Why setup failed. Each variant names what you asked for and, if there is one, the limit or what to do about it.
+/// Why a call of `verbs` failed. Each variant names what you asked for and, if there is one, the limit or what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {
@@ -89,8 +89,8 @@ pub enum Error {
         /// The headers that the device needs ([`inline_layers`](crate::verbs::Device::inline_layers)).
         needs: InlineLayers,
     },
-    /// The device has no striding receive queues with such strides.
-    Strides(StridesError),
+    /// The strides of a receive queue or a flow are invalid, or the device does not support them.
+    Setup(SetupError),
     /// A striding receive queue completes to a queue whose compressed completions do not say which strides they are of:
     /// make that queue with the format [`Strided`](crate::cq::compressed::Strided).
     NoStrides {
@@ -209,6 +209,23 @@ pub enum Error {
         /// The peer's value.
         remote: String,
     },
+    /// The stream of a [handshake](super::handshake) failed, ended, or reached its time limit: its own, or that of a
+    /// [`Deadline`](super::handshake::Deadline).
+    Stream {
+        /// The kind of the failure. `UnexpectedEof`: the peer closed the stream.
+        kind: std::io::ErrorKind,
+        /// The system's message.
+        why: String,
+    },
+    /// The peer of a [handshake](super::handshake) speaks another protocol.
+    OtherProtocol {
+        /// The first bytes it sent.
+        first: [u8; 8],
+    },
+    /// The message of a [handshake](super::handshake) is of another version, or invalid.
+    Decode(DecodeError),
+    /// The peer of a [handshake](super::handshake) reports that it failed to connect. The peer's own error says why.
+    PeerFailed,
     /// A received datagram does not tell how to answer it ([`Path::route_back`](super::Path::route_back)).
     NoWayBack {
         /// Why.
@@ -283,8 +300,6 @@ pub enum Error {
         /// The unsupported feature or operation.
         what: &'static str,
     },
-    /// The flow contradicts itself, or no rule can express it.
-    Flow(FlowError),
     /// A flow rule for an object that receives no frames: a queue pair of another transport, or without receives.
     NoFrames {
         /// The number of the queue pair.
@@ -307,6 +322,53 @@ pub enum Error {
         /// The rights of the registration.
         access: super::Access,
     },
+    /// The kernel was writing the clock's page at each read. Try again: the kernel writes it once in many seconds.
+    ClockUpdating {
+        /// How many times the page was read.
+        attempts: u32,
+    },
+    /// The device has no real time, or it is off.
+    NoRealTime,
+    /// Timestamps of the completion queue may be of either clock: it was made without a choice, or by other code, and
+    /// the device has both. Make it with [`free_running`](super::CqBuilder::free_running) or
+    /// [`real_time`](super::CqBuilder::real_time).
+    EitherClock,
+    /// The device's clock did not move while it was read.
+    ClockStopped {
+        /// Its value.
+        value: u64,
+    },
+    /// The TCP session to delegate is not established.
+    TcpState {
+        /// The state, of `enum tcp_state` (Linux `include/net/tcp_states.h`): 1 is "established".
+        state: u8,
+    },
+    /// The kernel still has data of the TCP session to send. The next segment is the kernel's.
+    TcpUnsent {
+        /// Bytes.
+        bytes: u32,
+    },
+    /// The socket has sent data of its own since [`DelegatedTcp::next`](super::ethernet::DelegatedTcp::next). The
+    /// delegated segment has the numbers of other bytes: close the session.
+    TcpMoved {
+        /// The segment's sequence number.
+        segment: u32,
+        /// The session's.
+        session: u32,
+    },
+    /// The kernel has taken a part of a segment's payload, because the socket's buffer is full (`SO_SNDBUF`). Close the
+    /// session.
+    TcpTaken {
+        /// Bytes taken.
+        taken: usize,
+        /// Bytes of the payload.
+        payload: usize,
+    },
+    /// The TCP session has timestamps, and the packet no room for them.
+    TcpOptions {
+        /// Bytes of the packet's options; 12 are needed.
+        bytes: usize,
+    },
     /// The registration to change has other pieces.
     InPieces,
     /// This crate cannot use the parts that libmlx5 handed out. Every call that makes or adopts a queue may return it.
@@ -322,10 +384,10 @@ impl core::error::Error for Error {
     fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
         match self {
             Self::Call(call) => Some(call),
-            Self::Flow(error) => Some(error),
             Self::Receivers { error, .. } => Some(error),
             Self::CqRoom { error, .. } => Some(error),
-            Self::Strides(error) => Some(error),
+            Self::Decode(error) => Some(error),
+            Self::Setup(error) => Some(error),
             _ => None,
         }
     }
@@ -343,9 +405,15 @@ impl Error {
     }
 }
 
-impl From<FlowError> for Error {
-    fn from(error: FlowError) -> Self {
-        Self::Flow(error)
+impl From<SetupError> for Error {
+    fn from(error: SetupError) -> Self {
+        Self::Setup(error)
+    }
+}
+
+impl From<DecodeError> for Error {
+    fn from(error: DecodeError) -> Self {
+        Self::Decode(error)
     }
 }
 

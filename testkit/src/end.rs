@@ -1,8 +1,9 @@
 //! One end of a connection: a queue pair and its completion queue.
 
+use blueflame::SetupError;
 use blueflame::cq::setup::CqParts;
 use blueflame::cq::{CompletionQueue, CqId};
-use blueflame::db::{ExclusiveRegister, Register, RegisterError, RegisterParts};
+use blueflame::db::{ExclusiveRegister, Register, RegisterParts};
 use blueflame::queue::recv::{RqParts, SrqParts};
 use blueflame::queue::send::SqParts;
 use blueflame::queue::{Owned, PostError, RecvQueue, SendQueue, SharedRecvQueue};
@@ -54,7 +55,7 @@ impl<T: Service> End<T> {
     /// An end with a register of its own, not connected yet.
     ///
     /// # Errors
-    /// [`Error::Device`] for a shape that the device does not support, [`Error::SendQueue`] and similar variants for
+    /// [`Error::Device`] for a shape that the device does not support, [`Error::Setup`] for
     /// one that this crate does not support; [`Error::SharedRegister`].
     pub fn new(device: &Device, shape: &Shape) -> Result<Self, Error> {
         if let RegisterOptions::SharedWith(_) = shape.register {
@@ -78,7 +79,7 @@ impl<T: Service, R: Register> End<T, R> {
     pub unsafe fn with_register(
         device: &Device,
         shape: &Shape,
-        register: impl FnOnce(&QpParts) -> Result<R, RegisterError>,
+        register: impl FnOnce(&QpParts) -> Result<R, SetupError>,
     ) -> Result<Self, Error> {
         let cq_parts = device.create_cq(CqOptions {
             cqe_bytes: shape.cqe_bytes,

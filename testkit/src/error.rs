@@ -1,9 +1,6 @@
 //! Why a pair, an end or a buffer could not be made.
 
-use blueflame::cq::CqError;
-use blueflame::db::RegisterError;
-use blueflame::queue::recv::RecvPartsError;
-use blueflame::queue::send::SqPartsError;
+use blueflame::SetupError;
 use blueflame::types::Qpn;
 use softhca::wire::fault::FaultConfigError;
 use softhca::wire::in_process::AddressTaken;
@@ -22,22 +19,13 @@ pub enum Error {
     /// Fault rates that add up to more than all packets.
     #[error(transparent)]
     Faults(#[from] FaultConfigError),
-    /// The doorbell register.
-    #[error("doorbell register: {0}")]
-    Register(#[from] RegisterError),
+    /// A queue or its doorbell register.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
     /// [`RegisterOptions::SharedWith`](softhca::embedded::RegisterOptions::SharedWith), for an end that is to own its
     /// register.
     #[error("this end has its own register, and cannot share another end's: use End::with_register")]
     SharedRegister,
-    /// The send queue.
-    #[error("send queue: {0}")]
-    SendQueue(#[from] SqPartsError),
-    /// The receive queue, own or shared.
-    #[error("receive queue: {0}")]
-    RecvQueue(#[from] RecvPartsError),
-    /// The completion queue.
-    #[error("completion queue: {0}")]
-    CompletionQueue(#[from] CqError),
     /// The completion queue is that of another end: they were exchanged.
     #[error("the completion queue belongs to another end")]
     MixedUp,

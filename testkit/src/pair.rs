@@ -167,7 +167,7 @@ impl<T: Service> PairBuilder<T> {
     /// The pair.
     ///
     /// # Errors
-    /// [`Error::Device`] for a shape that the device does not support; [`Error::SendQueue`] and similar variants for
+    /// [`Error::Device`] for a shape that the device does not support; [`Error::Setup`] for
     /// one that this crate does not support; [`Error::Faults`]; [`Error::Thread`].
     pub fn connect(self) -> Result<Pair<T>, Error> {
         let network = Network::new();

@@ -4,9 +4,10 @@
 
 use std::ptr::NonNull;
 
+use blueflame::SetupError;
 use blueflame::cq::mode::{Conservative, NoOverrun, OncePerCall, PollMode, Prefetch, Publish, Standard};
 use blueflame::cq::setup::CqParts;
-use blueflame::cq::{CompletionQueue, CqError, Notify, Side};
+use blueflame::cq::{CompletionQueue, Notify, Side};
 use blueflame::types::CqCi;
 
 use crate::device::{Device, POISON, nth, put32};
@@ -71,14 +72,16 @@ fn the_largest_queue_has_2_to_the_23_entries() {
     // SAFETY: refused before anything is touched, or, the valid one, with a buffer of its size; nothing is polled.
     let build = |parts| unsafe { CompletionQueue::from_parts(parts) }.map(|cq| cq.capacity());
     for bad in [0, 3, 1 << 24, u32::MAX] {
-        assert_eq!(build(CqParts { cqe_cnt: bad, ..parts }), Err(CqError::CqeCount(bad)));
+        let what = "CQEs of a completion queue";
+        let refused = SetupError::NotPowerOfTwo { what, value: bad.into(), min: 1, max: 1 << 23 };
+        assert_eq!(build(CqParts { cqe_cnt: bad, ..parts }), Err(refused));
     }
     // Half a gigabyte; the operating system gives only touched pages, of which there are none.
     let layout = std::alloc::Layout::from_size_align(64 << 23, 64).unwrap();
     // SAFETY: not of size 0.
     let buf = NonNull::new(unsafe { std::alloc::alloc_zeroed(layout) }).expect("address space");
     let last = (1 << 23) - 1;
-    let zeros = Err(CqError::Cqe { slot: last, opcode: 0 });
+    let zeros = Err(SetupError::WrittenCqe { slot: last, opcode: 0 });
     assert_eq!(build(CqParts { buf, cqe_cnt: 1 << 23, ..parts }), zeros, "of the largest size");
     // SAFETY: allocated with this layout, and the queue is gone.
     unsafe { std::alloc::dealloc(buf.as_ptr(), layout) };
@@ -86,19 +89,24 @@ fn the_largest_queue_has_2_to_the_23_entries() {
 
 #[test]
 fn parts_that_cannot_be_are_refused() {
+    const RING: &str = "ring of a completion queue";
     let mut device = Device::new(4, 64, 0);
     let parts = device.parts();
     // SAFETY: refused before anything is touched.
     let build = |parts| unsafe { CompletionQueue::from_parts(parts) }.err();
     // SAFETY: within the buffers.
     let (buf, dbrec, uar) = unsafe { (parts.buf.add(8), parts.dbrec.add(1), parts.cq_uar.add(4)) };
-    assert_eq!(build(CqParts { cqe_size: 32, ..parts }), Some(CqError::CqeSize(32)));
-    assert_eq!(build(CqParts { buf, ..parts }), Some(CqError::BufferAlignment(buf.addr().get())));
-    assert_eq!(build(CqParts { dbrec, ..parts }), Some(CqError::RecordAlignment(dbrec.addr().get())));
-    assert_eq!(build(CqParts { cq_uar: uar, ..parts }), Some(CqError::UarAlignment(uar.addr().get())));
+    let size = SetupError::NotPowerOfTwo { what: "bytes of a CQE", value: 32, min: 64, max: 128 };
+    assert_eq!(build(CqParts { cqe_size: 32, ..parts }), Some(size));
+    let misaligned = |what, address, alignment| Some(SetupError::Misaligned { what, address, alignment });
+    assert_eq!(build(CqParts { buf, ..parts }), misaligned(RING, buf.addr().get(), 64));
+    let record = "doorbell record of a completion queue";
+    assert_eq!(build(CqParts { dbrec, ..parts }), misaligned(record, dbrec.addr().get(), 8));
+    assert_eq!(build(CqParts { cq_uar: uar, ..parts }), misaligned("UAR page", uar.addr().get(), 8));
     // SAFETY: within the buffer. A 128-byte CQE must be aligned to its size.
     let half = unsafe { parts.buf.add(64) };
-    assert_eq!(build(CqParts { buf: half, cqe_size: 128, ..parts }), Some(CqError::BufferAlignment(half.addr().get())));
+    let refused = misaligned(RING, half.addr().get(), 128);
+    assert_eq!(build(CqParts { buf: half, cqe_size: 128, ..parts }), refused);
 }
 
 #[test]
@@ -198,7 +206,7 @@ fn an_error_of_the_closure_consumes_what_it_was_given() {
 }
 
 /// The queue over this ring, each of whose CQEs has an `op_own` and a queue pair `qpn`.
-fn adopted(ci: u32, cqes: &[(u8, u32)]) -> Result<u32, CqError> {
+fn adopted(ci: u32, cqes: &[(u8, u32)]) -> Result<u32, SetupError> {
     let mut device = Device::new(cqes.len() as u32, 64, ci);
     for (slot, &(op_own, qpn)) in cqes.iter().enumerate() {
         let cqe = device.cqe(slot as u32);
@@ -213,7 +221,7 @@ fn adopted(ci: u32, cqes: &[(u8, u32)]) -> Result<u32, CqError> {
 #[test]
 fn a_ring_that_was_never_initialised_is_refused() {
     const INVALID: (u8, u32) = (0xf0, 0);
-    let refused = |slot, opcode| Err(CqError::Cqe { slot, opcode });
+    let refused = |slot, opcode| Err(SetupError::WrittenCqe { slot, opcode });
     for ci in [0, 1, 4, 6, 0x00ff_fffc] {
         assert_eq!(adopted(ci, &[(0, 0); 4]), refused((ci + 3) % 4, 0), "zeros, at {ci}");
         assert_eq!(adopted(ci, &[INVALID; 4]), Ok(0));

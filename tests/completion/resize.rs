@@ -3,9 +3,10 @@
 //!
 //! Rings in memory belong here, libmlx5's resizing in `tests/differential/resize.rs`.
 
+use blueflame::SetupError;
+use blueflame::cq::CompletionQueue;
 use blueflame::cq::mode::{OncePerCall, PollMode, Prefetch, Standard};
 use blueflame::cq::setup::mark_unwritten;
-use blueflame::cq::{CompletionQueue, CqError, ResizeError};
 
 use crate::device::{Device, nth};
 
@@ -23,7 +24,7 @@ fn fresh(old: &Device, cqe_cnt: u32) -> Device {
     fresh
 }
 
-fn carry<M: PollMode<Compression = ()>>(queue: &mut CompletionQueue<M>, to: &mut Device) -> Result<u32, ResizeError> {
+fn carry<M: PollMode<Compression = ()>>(queue: &mut CompletionQueue<M>, to: &mut Device) -> Result<u32, SetupError> {
     // SAFETY: the ring lives as long as the queue is used; the test's device writes there from now on.
     unsafe { queue.carry_over(to.parts().buf, to.cqe_cnt) }
 }
@@ -111,7 +112,7 @@ fn a_device_that_does_not_do_its_part_is_told() {
         let mut queue = device.queue::<Standard>();
         (0..waiting).for_each(|n| nth(&mut device, n));
         let mut other = fresh(&device, 8);
-        assert_eq!(carry(&mut queue, &mut other), Err(ResizeError::NotEnded { carried: waiting }));
+        assert_eq!(carry(&mut queue, &mut other), Err(SetupError::RingNotEnded { carried: waiting }));
         assert_eq!(drain(&mut queue), (0..waiting).collect::<Vec<_>>());
         assert_eq!(drain(&mut queue), []);
     }
@@ -120,14 +121,14 @@ fn a_device_that_does_not_do_its_part_is_told() {
     let mut queue = device.queue::<Standard>();
     (0..4).for_each(|n| nth(&mut device, n));
     let mut other = fresh(&device, 8);
-    assert_eq!(carry(&mut queue, &mut other), Err(ResizeError::NotEnded { carried: 4 }));
+    assert_eq!(carry(&mut queue, &mut other), Err(SetupError::RingNotEnded { carried: 4 }));
 
     let mut device = Device::new(8, 64, 0);
     let mut queue = device.queue::<Standard>();
     (0..5).for_each(|n| nth(&mut device, n));
     device.complete(RESIZE, |_| ());
     let mut other = fresh(&device, 4);
-    assert_eq!(carry(&mut queue, &mut other), Err(ResizeError::TooMany { carried: 4 }));
+    assert_eq!(carry(&mut queue, &mut other), Err(SetupError::RingTooSmall { carried: 4 }));
     assert_eq!(queue.poll_with(100, |_| ()), 4);
 }
 
@@ -141,11 +142,13 @@ fn a_ring_that_cannot_be_is_refused_before_anything_happens() {
     for count in [0, 3, 1 << 24] {
         // SAFETY: a number of CQEs that is refused before the ring is used.
         let refused = unsafe { queue.carry_over(buf, count) };
-        assert_eq!(refused, Err(ResizeError::Ring(CqError::CqeCount(count))));
+        let (what, value) = ("CQEs of a completion queue", count.into());
+        assert_eq!(refused, Err(SetupError::NotPowerOfTwo { what, value, min: 1, max: 1 << 23 }));
     }
     assert_eq!(queue.check_ring(buf, 1 << 23), Ok(()), "the largest");
     // SAFETY: as above, and inside.
     let refused = unsafe { queue.carry_over(buf.add(64), 4) };
-    assert_eq!(refused, Err(ResizeError::Ring(CqError::BufferAlignment(buf.addr().get() + 64))));
+    let (what, address) = ("ring of a completion queue", buf.addr().get() + 64);
+    assert_eq!(refused, Err(SetupError::Misaligned { what, address, alignment: 128 }));
     assert_eq!((queue.capacity(), drain(&mut queue)), (8, vec![1]));
 }

@@ -12,8 +12,9 @@ use blueflame::cq::cqe::ClockInfo;
 use blueflame::cq::{Cqe, CqeOpcode};
 use blueflame::transport::{self, InlineNone};
 use blueflame::verbs::Device;
+use blueflame::verbs::Error;
 use blueflame::verbs::adopt::adopt_qp;
-use blueflame::verbs::device::{Clock, ClockError};
+use blueflame::verbs::device::Clock;
 use blueflame_testkit::request::{Data, Wr};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
@@ -434,7 +435,7 @@ fn the_clock_page_is_read_alike() {
     let seen =
         wait("the page unfinished", || Some(in_the_middle()).filter(|(ours, theirs)| ours.is_err() && theirs.is_err()));
     let (ours, theirs) = seen.expect("nobody finishes it");
-    assert!(matches!(ours, Err(ClockError::Updating { .. })), "{ours:?}");
+    assert!(matches!(ours, Err(Error::ClockUpdating { .. })), "{ours:?}");
     assert_eq!(theirs, Err(libc::EBUSY));
     page.word(0).fetch_add(1, Ordering::SeqCst);
     assert!(clock.info().is_ok() && by_libmlx5(&device).is_ok());

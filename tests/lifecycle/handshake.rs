@@ -9,7 +9,7 @@ use std::thread;
 use blueflame::encoding::DecodeError;
 use blueflame::types::WrId;
 use blueflame::verbs::device::{LinkLayer, Mtu};
-use blueflame::verbs::handshake::{HandshakeError, MAX_DATA, Peer};
+use blueflame::verbs::handshake::{MAX_DATA, Peer};
 use blueflame::verbs::{Device, Error, Path, QpState};
 use blueflame::{Remote, transport, wqe};
 
@@ -20,7 +20,7 @@ fn usual_path(device: &Device) -> Path {
 }
 
 /// Both ends connect at the same time, each with its own path.
-fn connect_over(a: &mut End, at: &Path, b: &mut End, bt: &Path) -> [Result<Peer, HandshakeError>; 2] {
+fn connect_over(a: &mut End, at: &Path, b: &mut End, bt: &Path) -> [Result<Peer, Error>; 2] {
     let (mut left, mut right) = UnixStream::pair().expect("a pair of sockets");
     let (remote_a, remote_b) = (a.buffer.remote().to_bytes(), b.buffer.remote().to_bytes());
     thread::scope(|scope| {
@@ -105,7 +105,7 @@ fn queue_pairs_of_two_transports_do_not_connect() {
         [rc.pair.connect_over(&mut left, &path, &[]), other.join().expect("no panic")]
     });
     for (result, here, there) in [(at_rc, "RC", "UC"), (at_uc, "UC", "RC")] {
-        let Err(HandshakeError::Setup(error)) = result else { panic!("{result:?}") };
+        let Err(error) = result else { panic!("{result:?}") };
         assert_eq!(error, Error::Mismatch { what: "transports", local: here.into(), remote: there.into() });
     }
     assert_eq!(rc.pair.qp.state(), Ok(QpState::Init));
@@ -119,13 +119,13 @@ fn a_side_that_cannot_connect_tells_the_other() {
     let bad = Path { retry_cnt: 9, ..path.clone() };
     let (mut a, mut b) = (End::<transport::Rc>::new(&device, &pd), End::<transport::Rc>::new(&device, &pd));
     let [good, wrong] = connect_over(&mut a, &path, &mut b, &bad);
-    assert!(matches!(wrong, Err(HandshakeError::Setup(Error::OutOfRange { what: "retry count", .. }))), "{wrong:?}");
-    assert!(matches!(good, Err(HandshakeError::PeerFailed)), "{good:?}");
+    assert!(matches!(wrong, Err(Error::OutOfRange { what: "retry count", .. })), "{wrong:?}");
+    assert!(matches!(good, Err(Error::PeerFailed)), "{good:?}");
     // Found when the two know each other: a queue that another library has reset meanwhile.
     let (mut a, mut b) = connected::<transport::Rc>(&device, &pd);
     let [wrong, also] = connect_over(&mut a, &path, &mut b, &path);
     for result in [wrong, also] {
-        assert!(matches!(result, Err(HandshakeError::Setup(Error::WrongState { .. }) | HandshakeError::PeerFailed)));
+        assert!(matches!(result, Err(Error::WrongState { .. } | Error::PeerFailed)));
     }
 }
 
@@ -141,7 +141,7 @@ fn a_peer_that_was_not_understood_is_told() {
     right.write_all(&message).expect("room");
     let error = a.pair.connect_over(&mut left, &usual_path(&device), &[]).expect_err("not understood");
     let decode = DecodeError::Version { what: "endpoint", is: 0, known: 1 };
-    assert!(matches!(error, HandshakeError::Decode(is) if is == decode), "{error}");
+    assert!(matches!(error, Error::Decode(is) if is == decode), "{error}");
     let mut answer = [0; 256 + 16];
     right.read_exact(&mut answer).expect("a message, and that it failed");
     assert_eq!((&answer[256..265], answer[256 + 12]), (&b"blueflam\x01"[..], 1));
@@ -158,8 +158,8 @@ fn more_user_data_than_fits_fails_on_both_sides() {
         let other = scope.spawn(|| b.pair.connect_over(&mut right, &path, &[]));
         [a.pair.connect_over(&mut left, &path, &[0; MAX_DATA + 1]), other.join().expect("no panic")]
     });
-    assert!(matches!(long, Err(HandshakeError::DataTooLong { len: 209 })), "{long:?}");
-    assert!(matches!(other, Err(HandshakeError::PeerFailed)), "{other:?}");
+    assert!(matches!(long, Err(Error::OutOfRange { value: 209, max: 208, .. })), "{long:?}");
+    assert!(matches!(other, Err(Error::PeerFailed)), "{other:?}");
 }
 
 #[test]

@@ -3,9 +3,10 @@
 //! The choice of a routine belongs here, requests by each routine in `copies.rs`.
 use std::cell::Cell;
 
-use blueflame::arch::copy::{CopyRoutine, CopyUnavailable};
-use blueflame::queue::send::{Probe, ProbeError};
-use blueflame::types::{Wqebbs, WrId};
+use blueflame::SetupError;
+use blueflame::arch::copy::CopyRoutine;
+use blueflame::queue::send::Probe;
+use blueflame::types::WrId;
 use blueflame::{transport, wqe};
 use blueflame_testkit::{ConnectOptions, Device, End, RegisterOptions, Shape};
 
@@ -25,7 +26,7 @@ fn queue(wqebbs: u32, shape: Shape) -> (Device, End<transport::Rc>) {
     (hca, end)
 }
 
-fn probe(hca: &Device, end: &mut End<transport::Rc>) -> Result<Probe, ProbeError> {
+fn probe(hca: &Device, end: &mut End<transport::Rc>) -> Result<Probe, SetupError> {
     let time = Cell::new(0);
     // The first slices seem faster: a median does not see them.
     let clock = || time.replace(time.get() + if time.get() < 630 { 63 } else { 630 });
@@ -72,16 +73,19 @@ fn a_completion_queue_bounds_the_slices() {
 #[test]
 fn what_cannot_be_measured_is_said_and_nothing_posted() {
     let (hca, mut end) = queue(1, Shape::SMALL);
-    assert_eq!(probe(&hca, &mut end), Err(ProbeError::TooSmall { ring: Wqebbs(1), cqes: 16 }));
+    let what = "WQEBBs of a send ring to probe";
+    assert_eq!(probe(&hca, &mut end), Err(SetupError::OutOfRange { what, value: 1, min: 2, max: 1 << 15 }));
     let (hca, mut end) = queue(8, Shape { register: RegisterOptions::OwnWithoutBlueFlame, ..Shape::SMALL });
-    assert_eq!(probe(&hca, &mut end), Err(ProbeError::NoBlueFlame));
+    let what = "bytes of a BlueFlame half to probe";
+    assert_eq!(probe(&hca, &mut end), Err(SetupError::OutOfRange { what, value: 0, min: 64, max: 2048 }));
     let (hca, mut end) = queue(8, Shape::SMALL);
     let lacking = CopyRoutine::ALL.into_iter().find(|routine| routine.check().is_err()).expect("another CPU's");
     let refused = end.sq.probe(&mut end.cq, [CopyRoutine::Words, lacking], || 0, || true);
-    assert!(matches!(refused, Err(ProbeError::Unavailable(CopyUnavailable { routine, .. })) if routine == lacking));
+    assert!(matches!(refused, Err(SetupError::CopyUnavailable { routine, .. }) if routine == lacking.name()));
     assert_eq!(end.sq.pi().0, 0);
     end.sq.post(&wqe::nop().signaled(WrId(0))).expect("space");
-    assert_eq!(probe(&hca, &mut end), Err(ProbeError::Outstanding));
+    let (what, outstanding) = ("send queue to probe", 1);
+    assert_eq!(probe(&hca, &mut end), Err(SetupError::Outstanding { what, outstanding }));
     assert_eq!(end.sq.pi().0, 1);
 }
 
@@ -93,7 +97,8 @@ fn a_device_that_does_not_answer_ends_it() {
         waited += 1;
         waited < 3
     };
-    assert_eq!(end.sq.probe(&mut end.cq, routines(), || 0, wait), Err(ProbeError::NoCompletion));
+    let timeout = SetupError::ProbeTimeout { outstanding: 8 };
+    assert_eq!(end.sq.probe(&mut end.cq, routines(), || 0, wait), Err(timeout));
     // Outstanding requests still complete.
     hca.run_until_idle().expect("an end");
     while let Some(cqe) = end.cq.poll() {
@@ -116,5 +121,6 @@ fn completions_of_another_queue_end_it() {
     other.sq.post(&wqe::nop().signaled(WrId(8))).expect("space");
     other_hca.run_until_idle().expect("an end");
     let probe = end.sq.probe(&mut other.cq, routines(), || 0, || true);
-    assert!(matches!(probe, Err(ProbeError::Retire(_))), "{probe:?}");
+    let foreign = matches!(probe, Err(SetupError::ProbeCompletion { opcode: 0, syndrome: None, wqe_counter: 8, .. }));
+    assert!(foreign, "{probe:?}");
 }

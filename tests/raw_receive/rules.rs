@@ -4,7 +4,8 @@
 
 use std::net::Ipv4Addr;
 
-use blueflame::flow::{Flow, FlowError, Masked};
+use blueflame::SetupError;
+use blueflame::flow::{Flow, Masked};
 use blueflame::transport::{RawPacket, Rc};
 use blueflame::verbs::ethernet::{FlowCounts, FrameReceiver, RuleOptions};
 use blueflame::verbs::{CallError, Error};
@@ -192,7 +193,7 @@ fn refusals_say_what_to_do() {
     let hint = CallError { call: "ibv_create_flow", errno: libc::EOPNOTSUPP }.hint().expect("a hint");
     assert!(hint.contains("sniffers"), "{hint}");
     let error = receiver.steer(&Flow::any().vlan(4096)).expect_err("12 bits");
-    assert_eq!(error, Error::Flow(FlowError::Vlan { id: 4096 }));
+    assert_eq!(error, Error::Setup(SetupError::OutOfRange { what: "VLAN of a flow", value: 4096, min: 0, max: 4095 }));
     let error = receiver.steer(&Flow::any().priority(16)).expect_err("four bits");
     assert!(matches!(error, Error::OutOfRange { value: 16, max: 15, .. }), "{error}");
 }
@@ -236,7 +237,7 @@ fn counters_count_the_frames_of_their_rules() {
     drop(rest);
 
     let error = lab.receivers[0].steer_with(&Flow::all_default(), &options).expect_err("Linux would count nothing");
-    assert_eq!(error, Error::Flow(FlowError::Whole { what: "counter" }));
+    assert_eq!(error, Error::Setup(SetupError::FlowWhole { what: "counter" }));
     let foreign = device().flow_counters().expect("counters");
     let error = lab.receivers[0].steer_with(&Flow::any(), &RuleOptions::default().counters(&foreign));
     assert!(matches!(error, Err(Error::ForeignDevice { part: "flow counters", .. })), "{error:?}");

@@ -2,9 +2,10 @@
 //!
 //! Own queues belong here, shared ones in `shared.rs`.
 
+use blueflame::SetupError;
 use blueflame::Sge;
 use blueflame::cq::CqId;
-use blueflame::queue::recv::{RecvPartsError, RqParts};
+use blueflame::queue::recv::RqParts;
 use blueflame::queue::{RecvError, RecvQueue, RetireError};
 use blueflame::transport::{PlainRecv, SignedRecv};
 use blueflame::types::{Qpn, WrId};
@@ -246,18 +247,33 @@ fn parts_that_cannot_be_are_refused() {
     let build = |parts| unsafe { RecvQueue::<PlainRecv>::from_parts(parts) }.err();
     // SAFETY: as above.
     let signed = unsafe { RecvQueue::<SignedRecv>::from_parts(RqParts { stride: 16, ..parts }) };
-    assert_eq!(signed.err(), Some(RecvPartsError::Stride(16)), "no room for an entry");
+    let stride_of = |stride: u32, min| SetupError::NotPowerOfTwo {
+        what: "bytes of a WQE of a receive queue",
+        value: stride.into(),
+        min,
+        max: 4096,
+    };
+    assert_eq!(signed.err(), Some(stride_of(16, 32)), "no room for an entry");
     for wqe_cnt in [3, 65536] {
-        assert_eq!(build(RqParts { wqe_cnt, ..parts }), Some(RecvPartsError::WqeCount(wqe_cnt)));
+        let (what, value) = ("WQEs of a receive queue", wqe_cnt.into());
+        let refused = SetupError::NotPowerOfTwo { what, value, min: 1, max: 1 << 15 };
+        assert_eq!(build(RqParts { wqe_cnt, ..parts }), Some(refused));
     }
     for stride in [0, 8, 48, 8192] {
-        assert_eq!(build(RqParts { stride, ..parts }), Some(RecvPartsError::Stride(stride)));
+        assert_eq!(build(RqParts { stride, ..parts }), Some(stride_of(stride, 16)));
     }
+    let misaligned = |what, address, alignment| SetupError::Misaligned { what, address, alignment };
     // SAFETY: within the buffers.
     let (buf, dbrec, shadow) = unsafe { (parts.buf.add(8), parts.dbrec.byte_add(2), parts.shadow.byte_add(1)) };
-    assert_eq!(build(RqParts { buf, ..parts }), Some(RecvPartsError::BufferAlignment(buf.addr().get())));
-    assert_eq!(build(RqParts { dbrec, ..parts }), Some(RecvPartsError::RecordAlignment(dbrec.addr().get())));
-    assert_eq!(build(RqParts { shadow, ..parts }), Some(RecvPartsError::ShadowAlignment(shadow.addr().get())));
+    assert_eq!(build(RqParts { buf, ..parts }), Some(misaligned("ring of a receive queue", buf.addr().get(), 16)));
+    assert_eq!(
+        build(RqParts { dbrec, ..parts }),
+        Some(misaligned("doorbell record of a receive queue", dbrec.addr().get(), 4))
+    );
+    assert_eq!(
+        build(RqParts { shadow, ..parts }),
+        Some(misaligned("private memory of a receive queue", shadow.addr().get(), 8))
+    );
 }
 
 /// Of a queue pair whose receives come from a shared queue.

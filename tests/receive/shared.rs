@@ -2,7 +2,8 @@
 //!
 //! Shared queues belong here, own ones in `own.rs`.
 
-use blueflame::queue::recv::{RecvPartsError, SrqParts, SrqRecord};
+use blueflame::SetupError;
+use blueflame::queue::recv::{SrqParts, SrqRecord};
 use blueflame::queue::{RecvError, RetireError, SharedRecvQueue};
 use blueflame::types::{Srqn, WrId};
 use proptest::prelude::*;
@@ -142,32 +143,38 @@ fn a_dropped_batch_leaves_the_shared_queue_as_it_was() {
 fn parts_and_free_lists_that_cannot_be_are_refused() {
     // SAFETY: the memory outlives the call, and nobody else uses it.
     let build = |parts| unsafe { SharedRecvQueue::from_parts(parts) };
+    let broken_at = |index| Some(SetupError::FreeList { index });
     let broken = |from: u16, to: u16| {
         let mut memory = srq_memory(8, 32);
         link(&mut memory, from, to);
         build(srq_parts(&mut memory, 0, 7)).err()
     };
-    assert_eq!(broken(3, 8), Some(RecvPartsError::FreeList(8)), "out of the ring");
-    assert_eq!(broken(3, 0xffff), Some(RecvPartsError::FreeList(0xffff)));
-    assert_eq!(broken(6, 2), Some(RecvPartsError::FreeList(2)), "a loop");
-    assert_eq!(broken(3, 3), Some(RecvPartsError::FreeList(3)), "a loop of one");
+    assert_eq!(broken(3, 8), broken_at(8), "out of the ring");
+    assert_eq!(broken(3, 0xffff), broken_at(0xffff));
+    assert_eq!(broken(6, 2), broken_at(2), "a loop");
+    assert_eq!(broken(3, 3), broken_at(3), "a loop of one");
     let mut memory = srq_memory(8, 32);
-    assert_eq!(build(srq_parts(&mut memory, 0, 9)).err(), Some(RecvPartsError::FreeList(7)));
+    assert_eq!(build(srq_parts(&mut memory, 0, 9)).err(), broken_at(7));
     for outside in [8, 9] {
         let list = build(srq_parts(&mut memory, outside, outside)).err();
-        assert_eq!(list, Some(RecvPartsError::FreeList(outside)));
+        assert_eq!(list, broken_at(outside));
     }
-    assert_eq!(build(srq_parts(&mut memory, 70000, 7)).err(), Some(RecvPartsError::FreeList(70000)));
+    assert_eq!(build(srq_parts(&mut memory, 70000, 7)).err(), broken_at(70000));
     let parts = srq_parts(&mut memory, 0, 7);
-    assert_eq!(build(SrqParts { wqe_cnt: 1, ..parts }).err(), Some(RecvPartsError::WqeCount(1)));
-    assert_eq!(build(SrqParts { stride: 16, ..parts }).err(), Some(RecvPartsError::Stride(16)));
+    let (what, max) = ("WQEs of a shared receive queue", 1 << 15);
+    let error = SetupError::OutOfRange { what, value: 1, min: 2, max };
+    assert_eq!(build(SrqParts { wqe_cnt: 1, ..parts }).err(), Some(error));
+    let what = "bytes of a WQE of a receive queue";
+    let error = SetupError::NotPowerOfTwo { what, value: 16, min: 32, max: 4096 };
+    assert_eq!(build(SrqParts { stride: 16, ..parts }).err(), Some(error));
+    let misaligned = |what, address, alignment| SetupError::Misaligned { what, address, alignment };
     // SAFETY: within the buffers.
     let (buf, dbrec, shadow) = unsafe { (parts.buf.add(8), parts.dbrec.byte_add(2), parts.shadow.byte_add(1)) };
-    let error = RecvPartsError::BufferAlignment(buf.addr().get());
+    let error = misaligned("ring of a receive queue", buf.addr().get(), 16);
     assert_eq!(build(SrqParts { buf, ..parts }).err(), Some(error));
-    let error = RecvPartsError::RecordAlignment(dbrec.addr().get());
+    let error = misaligned("doorbell record of a receive queue", dbrec.addr().get(), 4);
     assert_eq!(build(SrqParts { dbrec, ..parts }).err(), Some(error));
-    let error = RecvPartsError::ShadowAlignment(shadow.addr().get());
+    let error = misaligned("private memory of a receive queue", shadow.addr().get(), align_of::<SrqRecord>());
     assert_eq!(build(SrqParts { shadow, ..parts }).err(), Some(error));
     // A list that begins in the middle is as good as any.
     let queue = build(srq_parts(&mut memory, 5, 7)).unwrap();

@@ -59,6 +59,7 @@ macro_rules! unchanged {
 unchanged! {
     "../../src/cq/mod.rs" cq
     "../../src/sealed.rs" sealed
+    "../../src/setup.rs" setup
     "../../src/tagged.rs" tagged
     "../../src/transport.rs" transport
     "../../src/types.rs" types

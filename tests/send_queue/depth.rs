@@ -1,7 +1,7 @@
 //! The WQEBBs that may be outstanding at a time: fewer than the ring's, none, and again from the start.
 //!
 //! Depths belong here, wraps of the ring in `properties.rs`.
-use blueflame::queue::send::DepthError;
+use blueflame::SetupError;
 use blueflame::queue::{Done, PostError, RetireError, SendQueue};
 use blueflame::types::{SqPi, Wqebbs, WrId};
 use blueflame::{transport, wqe};
@@ -65,12 +65,14 @@ fn longer_requests_take_as_many_of_the_depth_as_they_have_wqebbs() {
 fn depths_that_cannot_be_are_named() {
     let rig = Rig::new(Setup { wqebbs: 8, ..Setup::default() });
     let mut sq = rig.queue::<transport::Rc>();
-    let error = DepthError::LargerThanRing { depth: Wqebbs(9), ring: Wqebbs(8) };
+    let what = "depth in WQEBBs, limited by the ring";
+    let error = SetupError::OutOfRange { what, value: 9, min: 0, max: 8 };
     assert_eq!(sq.set_depth(Wqebbs(9)), Err(error));
     for _ in 0..3 {
         sq.post(&wqe::nop()).expect("room");
     }
-    let error = DepthError::Outstanding { depth: Wqebbs(2), outstanding: Wqebbs(3) };
+    let what = "depth in WQEBBs, limited by those outstanding";
+    let error = SetupError::OutOfRange { what, value: 2, min: 3, max: 8 };
     assert_eq!(sq.set_depth(Wqebbs(2)), Err(error));
     assert_eq!((sq.depth(), sq.free()), (Wqebbs(8), Wqebbs(5)), "as it was");
     sq.set_depth(Wqebbs(3)).expect("as much as is outstanding");

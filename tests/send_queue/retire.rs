@@ -3,8 +3,9 @@
 //! Hand-written completions belong here, those of a device in `tests/loopback/retire.rs`.
 use std::error::Error;
 
+use blueflame::SetupError;
 use blueflame::db::ExclusiveRegister;
-use blueflame::queue::send::{SqPartsError, WqeRecord};
+use blueflame::queue::send::WqeRecord;
 use blueflame::queue::{Done, PostError, RetireError, SendQueue};
 use blueflame::transport;
 use blueflame::types::{Wqebbs, WrId};
@@ -86,20 +87,24 @@ fn impossible_parts_are_named() {
     for wqebbs in [0, 3, 1 << 16, u32::MAX] {
         let mut parts = rig.parts();
         parts.wqebbs = wqebbs;
-        assert_eq!(make(parts), Some(SqPartsError::RingSize { wqebbs }));
+        let what = "WQEBBs of a send ring";
+        let (value, min, max) = (wqebbs.into(), 1, 1 << 15);
+        assert_eq!(make(parts), Some(SetupError::NotPowerOfTwo { what, value, min, max }));
     }
     let mut parts = rig.parts();
     parts.ring = parts.ring.map_addr(|address| address | 8);
     let address = parts.ring.addr().get();
-    assert_eq!(make(parts), Some(SqPartsError::Alignment { part: "send ring", address, alignment: 64 }));
+    assert_eq!(make(parts), Some(SetupError::Misaligned { what: "send ring", address, alignment: 64 }));
     let mut parts = rig.parts();
     parts.dbrec = parts.dbrec.map_addr(|address| address | 2);
     let address = parts.dbrec.addr().get();
-    assert_eq!(make(parts), Some(SqPartsError::Alignment { part: "doorbell record", address, alignment: 4 }));
+    let what = "doorbell record of a send queue";
+    assert_eq!(make(parts), Some(SetupError::Misaligned { what, address, alignment: 4 }));
     let mut parts = rig.parts();
     parts.shadow = parts.shadow.map_addr(|address| address | 8);
     let (address, alignment) = (parts.shadow.addr().get(), align_of::<WqeRecord>());
-    assert_eq!(make(parts), Some(SqPartsError::Alignment { part: "shadow", address, alignment }));
+    let what = "private memory of a send queue";
+    assert_eq!(make(parts), Some(SetupError::Misaligned { what, address, alignment }));
     assert_eq!(make(rig.parts()), None);
 }
 

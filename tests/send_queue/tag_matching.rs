@@ -7,10 +7,11 @@ use std::collections::VecDeque;
 use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
+use blueflame::SetupError;
 use blueflame::cq::CompletionQueue;
 use blueflame::cq::setup::CqParts;
 use blueflame::queue::recv::{SrqParts, SrqRecord};
-use blueflame::queue::tags::{TagCompletionError, TagError, TagEvent, TagPartsError, TagRecord};
+use blueflame::queue::tags::{TagError, TagEvent, TagRecord};
 use blueflame::queue::{PostError, SendQueue, SharedRecvQueue, TagMatching};
 use blueflame::tagged::{TagHeader, TagKind};
 use blueflame::transport::Rc;
@@ -119,7 +120,7 @@ impl Completions {
         Self { cq, cqe, owner: 0, _record: record, _register: register }
     }
 
-    fn tell(&mut self, list: &mut List, mut cqe: [u8; 64]) -> Result<TagEvent, TagCompletionError> {
+    fn tell(&mut self, list: &mut List, mut cqe: [u8; 64]) -> Result<TagEvent, TagError> {
         cqe[63] = cqe[63] & !0xd | self.owner;
         self.owner ^= 1;
         // SAFETY: the queue reads it in its calls only.
@@ -490,8 +491,8 @@ fn a_failed_command_is_one_of_the_command_queue() {
         let mut failed = cqe(13, 0, 0, 0);
         failed[56..60].copy_from_slice(&qpn.to_be_bytes());
         let told = completions.tell(&mut list, failed).expect_err("an error");
-        assert_eq!(matches!(told, TagCompletionError::Command(_)), ours, "{told:?}");
-        assert_eq!(matches!(told, TagCompletionError::NotOfTags { .. }), !ours, "{told:?}");
+        assert_eq!(matches!(told, TagError::Command(_)), ours, "{told:?}");
+        assert_eq!(matches!(told, TagError::NotOfTags { .. }), !ours, "{told:?}");
     }
 }
 
@@ -509,7 +510,7 @@ fn a_command_is_done_once() {
     list.remove(entry).expect("room");
     assert_eq!(completions.tell(&mut list, removed), Ok(TagEvent::Removed { wr_id: WrId(1), entry, removed: true }));
     let again = completions.tell(&mut list, removed);
-    assert!(matches!(again, Err(TagCompletionError::NotPosted { .. })), "{again:?}");
+    assert!(matches!(again, Err(TagError::NotPosted { .. })), "{again:?}");
 }
 
 #[test]
@@ -521,7 +522,9 @@ fn lists_that_cannot_be_are_refused() {
         let refused =
             unsafe { TagMatching::new(shared.queue(), rig.queue::<Rc>(), vec![TagRecord::default(); records]) };
         let (error, (_, _, back)) = refused.expect_err("no list");
-        assert_eq!((error, back.len()), (TagPartsError::Records { records }, records));
+        let what = "records of a list of tags";
+        let expected = SetupError::OutOfRange { what, value: records as u64, min: 2, max: 1 << 15 };
+        assert_eq!((error, back.len()), (expected, records));
     }
     let mut busy = rig.queue::<Rc>();
     busy.post(&blueflame::wqe::nop()).expect("room");
@@ -529,10 +532,9 @@ fn lists_that_cannot_be_are_refused() {
     // SAFETY: as above.
     let refused = unsafe { TagMatching::new(shared.queue(), busy, vec![TagRecord::default(); 2]) };
     let error = refused.expect_err("no list").0;
-    assert_eq!(error, TagPartsError::Outstanding { outstanding: Wqebbs(1) });
-    assert_eq!(error.to_string(), "the command queue of a list of tags is not idle: WQEBBs outstanding: 1");
-    let error = TagPartsError::Records { records: 1 };
-    assert_eq!(error.to_string(), "a list of tags has 2 to 32768 records, not 1");
+    let what = "command queue of a list of tags";
+    assert_eq!(error, SetupError::Outstanding { what, outstanding: 1 });
+    assert_eq!(error.to_string(), "the command queue of a list of tags must be idle, and has 1 WQEBBs outstanding");
 }
 
 #[test]
@@ -540,8 +542,8 @@ fn texts_name_the_value_and_the_limit() {
     let texts = [
         (TagError::ListFull { tags: 7 }.to_string(), "the list of tags is full: 7 of 7 entries are taken"),
         (
-            TagCompletionError::NotListed { entry: TagIndex(3) }.to_string(),
-            "completion of tag matching: no message of entry 3 is due",
+            TagError::NotListed { entry: TagIndex(3) }.to_string(),
+            "the device has no buffer of entry 3 of the list of tags",
         ),
     ];
     for (text, expected) in texts {

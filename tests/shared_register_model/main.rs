@@ -30,6 +30,10 @@ mod hint {
 #[allow(unreachable_pub, reason = "the model does not use all that these files have")]
 mod sealed;
 
+#[path = "../../src/setup.rs"]
+#[allow(dead_code, unreachable_pub, reason = "the model does not use all that this file has")]
+mod setup;
+
 #[path = "../../src/db"]
 #[allow(dead_code, unreachable_pub, reason = "the model does not use all that these files have")]
 mod db {

@@ -2,9 +2,10 @@
 //!
 //! Refusals at creation belong here, errors in use in `states.rs`.
 
+use blueflame::SetupError;
 use blueflame::cq::compressed::{Checksum, ChecksumStride, Hash, Strided};
 use blueflame::cq::setup::RoomError;
-use blueflame::queue::striding::{Strides, StridesError};
+use blueflame::queue::striding::Strides;
 use blueflame::verbs::{Access, Error};
 
 use crate::frames::possible;
@@ -43,9 +44,10 @@ fn sizes_are_checked() {
     let few = pd.work_queue(&cq).striding(few).build();
     match limits.min_log_count {
         9 => {
-            let error = Error::Strides(StridesError::Count { log: 8, min: 9, max: 16 });
+            let what = "log2 of the strides of a WQE";
+            let error = Error::Setup(SetupError::OutOfRange { what, value: 8, min: 9, max: 16 });
             assert_eq!(few.expect_err("not the extended range"), error);
-            assert_eq!(error.to_string(), "WQEs of 2^8 strides asked for, 2^9 to 2^16 possible");
+            assert_eq!(error.to_string(), "log2 of the strides of a WQE: 8 asked for, 9 to 16 possible");
         }
         _ => drop(few.expect("the extended range")),
     }

@@ -20,6 +20,10 @@ mod types;
 // The parts of it that need no model.
 pub(crate) use std::{error, fmt, marker, mem, ops, ptr};
 
+#[path = "../../src/setup.rs"]
+#[allow(dead_code, unreachable_pub, reason = "the model does not use all that this file has")]
+mod setup;
+
 #[path = "../../src/queue"]
 mod queue {
     #[allow(dead_code, unreachable_pub, reason = "the model does not use all that these files have")]

@@ -4,10 +4,11 @@ use core::marker::PhantomData;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use blueflame::SetupError;
 use blueflame::cq::compressed::{Compression, Layout, MiniFormat};
 use blueflame::cq::mode::{Compressed, PollMode, Standard};
 use blueflame::cq::setup::{CqParts, Reservation, Room, RoomError, mark_unwritten};
-use blueflame::cq::{CompletionQueue, CqId, ResizeError};
+use blueflame::cq::{CompletionQueue, CqId};
 use blueflame::queue::Owned;
 use blueflame::types::{CqCi, Cqn};
 
@@ -233,7 +234,7 @@ impl Cq {
         // there from now on, as the command says. The handle has it already, and has the old one until the queue has
         // left it for good.
         let carried = unsafe { queue.change_ring(|queue: &mut CompletionQueue<M>| queue.carry_over(buf, cqes)) };
-        if !matches!(carried, Err(ResizeError::Ring(_))) {
+        if let Ok(_) | Err(SetupError::RingNotEnded { .. } | SetupError::RingTooSmall { .. }) = carried {
             lies.parts = CqParts { buf, cqe_cnt: cqes, ..lies.parts };
         }
         let Err(error) = carried else { return Ok(()) };

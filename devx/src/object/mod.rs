@@ -31,7 +31,7 @@ pub use keys::encryption::{Dek, EncryptingKey, XtsKey};
 pub use keys::mkey::{Mkey, Piece};
 pub use keys::signature::SignatureKey;
 pub use pd::Pd;
-pub use qp::{ConnectError, Qp, QpBuilder, QueuePair, RawQp, RawQpBuilder};
+pub use qp::{Qp, QpBuilder, QueuePair, RawQp, RawQpBuilder};
 pub use receives::shared::SharedReceives;
 pub use receives::srq::{OwnedSrq, Srq};
 pub use receives::tag_matching::{OwnedTagMatching, TagMatchingBuilder};

@@ -6,9 +6,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use blueflame::arch::copy::{BlockCopy, DefaultCopy};
-use blueflame::db::{
-    ExclusiveRegister, FlushMode, RegisterError, RegisterParts, SharedRegister, ThreadRegister, TwoFences,
-};
+use blueflame::db::{ExclusiveRegister, FlushMode, RegisterParts, SharedRegister, ThreadRegister, TwoFences};
 
 use crate::cmd::UarPage;
 use crate::context::Context;
@@ -282,6 +280,6 @@ impl SharedUar {
     }
 }
 
-fn bad(error: RegisterError) -> Error {
+fn bad(error: blueflame::SetupError) -> Error {
     Error::Parts { object: "doorbell register", why: error.to_string() }
 }

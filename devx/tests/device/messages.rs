@@ -6,12 +6,11 @@ use std::os::unix::net::UnixStream;
 
 use blueflame::cq::Side;
 use blueflame::types::WrId;
-use blueflame::verbs::handshake::{self, HandshakeError};
-use blueflame::verbs::{Access, Pool};
+use blueflame::verbs::{self, Access, Pool, handshake};
 use blueflame::wqe;
 use blueflame::{Remote, transport};
+use blueflame_devx::Error;
 use blueflame_devx::cmd::QpcState;
-use blueflame_devx::object::ConnectError;
 
 use crate::conversation;
 use crate::end::{End, connected};
@@ -138,5 +137,5 @@ fn a_peer_that_gave_up_is_told_apart() {
     let (mut here, mut there) = UnixStream::pair().expect("a stream");
     handshake::give_up(&mut there).expect("told");
     let error = a.pair.connect_over(&mut here, &ground.path, &[]).expect_err("the peer gave up");
-    assert!(matches!(error, ConnectError::Handshake(HandshakeError::PeerFailed)), "{error}");
+    assert!(matches!(error, Error::Verbs(verbs::Error::PeerFailed)), "{error}");
 }

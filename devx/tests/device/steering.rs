@@ -6,7 +6,8 @@ use std::io;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
-use blueflame::flow::{Flow, FlowError};
+use blueflame::SetupError;
+use blueflame::flow::Flow;
 use blueflame::verbs::ffi;
 use blueflame_devx::cmd::{DestinationType, FlowTableType, FteMatchParam, QueueState, Status, TirDispatch};
 use blueflame_devx::mailbox::Structure;
@@ -247,7 +248,10 @@ fn flows_of_verbs_are_rules_of_tables() {
     assert!(matches!(refused(flow(1, 1).priority(1), &to), Error::OutOfRange { value: 1, max: 0, .. }));
     assert!(matches!(refused(flow(1, 1).drop_frames(), &to), Error::OutOfRange { value: 1, max: 0, .. }));
     assert!(matches!(refused(flow(1, 1), &[]), Error::OutOfRange { value: 0, min: 1, .. }));
-    assert_eq!(refused(flow(1, 1).vlan(5000), &to), Error::Flow(FlowError::Vlan { id: 5000 }));
+    assert_eq!(
+        refused(flow(1, 1).vlan(5000), &to),
+        Error::Setup(SetupError::OutOfRange { what: "VLAN of a flow", value: 5000, min: 0, max: 4095 })
+    );
     let tag = FlowRule::tagged(&group, 5, 1 << 24, &FteMatchParam::zeroed(), &to, None).expect_err("24 bits");
     assert_eq!(tag, Error::OutOfRange { what: "flow tag", value: 1 << 24, min: 0, max: 0xff_ffff });
 }

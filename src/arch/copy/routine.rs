@@ -45,7 +45,7 @@ impl CopyRoutine {
     }
 
     /// The features that the routine needs.
-    const fn needs(self) -> &'static str {
+    pub(crate) const fn needs(self) -> &'static str {
         match self {
             Self::Words => "nothing",
             Self::Sse => "an x86-64 CPU, and a program whose target has SSE2",

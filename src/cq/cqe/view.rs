@@ -55,7 +55,7 @@ impl<S: Source> CqeView<S> {
     }
 
     #[inline(always)]
-    fn op_own(&self) -> OpOwn {
+    pub(crate) fn op_own(&self) -> OpOwn {
         self.tail.op_own()
     }
 

@@ -1,4 +1,4 @@
-//! Completions that report no success, and invalid parts of a queue.
+//! Completions that report no success.
 use core::fmt;
 
 use crate::cq::cqe::layout::Tail;
@@ -213,49 +213,3 @@ impl fmt::Display for InlineError {
 }
 
 impl core::error::Error for InlineError {}
-
-/// Invalid parts of a completion queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum CqError {
-    /// The number of CQEs is not a power of two from 1 to 2^23.
-    CqeCount(u32),
-    /// The size of a CQE is neither 64 nor 128 bytes.
-    CqeSize(u32),
-    /// The buffer is not aligned to the size of a CQE; the address.
-    BufferAlignment(usize),
-    /// The doorbell record is not 8-byte aligned; the address.
-    RecordAlignment(usize),
-    /// The UAR page is not 8-byte aligned; the address.
-    UarAlignment(usize),
-    /// A CQE is not marked as never written (opcode 0xf), and the device cannot have written it. Was the ring
-    /// initialised?
-    Cqe {
-        /// Its place in the ring.
-        slot: u32,
-        /// Its opcode.
-        opcode: u8,
-    },
-    /// The process has made 2^32 - 2 queues: no [identity](crate::cq::CqId) is left.
-    Identities,
-}
-
-impl fmt::Display for CqError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::CqeCount(n) => write!(f, "{n} CQEs: the number must be a power of two from 1 to 2^23"),
-            Self::CqeSize(n) => write!(f, "CQEs of {n} bytes: the size must be 64 or 128"),
-            Self::BufferAlignment(a) => write!(f, "CQE buffer at {a:#x} is not aligned to the size of a CQE"),
-            Self::RecordAlignment(a) => write!(f, "CQ doorbell record at {a:#x} is not 8-byte aligned"),
-            Self::UarAlignment(a) => write!(f, "UAR page at {a:#x} is not 8-byte aligned"),
-            Self::Cqe { slot, opcode } => write!(
-                f,
-                "CQE {slot} has opcode {opcode:#x}, which the device cannot have written there: was the ring \
-                 initialised (opcode 0xf in each CQE)?"
-            ),
-            Self::Identities => f.write_str("no identity is left: the process has made 2^32 - 2 completion queues"),
-        }
-    }
-}
-
-impl core::error::Error for CqError {}

@@ -4,5 +4,4 @@ pub(super) mod scatter;
 pub(super) mod shared;
 
 pub use queue::{RecvBatch, RqParts};
-pub use scatter::RecvPartsError;
 pub use shared::{SrqBatch, SrqParts, SrqRecord};

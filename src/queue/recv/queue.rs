@@ -23,8 +23,9 @@ use crate::cq::{CqId, CqeView, Origin, Side, Source};
 use crate::db::DoorbellRecord;
 use crate::queue::complete::{self, CompleteError, Received};
 use crate::queue::owning::queues::{DeviceBuffer, Posted, Refused};
-use crate::queue::recv::scatter::{self, RecvError, RecvPartsError, SCATTER_BYTES};
+use crate::queue::recv::scatter::{self, RecvError, SCATTER_BYTES};
 use crate::queue::retire::{self, RetireError};
+use crate::setup::SetupError;
 use crate::transport::{PlainRecv, RecvForm};
 use crate::types::{Qpn, WrId};
 use crate::wqe::Sge;
@@ -128,7 +129,7 @@ impl<F: RecvForm, B: Posted> RecvQueue<F, B> {
     ///
     /// # Errors
     ///
-    /// [`RecvPartsError`] names the invalid part.
+    /// [`SetupError`] names the invalid part.
     ///
     /// # Safety
     ///
@@ -145,14 +146,17 @@ impl<F: RecvForm, B: Posted> RecvQueue<F, B> {
     ///   there;
     /// - it was created with WQE signatures (libmlx5's `MLX5_QP_SIGNATURE`) if `F` is
     ///   [`SignedRecv`](crate::transport::SignedRecv), and without if it is `PlainRecv`.
-    pub unsafe fn from_parts(parts: RqParts) -> Result<Self, RecvPartsError> {
+    pub unsafe fn from_parts(parts: RqParts) -> Result<Self, SetupError> {
         let RqParts { buf, wqe_cnt, stride, dbrec, qpn, cq, flow_tags, head, shadow } = parts;
-        if wqe_cnt != 0 && !wqe_cnt.is_power_of_two() || wqe_cnt > MAX_WQES {
-            return Err(RecvPartsError::WqeCount(wqe_cnt));
-        }
         let least = (SCATTER_BYTES << F::SIGNATURE_UNITS) as u32;
-        let stride = if wqe_cnt == 0 { least } else { stride };
-        scatter::check_parts(buf, dbrec, shadow, stride, least)?;
+        let (checked, stride) = if wqe_cnt == 0 {
+            // Neither is used.
+            (NonNull::<u128>::dangling().cast(), least)
+        } else {
+            SetupError::check_power_of_two(scatter::WQES, wqe_cnt, 1, MAX_WQES)?;
+            (buf, stride)
+        };
+        scatter::check_parts(checked, dbrec, shadow, stride, least)?;
         let (mask, shift, head) = (wqe_cnt.wrapping_sub(1), stride.trailing_zeros(), u32::from(head));
         // SAFETY: the caller promises the word, and that nothing else posts.
         let record = unsafe { DoorbellRecord::receive(dbrec) };

@@ -3,6 +3,7 @@ use core::fmt;
 use core::mem::{MaybeUninit, align_of, size_of};
 use core::ptr::NonNull;
 
+use crate::setup::SetupError;
 use crate::types::Lkey;
 use crate::wqe::limits::MAX_SGE_BYTES;
 use crate::wqe::seg::SignatureSeg;
@@ -10,6 +11,13 @@ use crate::wqe::{ByteXor, DataSeg, DsWords, Sge};
 
 /// Bytes of one scatter entry.
 pub(in crate::queue) const SCATTER_BYTES: usize = size_of::<DataSeg>();
+
+/// The number of WQEs of a receive queue, in errors.
+pub(in crate::queue) const WQES: &str = "WQEs of a receive queue";
+/// The bytes from one WQE of a receive queue to the next, in errors.
+pub(in crate::queue) const STRIDE: &str = "bytes of a WQE of a receive queue";
+/// The most bytes of a receive WQE.
+const MAX_STRIDE: u32 = 4096;
 
 /// The key that ends a scatter list shorter than the WQE (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_INVALID_LKEY`).
 const TERMINATOR_LKEY: Lkey = Lkey(0x100);
@@ -134,43 +142,6 @@ pub(in crate::queue) unsafe fn store_words(place: NonNull<u8>, DsWords([first, s
     }
 }
 
-/// Invalid parts of a receive queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum RecvPartsError {
-    /// The number of WQEs is not a power of two from 1 to 32768, or zero (receive queue), or not from 2 to 32768
-    /// (shared).
-    WqeCount(u32),
-    /// The stride is not a power of two within the limits of the queue's kind, in bytes.
-    Stride(u32),
-    /// The buffer is not 16-byte aligned; the address.
-    BufferAlignment(usize),
-    /// The doorbell record is not 4-byte aligned; the address.
-    RecordAlignment(usize),
-    /// The private memory is not aligned for its words or records; the address.
-    ShadowAlignment(usize),
-    /// The free list of a shared receive queue does not lead from `head` to `tail`: it stops making sense at this
-    /// index.
-    FreeList(u32),
-}
-
-impl fmt::Display for RecvPartsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::WqeCount(n) => {
-                write!(f, "receive queue of {n} WQEs, must be a power of two up to 32768")
-            }
-            Self::Stride(n) => write!(f, "stride of {n} bytes, must be a power of two up to 4096"),
-            Self::BufferAlignment(a) => write!(f, "receive ring at {a:#x} is not 16-byte aligned"),
-            Self::RecordAlignment(a) => write!(f, "receive doorbell record at {a:#x} is not 4-byte aligned"),
-            Self::ShadowAlignment(a) => write!(f, "private memory of a receive queue at {a:#x} is not aligned"),
-            Self::FreeList(i) => write!(f, "free list of the shared receive queue is broken at index {i}"),
-        }
-    }
-}
-
-impl core::error::Error for RecvPartsError {}
-
 /// Checks the parts that all kinds of queue share. The private memory is of values of type `W`.
 pub(in crate::queue) fn check_parts<W>(
     buf: NonNull<u8>,
@@ -178,18 +149,9 @@ pub(in crate::queue) fn check_parts<W>(
     shadow: NonNull<MaybeUninit<W>>,
     stride: u32,
     min_stride: u32,
-) -> Result<(), RecvPartsError> {
-    if !stride.is_power_of_two() || stride < min_stride || stride > 4096 {
-        return Err(RecvPartsError::Stride(stride));
-    }
-    if buf.addr().get() % 16 != 0 {
-        return Err(RecvPartsError::BufferAlignment(buf.addr().get()));
-    }
-    if dbrec.addr().get() % 4 != 0 {
-        return Err(RecvPartsError::RecordAlignment(dbrec.addr().get()));
-    }
-    if shadow.addr().get() % align_of::<W>() != 0 {
-        return Err(RecvPartsError::ShadowAlignment(shadow.addr().get()));
-    }
-    Ok(())
+) -> Result<(), SetupError> {
+    SetupError::check_power_of_two(STRIDE, stride, min_stride, MAX_STRIDE)?;
+    SetupError::check_aligned("ring of a receive queue", buf.addr().get(), SCATTER_BYTES)?;
+    SetupError::check_aligned("doorbell record of a receive queue", dbrec.addr().get(), align_of::<u32>())?;
+    SetupError::check_aligned("private memory of a receive queue", shadow.addr().get(), align_of::<W>())
 }

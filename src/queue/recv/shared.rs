@@ -16,8 +16,9 @@ use crate::arch;
 use crate::cq::{CqeError, CqeView, Side, Source};
 use crate::db::DoorbellRecord;
 use crate::queue::complete::{self, CompleteError, Received};
-use crate::queue::recv::scatter::{self, RecvError, RecvPartsError, SCATTER_BYTES};
+use crate::queue::recv::scatter::{self, RecvError, SCATTER_BYTES};
 use crate::queue::retire::{self, RetireError};
+use crate::setup::SetupError;
 use crate::types::{Srqn, WrId};
 use crate::wqe::Sge;
 
@@ -107,7 +108,7 @@ impl SharedRecvQueue {
     ///
     /// # Errors
     ///
-    /// [`RecvPartsError`] names the invalid part.
+    /// [`SetupError`] names the invalid part.
     ///
     /// # Safety
     ///
@@ -119,11 +120,9 @@ impl SharedRecvQueue {
     /// - nothing else in the process posts to this queue or polls its completions (libibverbs does both), and nothing
     ///   is posted at the start;
     /// - it was created without WQE signatures (libmlx5's `MLX5_SRQ_SIGNATURE`), which this crate does not compute.
-    pub unsafe fn from_parts(parts: SrqParts) -> Result<Self, RecvPartsError> {
+    pub unsafe fn from_parts(parts: SrqParts) -> Result<Self, SetupError> {
         let SrqParts { buf, wqe_cnt, stride, head, tail, dbrec, srqn, counter, shadow } = parts;
-        if !(2..=MAX_WQES).contains(&wqe_cnt) {
-            return Err(RecvPartsError::WqeCount(wqe_cnt));
-        }
+        SetupError::check_range("WQEs of a shared receive queue", wqe_cnt.into(), 2, MAX_WQES.into())?;
         scatter::check_parts(buf, dbrec, shadow, stride, 32)?;
         // SAFETY: the caller promises the word, and that nothing else posts.
         let record = unsafe { DoorbellRecord::receive(dbrec) };
@@ -148,7 +147,7 @@ impl SharedRecvQueue {
         let (mut index, mut capacity) = (head, 0);
         while index != tail {
             if index >= wqe_cnt || capacity >= wqe_cnt - 1 {
-                return Err(RecvPartsError::FreeList(index));
+                return Err(SetupError::FreeList { index });
             }
             // SAFETY: `index` is within the ring, and the link within the WQE; volatile, as the ring is device memory.
             let next = u16::from_be(unsafe { queue.link(index as u16).read_volatile() });
@@ -157,7 +156,7 @@ impl SharedRecvQueue {
             (index, capacity) = (u32::from(next), capacity + 1);
         }
         if tail >= wqe_cnt {
-            return Err(RecvPartsError::FreeList(tail));
+            return Err(SetupError::FreeList { index: tail });
         }
         queue.capacity = capacity;
         Ok(queue)

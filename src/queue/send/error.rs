@@ -1,43 +1,8 @@
-//! Errors of send queues: invalid parts, and requests that were not posted.
+//! Why a send queue did not post a request.
 use core::fmt;
 
 use crate::types::{Ds, Wqebbs};
 use crate::wqe::EncodeError;
-
-/// Invalid parts of a send queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum SqPartsError {
-    /// The ring's size is not a power of two from 1 to 32768 WQEBBs.
-    RingSize {
-        /// WQEBBs, as given.
-        wqebbs: u32,
-    },
-    /// An address is not aligned.
-    Alignment {
-        /// Which part.
-        part: &'static str,
-        /// The address given.
-        address: usize,
-        /// The alignment required, in bytes.
-        alignment: usize,
-    },
-}
-
-impl fmt::Display for SqPartsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::RingSize { wqebbs } => {
-                write!(f, "send ring of {wqebbs} WQEBBs, must be a power of two from 1 to 32768")
-            }
-            Self::Alignment { part, address, alignment } => {
-                write!(f, "{part} at {address:#x}, must be aligned to {alignment} bytes")
-            }
-        }
-    }
-}
-
-impl core::error::Error for SqPartsError {}
 
 /// Why a request was not posted. Nothing has been written, and the queue is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -13,11 +13,8 @@ pub(super) mod session;
 pub(super) mod staged;
 mod warm;
 
-pub use blueflame::probe::{Probe, ProbeError};
+pub use blueflame::probe::Probe;
 pub use burst::Burst;
-pub use error::SqPartsError;
-pub use moderation::ModerationError;
 pub use parts::{SqParts, WqeRecord};
-pub use place::depth::DepthError;
 pub use rehearsal::{NotARehearsal, RehearsalMemory};
 pub use session::Session;

@@ -1,6 +1,5 @@
 //! Which requests ask for a completion. Knows no queue.
-use core::fmt;
-
+use crate::setup::SetupError;
 use crate::types::Wqebbs;
 
 /// Decides which requests ask for a completion: every `n`-th, and earlier if the queue could otherwise fill up with
@@ -26,46 +25,19 @@ pub struct Moderation {
     wqebbs: u16,
 }
 
-/// Invalid moderation settings.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ModerationError {
-    /// `every` is zero.
-    Never,
-    /// The largest request does not fit the depth.
-    Largest {
-        /// WQEBBs of the largest request; zero is none.
-        largest: Wqebbs,
-        /// WQEBBs that may be outstanding.
-        depth: Wqebbs,
-    },
-}
-
-impl fmt::Display for ModerationError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Never => f.write_str("a completion every 0 requests, at least 1 is needed"),
-            Self::Largest { largest, depth } => {
-                write!(f, "largest request of {} WQEBBs, must be 1 to the depth's {}", largest.0, depth.0)
-            }
-        }
-    }
-}
-
-impl core::error::Error for ModerationError {}
-
 impl Moderation {
     /// Signals every `every`-th request on a queue that takes `depth` WQEBBs at a time
     /// ([`SendQueue::depth`](crate::queue::SendQueue::depth)) and whose requests take at most `largest`.
     ///
     /// # Errors
-    /// `every` is zero, or `largest` is zero or larger than the depth.
-    pub const fn new(every: u16, depth: Wqebbs, largest: Wqebbs) -> Result<Self, ModerationError> {
-        if every == 0 {
-            return Err(ModerationError::Never);
+    /// [`SetupError::OutOfRange`]: `every` is zero, or `largest` is zero or larger than the depth.
+    pub const fn new(every: u16, depth: Wqebbs, largest: Wqebbs) -> Result<Self, SetupError> {
+        if let Err(error) = SetupError::check_range("requests a completion", every as u64, 1, u16::MAX as u64) {
+            return Err(error);
         }
-        if largest.0 == 0 || largest.0 > depth.0 {
-            return Err(ModerationError::Largest { largest, depth });
+        let what = "WQEBBs of the largest request";
+        if let Err(error) = SetupError::check_range(what, largest.0 as u64, 1, depth.0 as u64) {
+            return Err(error);
         }
         Ok(Self { every, room: depth.0 - largest.0, requests: 0, wqebbs: 0 })
     }
@@ -115,10 +87,12 @@ mod tests {
 
     #[test]
     fn impossible_is_named() {
-        assert_eq!(Moderation::new(0, Wqebbs(4), Wqebbs(1)).err(), Some(ModerationError::Never));
-        for largest in [Wqebbs(0), Wqebbs(5)] {
-            let refused = Moderation::new(1, Wqebbs(4), largest).err();
-            assert_eq!(refused, Some(ModerationError::Largest { largest, depth: Wqebbs(4) }));
+        let never = SetupError::OutOfRange { what: "requests a completion", value: 0, min: 1, max: 65535 };
+        assert_eq!(Moderation::new(0, Wqebbs(4), Wqebbs(1)).err(), Some(never));
+        for largest in [0, 5] {
+            let refused = Moderation::new(1, Wqebbs(4), Wqebbs(largest)).err();
+            let what = "WQEBBs of the largest request";
+            assert_eq!(refused, Some(SetupError::OutOfRange { what, value: largest.into(), min: 1, max: 4 }));
         }
     }
 

@@ -9,10 +9,10 @@ use crate::db::{DoorbellRecord, ExclusiveRegister, FlushMode, Register};
 use crate::queue::complete::{self, CompleteError};
 use crate::queue::retire::{self, RetireError};
 use crate::queue::send::blueflame::policy::{BlueFlameLimits, BlueFlamePolicy};
-use crate::queue::send::error::SqPartsError;
 use crate::queue::send::parts::{SqParts, WqeRecord};
 use crate::queue::send::place::places::Places;
 use crate::queue::send::place::wqebb_place::{Index, WqebbPlace};
+use crate::setup::SetupError;
 use crate::transport::Transport;
 use crate::types::{Qpn, SqPi, WQEBB_BYTES, Wqebbs, WrId};
 use crate::wqe::limits::FrameOffloads;
@@ -105,20 +105,12 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     ///   ([`holds`](crate::CompletionQueue::holds), [`forget`](crate::CompletionQueue::forget)) nor lent by it;
     /// - it was created with WQE signatures (libmlx5's `MLX5_QP_SIGNATURE`) if `T` is
     ///   [`Signed`](crate::transport::Signed), and without otherwise.
-    pub unsafe fn from_parts(parts: SqParts, register: R) -> Result<Self, SqPartsError> {
+    pub unsafe fn from_parts(parts: SqParts, register: R) -> Result<Self, SetupError> {
         let SqParts { ring, wqebbs, dbrec, qpn, cq, max_inline, max_sge, signal_all, pi, shadow } = parts;
-        if !wqebbs.is_power_of_two() || wqebbs > 1 << 15 {
-            return Err(SqPartsError::RingSize { wqebbs });
-        }
-        for (part, address, alignment) in [
-            ("send ring", ring.addr().get(), WQEBB_BYTES),
-            ("doorbell record", dbrec.addr().get(), align_of::<u32>()),
-            ("shadow", shadow.addr().get(), align_of::<WqeRecord>()),
-        ] {
-            if address % alignment != 0 {
-                return Err(SqPartsError::Alignment { part, address, alignment });
-            }
-        }
+        SetupError::check_power_of_two("WQEBBs of a send ring", wqebbs, 1, 1 << 15)?;
+        SetupError::check_aligned("send ring", ring.addr().get(), WQEBB_BYTES)?;
+        SetupError::check_aligned("doorbell record of a send queue", dbrec.addr().get(), align_of::<u32>())?;
+        SetupError::check_aligned("private memory of a send queue", shadow.addr().get(), align_of::<WqeRecord>())?;
         let shadow = shadow.cast::<WqeRecord>();
         for place in 0..wqebbs as usize {
             // SAFETY: the caller vouches for `wqebbs` records.

@@ -28,6 +28,5 @@ mod tests;
 
 pub use frame::{Frame, FrameBytes, LentFrame};
 pub use memory::{BufferState, MemoryGuard, Slab, SlabParts, StridedMemory};
-pub use poll::FramesError;
 pub use queue::{StridingParts, StridingRecvQueue};
-pub use strides::{Strides, StridesError, StridesLimits};
+pub use strides::{Strides, StridesLimits};

@@ -1,35 +1,14 @@
 //! Frames, polled and taken in one call. The next strides are in registers meanwhile. Mini-CQEs of a session are not
 //! expanded: their title is checked once for all.
 use crate::hint::cold_path;
-use core::fmt;
 use core::mem::ManuallyDrop;
 
 use crate::cq::mode::PollMode;
-use crate::cq::{CompletionQueue, CqeError, Expand, Part, Shared};
-use crate::queue::retire::RetireError;
+use crate::cq::{CompletionQueue, Expand, Part, Shared};
+use crate::queue::complete::CompleteError;
 use crate::queue::striding::filling::Filling;
 use crate::queue::striding::frame::{FrameBytes, LentFrame};
 use crate::queue::striding::queue::StridingRecvQueue;
-
-/// Why [`StridingRecvQueue::poll_with`] ended early. The completion is consumed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FramesError {
-    /// The device reports an error: the strides of the completion have no frame.
-    Completion(CqeError),
-    /// The completion is not of the strides that come next, or not of this queue.
-    Strides(RetireError),
-}
-
-impl fmt::Display for FramesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Completion(error) => error.fmt(f),
-            Self::Strides(error) => error.fmt(f),
-        }
-    }
-}
-
-impl core::error::Error for FramesError {}
 
 /// Frames that are being taken. The queues go on behind them at the end, also after a panic.
 struct Taking<'a, M: PollMode> {
@@ -75,12 +54,12 @@ impl StridingRecvQueue {
     /// ```
     /// use blueflame::cq::compressed::ChecksumStride;
     /// use blueflame::cq::mode::Compressed;
-    /// use blueflame::queue::striding::{FramesError, StridingRecvQueue};
-    /// use blueflame::CompletionQueue;
+    /// use blueflame::queue::striding::StridingRecvQueue;
+    /// use blueflame::{CompleteError, CompletionQueue};
     ///
     /// type Cq = CompletionQueue<Compressed<ChecksumStride>>;
     ///
-    /// fn count(cq: &mut Cq, queue: &mut StridingRecvQueue, bytes: &mut usize) -> Result<(), FramesError> {
+    /// fn count(cq: &mut Cq, queue: &mut StridingRecvQueue, bytes: &mut usize) -> Result<(), CompleteError<()>> {
     ///     queue.poll_with(cq, 64, |frame| *bytes += frame.len())?;
     ///     queue.refill();
     ///     Ok(())
@@ -88,7 +67,9 @@ impl StridingRecvQueue {
     /// ```
     ///
     /// # Errors
-    /// [`FramesError`]. Frames before it were handed over, and later completions wait for the next call.
+    /// [`CompleteError::Failed`]: the device reports an error, and the strides of the completion have no frame.
+    /// [`CompleteError::Foreign`]: the completion is not of the strides that come next, or not of this queue. The
+    /// completion is consumed. Frames before it were handed over, and later completions wait for the next call.
     #[doc(alias("ibv_poll_cq", "ibv_start_poll", "rte_eth_rx_burst"))]
     #[inline(always)]
     pub fn poll_with<M: PollMode, F: FnMut(LentFrame<'_>)>(
@@ -96,7 +77,7 @@ impl StridingRecvQueue {
         cq: &mut CompletionQueue<M>,
         max: usize,
         mut f: F,
-    ) -> Result<usize, FramesError> {
+    ) -> Result<usize, CompleteError<()>> {
         if !self.completes_to(cq) {
             cold_path();
             return self.refuse(cq, max);
@@ -132,7 +113,7 @@ impl StridingRecvQueue {
     /// Takes a completion of another queue's, if there is one: it is an error.
     #[cold]
     #[inline(never)]
-    fn refuse<M: PollMode>(&mut self, cq: &mut CompletionQueue<M>, max: usize) -> Result<usize, FramesError> {
+    fn refuse<M: PollMode>(&mut self, cq: &mut CompletionQueue<M>, max: usize) -> Result<usize, CompleteError<()>> {
         if max == 0 || cq.is_idle() {
             return Ok(0);
         }
@@ -141,13 +122,13 @@ impl StridingRecvQueue {
 
     /// Takes a completion of any kind: there is one. Returns the frame that is to be lent, if it has one.
     #[inline(never)]
-    fn take_one<M: PollMode>(&mut self, cq: &mut CompletionQueue<M>) -> Result<Option<FrameBytes>, FramesError> {
+    fn take_one<M: PollMode>(&mut self, cq: &mut CompletionQueue<M>) -> Result<Option<FrameBytes>, CompleteError<()>> {
         let mut taken = Ok(None);
         cq.poll_with(1, |cqe| {
             taken = match self.receive(&cqe) {
                 Ok(Some(frame)) => Ok(Some(frame.into_bytes())),
-                Ok(None) => cqe.check().map(|_| None).map_err(FramesError::Completion),
-                Err(error) => Err(FramesError::Strides(error)),
+                Ok(None) => cqe.check().map(|_| None).map_err(|error| CompleteError::Failed { done: (), error }),
+                Err(error) => Err(CompleteError::Foreign(error)),
             };
         });
         taken

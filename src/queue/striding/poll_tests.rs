@@ -3,7 +3,6 @@ use std::vec::Vec;
 
 use proptest::prelude::*;
 
-use super::poll::FramesError;
 use super::tests::{CQES, Rig, STRIDES};
 use super::{LentFrame, StridingRecvQueue};
 use crate::cq::CompletionQueue;
@@ -11,13 +10,14 @@ use crate::cq::compressed::{Basic, Checksum, ChecksumStride, FlowTag, Hash, Head
 use crate::cq::cqe::Verdicts;
 use crate::cq::mode::{Compressed, OncePerCall, PollMode};
 use crate::queue::RetireError;
+use crate::queue::complete::CompleteError;
 use crate::types::Qpn;
 
 /// A frame as it is lent, or an error.
 #[derive(Clone, Debug, PartialEq)]
 enum Seen {
     Frame { at: usize, len: usize, tag: u32, verdicts: Verdicts },
-    Error(FramesError),
+    Error(CompleteError<()>),
 }
 
 fn seen(frame: &LentFrame<'_>) -> Seen {
@@ -126,8 +126,10 @@ fn compare<M: PollMode>(
     let one_by_one: Way<M> = |cq, rq, max, all| {
         cq.poll_with(max, |cqe| match rq.receive(&cqe) {
             Ok(Some(frame)) => all.push(seen(&frame)),
-            Ok(None) => all.extend(cqe.check().err().map(|error| Seen::Error(FramesError::Completion(error)))),
-            Err(error) => all.push(Seen::Error(FramesError::Strides(error))),
+            Ok(None) => {
+                all.extend(cqe.check().err().map(|error| Seen::Error(CompleteError::Failed { done: (), error })))
+            }
+            Err(error) => all.push(Seen::Error(CompleteError::Foreign(error))),
         })
     };
     let at_once: Way<M> = |cq, rq, max, all| match rq.poll_with(cq, max, |frame| all.push(seen(&frame))) {
@@ -157,7 +159,7 @@ fn compare<M: PollMode>(
                 *at -= memory;
             }
             // Identities differ by rig.
-            if let Seen::Error(FramesError::Strides(error)) = seen {
+            if let Seen::Error(CompleteError::Foreign(error)) = seen {
                 let text = std::string::ToString::to_string(error);
                 prop_assert!(!text.contains("completion queue"), "{}", text);
             }
@@ -281,7 +283,7 @@ fn frames_of_another_completion_queue_are_refused() {
     assert_eq!(poll(&mut other, 0), Ok(0));
     for _ in 0..2 {
         let refused = poll(&mut other, 9);
-        let foreign = |error| matches!(error, FramesError::Strides(RetireError::WrongCompletionQueue { .. }));
+        let foreign = |error| matches!(error, CompleteError::Foreign(RetireError::WrongCompletionQueue { .. }));
         assert!(refused.is_err_and(foreign), "{refused:?}");
     }
     assert_eq!((poll(&mut other, 9), poll(&mut cq, 9)), (Ok(0), Ok(0)));
@@ -290,7 +292,7 @@ fn frames_of_another_completion_queue_are_refused() {
 /// 64 bytes fill a stride, 65 need another, which a completion may leave uncounted.
 #[test]
 fn strides_that_are_not_counted_are_taken() {
-    let strides = |first, end, next| FramesError::Strides(RetireError::Strides { first, end, next, count: STRIDES });
+    let strides = |first, end, next| CompleteError::Foreign(RetireError::Strides { first, end, next, count: STRIDES });
     let full = 1 << 16 | 64;
     let (mut rq, mut cq, _, _rest) =
         rig_with(&[(0, full), (1, full), (2, full + 1), (3, full), (4, 250 << 16 | 60), (254, full), (255, full + 1)])

@@ -12,6 +12,7 @@
 //! The device fills WQEs in order, and the strides of a WQE in order. So the completions that the queue accepts begin
 //! at the next stride of the oldest WQE or behind it. The completion of a frame is accepted once.
 use crate::hint::cold_path;
+use crate::setup::SetupError;
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
@@ -19,7 +20,6 @@ use crate::arch;
 use crate::cq::mode::PollMode;
 use crate::cq::{CompletionQueue, CqId, CqeView, Few, Origin, Side, Source};
 use crate::db::DoorbellRecord;
-use crate::queue::recv::RecvPartsError;
 use crate::queue::recv::scatter::{self, SCATTER_BYTES};
 use crate::queue::retire::{self, RetireError};
 use crate::queue::striding::filling::{BYTES_MASK, COUNT_MASK, COUNT_SHIFT, FILLER, Filling, Span};
@@ -126,7 +126,7 @@ impl StridingRecvQueue {
     /// A queue over raw parts, with nothing posted: [`refill`](Self::refill) posts.
     ///
     /// # Errors
-    /// [`RecvPartsError`] names the invalid part.
+    /// [`SetupError`] names the invalid part.
     ///
     /// # Safety
     /// For as long as the queue lives:
@@ -141,16 +141,12 @@ impl StridingRecvQueue {
     ///
     /// After the queue is gone, a [guard](StridedMemory::guard) of `memory` lives on as long as the device may use the
     /// ring.
-    pub unsafe fn from_parts(parts: StridingParts, memory: StridedMemory) -> Result<Self, RecvPartsError> {
+    pub unsafe fn from_parts(parts: StridingParts, memory: StridedMemory) -> Result<Self, SetupError> {
         let StridingParts { buf, wqe_cnt, stride, dbrec, qpn, cq, shadow } = parts;
         // With a single WQE, a completion could not be distinguished from that of the next WQE.
-        if !wqe_cnt.is_power_of_two() || !(2..=MAX_WQES).contains(&wqe_cnt) {
-            return Err(RecvPartsError::WqeCount(wqe_cnt));
-        }
+        SetupError::check_power_of_two(scatter::WQES, wqe_cnt, 2, MAX_WQES)?;
         scatter::check_parts(buf, dbrec, shadow, stride, WQE_BYTES)?;
-        if stride != WQE_BYTES {
-            return Err(RecvPartsError::Stride(stride));
-        }
+        SetupError::check_range(scatter::STRIDE, stride.into(), WQE_BYTES.into(), WQE_BYTES.into())?;
         let strides = memory.strides();
         // SAFETY: the memory has a buffer at least, or its states are not looked at before one is open.
         let open = unsafe { memory.state(0) };

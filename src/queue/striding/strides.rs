@@ -1,5 +1,5 @@
 //! How a WQE is divided into strides. Knows no queue.
-use core::fmt;
+use crate::setup::SetupError;
 
 /// The strides of each WQE of a striding receive queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,20 +31,30 @@ impl StridesLimits {
     /// Whether a device with these limits has such strides.
     ///
     /// # Errors
-    /// [`StridesError`] names the value that is out of range.
-    pub const fn check(self, strides: Strides) -> Result<(), StridesError> {
+    /// [`SetupError`] names the value that is out of range.
+    pub const fn check(self, strides: Strides) -> Result<(), SetupError> {
         let Strides { log_count, log_bytes, .. } = strides;
-        if log_count < self.min_log_count || log_count > self.max_log_count {
-            return Err(StridesError::Count { log: log_count, min: self.min_log_count, max: self.max_log_count });
+        let Self { min_log_count, max_log_count, min_log_bytes, max_log_bytes } = self;
+        let checked = SetupError::check_range(
+            "log2 of the strides of a WQE",
+            log_count as u64,
+            min_log_count as u64,
+            max_log_count as u64,
+        );
+        if checked.is_err() {
+            return checked;
         }
-        if log_bytes < self.min_log_bytes || log_bytes > self.max_log_bytes {
-            return Err(StridesError::Bytes { log: log_bytes, min: self.min_log_bytes, max: self.max_log_bytes });
+        let checked = SetupError::check_range(
+            "log2 of the bytes of a stride",
+            log_bytes as u64,
+            min_log_bytes as u64,
+            max_log_bytes as u64,
+        );
+        if checked.is_err() {
+            return checked;
         }
-        let log = log_count + log_bytes;
-        if log < MIN_LOG_WQE_BYTES {
-            return Err(StridesError::Wqe { log, min: MIN_LOG_WQE_BYTES });
-        }
-        Ok(())
+        let (log, most) = (log_count + log_bytes, max_log_count + max_log_bytes);
+        SetupError::check_range("log2 of the bytes of a WQE", log as u64, MIN_LOG_WQE_BYTES as u64, most as u64)
     }
 }
 
@@ -62,8 +72,8 @@ impl Strides {
     /// WQEs of 2^`log_count` strides, each of 2^`log_bytes` bytes. A WQE has 2^14 bytes at least.
     ///
     /// # Errors
-    /// [`StridesError`] names the value that is out of range.
-    pub const fn new(log_count: u8, log_bytes: u8) -> Result<Self, StridesError> {
+    /// [`SetupError`] names the value that is out of range.
+    pub const fn new(log_count: u8, log_bytes: u8) -> Result<Self, SetupError> {
         let strides = Self { log_count, log_bytes, shifted: false };
         match Self::LIMITS.check(strides) {
             Ok(()) => Ok(strides),
@@ -115,53 +125,6 @@ impl Strides {
     }
 }
 
-/// Strides that a queue cannot have. All numbers are log2.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum StridesError {
-    /// The strides of a WQE.
-    Count {
-        /// Requested.
-        log: u8,
-        /// The least.
-        min: u8,
-        /// The most.
-        max: u8,
-    },
-    /// The bytes of a stride.
-    Bytes {
-        /// Requested.
-        log: u8,
-        /// The least.
-        min: u8,
-        /// The most.
-        max: u8,
-    },
-    /// The bytes of a WQE.
-    Wqe {
-        /// Requested.
-        log: u8,
-        /// The least.
-        min: u8,
-    },
-}
-
-impl fmt::Display for StridesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Count { log, min, max } => {
-                write!(f, "WQEs of 2^{log} strides asked for, 2^{min} to 2^{max} possible")
-            }
-            Self::Bytes { log, min, max } => {
-                write!(f, "strides of 2^{log} bytes asked for, 2^{min} to 2^{max} possible")
-            }
-            Self::Wqe { log, min } => write!(f, "WQEs of 2^{log} bytes in all asked for, 2^{min} is the least"),
-        }
-    }
-}
-
-impl core::error::Error for StridesError {}
-
 #[cfg(test)]
 mod tests {
     use std::string::ToString;
@@ -174,17 +137,18 @@ mod tests {
         assert_eq!((strides.count(), strides.wqe_bytes(), strides.shift_bytes()), (512, 1 << 15, 0));
         assert_eq!(strides.two_byte_shift(true).shift_bytes(), 2);
         for (log_count, log_bytes, text) in [
-            (2, 13, "WQEs of 2^2 strides asked for, 2^3 to 2^14 possible"),
-            (15, 6, "WQEs of 2^15 strides asked for, 2^3 to 2^14 possible"),
-            (9, 5, "strides of 2^5 bytes asked for, 2^6 to 2^13 possible"),
-            (9, 14, "strides of 2^14 bytes asked for, 2^6 to 2^13 possible"),
-            (3, 10, "WQEs of 2^13 bytes in all asked for, 2^14 is the least"),
+            (2, 13, "log2 of the strides of a WQE: 2 asked for, 3 to 14 possible"),
+            (15, 6, "log2 of the strides of a WQE: 15 asked for, 3 to 14 possible"),
+            (9, 5, "log2 of the bytes of a stride: 5 asked for, 6 to 13 possible"),
+            (9, 14, "log2 of the bytes of a stride: 14 asked for, 6 to 13 possible"),
+            (3, 10, "log2 of the bytes of a WQE: 13 asked for, 14 to 27 possible"),
         ] {
             assert_eq!(Strides::new(log_count, log_bytes).map_err(|error| error.to_string()), Err(text.into()));
         }
         assert_eq!(Strides::new(14, 13).expect("the most").wqe_bytes(), 1 << 27);
         let older = StridesLimits { min_log_count: 9, ..Strides::LIMITS };
         let few = Strides::new(8, 6).expect("the extended range");
-        assert_eq!(older.check(few), Err(StridesError::Count { log: 8, min: 9, max: 14 }));
+        let what = "log2 of the strides of a WQE";
+        assert_eq!(older.check(few), Err(SetupError::OutOfRange { what, value: 8, min: 9, max: 14 }));
     }
 }

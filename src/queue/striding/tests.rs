@@ -14,7 +14,7 @@ use crate::cq::CompletionQueue;
 use crate::cq::CqId;
 use crate::cq::setup::CqParts;
 use crate::queue::RetireError;
-use crate::queue::recv::RecvPartsError;
+use crate::setup::SetupError;
 use crate::types::{CqCi, Cqn, Lkey, Qpn};
 
 pub(super) const CQES: usize = 1 << 10;
@@ -196,16 +196,34 @@ fn parts_that_cannot_be_are_refused() {
         unsafe { StridingRecvQueue::from_parts(parts, memory) }.err()
     };
     for wqe_cnt in [0, 1, 3, 1 << 16, u32::MAX] {
-        assert_eq!(build(StridingParts { wqe_cnt, ..parts }), Some(RecvPartsError::WqeCount(wqe_cnt)));
+        let (what, value) = ("WQEs of a receive queue", wqe_cnt.into());
+        let refused = SetupError::NotPowerOfTwo { what, value, min: 2, max: 1 << 15 };
+        assert_eq!(build(StridingParts { wqe_cnt, ..parts }), Some(refused));
     }
-    for stride in [0, 16, 48, 64, 8192] {
-        assert_eq!(build(StridingParts { stride, ..parts }), Some(RecvPartsError::Stride(stride)));
+    let (what, max) = ("bytes of a WQE of a receive queue", 4096);
+    for stride in [0, 16, 48, 8192] {
+        let refused = SetupError::NotPowerOfTwo { what, value: stride.into(), min: 32, max };
+        assert_eq!(build(StridingParts { stride, ..parts }), Some(refused));
     }
+    for stride in [64, 4096] {
+        let refused = SetupError::OutOfRange { what, value: stride.into(), min: 32, max: 32 };
+        assert_eq!(build(StridingParts { stride, ..parts }), Some(refused));
+    }
+    let misaligned = |what, address, alignment| SetupError::Misaligned { what, address, alignment };
     // SAFETY: within the buffers.
     let (buf, dbrec, shadow) = unsafe { (parts.buf.add(8), parts.dbrec.byte_add(2), parts.shadow.byte_add(1)) };
-    assert_eq!(build(StridingParts { buf, ..parts }), Some(RecvPartsError::BufferAlignment(buf.addr().get())));
-    assert_eq!(build(StridingParts { dbrec, ..parts }), Some(RecvPartsError::RecordAlignment(dbrec.addr().get())));
-    assert_eq!(build(StridingParts { shadow, ..parts }), Some(RecvPartsError::ShadowAlignment(shadow.addr().get())));
+    assert_eq!(
+        build(StridingParts { buf, ..parts }),
+        Some(misaligned("ring of a receive queue", buf.addr().get(), 16))
+    );
+    assert_eq!(
+        build(StridingParts { dbrec, ..parts }),
+        Some(misaligned("doorbell record of a receive queue", dbrec.addr().get(), 4))
+    );
+    assert_eq!(
+        build(StridingParts { shadow, ..parts }),
+        Some(misaligned("private memory of a receive queue", shadow.addr().get(), 8))
+    );
     assert_eq!(build(parts), None);
 }
 

@@ -1,12 +1,12 @@
-//! Why there is no list of tags, why an operation on it was not posted, and why a completion is none of the list's.
+//! Why a list of tags refused an operation or a completion.
 use core::fmt;
 
 use crate::cq::{CqeOpcode, ErrorCqe};
 use crate::queue::retire::RetireError;
 use crate::queue::send::error::PostError;
-use crate::types::{TagIndex, Wqebbs};
+use crate::types::TagIndex;
 
-/// Why an operation on a list of tags was not posted. Nothing has been written, and the list is unchanged.
+/// Why a list of tags did not post an operation, or refused a completion that you gave it. The list is unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TagError {
@@ -15,7 +15,8 @@ pub enum TagError {
         /// Tags that the list takes.
         tags: u16,
     },
-    /// No buffer of this entry is the device's, or it is to be removed already.
+    /// The device has no buffer of this entry: the entry is free, its removal was posted before, or its message was
+    /// reported before.
     NotListed {
         /// The entry.
         entry: TagIndex,
@@ -27,8 +28,24 @@ pub enum TagError {
         /// Its mask.
         mask: u64,
     },
-    /// The command queue does not take it.
+    /// The command queue refuses the operation.
     Post(PostError),
+    /// The completion is not of tag matching.
+    NotOfTags {
+        /// Its opcode.
+        opcode: CqeOpcode,
+    },
+    /// The device reported an operation that no public source describes.
+    UnknownOperation(u8),
+    /// The device reported an operation that was not posted, or is not the oldest one.
+    NotPosted {
+        /// The completion's operation (`MLX5_CQE_APP_OP_TM_*`).
+        operation: &'static str,
+    },
+    /// The shared receive queue does not have the buffer.
+    Receive(RetireError),
+    /// The command queue has failed, and the list with it: the list's contents are unknown. Destroy the list.
+    Command(ErrorCqe),
 }
 
 impl From<PostError> for TagError {
@@ -37,88 +54,23 @@ impl From<PostError> for TagError {
     }
 }
 
-impl fmt::Display for TagError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::ListFull { tags } => write!(f, "the list of tags is full: {tags} of {tags} entries are taken"),
-            Self::NotListed { entry } => {
-                write!(f, "entry {} of the list of tags does not exist, and cannot be removed", entry.0)
-            }
-            Self::OutsideMask { tag, mask } => {
-                write!(f, "tag {tag:#x} has bits outside its mask {mask:#x}, so no message would match")
-            }
-            Self::Post(error) => write!(f, "command queue of a list of tags: {error}"),
-        }
-    }
-}
-
-impl core::error::Error for TagError {}
-
-/// Why no list of tags is made of these parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TagPartsError {
-    /// The command queue has requests that are not completed.
-    Outstanding {
-        /// Their WQEBBs.
-        outstanding: Wqebbs,
-    },
-    /// A list has 2 to 32768 records.
-    Records {
-        /// The number of records.
-        records: usize,
-    },
-}
-
-impl fmt::Display for TagPartsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Outstanding { outstanding } => {
-                write!(f, "the command queue of a list of tags is not idle: WQEBBs outstanding: {}", outstanding.0)
-            }
-            Self::Records { records } => write!(f, "a list of tags has 2 to 32768 records, not {records}"),
-        }
-    }
-}
-
-impl core::error::Error for TagPartsError {}
-
-/// Why a list of tags refused a completion that you gave it. The list is unchanged.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum TagCompletionError {
-    /// It is not of tag matching.
-    NotOfTags {
-        /// Its opcode.
-        opcode: CqeOpcode,
-    },
-    /// The device reported an operation that no public source describes.
-    UnknownOperation(u8),
-    /// No such operation was posted, or another before it.
-    NotPosted {
-        /// The completion's operation (`MLX5_CQE_APP_OP_TM_*`).
-        operation: &'static str,
-    },
-    /// The entry's buffer is not the device's, or this was reported before.
-    NotListed {
-        /// The entry.
-        entry: TagIndex,
-    },
-    /// The shared receive queue does not have the buffer.
-    Receive(RetireError),
-    /// The command queue has failed, and the list with it: the list's contents are unknown. Destroy the list.
-    Command(ErrorCqe),
-}
-
-impl From<RetireError> for TagCompletionError {
+impl From<RetireError> for TagError {
     fn from(error: RetireError) -> Self {
         Self::Receive(error)
     }
 }
 
-impl fmt::Display for TagCompletionError {
+impl fmt::Display for TagError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::ListFull { tags } => write!(f, "the list of tags is full: {tags} of {tags} entries are taken"),
+            Self::NotListed { entry } => {
+                write!(f, "the device has no buffer of entry {} of the list of tags", entry.0)
+            }
+            Self::OutsideMask { tag, mask } => {
+                write!(f, "tag {tag:#x} has bits outside its mask {mask:#x}, so no message would match")
+            }
+            Self::Post(error) => write!(f, "command queue of a list of tags: {error}"),
             Self::NotOfTags { opcode } => write!(f, "completion with opcode {opcode:?} given to a list of tags"),
             Self::UnknownOperation(number) => {
                 write!(f, "completion of tag matching with unknown operation {number:#x}")
@@ -126,13 +78,10 @@ impl fmt::Display for TagCompletionError {
             Self::NotPosted { operation } => {
                 write!(f, "completion of tag matching: {operation} is not the oldest operation posted")
             }
-            Self::NotListed { entry } => {
-                write!(f, "completion of tag matching: no message of entry {} is due", entry.0)
-            }
             Self::Receive(error) => write!(f, "shared receive queue of a list of tags: {error}"),
             Self::Command(error) => write!(f, "command queue of a list of tags: {error}"),
         }
     }
 }
 
-impl core::error::Error for TagCompletionError {}
+impl core::error::Error for TagError {}

@@ -21,10 +21,11 @@ use crate::queue::owning::queues::Holds;
 use crate::queue::recv::shared::{SharedRecvQueue, SrqBatch};
 use crate::queue::send::queue::SendQueue;
 use crate::queue::tags::entries::{Entries, TagRecord};
-use crate::queue::tags::error::{TagCompletionError, TagError, TagPartsError};
+use crate::queue::tags::error::TagError;
+use crate::setup::SetupError;
 use crate::tagged::TagHeader;
 use crate::transport::Rc;
-use crate::types::{TagIndex, Wqebbs, WrId};
+use crate::types::{TagIndex, WrId};
 use crate::wqe::{self, Sge};
 
 /// An event of a list of tags, reported by a completion.
@@ -182,17 +183,18 @@ where
     /// A device whose list has fewer entries fails requests.
     ///
     /// # Errors
-    /// [`TagPartsError`], with the three parts.
+    /// [`SetupError`], with the three parts.
     ///
     /// # Safety
     /// `commands` is the send queue of a connection to itself, whose receives come from `receives`. No other queue
     /// changes the list of `receives`, because the completions of a list do not name their requests.
-    pub unsafe fn new(receives: S, commands: C, mut records: E) -> Result<Self, (TagPartsError, (S, C, E))> {
+    pub unsafe fn new(receives: S, commands: C, mut records: E) -> Result<Self, (SetupError, (S, C, E))> {
         let (free, depth, len) = (commands.queue().free(), commands.queue().depth(), records.as_mut().len());
         let error = if free != depth {
-            TagPartsError::Outstanding { outstanding: Wqebbs(depth.0 - free.0) }
+            SetupError::Outstanding { what: "command queue of a list of tags", outstanding: depth.0 - free.0 }
         } else if !(2..=Entries::<E>::MOST).contains(&len) {
-            TagPartsError::Records { records: len }
+            let (what, max) = ("records of a list of tags", Entries::<E>::MOST as u64);
+            SetupError::OutOfRange { what, value: len as u64, min: 2, max }
         } else {
             return Ok(Self { receives, commands, entries: Entries::new(records), seen: 0, told: 0 });
         };
@@ -316,7 +318,8 @@ where
     /// The event that a completion reports, of the list, of its command queue, or of a message.
     ///
     /// # Errors
-    /// [`TagCompletionError`]; the list is unchanged then. The device's writes are not trusted: entries and operations
+    /// [`TagError::NotOfTags`], [`TagError::UnknownOperation`], [`TagError::NotPosted`], [`TagError::NotListed`],
+    /// [`TagError::Receive`], [`TagError::Command`]; the list is unchanged then. The device's writes are not trusted: entries and operations
     /// must be ones that were posted.
     ///
     /// # Safety
@@ -324,12 +327,12 @@ where
     /// and was not given before. No other queue changes the list, because its completions look the same. A foreign one
     /// would hand back a buffer that the device may still write.
     #[inline]
-    pub unsafe fn complete<Q: Source>(&mut self, cqe: &CqeView<Q>) -> Result<TagEvent, TagCompletionError> {
+    pub unsafe fn complete<Q: Source>(&mut self, cqe: &CqeView<Q>) -> Result<TagEvent, TagError> {
         match cqe.tag_matching() {
             Some(TagCqe::Match(found)) => self.matched(found, cqe.byte_len()),
             Some(TagCqe::Canceled(entry)) => {
                 let wr_id = self.entries.message(entry, true, true);
-                Ok(TagEvent::Canceled { wr_id: wr_id.ok_or(TagCompletionError::NotListed { entry })?, entry })
+                Ok(TagEvent::Canceled { wr_id: wr_id.ok_or(TagError::NotListed { entry })?, entry })
             }
             Some(TagCqe::Unexpected) => {
                 // SAFETY: the caller's promise; likewise below.
@@ -341,16 +344,16 @@ where
             Some(TagCqe::NoTag) => Ok(TagEvent::NoTag { wr_id: unsafe { self.retire(cqe)? }, bytes: cqe.byte_len() }),
             // SAFETY: as above.
             Some(TagCqe::List { operation, phase }) => unsafe { self.done(operation, phase) },
-            Some(TagCqe::Unknown(number)) => Err(TagCompletionError::UnknownOperation(number)),
+            Some(TagCqe::Unknown(number)) => Err(TagError::UnknownOperation(number)),
             // SAFETY: as above.
             None => unsafe { self.other(cqe) },
         }
     }
 
-    fn matched(&mut self, found: TagMatch, bytes: u32) -> Result<TagEvent, TagCompletionError> {
+    fn matched(&mut self, found: TagMatch, bytes: u32) -> Result<TagEvent, TagError> {
         let TagMatch { entry, header, complete, incomplete } = found;
         let wr_id = self.entries.message(entry, header.is_some(), complete);
-        let wr_id = wr_id.ok_or(TagCompletionError::NotListed { entry })?;
+        let wr_id = wr_id.ok_or(TagError::NotListed { entry })?;
         Ok(TagEvent::Matched { wr_id, entry, header, bytes, complete, incomplete })
     }
 
@@ -358,7 +361,7 @@ where
     ///
     /// # Safety
     /// As [`complete`](Self::complete).
-    unsafe fn retire<Q: Source>(&mut self, cqe: &CqeView<Q>) -> Result<WrId, TagCompletionError> {
+    unsafe fn retire<Q: Source>(&mut self, cqe: &CqeView<Q>) -> Result<WrId, TagError> {
         // SAFETY: the caller's promise.
         Ok(unsafe { self.receives.queue_mut().retire(cqe) }?)
     }
@@ -367,8 +370,8 @@ where
     ///
     /// # Safety
     /// A completion of the command queue, as [`complete`](Self::complete) asks for, says so.
-    unsafe fn done(&mut self, told: ListOperation, phase: u16) -> Result<TagEvent, TagCompletionError> {
-        let not_posted = TagCompletionError::NotPosted { operation: name(told) };
+    unsafe fn done(&mut self, told: ListOperation, phase: u16) -> Result<TagEvent, TagError> {
+        let not_posted = TagError::NotPosted { operation: name(told) };
         let (index, WrId(posted)) = self.commands.queue().oldest_request().ok_or(not_posted)?;
         let entry = TagIndex(posted as u16);
         let event = match (posted & !0xffff, told) {
@@ -377,7 +380,7 @@ where
                 TagEvent::Appended { wr_id, entry, in_step: told == phase }
             }
             (REMOVE, ListOperation::Remove { removed }) => {
-                let wr_id = self.entries.removed(entry, removed).ok_or(TagCompletionError::NotListed { entry })?;
+                let wr_id = self.entries.removed(entry, removed).ok_or(TagError::NotListed { entry })?;
                 TagEvent::Removed { wr_id, entry, removed }
             }
             (SYNC, ListOperation::Sync) => TagEvent::Synced { in_step: phase == posted as u16 },
@@ -392,18 +395,18 @@ where
     /// # Safety
     /// As [`complete`](Self::complete).
     #[cold]
-    unsafe fn other<Q: Source>(&mut self, cqe: &CqeView<Q>) -> Result<TagEvent, TagCompletionError> {
+    unsafe fn other<Q: Source>(&mut self, cqe: &CqeView<Q>) -> Result<TagEvent, TagError> {
         let opcode = cqe.opcode();
         match cqe.check() {
             Err(CqeError::Completion(error)) if error.side == Side::Requester => {
                 let is_ours = error.qpn == self.commands.queue().qpn();
-                Err(if is_ours { TagCompletionError::Command(error) } else { TagCompletionError::NotOfTags { opcode } })
+                Err(if is_ours { TagError::Command(error) } else { TagError::NotOfTags { opcode } })
             }
             Err(error @ (CqeError::Completion(_) | CqeError::Aborted(_))) if opcode == CqeOpcode::RespErr => {
                 // SAFETY: the caller's promise.
                 Ok(TagEvent::Failed { wr_id: unsafe { self.retire(cqe)? }, error })
             }
-            _ => Err(TagCompletionError::NotOfTags { opcode }),
+            _ => Err(TagError::NotOfTags { opcode }),
         }
     }
 }

@@ -4,5 +4,5 @@ pub(super) mod error;
 pub(super) mod matching;
 
 pub use entries::TagRecord;
-pub use error::{TagCompletionError, TagError, TagPartsError};
+pub use error::TagError;
 pub use matching::TagEvent;

@@ -3,7 +3,7 @@
 //!
 //! The stream is any [`Read`] + [`Write`]: a TCP or Unix socket, two pipes of an SSH session, a TLS session. Both sides
 //! call the same function; there is no client and no server. The functions set no time limits. Wrap a socket in a
-//! [`Deadline`]: then a peer that is silent or slow gives [`HandshakeError::Io`] at that time. Without one, the stream
+//! [`Deadline`]: then a peer that is silent or slow gives [`Error::Stream`] at that time. Without one, the stream
 //! must block: a stream in non-blocking mode fails with `WouldBlock` where it would wait.
 //!
 //! [`connect_over`](crate::verbs::QueuePair::connect_over) does the whole handshake for a queue pair. For programs that
@@ -47,7 +47,6 @@
 //! up to the stream: a socket's own time limit (`set_read_timeout`) counts for each read, so a peer that sends single
 //! bytes multiplies it.
 
-use core::fmt;
 use std::io::{self, Read, Write};
 
 use rdma_sys as sys;
@@ -56,6 +55,7 @@ use crate::db::Register;
 use crate::encoding::{DecodeError, sized, version, zeros};
 use crate::queue::owning::Posted;
 use crate::verbs::device::Mtu;
+use crate::verbs::error::in_range;
 use crate::verbs::event::event;
 use crate::verbs::{Endpoint, Error, Path, Qp, QueuePair, VerbsTransport};
 
@@ -66,7 +66,7 @@ pub const MAX_DATA: usize = MESSAGE - DATA;
 
 /// The name of a message in error texts.
 const WHAT: &str = "handshake";
-const MAGIC: [u8; 8] = *b"blueflam";
+pub(in crate::verbs) const MAGIC: [u8; 8] = *b"blueflam";
 const VERSION: u8 = 1;
 /// Bytes before the endpoint.
 const HEADER: usize = 16;
@@ -91,91 +91,13 @@ pub struct Peer {
     pub data: Vec<u8>,
 }
 
-/// Why a handshake failed. Do not use the stream for another handshake.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum HandshakeError {
-    /// The stream failed, ended, or reached its time limit: its own, or that of a [`Deadline`].
-    Io(io::Error),
-    /// The peer speaks something else.
-    OtherProtocol {
-        /// The first bytes it sent.
-        first: [u8; 8],
-    },
-    /// The peer speaks another version of this, or its message is invalid.
-    Decode(DecodeError),
-    /// More user data than a message carries.
-    DataTooLong {
-        /// Bytes given.
-        len: usize,
-    },
-    /// The two sides do not fit together ([`Error::Mismatch`]), or this side failed to connect.
-    Setup(Error),
-    /// The peer reports that it failed to connect. The peer's own error says why.
-    PeerFailed,
-}
-
-impl fmt::Display for HandshakeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io(error) => match error.kind() {
-                io::ErrorKind::UnexpectedEof => f.write_str("the peer closed the stream during the handshake"),
-                // The errors of a socket's time limit, on Linux and elsewhere.
-                io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => {
-                    f.write_str("the peer did not finish the handshake within the stream's time limit")
-                }
-                _ => write!(f, "the stream of the handshake failed: {error}"),
-            },
-            Self::OtherProtocol { first } => write!(
-                f,
-                "the peer speaks another protocol: it began with \"{}\", a handshake begins with \"{}\"",
-                first.escape_ascii(),
-                MAGIC.escape_ascii()
-            ),
-            Self::Decode(error) => error.fmt(f),
-            Self::DataTooLong { len } => {
-                write!(f, "{len} bytes of user data: a handshake carries {MAX_DATA} at most")
-            }
-            Self::Setup(error) => error.fmt(f),
-            Self::PeerFailed => f.write_str("the peer failed to connect its queue pair; its own error says why"),
-        }
-    }
-}
-
-impl core::error::Error for HandshakeError {
-    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
-        match self {
-            Self::Io(error) => Some(error),
-            Self::Decode(error) => Some(error),
-            Self::Setup(error) => Some(error),
-            _ => None,
-        }
-    }
-}
-
-impl From<io::Error> for HandshakeError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-impl From<DecodeError> for HandshakeError {
-    fn from(error: DecodeError) -> Self {
-        Self::Decode(error)
-    }
-}
-
-impl From<Error> for HandshakeError {
-    fn from(error: Error) -> Self {
-        Self::Setup(error)
-    }
-}
-
 /// Sends `local` and `data` to the peer, and receives the peer's. Connects nothing yet.
 ///
 /// # Errors
-/// [`HandshakeError`]. Both sides see a mismatch, each with the values of both.
-pub fn exchange<S: Read + Write>(stream: &mut S, local: &Endpoint, data: &[u8]) -> Result<Peer, HandshakeError> {
+/// [`Error::OutOfRange`] for too much user data; [`Error::Stream`], [`Error::OtherProtocol`], [`Error::Decode`],
+/// [`Error::PeerFailed`], [`Error::Mismatch`]. Both sides see a mismatch, each with the values of both. After an error,
+/// do not use the stream for another handshake.
+pub fn exchange<S: Read + Write>(stream: &mut S, local: &Endpoint, data: &[u8]) -> Result<Peer, Error> {
     tell_and_hear(stream, local, &message(local, UNTOLD, data)?, UNTOLD)
 }
 
@@ -183,25 +105,31 @@ pub fn exchange<S: Read + Write>(stream: &mut S, local: &Endpoint, data: &[u8]) 
 /// first messages (UC), or wait for a retry (RC).
 ///
 /// # Errors
-/// [`HandshakeError`]: [`PeerFailed`](HandshakeError::PeerFailed), the stream, another protocol.
-pub fn ready<S: Read + Write>(stream: &mut S) -> Result<(), HandshakeError> {
+/// [`Error::PeerFailed`], [`Error::Stream`], [`Error::OtherProtocol`], [`Error::Decode`]. After an error, do not use the
+/// stream for another handshake.
+pub fn ready<S: Read + Write>(stream: &mut S) -> Result<(), Error> {
     // A failed peer has sent a message that says so, and may be gone. Report that message rather than the failed write.
     let told = send(stream, &header(UNTOLD, 0, GOES_ON));
     let mut message = [0; HEADER];
     if let Err(error) = stream.read_exact(&mut message) {
-        return Err(told.err().unwrap_or(error).into());
+        return Err(broken(&told.err().unwrap_or(error)));
     }
     zeros(WHAT, &opened(&message)?[9..12])?;
-    Ok(told?)
+    told.map_err(|error| broken(&error))
 }
 
 /// Tells the peer, in place of [`exchange`] or of [`ready`], that this side failed to connect: the peer's call returns
-/// [`HandshakeError::PeerFailed`] at once, whether or not the stream is closed.
+/// [`Error::PeerFailed`] at once, whether or not the stream is closed.
 ///
 /// # Errors
 /// Those of the stream.
 pub fn give_up<S: Write>(stream: &mut S) -> io::Result<()> {
     send(stream, &header(UNTOLD, 0, FAILED))
+}
+
+/// The error of a stream that failed.
+fn broken(error: &io::Error) -> Error {
+    Error::Stream { kind: error.kind(), why: error.to_string() }
 }
 
 fn send<S: Write>(stream: &mut S, message: &[u8]) -> io::Result<()> {
@@ -224,13 +152,9 @@ impl<T: VerbsTransport, R: Register, B: Posted> QueuePair<T, R, B> {
     /// The call waits for the peer as long as the stream does. [`Deadline`] limits the time of a socket.
     ///
     /// # Errors
-    /// [`HandshakeError`]. The queue pair may then be in any state: [reset](Self::reset) it or drop it.
-    pub fn connect_over<S: Read + Write>(
-        &mut self,
-        stream: &mut S,
-        path: &Path,
-        data: &[u8],
-    ) -> Result<Peer, HandshakeError> {
+    /// Those of [`exchange`], [`ready`] and [`connect`](Self::connect). The queue pair may then be in any state:
+    /// [reset](Self::reset) it or drop it. Do not use the stream for another handshake.
+    pub fn connect_over<S: Read + Write>(&mut self, stream: &mut S, path: &Path, data: &[u8]) -> Result<Peer, Error> {
         self.whole_to_send()?;
         let (qp, types) = (self.qp.clone(), (T::QP_TYPE, T::PEER_TYPE));
         shake_hands(stream, &qp, types, path, data, |local, remote| self.connect(path, local, remote))
@@ -246,7 +170,7 @@ pub(in crate::verbs) fn shake_hands<S: Read + Write>(
     path: &Path,
     data: &[u8],
     connect: impl FnOnce(&Endpoint, &Endpoint) -> Result<(), Error>,
-) -> Result<Peer, HandshakeError> {
+) -> Result<Peer, Error> {
     let result = each_step(stream, qp, types, path, data, connect);
     #[cfg(feature = "tracing")]
     if let Err(error) = &result {
@@ -262,22 +186,22 @@ fn each_step<S: Read + Write>(
     path: &Path,
     data: &[u8],
     connect: impl FnOnce(&Endpoint, &Endpoint) -> Result<(), Error>,
-) -> Result<Peer, HandshakeError> {
+) -> Result<Peer, Error> {
     let local = qp.endpoint(path);
     let message = message(&local, ours as u8, data);
-    let begun = message.and_then(|message| Ok(qp.to_init(path).map(|()| message)?));
+    let begun = message.and_then(|message| qp.to_init(path).map(|()| message));
     let message = or_give_up(stream, begun)?;
     let heard = tell_and_hear(stream, &local, &message, theirs as u8);
     let peer = or_give_up(stream, heard)?;
     let connected = connect(&local, &peer.endpoint);
-    or_give_up(stream, connected.map_err(HandshakeError::from))?;
+    or_give_up(stream, connected)?;
     ready(stream)?;
     event!(DEBUG, "handshake done", qpn = qp.qpn().get(), data_bytes = peer.data.len());
     Ok(peer)
 }
 
 /// Tells the peer if this side has failed.
-fn or_give_up<S: Write, A>(stream: &mut S, result: Result<A, HandshakeError>) -> Result<A, HandshakeError> {
+fn or_give_up<S: Write, A>(stream: &mut S, result: Result<A, Error>) -> Result<A, Error> {
     if result.is_err() {
         // This side's error matters more than a failure to tell the peer.
         let _ = give_up(stream);
@@ -291,31 +215,31 @@ fn tell_and_hear<S: Read + Write>(
     local: &Endpoint,
     message: &[u8; MESSAGE],
     wanted: u8,
-) -> Result<Peer, HandshakeError> {
+) -> Result<Peer, Error> {
     // A peer that has seen a mismatch may be gone: this side sees the same, if it reads before it gives up.
     let told = send(stream, message);
     let (theirs, told) = match (hear(stream), told) {
-        (Err(HandshakeError::Io(_)), Err(error)) => return Err(error.into()),
+        (Err(Error::Stream { .. }), Err(error)) => return Err(broken(&error)),
         (theirs, told) => (theirs?, told),
     };
     let transport = message[9];
     let (peer, their_transport) = decode(local, &theirs)?;
     if wanted != UNTOLD && their_transport != UNTOLD && wanted != their_transport {
         let (local, remote) = (transport_name(transport), transport_name(their_transport));
-        return Err(Error::Mismatch { what: "transports", local, remote }.into());
+        return Err(Error::Mismatch { what: "transports", local, remote });
     }
     local.check_reach(&peer.endpoint)?;
-    told?;
+    told.map_err(|error| broken(&error))?;
     Ok(peer)
 }
 
 /// The peer's message. The header is read by itself: another version may have another length.
-fn hear<S: Read>(stream: &mut S) -> Result<[u8; MESSAGE], HandshakeError> {
+fn hear<S: Read>(stream: &mut S) -> Result<[u8; MESSAGE], Error> {
     let mut message = [0; MESSAGE];
     let (header, rest) = message.split_at_mut(HEADER);
-    stream.read_exact(header)?;
+    stream.read_exact(header).map_err(|error| broken(&error))?;
     opened(header)?;
-    stream.read_exact(rest)?;
+    stream.read_exact(rest).map_err(|error| broken(&error))?;
     Ok(message)
 }
 
@@ -329,27 +253,27 @@ fn header(transport: u8, data_len: u16, state: u8) -> [u8; HEADER] {
     header
 }
 
-fn message(local: &Endpoint, transport: u8, data: &[u8]) -> Result<[u8; MESSAGE], HandshakeError> {
+fn message(local: &Endpoint, transport: u8, data: &[u8]) -> Result<[u8; MESSAGE], Error> {
     let mut bytes = [0; MESSAGE];
-    let place = bytes.get_mut(DATA..DATA + data.len()).ok_or(HandshakeError::DataTooLong { len: data.len() })?;
-    place.copy_from_slice(data);
+    in_range("bytes of user data in a handshake", data.len() as u64, 0..=MAX_DATA as u64)?;
+    bytes[DATA..DATA + data.len()].copy_from_slice(data);
     bytes[..HEADER].copy_from_slice(&header(transport, data.len() as u16, GOES_ON));
     bytes[HEADER..DATA].copy_from_slice(&local.to_bytes());
     Ok(bytes)
 }
 
 /// A header of this protocol and version, of a peer that has not failed.
-fn opened(header: &[u8]) -> Result<[u8; HEADER], HandshakeError> {
+fn opened(header: &[u8]) -> Result<[u8; HEADER], Error> {
     let header: [u8; HEADER] = sized(WHAT, header)?;
     let [first @ .., _, _, _, _, _, _, _, _] = header;
     if first != MAGIC {
-        return Err(HandshakeError::OtherProtocol { first });
+        return Err(Error::OtherProtocol { first });
     }
     version(WHAT, header[8], VERSION)?;
     zeros(WHAT, &header[13..])?;
     match header[12] {
         GOES_ON => Ok(header),
-        FAILED => Err(HandshakeError::PeerFailed),
+        FAILED => Err(Error::PeerFailed),
         other => Err(DecodeError::Value { what: WHAT, field: "state", value: other.into() }.into()),
     }
 }

@@ -10,9 +10,13 @@ use memmap2::{MmapOptions, MmapRaw};
 
 use crate::cq::cqe::ClockInfo;
 use crate::verbs::device::open::{Context, query_mlx5};
-use crate::verbs::error::failed;
+use crate::verbs::error::{failed, in_range};
 use crate::verbs::{Device, Error, ffi};
 
+/// The shift of the clock's page, in errors.
+const SHIFT: &str = "shift of the clock's page";
+/// The error where the kernel does not map the device's clock to this process.
+pub(super) const NOT_MAPPED: Error = Error::Unsupported { what: "reading the device's clock in this process" };
 /// How the page is named when it is mapped (`MLX5_IB_MMAP_CLOCK_INFO`, version 1; libmlx5 `mlx5.c`,
 /// `mlx5_map_clock_info`): bits 15:8 of the offset in pages.
 const MMAP_COMMAND: u64 = 7;
@@ -78,62 +82,6 @@ pub enum Timestamps {
     RealTime,
 }
 
-/// Why the clock's page could not be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ClockError {
-    /// The kernel was writing it at each read. Try again: the kernel writes it once in many seconds.
-    Updating {
-        /// How often it was looked at.
-        attempts: u32,
-    },
-    /// The page gives a shift that is too large for 64 bits.
-    Shift {
-        /// [`ClockInfo::shift`], more than 63.
-        shift: u32,
-    },
-    /// The kernel does not map the device's clock to this process.
-    NotMapped,
-    /// The device has no real time, or it is off.
-    NoRealTime,
-    /// Timestamps of the completion queue may be of either clock: it was made without a choice, or by other code, and
-    /// the device has both. Make it with [`free_running`](crate::verbs::CqBuilder::free_running) or
-    /// [`real_time`](crate::verbs::CqBuilder::real_time).
-    EitherClock,
-    /// The completion queue is of another device, or of another open of the same device.
-    ForeignDevice,
-    /// The clock did not move while it was read.
-    Stopped {
-        /// Its value.
-        value: u64,
-    },
-}
-
-impl fmt::Display for ClockError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Updating { attempts } => {
-                write!(f, "the clock page was being written during each of {attempts} reads: try again")
-            }
-            Self::Shift { shift } => write!(f, "the clock page has a shift of {shift}, at most 63 is possible"),
-            Self::NotMapped => f.write_str("the kernel does not map the device's clock to this process"),
-            Self::NoRealTime => f.write_str(
-                "the device shows no real time: it has none, or the firmware's setting REAL_TIME_CLOCK_ENABLE is off",
-            ),
-            Self::EitherClock => f.write_str(
-                "timestamps of this completion queue may be cycles or real time: make it with free_running(true) or \
-                 real_time(true)",
-            ),
-            Self::ForeignDevice => {
-                f.write_str("the completion queue is of another device, or of another open of the same device")
-            }
-            Self::Stopped { value } => write!(f, "the device's clock stays at {value:#x}"),
-        }
-    }
-}
-
-impl core::error::Error for ClockError {}
-
 impl Device {
     /// The device's clock: maps the page by which the kernel tells the time.
     ///
@@ -173,9 +121,10 @@ impl Clock {
     /// The kernel's latest parameters for converting timestamps to times.
     ///
     /// # Errors
-    /// [`ClockError`], after a bounded number of loads.
+    /// [`Error::ClockUpdating`], after a bounded number of loads. [`Error::OutOfRange`]: the page has a shift that is too
+    /// large for 64 bits.
     #[inline]
-    pub fn info(&self) -> Result<ClockInfo, ClockError> {
+    pub fn info(&self) -> Result<ClockInfo, Error> {
         let page = self.page.as_mut_ptr().cast::<u32>();
         read(|word| {
             // SAFETY: the page has more words, is aligned, and mapped as long as `self`; its writer stores words, too.
@@ -205,10 +154,10 @@ impl Clock {
     /// The device's real time, in the form of [`real_time`](crate::verbs::CqBuilder::real_time) timestamps.
     ///
     /// # Errors
-    /// [`ClockError::NotMapped`], [`ClockError::NoRealTime`].
-    pub fn real_time(&self) -> Result<u64, ClockError> {
-        match self.register(REAL_TIME).ok_or(ClockError::NotMapped)? {
-            0 => Err(ClockError::NoRealTime),
+    /// [`Error::Unsupported`] where the kernel does not map the clock; [`Error::NoRealTime`].
+    pub fn real_time(&self) -> Result<u64, Error> {
+        match self.register(REAL_TIME).ok_or(NOT_MAPPED)? {
+            0 => Err(Error::NoRealTime),
             time => Ok(time),
         }
     }
@@ -231,7 +180,7 @@ impl Clock {
     ///
     /// # Errors
     /// As [`Self::info`]. `Ok(None)` where the clock is not mapped.
-    pub fn now(&self) -> Result<Option<u64>, ClockError> {
+    pub fn now(&self) -> Result<Option<u64>, Error> {
         let info = self.info()?;
         Ok(self.cycles().map(|cycles| info.nanoseconds(cycles)))
     }
@@ -242,7 +191,7 @@ impl Clock {
 /// rdma-core's `_mlx5dv_get_clock_info` (`providers/mlx5/mlx5.c`) does the same, and does not end if the sign keeps
 /// changing.
 #[inline]
-fn read(load: impl Fn(usize) -> u32) -> Result<ClockInfo, ClockError> {
+fn read(load: impl Fn(usize) -> u32) -> Result<ClockInfo, Error> {
     for _ in 0..ATTEMPTS {
         let sign = load(SIGN);
         if sign & UPDATING == 0 {
@@ -253,19 +202,17 @@ fn read(load: impl Fn(usize) -> u32) -> Result<ClockInfo, ClockError> {
         }
         core::hint::spin_loop();
     }
-    Err(ClockError::Updating { attempts: ATTEMPTS })
+    Err(Error::ClockUpdating { attempts: ATTEMPTS })
 }
 
 /// Decodes a whole page: after the sign and a reserved word come `nsec`, `cycles`, `frac`, `mult`, `shift`, `mask`.
-fn info(words: &[u32; WORDS]) -> Result<ClockInfo, ClockError> {
+fn info(words: &[u32; WORDS]) -> Result<ClockInfo, Error> {
     let wide = |at: usize| {
         let [a, b] = [words[at], words[at + 1]].map(u32::to_ne_bytes);
         u64::from_ne_bytes([a[0], a[1], a[2], a[3], b[0], b[1], b[2], b[3]])
     };
     let shift = words[9];
-    if shift > 63 {
-        return Err(ClockError::Shift { shift });
-    }
+    in_range(SHIFT, shift.into(), 0..=63)?;
     Ok(ClockInfo { nsec: wide(2), last_cycles: wide(4), frac: wide(6), mult: words[8], shift, mask: wide(10) })
 }
 
@@ -289,7 +236,7 @@ mod tests {
     }
 
     /// A writer that does `steps` of its stores between any two loads, from load `first` on, as often as it likes.
-    fn against_a_writer(first: usize, steps: usize, updates: u32) -> Result<ClockInfo, ClockError> {
+    fn against_a_writer(first: usize, steps: usize, updates: u32) -> Result<ClockInfo, Error> {
         let (loads, done) = (Cell::new(0), Cell::new(0));
         let page = RefCell::new(page(4, 1));
         read(|word| {
@@ -326,12 +273,12 @@ mod tests {
         for steps in [1, 3, 7, WORDS + 1] {
             assert_eq!(
                 against_a_writer(0, steps, u32::MAX),
-                Err(ClockError::Updating { attempts: ATTEMPTS }),
+                Err(Error::ClockUpdating { attempts: ATTEMPTS }),
                 "{steps}"
             );
         }
-        assert_eq!(read(|word| page(5, 1)[word]), Err(ClockError::Updating { attempts: ATTEMPTS }));
-        assert_eq!(read(|word| page(2, 64)[word]), Err(ClockError::Shift { shift: 64 }));
+        assert_eq!(read(|word| page(5, 1)[word]), Err(Error::ClockUpdating { attempts: ATTEMPTS }));
+        assert_eq!(read(|word| page(2, 64)[word]), Err(Error::OutOfRange { what: SHIFT, value: 64, min: 0, max: 63 }));
         assert_eq!(read(|word| page(2, 63)[word]).map(|info| info.shift), Ok(63));
     }
 
@@ -342,9 +289,9 @@ mod tests {
             words[9] = shift;
             let found = read(|word| words[word]);
             if words[SIGN] & UPDATING != 0 {
-                prop_assert_eq!(found, Err(ClockError::Updating { attempts: ATTEMPTS }));
+                prop_assert_eq!(found, Err(Error::ClockUpdating { attempts: ATTEMPTS }));
             } else if shift > 63 {
-                prop_assert_eq!(found, Err(ClockError::Shift { shift }));
+                prop_assert_eq!(found, Err(Error::OutOfRange { what: SHIFT, value: shift.into(), min: 0, max: 63 }));
             } else {
                 // Any time, in bounded work.
                 let _ = found.expect("a whole page").nanoseconds(stamp);

@@ -4,8 +4,8 @@ use core::time::Duration;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use crate::cq::cqe::{ClockInfo, real_time_nanoseconds};
-use crate::verbs::Cq;
-use crate::verbs::device::clock::{Clock, ClockError, Timestamps};
+use crate::verbs::device::clock::{Clock, NOT_MAPPED, Timestamps};
+use crate::verbs::{Cq, Error};
 
 /// A time, and how far it may be off.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,18 +62,18 @@ impl Clock {
     /// bound is too small by the time that the device's thread waits for a CPU.
     ///
     /// # Errors
-    /// [`ClockError::EitherClock`], [`ClockError::ForeignDevice`], [`ClockError::NotMapped`],
-    /// [`ClockError::NoRealTime`], [`ClockError::Stopped`], and as [`info`](Self::info).
-    pub fn correlate(&self, cq: &Cq) -> Result<Correlation, ClockError> {
-        self.context.check("clock", [cq.into()]).map_err(|_| ClockError::ForeignDevice)?;
+    /// [`Error::EitherClock`], [`Error::ForeignDevice`], [`Error::ClockStopped`], and those of [`info`](Self::info) and
+    /// [`real_time`](Self::real_time).
+    pub fn correlate(&self, cq: &Cq) -> Result<Correlation, Error> {
+        self.context.check("clock", [cq.into()])?;
         let timestamps = match cq.timestamps() {
             Some(timestamps) => timestamps,
-            None if self.has_real_time => return Err(ClockError::EitherClock),
+            None if self.has_real_time => return Err(Error::EitherClock),
             None => Timestamps::FreeRunning,
         };
         let info = self.info()?;
         let counter = || match timestamps {
-            Timestamps::FreeRunning => self.cycles().ok_or(ClockError::NotMapped),
+            Timestamps::FreeRunning => self.cycles().ok_or(NOT_MAPPED),
             Timestamps::RealTime => self.real_time(),
         };
         let (begin, mut before) = (Instant::now(), counter()?);
@@ -83,7 +83,7 @@ impl Clock {
             let (earlier, stamp, later) = (since_1970(), counter()?, since_1970());
             if stamp == before {
                 if begin.elapsed() > PATIENCE {
-                    return Err(ClockError::Stopped { value: stamp });
+                    return Err(Error::ClockStopped { value: stamp });
                 }
                 std::thread::yield_now();
                 continue;
@@ -105,7 +105,7 @@ impl Clock {
                 best = Some(Correlation { moment, timestamps, error });
             }
         }
-        best.ok_or(ClockError::Stopped { value: before })
+        best.ok_or(Error::ClockStopped { value: before })
     }
 }
 

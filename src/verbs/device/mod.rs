@@ -12,7 +12,7 @@ pub(super) mod port;
 mod rate;
 
 pub use async_event::{AsyncEvent, AsyncEvents, PortEvent, QpEvent, SrqEvent};
-pub use clock::{Clock, ClockError, Timestamps};
+pub use clock::{Clock, Timestamps};
 pub use correlation::{Correlation, Time};
 pub use frames::{SoftwareParser, Tunnels};
 pub use link::{LinkLayer, PortState};

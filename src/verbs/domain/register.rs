@@ -16,8 +16,9 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use crate::db::{RegisterError, RegisterParts, SharedRegister};
+use crate::db::{RegisterParts, SharedRegister};
 use crate::queue::BlueFlamePolicy;
+use crate::setup::SetupError;
 use crate::verbs::Error;
 
 /// Which queues have a register.
@@ -123,7 +124,7 @@ fn policy_of(switch: impl Fn(&str) -> Option<bool>) -> BlueFlamePolicy {
 }
 
 /// libmlx5 has handed out an invalid register.
-pub(crate) fn bad_register(error: RegisterError) -> Error {
+pub(crate) fn bad_register(error: SetupError) -> Error {
     Error::Parts { object: "doorbell register", why: error.to_string() }
 }
 

@@ -1,9 +1,11 @@
-//! The texts of errors of setup. Each says what to do where that is known.
+//! The texts of errors of `verbs`. Each says what to do where that is known.
 
 use core::fmt;
+use std::io::ErrorKind;
 
 use super::Error;
 use crate::transport::InlineLayers;
+use crate::verbs::connect::handshake::MAGIC;
 
 /// The headers of a mode.
 fn layers(layers: InlineLayers) -> &'static str {
@@ -60,7 +62,7 @@ impl fmt::Display for Error {
                     _ => f.write_str("`devlink dev eswitch set … inline-mode` changes that"),
                 }
             }
-            Self::Strides(error) => error.fmt(f),
+            Self::Setup(error) => error.fmt(f),
             Self::NoStrides { cqn } => write!(
                 f,
                 "mini-CQEs of completion queue {:#x} do not say which strides they are of: make it with the format \
@@ -137,6 +139,22 @@ impl fmt::Display for Error {
                 "the {what} differ: {local} on this side, {remote} on the peer's, so that no packet would arrive; \
                  choose the same on both sides (Device::path takes a GID index)"
             ),
+            Self::Stream { kind: ErrorKind::UnexpectedEof, .. } => {
+                f.write_str("the peer closed the stream during the handshake")
+            }
+            // The errors of a socket's time limit, on Linux and elsewhere.
+            Self::Stream { kind: ErrorKind::WouldBlock | ErrorKind::TimedOut, .. } => {
+                f.write_str("the peer did not finish the handshake within the stream's time limit")
+            }
+            Self::Stream { why, .. } => write!(f, "the stream of the handshake failed: {why}"),
+            Self::OtherProtocol { first } => write!(
+                f,
+                "the peer speaks another protocol: it began with \"{}\", a handshake begins with \"{}\"",
+                first.escape_ascii(),
+                MAGIC.escape_ascii()
+            ),
+            Self::Decode(error) => error.fmt(f),
+            Self::PeerFailed => f.write_str("the peer failed to connect its queue pair; its own error says why"),
             Self::NoWayBack { why } => write!(f, "the datagram cannot be answered: {why}"),
             Self::RegisterHandedOutTwice { register } => write!(
                 f,
@@ -180,7 +198,6 @@ impl fmt::Display for Error {
             Self::Unsupported { what } => {
                 write!(f, "{what}: not supported by this device or its driver")
             }
-            Self::Flow(error) => error.fmt(f),
             Self::NoFrames { qpn } => {
                 write!(f, "queue pair {:#x} receives no frames: make it with RawPacket, and with receives", qpn.get())
             }
@@ -191,6 +208,33 @@ impl fmt::Display for Error {
             Self::PeersMayWrite { access } => {
                 write!(f, "memory registered {access} cannot be borrowed, because peers may write it: copy it")
             }
+            Self::ClockUpdating { attempts } => {
+                write!(f, "the clock page was being written during each of {attempts} reads: try again")
+            }
+            Self::NoRealTime => f.write_str(
+                "the device shows no real time: it has none, or the firmware's setting REAL_TIME_CLOCK_ENABLE is off",
+            ),
+            Self::EitherClock => f.write_str(
+                "timestamps of this completion queue may be cycles or real time: make it with free_running(true) or \
+                 real_time(true)",
+            ),
+            Self::ClockStopped { value } => write!(f, "the device's clock stays at {value:#x}"),
+            Self::TcpState { state } => {
+                write!(f, "the TCP session is in state {state}, and must be established (1)")
+            }
+            Self::TcpUnsent { bytes } => write!(f, "the kernel has {bytes} bytes of the session to send first"),
+            Self::TcpMoved { segment, session } => write!(
+                f,
+                "the segment begins at sequence number {segment}, the session goes on at {session}: the socket has \
+                 sent data of its own"
+            ),
+            Self::TcpTaken { taken, payload } => {
+                write!(f, "the kernel has taken {taken} of {payload} bytes: raise SO_SNDBUF")
+            }
+            Self::TcpOptions { bytes } => write!(
+                f,
+                "the session has timestamps, which take 12 bytes of options, and the packet has {bytes}: use Tcp4<12>"
+            ),
             Self::InPieces => f.write_str("the registration has other pieces, which the change would also affect"),
             Self::Parts { object, why } => write!(f, "libmlx5 returned a {object} that this crate cannot drive: {why}"),
         }

@@ -5,7 +5,8 @@ use core::mem::{offset_of, size_of};
 use rdma_sys as sys;
 
 use super::counters::FlowCounters;
-use crate::flow::{Fields, Flow, FlowError, FlowKind, IpFields, L4, Masked, PortFields};
+use crate::flow::{Fields, Flow, FlowKind, IpFields, L4, Masked, PortFields};
+use crate::setup::SetupError;
 use crate::verbs::Error;
 use crate::verbs::error::in_range;
 
@@ -59,7 +60,7 @@ impl FlowAttr {
     /// `fs.c`, `is_rep`).
     ///
     /// # Errors
-    /// [`Error::Flow`], [`Error::OutOfRange`] for a priority.
+    /// [`Error::Setup`], [`Error::OutOfRange`] for a priority.
     pub fn new(flow: &Flow, port: u8) -> Result<Self, Error> {
         type Flags = sys::ibv_flow_flags;
         in_range("priority of a flow", flow.asked_priority().into(), 0..=LAST_PRIORITY)?;
@@ -86,14 +87,14 @@ impl FlowAttr {
     /// the flow that is made of them.
     ///
     /// # Errors
-    /// [`FlowError::Whole`] of a flow without fields of its own: Linux would count nothing
+    /// [`SetupError::FlowWhole`] of a flow without fields of its own: Linux would count nothing
     /// (`drivers/infiniband/hw/mlx5/fs.c`, `create_leftovers_rule`, `create_sniffer_rule`).
     #[doc(alias = "ibv_flow_spec_counter_action")]
     pub fn counted(flow: &Flow, port: u8, counters: &FlowCounters) -> Result<Self, Error> {
         type Count = sys::ibv_flow_spec_counter_action;
         let mut attr = Self::new(flow, port)?;
         if flow.kind() != FlowKind::Fields {
-            return Err(FlowError::Whole { what: "counter" }.into());
+            return Err(SetupError::FlowWhole { what: "counter" }.into());
         }
         let start = attr.begin(sys::ibv_flow_spec_type::IBV_FLOW_SPEC_ACTION_COUNT, size_of::<Count>());
         let address = counters.as_raw().expose_provenance();

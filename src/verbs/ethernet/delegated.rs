@@ -5,13 +5,12 @@
 //! `net/ipv4/tcp_output.c`, `tcp_write_xmit`). This is all that a delegated send needs.
 
 use core::ffi::c_int;
-use core::fmt;
 use core::mem::size_of;
 use std::os::fd::{AsFd, AsRawFd};
 
 use crate::packet::{Kind, Packet};
-use crate::verbs::CallError;
 use crate::verbs::error::zero;
+use crate::verbs::{CallError, Error};
 
 /// `enum tcp_state` (`include/net/tcp_states.h`).
 const ESTABLISHED: u8 = 1;
@@ -105,14 +104,10 @@ impl Segment {
     /// Puts the numbers and `options` into a packet. Its payload is yours.
     ///
     /// # Errors
-    /// [`DelegatedError::NoTimestamp`] for a packet with fewer than 12 bytes of options, if the session has timestamps.
-    pub fn put<K: Kind, const N: usize>(
-        &self,
-        packet: &mut Packet<K, N>,
-        options: K::Options,
-    ) -> Result<(), DelegatedError> {
+    /// [`Error::TcpOptions`] for a packet with fewer than 12 bytes of options, if the session has timestamps.
+    pub fn put<K: Kind, const N: usize>(&self, packet: &mut Packet<K, N>, options: K::Options) -> Result<(), Error> {
         if self.timestamp.is_some() && size_of::<K::Options>() < self.timestamp_option().len() {
-            return Err(DelegatedError::NoTimestamp { options: size_of::<K::Options>() });
+            return Err(Error::TcpOptions { bytes: size_of::<K::Options>() });
         }
         packet.set_sequence(self.sequence);
         packet.set_acknowledgement(self.acknowledgement);
@@ -123,81 +118,12 @@ impl Segment {
     }
 }
 
-/// Why a segment could not be delegated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum DelegatedError {
-    /// A system call has failed.
-    Call(CallError),
-    /// The session is not established.
-    State {
-        /// The state, of `enum tcp_state`: 1 is "established".
-        state: u8,
-    },
-    /// The kernel still has data of this socket to send. The next segment is the kernel's.
-    Unsent {
-        /// Bytes.
-        bytes: u32,
-    },
-    /// The socket has sent data of its own since [`DelegatedTcp::next`]. The delegated segment has the numbers of other
-    /// bytes: close the session.
-    Moved {
-        /// The segment's sequence number.
-        segment: u32,
-        /// The session's.
-        session: u32,
-    },
-    /// The kernel has taken a part of the payload, because the socket's buffer is full (`SO_SNDBUF`). Close the
-    /// session.
-    Taken {
-        /// Bytes taken.
-        taken: usize,
-        /// Bytes of the payload.
-        payload: usize,
-    },
-    /// The session has timestamps, and the packet no room for them.
-    NoTimestamp {
-        /// Bytes of the packet's options; 12 are needed.
-        options: usize,
-    },
-}
-
-impl fmt::Display for DelegatedError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Call(error) => error.fmt(f),
-            Self::State { state } => write!(f, "the TCP session is in state {state}, and must be established (1)"),
-            Self::Unsent { bytes } => write!(f, "the kernel has {bytes} bytes of the session to send first"),
-            Self::Moved { segment, session } => write!(
-                f,
-                "the segment begins at sequence number {segment}, the session goes on at {session}: the socket has \
-                 sent data of its own"
-            ),
-            Self::Taken { taken, payload } => {
-                write!(f, "the kernel has taken {taken} of {payload} bytes: raise SO_SNDBUF")
-            }
-            Self::NoTimestamp { options } => write!(
-                f,
-                "the session has timestamps, which take 12 bytes of options, and the packet has {options}: use Tcp4<12>"
-            ),
-        }
-    }
-}
-
-impl core::error::Error for DelegatedError {}
-
-impl From<CallError> for DelegatedError {
-    fn from(error: CallError) -> Self {
-        Self::Call(error)
-    }
-}
-
 impl<S: AsFd> DelegatedTcp<S> {
     /// A session by its socket (`std::net::TcpStream`, or a reference to one).
     ///
     /// # Errors
     /// As [`next`](Self::next).
-    pub fn new(socket: S) -> Result<Self, DelegatedError> {
+    pub fn new(socket: S) -> Result<Self, Error> {
         let mut session = Self { socket };
         session.next()?;
         Ok(session)
@@ -211,17 +137,17 @@ impl<S: AsFd> DelegatedTcp<S> {
     /// The numbers of the next segment.
     ///
     /// # Errors
-    /// [`DelegatedError::State`], [`DelegatedError::Unsent`], or a failed call: `TCP_REPAIR` needs `CAP_NET_ADMIN`.
+    /// [`Error::TcpState`], [`Error::TcpUnsent`], or a failed call: `TCP_REPAIR` needs `CAP_NET_ADMIN`.
     #[expect(clippy::should_implement_trait, reason = "the session is no iterator: it asks the kernel")]
-    pub fn next(&mut self) -> Result<Segment, DelegatedError> {
+    pub fn next(&mut self) -> Result<Segment, Error> {
         // SAFETY: integers.
         let info: libc::tcp_info = unsafe { self.get("TCP_INFO", libc::TCP_INFO) }?;
         if info.tcpi_state != ESTABLISHED {
-            return Err(DelegatedError::State { state: info.tcpi_state });
+            return Err(Error::TcpState { state: info.tcpi_state });
         }
         let unsent = self.queued("SIOCOUTQNSD", libc::SIOCOUTQNSD)?;
         if unsent != 0 {
-            return Err(DelegatedError::Unsent { bytes: unsent });
+            return Err(Error::TcpUnsent { bytes: unsent });
         }
         let unacknowledged = self.queued("SIOCOUTQ", libc::TIOCOUTQ)?;
         // Bit fields of four bits: C puts the first one, `tcpi_snd_wscale`, at the end that the byte order begins with.
@@ -248,26 +174,26 @@ impl<S: AsFd> DelegatedTcp<S> {
     /// The kernel waits for the peer's acknowledgement, and sends the payload again if none comes.
     ///
     /// # Errors
-    /// [`DelegatedError::Moved`], and the kernel has taken nothing; [`DelegatedError::Taken`]; or a failed call.
-    pub fn sent(&mut self, segment: &Segment, payload: &[u8]) -> Result<(), DelegatedError> {
+    /// [`Error::TcpMoved`], and the kernel has taken nothing; [`Error::TcpTaken`]; or a failed call.
+    pub fn sent(&mut self, segment: &Segment, payload: &[u8]) -> Result<(), Error> {
         self.repaired(|session| {
             let next = session.number(SENT)?;
             if next != segment.sequence {
-                return Err(DelegatedError::Moved { segment: segment.sequence, session: next });
+                return Err(Error::TcpMoved { segment: segment.sequence, session: next });
             }
             let (socket, flags) = (session.socket.as_fd().as_raw_fd(), libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL);
             // SAFETY: the kernel reads the payload.
             let taken = unsafe { libc::send(socket, payload.as_ptr().cast(), payload.len(), flags) };
             match usize::try_from(taken) {
                 Ok(taken) if taken == payload.len() => Ok(()),
-                Ok(taken) => Err(DelegatedError::Taken { taken, payload: payload.len() }),
+                Ok(taken) => Err(Error::TcpTaken { taken, payload: payload.len() }),
                 Err(_) => Err(CallError::last("send").into()),
             }
         })
     }
 
     /// Runs `f` in the repair mode.
-    fn repaired<R>(&mut self, f: impl FnOnce(&mut Self) -> Result<R, DelegatedError>) -> Result<R, DelegatedError> {
+    fn repaired<R>(&mut self, f: impl FnOnce(&mut Self) -> Result<R, Error>) -> Result<R, Error> {
         self.set("TCP_REPAIR", libc::TCP_REPAIR, 1)?;
         let result = f(self);
         // Also after an error: a socket in this mode sends nothing.

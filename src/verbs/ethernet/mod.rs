@@ -23,7 +23,7 @@ pub(super) mod work_queue;
 
 pub use attr::FlowAttr;
 pub use counters::{FlowCounters, FlowCounts};
-pub use delegated::{DelegatedError, DelegatedTcp, Segment};
+pub use delegated::{DelegatedTcp, Segment};
 pub use egress::{Egress, EgressRule};
 pub use interface::Interface;
 pub use membership::{Membership, Promiscuous};

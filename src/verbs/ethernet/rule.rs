@@ -117,7 +117,7 @@ impl Qp {
     /// ```
     ///
     /// # Errors
-    /// [`Error::Flow`], [`Error::OutOfRange`] for a priority, [`Error::NoFrames`], or a failed call. `EPERM`: the
+    /// [`Error::Setup`], [`Error::OutOfRange`] for a priority, [`Error::NoFrames`], or a failed call. `EPERM`: the
     /// process lacks `CAP_NET_RAW`. `EOPNOTSUPP`: the device cannot match a field, or has no sniffers. `EEXIST`: a rule
     /// with the same fields has another flow tag or action. The error's text says how to go on.
     #[doc(alias = "ibv_create_flow")]

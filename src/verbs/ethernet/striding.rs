@@ -85,7 +85,7 @@ impl StridingWqBuilder<'_> {
     /// Makes the queue, moves it to the ready state, and posts its buffers.
     ///
     /// # Errors
-    /// A size out of range, [`Error::Unsupported`] or [`Error::Strides`] for a device that has no such strides,
+    /// A size out of range, [`Error::Unsupported`] or [`Error::Setup`] for a device that has no such strides,
     /// [`Error::NoStrides`], and those of [`WqBuilder::build`].
     pub fn build(self) -> Result<OwnedStridingWq, Error> {
         let Self { plan, memory } = self;
@@ -93,7 +93,7 @@ impl StridingWqBuilder<'_> {
         let Some(limits) = plan.pd.handle.context.attr().striding else {
             return Err(Error::Unsupported { what: "striding receive queues" });
         };
-        limits.check(strides).map_err(Error::Strides)?;
+        limits.check(strides)?;
         in_range("scatter entries of a striding work queue", plan.max_sge.into(), 1..=1)?;
         // A ring has two WQEs at least, even if there is but one buffer.
         let receives = plan.receives.unwrap_or(memory.buffers().min(MAX_RECEIVES as u32).max(2));

@@ -10,7 +10,7 @@ use rdma_sys as sys;
 
 use crate::cq::CqId;
 use crate::types::{Psn, Qpn, Wqebbs};
-use crate::verbs::connect::handshake::{self, HandshakeError, Peer};
+use crate::verbs::connect::handshake::{self, Peer};
 use crate::verbs::cq::any::Completes;
 use crate::verbs::device::DeviceAttr;
 use crate::verbs::error::non_null;
@@ -113,13 +113,8 @@ impl<T: VerbsTransport> Responder<T> {
     /// [`connect_over`](crate::verbs::QueuePair::connect_over).
     ///
     /// # Errors
-    /// [`HandshakeError`].
-    pub fn connect_over<S: Read + Write>(
-        &self,
-        stream: &mut S,
-        path: &Path,
-        data: &[u8],
-    ) -> Result<Peer, HandshakeError> {
+    /// Those of [`exchange`](handshake::exchange), [`ready`](handshake::ready) and [`connect`](Self::connect).
+    pub fn connect_over<S: Read + Write>(&self, stream: &mut S, path: &Path, data: &[u8]) -> Result<Peer, Error> {
         let types = (T::PEER_TYPE, T::QP_TYPE);
         handshake::shake_hands(stream, &self.qp, types, path, data, |local, remote| self.connect(path, local, remote))
     }

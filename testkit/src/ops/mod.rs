@@ -12,8 +12,8 @@ mod strategy;
 #[cfg(feature = "proptest")]
 pub use strategy::{connected, fixed, reliable};
 
+use blueflame::SetupError;
 use blueflame::queue::Moderation;
-use blueflame::queue::send::ModerationError;
 use blueflame::types::Wqebbs;
 use blueflame::{Rkey, Sge};
 
@@ -173,8 +173,8 @@ fn ring_ds(shape: &Shape) -> usize {
 /// largest.
 ///
 /// # Errors
-/// [`ModerationError`] if the ring is too small for them.
-pub fn moderated(every: u16, shape: &Shape, ops: Vec<Op>) -> Result<Vec<(Op, bool)>, ModerationError> {
+/// [`SetupError`] if the ring is too small for them.
+pub fn moderated(every: u16, shape: &Shape, ops: Vec<Op>) -> Result<Vec<(Op, bool)>, SetupError> {
     let ring = Wqebbs(shape.sq_wqebbs.next_power_of_two() as u16);
     let largest = ops.iter().map(Op::wqebbs).max().unwrap_or(1);
     let mut moderation = Moderation::new(every, ring, Wqebbs(largest))?;

@@ -23,7 +23,7 @@ impl FlowGroup {
     /// their values: [`FlowRule::of_flow`].
     ///
     /// # Errors
-    /// [`Error::Flow`], [`Error::KernelOnly`] for a flow without fields of its own, and as [`new`](Self::new).
+    /// [`Error::Setup`], [`Error::KernelOnly`] for a flow without fields of its own, and as [`new`](Self::new).
     pub fn of_flow(table: &FlowTable, first: u32, last: u32, flow: &Flow) -> Result<Self, Error> {
         let [_, mask] = matched(table.object().context(), flow)?;
         let outer = mask.outer_headers().as_bytes().iter().any(|&byte| byte != 0);
@@ -40,7 +40,7 @@ impl FlowRule {
     /// comes first, so the flow has no priority.
     ///
     /// # Errors
-    /// [`Error::Flow`], [`Error::KernelOnly`], [`Error::Foreign`] if the group has another mask, and as
+    /// [`Error::Setup`], [`Error::KernelOnly`], [`Error::Foreign`] if the group has another mask, and as
     /// [`new`](Self::new).
     pub fn of_flow(
         group: &FlowGroup,

@@ -29,7 +29,7 @@ impl Pd {
     /// completion of each stride that is posted.
     ///
     /// # Errors
-    /// As [`recv_queue`](Self::recv_queue); [`Error::Strides`], [`Error::NoStrides`].
+    /// As [`recv_queue`](Self::recv_queue); [`Error::Setup`], [`Error::NoStrides`].
     pub fn striding_recv_queue(
         &self,
         rings: &ThreadRings,

@@ -11,5 +11,5 @@ mod transport;
 
 pub use builder::QpBuilder;
 pub use handle::Qp;
-pub use pair::{ConnectError, QueuePair};
+pub use pair::QueuePair;
 pub use raw::{RawQp, RawQpBuilder};

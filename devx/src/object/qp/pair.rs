@@ -13,7 +13,7 @@ use blueflame::queue::{AnyCq, Owned, RecvQueue, SendQueue, forget_in_all};
 use blueflame::transport::Transport;
 use blueflame::types::{Psn, Wqebbs, WrId};
 use blueflame::verbs::device::Gid;
-use blueflame::verbs::handshake::{self, HandshakeError, Peer};
+use blueflame::verbs::handshake::{self, Peer};
 use blueflame::verbs::{Endpoint, Path};
 
 use super::super::cq::Cq;
@@ -67,10 +67,7 @@ impl<T: Transport, R: Register, B: Posted> QueuePair<T, R, B> {
         self.qp.rtr_to_rts(path, psn)?;
         if self.sq.depth() == Wqebbs(0) {
             let depth = self.qp.handle.depth;
-            let bad = |error: blueflame::queue::send::DepthError| Error::Parts {
-                object: "send queue",
-                why: error.to_string(),
-            };
+            let bad = |error: blueflame::SetupError| Error::Parts { object: "send queue", why: error.to_string() };
             self.sq.set_depth(depth).map_err(bad)?;
         }
         Ok(())
@@ -93,13 +90,9 @@ impl<T: Transport, R: Register, B: Posted> QueuePair<T, R, B> {
     /// posting receives, post them, then call this.
     ///
     /// # Errors
-    /// [`ConnectError`]: the exchange failed, or a state change did.
-    pub fn connect_over<S: Read + Write>(
-        &mut self,
-        stream: &mut S,
-        path: &Path,
-        data: &[u8],
-    ) -> Result<Peer, ConnectError> {
+    /// [`Error::Verbs`] of the exchange with the peer: see [`exchange`](handshake::exchange) and
+    /// [`ready`](handshake::ready). Those of [`Qp::to_init`] and [`connect`](Self::connect).
+    pub fn connect_over<S: Read + Write>(&mut self, stream: &mut S, path: &Path, data: &[u8]) -> Result<Peer, Error> {
         let begun = match self.qp.to_init(path) {
             // A caller that posts receives first has done that already.
             Err(Error::WrongState { is: QpcState::INIT, .. }) => self.qp.init_to_init(path),
@@ -108,13 +101,13 @@ impl<T: Transport, R: Register, B: Posted> QueuePair<T, R, B> {
         if let Err(error) = begun {
             // The peer waits for an answer.
             let _ = handshake::give_up(stream);
-            return Err(error.into());
+            return Err(error);
         }
         let local = self.qp.endpoint(path);
         let peer = handshake::exchange(stream, &local, data)?;
         if let Err(error) = self.connect(path, &local, &peer.endpoint) {
             let _ = handshake::give_up(stream);
-            return Err(error.into());
+            return Err(error);
         }
         handshake::ready(stream)?;
         Ok(peer)
@@ -167,16 +160,4 @@ impl<T: Transport, R: Register, B: Posted> QueuePair<T, R, B> {
         let rq = self.rq.handle().is(&self.qp) && self.rq.ring_addr() == handle.rq_ring;
         if sq && rq { Ok(()) } else { Err(Error::Foreign { object: "send or receive queue", of: "queue pair" }) }
     }
-}
-
-/// Why a connection was not made.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ConnectError {
-    /// The exchange with the peer failed.
-    #[error(transparent)]
-    Handshake(#[from] HandshakeError),
-    /// A state change failed.
-    #[error(transparent)]
-    Setup(#[from] Error),
 }

@@ -14,10 +14,11 @@ mod sends;
 
 use std::collections::VecDeque;
 
+use blueflame::SetupError;
 use blueflame::cq::compressed::{Basic, Checksum, ChecksumStride, Enhanced, Hash, Layout, MiniFormat, Strided};
 use blueflame::cq::mode::{Compressed, PollMode, Standard};
 use blueflame::cq::setup::CqParts;
-use blueflame::cq::{CompletionQueue, CqId, CqeView, ResizeError, Source};
+use blueflame::cq::{CompletionQueue, CqId, CqeView, Source};
 use blueflame::queue::SharedRecvQueue;
 use blueflame::types::{CqCi, Cqn, Qpn};
 
@@ -107,14 +108,14 @@ trait Mode: PollMode {
     ///
     /// # Safety
     /// As of [`CompletionQueue::carry_over`].
-    unsafe fn carry_over(cq: &mut CompletionQueue<Self>, ring: &CqeRing) -> Result<u32, ResizeError>
+    unsafe fn carry_over(cq: &mut CompletionQueue<Self>, ring: &CqeRing) -> Result<u32, SetupError>
     where
         Self: Sized;
     const RESIZES: bool;
 }
 
 impl Mode for Standard {
-    unsafe fn carry_over(cq: &mut CompletionQueue<Self>, ring: &CqeRing) -> Result<u32, ResizeError> {
+    unsafe fn carry_over(cq: &mut CompletionQueue<Self>, ring: &CqeRing) -> Result<u32, SetupError> {
         // SAFETY: the caller's.
         unsafe { cq.carry_over(ring.arena().ptr(), ring.cqes()) }
     }
@@ -123,7 +124,7 @@ impl Mode for Standard {
 }
 
 impl<F: MiniFormat, L: Layout> Mode for Compressed<F, L> {
-    unsafe fn carry_over(_: &mut CompletionQueue<Self>, _: &CqeRing) -> Result<u32, ResizeError> {
+    unsafe fn carry_over(_: &mut CompletionQueue<Self>, _: &CqeRing) -> Result<u32, SetupError> {
         unreachable!("not resized")
     }
 

@@ -1,16 +1,15 @@
 //! Chooses the copy routine that suits a register: measures posts, and asks the device which copies it took.
 use core::array;
-use core::fmt;
 
 use crate::arch::Wide;
 use crate::arch::copy::{BlockCopy, CopyRoutine, CopyUnavailable, CopyVisitor};
 use crate::cq::mode::PollMode;
-use crate::cq::{CompletionQueue, CqeError};
+use crate::cq::{CompletionQueue, CqeError, CqeView, Source};
 use crate::db::Register;
 use crate::queue::complete::CompleteError;
-use crate::queue::retire::RetireError;
 use crate::queue::send::blueflame::copy::CopiedDs;
 use crate::queue::send::queue::SendQueue;
+use crate::setup::SetupError;
 use crate::transport::Transport;
 use crate::types::{WQEBB_BYTES, Wqebbs, WrId};
 use crate::wqe::{self, DsWords, WQEBB_DS, sign};
@@ -52,8 +51,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// # use blueflame::cq::CompletionQueue;
     /// # use blueflame::db::Register;
     /// # use blueflame::queue::SendQueue;
-    /// # use blueflame::queue::send::ProbeError;
-    /// # fn choose(sq: &mut SendQueue<transport::Rc>, cq: &mut CompletionQueue) -> Result<CopyRoutine, ProbeError> {
+    /// # use blueflame::SetupError;
+    /// # fn choose(sq: &mut SendQueue<transport::Rc>, cq: &mut CompletionQueue) -> Result<CopyRoutine, SetupError> {
     /// let start = Instant::now();
     /// let routines = CopyRoutine::available().filter(|&routine| routine != CopyRoutine::St64b);
     /// let nanoseconds = || start.elapsed().as_nanos() as u64;
@@ -69,37 +68,41 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// register, `Movdir64b` also evicts the line from the cache, which it never does on a register.
     ///
     /// # Errors
-    /// See [`ProbeError`]. Up to [`ProbeError::Outstanding`] nothing has been posted; after the others, NOPs may be
-    /// outstanding.
+    /// Nothing has been posted after [`SetupError::OutOfRange`] (the register has no BlueFlame buffer, or the ring or
+    /// the completion queue holds one entry only), [`SetupError::CopyUnavailable`] and [`SetupError::Outstanding`].
+    /// After [`SetupError::ProbeTimeout`] and [`SetupError::ProbeCompletion`], NOPs may be outstanding.
     pub fn probe<M: PollMode>(
         &mut self,
         cq: &mut CompletionQueue<M>,
         routines: impl IntoIterator<Item = CopyRoutine>,
         mut clock: impl FnMut() -> u64,
         mut wait: impl FnMut() -> bool,
-    ) -> Result<Probe, ProbeError> {
+    ) -> Result<Probe, SetupError> {
         let (ring, cqes) = (self.capacity(), cq.capacity());
         let nops = NOPS.min(u32::from(ring.0)).min(cqes);
-        if self.register.size() < WQEBB_BYTES {
-            return Err(ProbeError::NoBlueFlame);
-        }
-        if nops < 2 {
-            return Err(ProbeError::TooSmall { ring, cqes });
-        }
+        SetupError::check_range(
+            "bytes of a BlueFlame half to probe",
+            self.register.size() as u64,
+            WQEBB_BYTES as u64,
+            2048,
+        )?;
+        SetupError::check_range("WQEBBs of a send ring to probe", ring.0.into(), 2, 1 << 15)?;
+        SetupError::check_range("CQEs of a completion queue for a probe", cqes.into(), 2, 1 << 23)?;
         let mut wanted = [false; ROUTINES];
         for routine in routines {
-            routine.check().map_err(ProbeError::Unavailable)?;
+            routine.check().map_err(unavailable)?;
             wanted[routine as usize] = true;
         }
         if self.free() != ring {
-            return Err(ProbeError::Outstanding);
+            let outstanding = ring.0 - self.free().0;
+            return Err(SetupError::Outstanding { what: "send queue to probe", outstanding });
         }
         let mut rounds = [[None; ROUTINES]; ROUNDS];
         let mut taken = [0; ROUTINES];
         for round in &mut rounds {
             for routine in CopyRoutine::ALL.into_iter().filter(|&routine| wanted[routine as usize]) {
                 let slice = Slice { queue: self, nops, clock: &mut clock };
-                round[routine as usize] = Some(routine.dispatch(slice).map_err(ProbeError::Unavailable)?);
+                round[routine as usize] = Some(routine.dispatch(slice).map_err(unavailable)?);
                 taken[routine as usize] += self.await_slice(cq, &mut wait)?;
             }
         }
@@ -134,22 +137,42 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         &mut self,
         cq: &mut CompletionQueue<M>,
         wait: &mut impl FnMut() -> bool,
-    ) -> Result<u32, ProbeError> {
+    ) -> Result<u32, SetupError> {
         let mut completed = 0;
         while self.free() != self.capacity() {
             match cq.poll() {
                 Some(cqe) => {
-                    self.complete(&cqe).map_err(|error| match error {
-                        CompleteError::Failed { error, .. } => ProbeError::Failed(error),
-                        CompleteError::Foreign(error) => ProbeError::Retire(error),
-                    })?;
+                    self.complete(&cqe).map_err(|error| ended(&cqe, &error))?;
                     completed += 1;
                 }
                 None if wait() => {}
-                None => return Err(ProbeError::NoCompletion),
+                None => {
+                    return Err(SetupError::ProbeTimeout { outstanding: self.capacity().0 - self.free().0 });
+                }
             }
         }
         Ok(completed - 1)
+    }
+}
+
+/// The error for a routine that this CPU lacks.
+fn unavailable(CopyUnavailable { routine }: CopyUnavailable) -> SetupError {
+    SetupError::CopyUnavailable { routine: routine.name(), needs: routine.needs() }
+}
+
+/// The error for a completion that is not the success of a NOP.
+fn ended<S: Source, D>(cqe: &CqeView<S>, error: &CompleteError<D>) -> SetupError {
+    let syndrome = match error {
+        CompleteError::Failed { error: CqeError::Completion(error) | CqeError::Aborted(error), .. } => {
+            Some(error.syndrome.value())
+        }
+        _ => None,
+    };
+    SetupError::ProbeCompletion {
+        opcode: cqe.op_own().opcode(),
+        syndrome,
+        qpn: cqe.qpn().get(),
+        wqe_counter: cqe.wqe_counter(),
     }
 }
 
@@ -234,49 +257,6 @@ impl Probe {
         CopyRoutine::ALL.into_iter().zip(self.measured).filter_map(|(routine, found)| Some((routine, found?)))
     }
 }
-
-/// Why nothing was measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum ProbeError {
-    /// The register takes 8-byte doorbells only: there is no copy to choose.
-    NoBlueFlame,
-    /// The ring or the completion queue holds one entry only.
-    TooSmall {
-        /// WQEBBs of the ring.
-        ring: Wqebbs,
-        /// CQEs of the completion queue.
-        cqes: u32,
-    },
-    /// A routine that this CPU lacks.
-    Unavailable(CopyUnavailable),
-    /// Requests are outstanding.
-    Outstanding,
-    /// The device did not complete the NOPs for as long as the caller would wait.
-    NoCompletion,
-    /// A NOP failed.
-    Failed(CqeError),
-    /// A completion that is not of these NOPs: the completion queue is another one, or not this queue's alone.
-    Retire(RetireError),
-}
-
-impl fmt::Display for ProbeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoBlueFlame => f.write_str("the register has no BlueFlame buffer, so no copy can be measured"),
-            Self::TooSmall { ring, cqes } => {
-                write!(f, "{} WQEBBs and {cqes} CQEs: copies are measured with two of each at least", ring.0)
-            }
-            Self::Unavailable(which) => which.fmt(f),
-            Self::Outstanding => f.write_str("requests are outstanding: copies are measured on an idle queue"),
-            Self::NoCompletion => f.write_str("the device has not completed the NOPs"),
-            Self::Failed(why) => write!(f, "a NOP failed: {why}"),
-            Self::Retire(why) => write!(f, "a completion of another request than these NOPs: {why}"),
-        }
-    }
-}
-
-impl core::error::Error for ProbeError {}
 
 #[cfg(test)]
 mod tests {

@@ -1,60 +1,14 @@
 //! How much of its ring a send queue uses at a time.
 use crate::hint::cold_path;
-use core::fmt;
 
 use crate::db::Register;
 use crate::queue::send::error::PostError;
 use crate::queue::send::parts::WqeRecord;
 use crate::queue::send::place::wqebb_place::Index;
 use crate::queue::send::queue::SendQueue;
+use crate::setup::SetupError;
 use crate::transport::Transport;
 use crate::types::{SqPi, Wqebbs, WrId};
-
-/// An invalid depth. The queue keeps the one it has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum DepthError {
-    /// The depth is larger than the ring.
-    LargerThanRing {
-        /// WQEBBs of the depth asked for.
-        depth: Wqebbs,
-        /// WQEBBs of the ring.
-        ring: Wqebbs,
-    },
-    /// The depth is larger than the queue was made for: its completion queue has no room for more completions.
-    LargerThanLimit {
-        /// WQEBBs of the depth asked for.
-        depth: Wqebbs,
-        /// The most WQEBBs.
-        limit: Wqebbs,
-    },
-    /// More is outstanding already.
-    Outstanding {
-        /// WQEBBs of the depth asked for.
-        depth: Wqebbs,
-        /// WQEBBs outstanding.
-        outstanding: Wqebbs,
-    },
-}
-
-impl fmt::Display for DepthError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::LargerThanRing { depth, ring } => {
-                write!(f, "a depth of {} WQEBBs, but the whole ring has {}", depth.0, ring.0)
-            }
-            Self::LargerThanLimit { depth, limit } => {
-                let (depth, limit) = (depth.0, limit.0);
-                write!(f, "a depth of {depth} WQEBBs, but the completion queue has room for {limit} completions")
-            }
-            Self::Outstanding { depth, outstanding } => {
-                write!(f, "a depth of {} WQEBBs while {} are outstanding", depth.0, outstanding.0)
-            }
-        }
-    }
-}
-
-impl core::error::Error for DepthError {}
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
     /// WQEBBs that may be outstanding at a time: posting beyond is [`PostError::Full`]. Zero: the queue takes nothing.
@@ -80,18 +34,19 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     ///   with the queue pair.
     ///
     /// # Errors
-    /// The depth is larger than the ring or the [limit](Self::limit_depth), or smaller than the outstanding WQEBBs.
-    pub fn set_depth(&mut self, depth: Wqebbs) -> Result<(), DepthError> {
-        let (ring, outstanding) = (self.capacity(), self.pi.since(self.oldest()));
-        if depth > ring {
-            return Err(DepthError::LargerThanRing { depth, ring });
-        }
-        if depth > self.most {
-            return Err(DepthError::LargerThanLimit { depth, limit: self.most });
-        }
-        if depth < outstanding {
-            return Err(DepthError::Outstanding { depth, outstanding });
-        }
+    /// [`SetupError::OutOfRange`]: the depth is larger than the ring or the [limit](Self::limit_depth), or smaller than
+    /// the outstanding WQEBBs. The queue keeps the depth that it has.
+    pub fn set_depth(&mut self, depth: Wqebbs) -> Result<(), SetupError> {
+        let value = depth.0.into();
+        let (ring, most, outstanding) = (self.capacity().0, self.most.0, self.pi.since(self.oldest()).0);
+        SetupError::check_range("depth in WQEBBs, limited by the ring", value, 0, ring.into())?;
+        SetupError::check_range("depth in WQEBBs, limited by the completion queue", value, 0, most.into())?;
+        SetupError::check_range(
+            "depth in WQEBBs, limited by those outstanding",
+            value,
+            outstanding.into(),
+            most.min(ring).into(),
+        )?;
         self.end = self.oldest().add(depth);
         self.depth = u32::from(depth.0);
         Ok(())

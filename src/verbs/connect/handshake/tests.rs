@@ -28,7 +28,7 @@ fn both<A: Send>(a: impl FnOnce(&mut UnixStream) -> A + Send, b: impl FnOnce(&mu
 }
 
 /// The error of `exchange` with a peer that sends only `bytes`.
-fn answer(bytes: &[u8]) -> HandshakeError {
+fn answer(bytes: &[u8]) -> Error {
     let (mut stream, mut peer) = UnixStream::pair().expect("a pair of sockets");
     peer.write_all(bytes).expect("room for a few bytes");
     peer.shutdown(Shutdown::Write).expect("open");
@@ -36,7 +36,7 @@ fn answer(bytes: &[u8]) -> HandshakeError {
 }
 
 /// A good message with one byte changed.
-fn changed(at: usize, byte: u8) -> HandshakeError {
+fn changed(at: usize, byte: u8) -> Error {
     let mut bytes = message(&v2(2), UNTOLD, b"data").expect("short");
     bytes[at] = byte;
     answer(&bytes)
@@ -77,7 +77,7 @@ fn messages_have_these_bytes() {
 fn too_much_user_data_is_not_sent() {
     let (mut stream, mut peer) = UnixStream::pair().expect("a pair of sockets");
     let error = exchange(&mut stream, &v2(1), &[0; MAX_DATA + 1]).expect_err("too long");
-    assert_eq!(error.to_string(), "209 bytes of user data: a handshake carries 208 at most");
+    assert_eq!(error.to_string(), "bytes of user data in a handshake: 209 asked for, 0 to 208 possible");
     drop(stream);
     assert_eq!(peer.read(&mut [0; 1]).expect("the end"), 0);
 }
@@ -86,7 +86,7 @@ fn too_much_user_data_is_not_sent() {
 fn both_sides_of_a_mismatch_say_both_values() {
     let sides = [Some(GidType::RoceV2), Some(GidType::RoceV1)].map(|kind| endpoint(1, kind, Mtu::B1024));
     let (first, second) = both(|stream| exchange(stream, &sides[0], b""), |stream| exchange(stream, &sides[1], b""));
-    let text = |result: Result<Peer, HandshakeError>| result.expect_err("a mismatch").to_string();
+    let text = |result: Result<Peer, Error>| result.expect_err("a mismatch").to_string();
     let (first, second) = (text(first), text(second));
     assert!(first.starts_with("the GID types differ: RoCE v2 on this side, RoCE v1 on the peer's"), "{first}");
     assert!(second.starts_with("the GID types differ: RoCE v1 on this side, RoCE v2 on the peer's"), "{second}");
@@ -117,10 +117,10 @@ fn a_peer_that_fails_says_so() {
     let (mut stream, mut peer) = UnixStream::pair().expect("a pair of sockets");
     give_up(&mut peer).expect("the stream is open");
     let error = ready(&mut stream).expect_err("the peer failed");
-    assert!(matches!(error, HandshakeError::PeerFailed), "{error}");
+    assert!(matches!(error, Error::PeerFailed), "{error}");
     give_up(&mut peer).expect("the stream is open");
     let error = exchange(&mut stream, &v2(1), b"").expect_err("the peer failed");
-    assert!(matches!(error, HandshakeError::PeerFailed), "{error}");
+    assert!(matches!(error, Error::PeerFailed), "{error}");
 }
 
 #[test]
@@ -129,27 +129,27 @@ fn what_a_peer_said_before_it_closed_the_stream_is_heard() {
     give_up(&mut peer).expect("the stream is open");
     drop(peer);
     let error = ready(&mut stream).expect_err("the peer failed");
-    assert!(matches!(error, HandshakeError::PeerFailed), "{error}");
+    assert!(matches!(error, Error::PeerFailed), "{error}");
     let (mut stream, mut peer) = UnixStream::pair().expect("a pair of sockets");
     let other = endpoint(2, Some(GidType::RoceV1), Mtu::B1024);
     peer.write_all(&message(&other, UNTOLD, b"").expect("short")).expect("room");
     drop(peer);
     let error = exchange(&mut stream, &v2(1), b"").expect_err("a mismatch");
-    assert!(matches!(error, HandshakeError::Setup(Error::Mismatch { .. })), "{error}");
+    assert!(matches!(error, Error::Mismatch { .. }), "{error}");
     // A peer that sends nothing.
     let (mut stream, peer) = UnixStream::pair().expect("a pair of sockets");
     drop(peer);
     let error = exchange(&mut stream, &v2(1), b"").expect_err("nobody there");
-    assert!(matches!(error, HandshakeError::Io(_)), "{error}");
+    assert!(matches!(error, Error::Stream { .. }), "{error}");
 }
 
 #[test]
 fn other_protocols_are_told_by_their_first_bytes() {
     let error = answer(b"GET / HTTP/1.1\r\nHost: example.com\r\n\r\n");
-    assert!(matches!(&error, HandshakeError::OtherProtocol { first } if first == b"GET / HT"), "{error}");
+    assert!(matches!(&error, Error::OtherProtocol { first } if first == b"GET / HT"), "{error}");
     assert!(error.to_string().contains(r#"it began with "GET / HT""#), "{error}");
     let error = answer(&[0xff; 4096]);
-    assert!(matches!(error, HandshakeError::OtherProtocol { first: [0xff, ..] }), "{error}");
+    assert!(matches!(error, Error::OtherProtocol { first: [0xff, ..] }), "{error}");
 }
 
 #[test]
@@ -157,22 +157,19 @@ fn truncated_messages_end_with_the_stream() {
     let good = message(&v2(2), UNTOLD, b"data").expect("short");
     for len in [0, 1, 15, 16, 17, 255] {
         let error = answer(&good[..len]);
-        let HandshakeError::Io(io) = &error else { panic!("{len} bytes: {error}") };
-        assert_eq!(io.kind(), io::ErrorKind::UnexpectedEof);
+        let Error::Stream { kind, .. } = &error else { panic!("{len} bytes: {error}") };
+        assert_eq!(*kind, io::ErrorKind::UnexpectedEof);
         assert_eq!(error.to_string(), "the peer closed the stream during the handshake");
     }
 }
 
 #[test]
 fn each_field_is_checked() {
-    let value = |error: HandshakeError, must: &str, number: u64| match error {
-        HandshakeError::Decode(DecodeError::Value { field, value, .. }) => assert_eq!((field, value), (must, number)),
+    let value = |error: Error, must: &str, number: u64| match error {
+        Error::Decode(DecodeError::Value { field, value, .. }) => assert_eq!((field, value), (must, number)),
         other => panic!("{must}: {other}"),
     };
-    assert!(matches!(
-        changed(8, 2),
-        HandshakeError::Decode(DecodeError::Version { what: "handshake", is: 2, known: 1 })
-    ));
+    assert!(matches!(changed(8, 2), Error::Decode(DecodeError::Version { what: "handshake", is: 2, known: 1 })));
     value(changed(10, 1), "length of user data", 0x104);
     value(changed(11, 209), "length of user data", 209);
     value(changed(12, 3), "state", 3);
@@ -180,7 +177,7 @@ fn each_field_is_checked() {
     value(changed(255, 4), "reserved part", 4);
     value(changed(16 + 8, 0xff), "queue pair number", 0xff00_0002);
     value(changed(16 + 2, 0xff), "path MTU", 0xff);
-    assert!(matches!(changed(16, 9), HandshakeError::Decode(DecodeError::Version { what: "endpoint", is: 9, .. })));
+    assert!(matches!(changed(16, 9), Error::Decode(DecodeError::Version { what: "endpoint", is: 9, .. })));
 }
 
 #[test]
@@ -227,7 +224,7 @@ fn a_slow_peer_ends_by_the_deadline() {
             let error = exchange(&mut limited, &v2(1), b"").expect_err("too slow");
             let took = begin.elapsed();
             assert!(error.to_string().contains("within the stream's time limit"), "{error}");
-            assert!(matches!(&error, HandshakeError::Io(io) if io.kind() == io::ErrorKind::TimedOut), "{error:?}");
+            assert!(matches!(&error, Error::Stream { kind: io::ErrorKind::TimedOut, .. }), "{error:?}");
             assert!((200..2_000).contains(&took.as_millis()), "{took:?}");
             // The peer's next byte fails.
             drop(stream);
