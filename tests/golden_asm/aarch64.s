@@ -8618,21 +8618,21 @@ L6:
     cmp w8, #119
     b.hi L9
     mov x25, x0
-    add x8, sp, #8
+    mov x8, sp
     mov x22, x1
     mov x0, x1
     mov x1, x9
     mov x24, x2
     mov x23, x9
     bl <blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<blueflame::cq::mode::Standard>
-    ldrb w8, [sp, #8]
-    cmp w8, #12
+    ldrb w8, [sp]
+    cmp w8, #2
     b.ne L10
-    ldr x8, [sp, #16]
+    ldr x8, [sp, #8]
     mov x0, x25
     mov x2, x24
     cbz x8, L7
-    ldr x8, [sp, #24]
+    ldr x8, [sp, #16]
     ubfx x9, x8, #32, #16
     add x8, x9, w8, uxtw
     add x19, x8, x19
@@ -8645,14 +8645,14 @@ L7:
     b.lo L1
     b L9
 L8:
-    add x8, sp, #8
+    mov x8, sp
     mov x0, x1
     mov x1, x9
     mov w2, #16
     bl <blueflame::queue::striding::queue::StridingRecvQueue>::refuse::<blueflame::cq::mode::Standard>
-    ldrb w8, [sp, #8]
-    ldr x9, [sp, #16]
-    cmp w8, #12
+    ldrb w8, [sp]
+    ldr x9, [sp, #8]
+    cmp w8, #2
     csel x0, x9, xzr, eq
 L9:
     ldp x20, x19, [sp, #96]
@@ -8840,7 +8840,7 @@ hot_receive_frames_compressed:
     mov x20, x1
     mov x19, x0
     cmp x8, x9, lsl #32
-    b.ne L23
+    b.ne L25
     ldr x27, [x2]
     mov x22, x2
     mov x21, xzr
@@ -8856,20 +8856,20 @@ L1:
     mov w9, #253
     and w9, w8, w9
     cmp w9, #44
-    b.ne L19
+    b.ne L20
     dmb oshld
     ldr w9, [x16, #44]
     rev w9, w9
     cmp w9, #2
-    b.lo L19
+    b.lo L20
     ldr w10, [x19, #220]
     cmp w9, w10
-    b.hi L19
+    b.hi L20
     ldr x10, [x19, #200]
     cmp x16, x10
     mov w10, #34
     and w2, w8, w10
-    b.eq L21
+    b.eq L22
     ldr x8, [x19, #208]
     mov w10, wzr
     add x11, x16, x8
@@ -8877,14 +8877,14 @@ L1:
 L2:
     ldrb w8, [x19, #144]
     cmp w8, #1
-    b.ne L19
+    b.ne L20
     ldrb w2, [x19, #142]
     tst w10, #0x7
     add x11, x19, #64
     csel x11, x16, x11, eq
     and w8, w2, #0xfffffffd
     cmp w8, #32
-    b.ne L19
+    b.ne L20
     mov x16, x19
 L3:
     ldr w12, [x20, #72]
@@ -8895,7 +8895,7 @@ L3:
     rev w8, w8
     eor w8, w15, w8, lsr #16
     tst w8, w18
-    b.ne L19
+    b.ne L20
     mov w8, #16
     ldr w18, [x16, #56]
     ldrh wzr, [x16, #28]
@@ -8918,17 +8918,17 @@ L3:
     add x4, x18, x3
 L4:
     mov w7, w23
-    sub w27, w15, w23
-    mul x24, x18, x7
-    add w7, w23, w10
-    and w7, w7, #0x7
-    sub x30, x24, x4
-    add x26, x16, x24
-    cmp x24, x3
+    add w27, w23, w10
+    sub w24, w15, w23
+    mul x7, x18, x7
+    sub x30, x7, x4
+    add x26, x16, x7
+    cmp x7, x3
     add x30, x1, x30
-    add w24, w27, w7
+    and w7, w27, #0x7
     csel x26, x26, x30, ls
     cmp w23, #0
+    add w24, w24, w7
     csel x30, x11, x26, eq
     cmp w24, #8
     csel w27, w24, w28, lo
@@ -8943,7 +8943,7 @@ L5:
     rev x24, x24
     ubfx x26, x24, #32, #16
     cmp w26, w12, uxth
-    b.ne L8
+    b.ne L23
     add x26, x30, x7, lsl #3
     mvn x30, x7
     add x30, x30, x27
@@ -8986,34 +8986,35 @@ L8:
 L9:
     cmp w23, w8
     str w12, [x20, #72]
-    b.ne L10
+    b.ne L11
+L10:
     ldp x14, x11, [x19, #200]
     ldr x12, [x19, #224]
     mul x13, x11, x8
     sub x14, x14, x12
     cmp x13, x14
-    b.ls L11
-L10:
-    cbz w23, L19
+    b.ls L12
+L11:
+    cbz w23, L20
     mov w8, w9
     mov x0, x19
     mov w3, w23
     orr x1, x8, x10, lsl #32
     bl <blueflame::cq::completion_queue::CompletionQueue<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride>>>::leave_run
-    b L17
-L11:
+    b L18
+L12:
     and w10, w8, #0xfffffff8
     ldrb w9, [x19, #216]
     ldrb w15, [x19, #143]
     mul x14, x11, x10
     orr w9, w9, #0xfffffff0
     orr w9, w15, w9, lsl #8
-    cbz x14, L13
+    cbz x14, L14
     lsl x16, x11, #3
     add x15, x12, x14
     add x17, x12, #62
     sub x18, x11, #62
-L12:
+L13:
     add x0, x17, x11
     strh w9, [x17]
     add x17, x17, x16
@@ -9032,27 +9033,27 @@ L12:
     add x1, x0, x18
     strh w9, [x0]
     cmp x1, x15
-    b.ne L12
+    b.ne L13
     add x13, x12, x13
     cmp x15, x13
-    b.ne L14
-    b L16
-L13:
+    b.ne L15
+    b L17
+L14:
     add x13, x12, x13
     cmp x12, x13
-    b.eq L16
-L14:
+    b.eq L17
+L15:
     sub x10, x8, x10
     add x12, x12, x14
     mov x15, xzr
     mul x10, x11, x10
     add x12, x12, #62
-L15:
+L16:
     strh w9, [x12, x15]
     add x15, x15, x11
     cmp x10, x15
-    b.ne L15
-L16:
+    b.ne L16
+L17:
     ldr w9, [x19, #232]
     ldr w10, [x19, #132]
     str x13, [x19, #224]
@@ -9062,18 +9063,18 @@ L16:
     str w8, [x19, #232]
     rev w8, w8
     str w8, [x9]
-    cbz w23, L19
-L17:
-    mov w8, w23
+    cbz w23, L20
 L18:
+    mov w8, w23
+L19:
     add x21, x21, x8
     cmp x21, #16
     b.lo L1
-    b L24
-L19:
+    b L26
+L20:
     ldp w8, w9, [x19, #128]
     cmp w8, w9
-    b.ne L20
+    b.ne L21
     ldr x8, [x19, #224]
     ldr w8, [x8, #60]
     ldr w9, [x19, #216]
@@ -9082,42 +9083,48 @@ L19:
     orr w8, w9, w8, lsl #7
     and w8, w8, #0xff
     cmp w8, #120
-    b.hs L24
-L20:
-    add x8, sp, #8
+    b.hs L26
+L21:
+    mov x8, sp
     mov x0, x20
     mov x1, x19
     bl <blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride>>
-    ldrb w8, [sp, #8]
-    cmp w8, #12
-    b.ne L25
+    ldrb w8, [sp]
+    cmp w8, #2
+    b.ne L27
+    ldr x8, [sp, #8]
+    cbz x8, L24
     ldr x8, [sp, #16]
-    cbz x8, L22
-    ldr x8, [sp, #24]
     ubfx x9, x8, #32, #16
     add x8, x9, w8, uxtw
     add x27, x8, x27
     mov w8, #1
     str x27, [x22]
-    b L18
-L21:
+    b L19
+L22:
     ldr x11, [x19, #192]
     mov w10, wzr
     b L3
-L22:
-    mov w8, #1
-    b L18
 L23:
-    add x8, sp, #8
+    mov x27, x5
+    cmp w23, w8
+    str w12, [x20, #72]
+    b.eq L10
+    b L11
+L24:
+    mov w8, #1
+    b L19
+L25:
+    mov x8, sp
     mov x0, x20
     mov x1, x19
     mov w2, #16
     bl <blueflame::queue::striding::queue::StridingRecvQueue>::refuse::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride>>
-    ldrb w8, [sp, #8]
-    ldr x9, [sp, #16]
-    cmp w8, #12
+    ldrb w8, [sp]
+    ldr x9, [sp, #8]
+    cmp w8, #2
     csel x21, x9, xzr, eq
-L24:
+L26:
     mov x0, x21
     ldp x20, x19, [sp, #112]
     ldp x22, x21, [sp, #96]
@@ -9127,9 +9134,9 @@ L24:
     ldp x29, x30, [sp, #32]
     add sp, sp, #128
     ret
-L25:
+L27:
     mov x21, xzr
-    b L24
+    b L26
 
 hot_retire_receive:
     ldp w10, w9, [x0, #60]
@@ -10580,7 +10587,7 @@ other_receive_frames_enhanced:
     ldr w10, [x1, #68]
     mov x9, x0
     cmp x8, x10, lsl #32
-    b.ne L21
+    b.ne L23
     movi d8, #0xffff0000ffffff00
     ldr x26, [x2]
     mov x0, xzr
@@ -10597,22 +10604,22 @@ L1:
     ldr w8, [x12, #60]
     rev w8, w8
     bics wzr, w23, w8
-    b.eq L18
+    b.eq L19
     lsr w11, w8, #8
     cmp w10, w11, uxtb
     mov w10, #12
     bic w10, w10, w8
     ccmp w10, #0, #0, eq
-    b.ne L18
+    b.ne L19
     and w8, w8, #0xff
     dmb oshld
     cmp w8, #111
-    b.hi L18
+    b.hi L19
     lsr w8, w8, #4
     ldr w11, [x9, #220]
     add w10, w8, #1
     cmp w11, w10
-    b.lo L18
+    b.lo L19
     mov w11, wzr
     b L3
 L2:
@@ -10620,11 +10627,11 @@ L2:
     csel x12, x12, x22, eq
 L3:
     ldrb w8, [x9, #144]
-    tbz w8, #0, L18
+    tbz w8, #0, L19
     ldrb w8, [x9, #142]
     and w8, w8, #0xfffffffd
     cmp w8, #32
-    b.ne L18
+    b.ne L19
     ldr w13, [x1, #72]
     ldr x15, [x1, #56]
     ldp w14, w3, [x1, #80]
@@ -10633,7 +10640,7 @@ L3:
     rev w8, w8
     eor w8, w16, w8, lsr #16
     tst w8, w17
-    b.ne L18
+    b.ne L19
     sub x16, x24, x0
     subs w8, w10, w11
     ldr wzr, [x9, #56]
@@ -10661,12 +10668,12 @@ L4:
     add x30, x17, x24
     cmp x24, x5
     add x28, x4, x28
-    add w24, w27, w26
-    csel x27, x30, x28, ls
+    csel x24, x30, x28, ls
     cmp w19, #0
-    csel x27, x12, x27, eq
-    cmp w24, #8
-    csel w28, w24, w25, lo
+    add w28, w27, w26
+    csel x27, x12, x24, eq
+    cmp w28, #8
+    csel w28, w28, w25, lo
     cmp w16, w19
     b.ne L5
     mov x26, x7
@@ -10678,7 +10685,7 @@ L5:
     rev x30, x24
     ubfx x24, x30, #32, #16
     cmp w24, w13, uxth
-    b.ne L8
+    b.ne L22
     add x24, x27, x26, lsl #3
     mvn x26, x26
     add x28, x26, x28
@@ -10720,15 +10727,16 @@ L8:
 L9:
     cmp w19, w8
     str w13, [x1, #72]
-    b.ne L10
+    b.ne L11
+L10:
     ldp x15, x12, [x9, #200]
     ldr x13, [x9, #224]
     mul x14, x12, x8
     sub x15, x15, x13
     cmp x14, x15
-    b.ls L12
-L10:
-    cbz w19, L11
+    b.ls L13
+L11:
+    cbz w19, L12
     mov w8, w10
     mov x27, x0
     mov x0, x9
@@ -10747,23 +10755,23 @@ L10:
     add x0, x27, x8
     cmp x0, #16
     b.lo L1
-    b L22
-L11:
-    mov w24, #16
-    b L18
+    b L24
 L12:
+    mov w24, #16
+    b L19
+L13:
     and w11, w8, #0xfffffff8
     ldrb w10, [x9, #216]
     ldrb w16, [x9, #143]
     mul x15, x12, x11
     orr w10, w10, #0xfffffff0
     orr w10, w16, w10, lsl #8
-    cbz x15, L14
+    cbz x15, L15
     lsl x17, x12, #3
     add x16, x13, x15
     add x18, x13, #62
     sub x3, x12, #62
-L13:
+L14:
     add x4, x18, x12
     strh w10, [x18]
     add x18, x18, x17
@@ -10782,29 +10790,29 @@ L13:
     add x5, x4, x3
     strh w10, [x4]
     cmp x5, x16
-    b.ne L13
+    b.ne L14
     add x14, x13, x14
     mov w24, #16
     cmp x16, x14
-    b.ne L15
-    b L17
-L14:
+    b.ne L16
+    b L18
+L15:
     add x14, x13, x14
     mov w24, #16
     cmp x13, x14
-    b.eq L17
-L15:
+    b.eq L18
+L16:
     sub x11, x8, x11
     add x13, x13, x15
     mov x16, xzr
     mul x11, x12, x11
     add x13, x13, #62
-L16:
+L17:
     strh w10, [x13, x16]
     add x16, x16, x12
     cmp x11, x16
-    b.ne L16
-L17:
+    b.ne L17
+L18:
     ldr d0, [x9, #16]
     ldr w10, [x9, #232]
     ldr w11, [x9, #132]
@@ -10818,64 +10826,70 @@ L17:
     str w11, [x9, #128]
     str d0, [x9, #16]
     str w8, [x10]
-    cbz w19, L18
+    cbz w19, L19
     mov w8, w19
     add x0, x0, x8
     cmp x0, #16
     b.lo L1
-    b L22
-L18:
+    b L24
+L19:
     ldp w8, w10, [x9, #128]
     cmp w8, w10
-    b.ne L19
+    b.ne L20
     ldr x10, [x9, #224]
     ldrb w8, [x9, #143]
     ldr w10, [x10, #60]
     rev w10, w10
     bics wzr, w23, w10
-    b.eq L22
+    b.eq L24
     lsr w10, w10, #8
     cmp w8, w10, uxtb
-    b.ne L22
-L19:
+    b.ne L24
+L20:
     mov x28, x0
-    add x8, sp, #8
+    mov x8, sp
     mov x19, x1
     mov x0, x1
     mov x1, x9
     mov x27, x2
     mov x20, x9
     bl <blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride, blueflame::cq::compressed::layout::Enhanced>>
-    ldrb w8, [sp, #8]
-    cmp w8, #12
-    b.ne L23
-    ldr x8, [sp, #16]
+    ldrb w8, [sp]
+    cmp w8, #2
+    b.ne L25
+    ldr x8, [sp, #8]
     mov x0, x28
     mov x2, x27
-    cbz x8, L20
-    ldr x8, [sp, #24]
+    cbz x8, L21
+    ldr x8, [sp, #16]
     lsr x8, x8, #32
     add x26, x26, w8, uxth
     str x26, [x2]
-L20:
+L21:
     mov w8, #1
     mov x9, x20
     mov x1, x19
     add x0, x0, x8
     cmp x0, #16
     b.lo L1
-    b L22
-L21:
-    add x8, sp, #8
+    b L24
+L22:
+    mov x26, x7
+    cmp w19, w8
+    str w13, [x1, #72]
+    b.eq L10
+    b L11
+L23:
+    mov x8, sp
     mov x0, x1
     mov x1, x9
     mov w2, #16
     bl <blueflame::queue::striding::queue::StridingRecvQueue>::refuse::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride, blueflame::cq::compressed::layout::Enhanced>>
-    ldrb w8, [sp, #8]
-    ldr x9, [sp, #16]
-    cmp w8, #12
+    ldrb w8, [sp]
+    ldr x9, [sp, #8]
+    cmp w8, #2
     csel x0, x9, xzr, eq
-L22:
+L24:
     ldp x20, x19, [sp, #128]
     ldr d8, [sp, #32]
     ldp x22, x21, [sp, #112]
@@ -10885,9 +10899,9 @@ L22:
     ldp x29, x30, [sp, #48]
     add sp, sp, #144
     ret
-L23:
+L25:
     mov x0, xzr
-    b L22
+    b L24
 
 other_refill_shared:
     ldp w10, w11, [x0, #100]

@@ -8498,41 +8498,41 @@ hot_receive_frames:
     push r12
     push rbx
     sub rsp, 104
-    mov qword ptr [rsp + 24], rdx
+    mov qword ptr [rsp + 16], rdx
     mov eax, dword ptr [rsi + 68]
     shl rax, 32
-    mov qword ptr [rsp + 16], rdi
+    mov qword ptr [rsp + 8], rdi
     cmp qword ptr [rdi + 64], rax
     jne L12
-    mov rax, qword ptr [rsp + 24]
+    mov rax, qword ptr [rsp + 16]
     mov r14, qword ptr [rax]
-    mov qword ptr [rsp + 8], 0
+    mov qword ptr [rsp], 0
 L1:
     mov ecx, 16
-    mov rdi, qword ptr [rsp + 8]
+    mov rdi, qword ptr [rsp]
     sub rcx, rdi
-    mov qword ptr [rsp + 72], rcx
+    mov qword ptr [rsp + 40], rcx
     mov eax, dword ptr [rsi + 80]
-    mov dword ptr [rsp + 36], eax
+    mov dword ptr [rsp + 28], eax
     mov ecx, dword ptr [rsi + 84]
     mov rax, qword ptr [rsi + 56]
-    mov qword ptr [rsp + 96], rax
+    mov qword ptr [rsp + 64], rax
     and ecx, 63
-    mov r8, qword ptr [rsp + 16]
+    mov r8, qword ptr [rsp + 8]
     mov r11d, dword ptr [r8 + 8]
     mov r13, qword ptr [r8]
     mov r15d, dword ptr [rsi + 72]
     mov rax, qword ptr [r8 + 32]
-    mov qword ptr [rsp + 80], rax
+    mov qword ptr [rsp + 48], rax
     mov ebx, dword ptr [rsi + 88]
     mov eax, dword ptr [rsi + 92]
     mov r9, qword ptr [r8 + 24]
     mov rdx, qword ptr [r8 + 16]
-    mov qword ptr [rsp + 64], rdx
+    mov qword ptr [rsp + 32], rdx
     mov rdx, qword ptr [r8 + 48]
     mov r12d, dword ptr [r8 + 40]
     add rdi, -16
-    mov qword ptr [rsp + 88], rdi
+    mov qword ptr [rsp + 56], rdi
     xor r8d, r8d
 L2:
     mov r10d, dword ptr [r13 + 60]
@@ -8557,11 +8557,11 @@ L2:
     shr r10d, 16
     add r15d, r10d
     shl r10, cl
-    cmp r15d, dword ptr [rsp + 36]
+    cmp r15d, dword ptr [rsp + 28]
     ja L5
     movzx edi, di
     lea ebp, [rdi - 1]
-    add rbp, qword ptr [rsp + 96]
+    add rbp, qword ptr [rsp + 64]
     cmp rbp, r10
     jae L5
     mov dword ptr [rsi + 72], r15d
@@ -8572,29 +8572,29 @@ L2:
     movzx ebp, word ptr [r13 + 28]
     add r10d, edi
     add r14, r10
-    mov rdi, qword ptr [rsp + 24]
+    mov rdi, qword ptr [rsp + 16]
     mov qword ptr [rdi], r14
     inc r11d
     cmp r13, r9
     je L4
-    add r13, qword ptr [rsp + 80]
+    add r13, qword ptr [rsp + 48]
 L3:
     mov edi, r11d
     bswap edi
     mov dword ptr [rdx], edi
     dec r8
-    cmp qword ptr [rsp + 88], r8
+    cmp qword ptr [rsp + 56], r8
     jne L2
     jmp L8
 L4:
     and r11d, 16777215
     xor r12d, 1
-    mov rdi, qword ptr [rsp + 16]
+    mov rdi, qword ptr [rsp + 8]
     mov dword ptr [rdi + 40], r12d
-    mov r13, qword ptr [rsp + 64]
+    mov r13, qword ptr [rsp + 32]
     jmp L3
 L5:
-    mov rax, qword ptr [rsp + 16]
+    mov rax, qword ptr [rsp + 8]
     mov qword ptr [rax], r13
     mov dword ptr [rax + 8], r11d
     test r8, r8
@@ -8608,39 +8608,39 @@ L6:
     ror al
     cmp al, 119
     ja L11
-    mov rdx, qword ptr [rsp + 16]
-    lea rdi, [rsp + 40]
+    mov rdx, qword ptr [rsp + 8]
+    lea rdi, [rsp + 72]
     mov rbx, rsi
     call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<blueflame::cq::mode::Standard>@GOTPCREL]
-    cmp byte ptr [rsp + 40], 12
+    cmp byte ptr [rsp + 72], 2
     jne L13
-    cmp qword ptr [rsp + 48], 0
+    cmp qword ptr [rsp + 80], 0
     je L7
-    mov rax, qword ptr [rsp + 56]
+    mov rax, qword ptr [rsp + 88]
     mov ecx, eax
     shr rax, 32
     movzx eax, ax
     add rcx, r14
     add rcx, rax
-    mov rax, qword ptr [rsp + 24]
+    mov rax, qword ptr [rsp + 16]
     mov qword ptr [rax], rcx
     mov r14, rcx
 L7:
     mov rsi, rbx
-    inc qword ptr [rsp + 8]
+    inc qword ptr [rsp]
     jmp L10
 L8:
-    mov rax, qword ptr [rsp + 16]
+    mov rax, qword ptr [rsp + 8]
     mov qword ptr [rax], r13
     mov dword ptr [rax + 8], r11d
-    mov r8, qword ptr [rsp + 72]
+    mov r8, qword ptr [rsp + 40]
 L9:
-    add qword ptr [rsp + 8], r8
+    add qword ptr [rsp], r8
 L10:
-    cmp qword ptr [rsp + 8], 16
+    cmp qword ptr [rsp], 16
     jb L1
 L11:
-    mov rax, qword ptr [rsp + 8]
+    mov rax, qword ptr [rsp]
     add rsp, 104
     pop rbx
     pop r12
@@ -8650,17 +8650,17 @@ L11:
     pop rbp
     ret
 L12:
-    lea rdi, [rsp + 40]
+    lea rdi, [rsp + 72]
     mov ecx, 16
-    mov rdx, qword ptr [rsp + 16]
+    mov rdx, qword ptr [rsp + 8]
     call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::refuse::<blueflame::cq::mode::Standard>@GOTPCREL]
-    cmp byte ptr [rsp + 40], 12
+    cmp byte ptr [rsp + 72], 2
     jne L13
-    mov rax, qword ptr [rsp + 48]
-    mov qword ptr [rsp + 8], rax
+    mov rax, qword ptr [rsp + 80]
+    mov qword ptr [rsp], rax
     jmp L11
 L13:
-    mov qword ptr [rsp + 8], 0
+    mov qword ptr [rsp], 0
     jmp L11
 
 hot_receive_frames_and_completions:
@@ -8843,10 +8843,10 @@ hot_receive_frames_compressed:
     shl rax, 32
     cmp qword ptr [rdi + 256], rax
     jne L26
-    mov qword ptr [rsp + 64], rdx
+    mov qword ptr [rsp + 56], rdx
     mov r13, qword ptr [rdx]
     xor ebp, ebp
-    mov qword ptr [rsp + 40], r15
+    mov qword ptr [rsp + 32], r15
 L1:
     mov rdx, qword ptr [rbx + 224]
     mov r8d, dword ptr [rbx + 128]
@@ -8878,7 +8878,7 @@ L2:
     test r8b, 7
     lea rax, [rbx + 64]
     cmovne rdx, rax
-    mov qword ptr [rsp + 16], rdx
+    mov qword ptr [rsp + 8], rdx
     movzx esi, byte ptr [rbx + 142]
     mov eax, esi
     and al, -3
@@ -8889,42 +8889,42 @@ L2:
 L3:
     mov rax, qword ptr [rbx + 192]
 L4:
-    mov qword ptr [rsp + 16], rax
+    mov qword ptr [rsp + 8], rax
     xor r8d, r8d
 L5:
     mov r14d, dword ptr [r15 + 72]
     mov r9d, dword ptr [r15 + 80]
     mov ecx, dword ptr [r15 + 84]
     mov rax, qword ptr [r15 + 56]
-    mov qword ptr [rsp + 24], rax
+    mov qword ptr [rsp + 16], rax
     movzx eax, word ptr [rdx + 2]
     rol ax, 8
     movzx eax, ax
     xor eax, dword ptr [r15 + 88]
     test dword ptr [r15 + 92], eax
     jne L24
-    mov dword ptr [rsp + 36], esi
+    mov dword ptr [rsp + 28], esi
     mov r12d, 16
-    mov qword ptr [rsp + 8], rbp
+    mov qword ptr [rsp], rbp
     sub r12, rbp
     mov eax, edi
     sub eax, r8d
     cmp r12, rax
-    mov qword ptr [rsp + 48], rax
+    mov qword ptr [rsp + 40], rax
     cmovae r12, rax
     xor ebp, ebp
     mov r15d, dword ptr [rdx + 56]
     movzx eax, word ptr [rdx + 28]
-    mov dword ptr [rsp + 32], edi
-    mov qword ptr [rsp + 56], r8
+    mov dword ptr [rsp + 24], edi
+    mov qword ptr [rsp + 48], r8
     cmp edi, r8d
     jne L9
 L6:
     mov esi, r14d
 L7:
-    mov r15, qword ptr [rsp + 40]
+    mov r15, qword ptr [rsp + 32]
     mov dword ptr [r15 + 72], esi
-    mov r11, qword ptr [rsp + 48]
+    mov r11, qword ptr [rsp + 40]
     cmp ebp, r11d
     jne L8
     mov rdx, qword ptr [rbx + 224]
@@ -8938,11 +8938,11 @@ L7:
 L8:
     test ebp, ebp
     je L23
-    mov rax, qword ptr [rsp + 56]
+    mov rax, qword ptr [rsp + 48]
     shl rax, 32
-    mov esi, dword ptr [rsp + 32]
+    mov esi, dword ptr [rsp + 24]
     or rsi, rax
-    movzx edx, byte ptr [rsp + 36]
+    movzx edx, byte ptr [rsp + 28]
     mov rdi, rbx
     mov ecx, ebp
     call qword ptr [rip + <blueflame::cq::completion_queue::CompletionQueue<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride>>>::leave_run@GOTPCREL]
@@ -8954,28 +8954,28 @@ L9:
     mov rax, qword ptr [rbx + 224]
     mov rdx, qword ptr [rbx + 208]
     mov rsi, qword ptr [rbx + 192]
-    mov qword ptr [rsp + 104], rsi
+    mov qword ptr [rsp + 72], rsi
     mov rsi, qword ptr [rbx + 200]
-    mov qword ptr [rsp + 112], rax
+    mov qword ptr [rsp + 80], rax
     sub rsi, rax
-    mov qword ptr [rsp + 128], rdx
-    mov qword ptr [rsp + 120], rsi
+    mov qword ptr [rsp + 96], rdx
+    mov qword ptr [rsp + 88], rsi
     lea rax, [rdx + rsi]
-    mov qword ptr [rsp + 96], rax
+    mov qword ptr [rsp + 64], rax
     xor ebp, ebp
 L10:
-    mov r8, qword ptr [rsp + 16]
+    mov r8, qword ptr [rsp + 8]
     test ebp, ebp
     je L11
     mov r8d, ebp
-    imul r8, qword ptr [rsp + 128]
-    cmp r8, qword ptr [rsp + 120]
+    imul r8, qword ptr [rsp + 96]
+    cmp r8, qword ptr [rsp + 88]
     ja L15
-    add r8, qword ptr [rsp + 112]
+    add r8, qword ptr [rsp + 80]
 L11:
     mov r11d, r12d
     sub r11d, ebp
-    mov rax, qword ptr [rsp + 56]
+    mov rax, qword ptr [rsp + 48]
     lea edx, [rax + rbp]
     and edx, 7
     add r11d, edx
@@ -9006,12 +9006,12 @@ L13:
     ja L6
     movzx edi, di
     lea r10d, [rdi - 1]
-    add r10, qword ptr [rsp + 24]
+    add r10, qword ptr [rsp + 16]
     cmp r10, rax
     jae L6
     add rdi, r15
     add r13, rdi
-    mov rax, qword ptr [rsp + 64]
+    mov rax, qword ptr [rsp + 56]
     mov qword ptr [rax], r13
     cmp r11, rdx
     je L14
@@ -9032,8 +9032,8 @@ L14:
     jb L10
     jmp L7
 L15:
-    sub r8, qword ptr [rsp + 96]
-    add r8, qword ptr [rsp + 104]
+    sub r8, qword ptr [rsp + 64]
+    add r8, qword ptr [rsp + 72]
     jmp L11
 L16:
     movzx eax, byte ptr [rbx + 143]
@@ -9051,7 +9051,7 @@ L16:
     lea r10, [rdx + r9]
     mov r11d, esi
     shl r11d, 8
-    mov dword ptr [rsp + 24], eax
+    mov dword ptr [rsp + 16], eax
     or r11d, eax
     lea r14, [8*r8]
     lea r15, [rdx + 62]
@@ -9076,9 +9076,9 @@ L17:
     add rax, r12
     cmp rax, r10
     jne L17
-    mov r15, qword ptr [rsp + 40]
-    mov r11, qword ptr [rsp + 48]
-    mov eax, dword ptr [rsp + 24]
+    mov r15, qword ptr [rsp + 32]
+    mov r11, qword ptr [rsp + 40]
+    mov eax, dword ptr [rsp + 16]
 L18:
     add rcx, rdx
     cmp r10, rcx
@@ -9109,14 +9109,14 @@ L20:
     je L23
 L21:
     mov eax, ebp
-    mov rbp, qword ptr [rsp + 8]
+    mov rbp, qword ptr [rsp]
 L22:
     add rbp, rax
     cmp rbp, 16
     jb L1
     jmp L28
 L23:
-    mov rbp, qword ptr [rsp + 8]
+    mov rbp, qword ptr [rsp]
 L24:
     mov eax, dword ptr [rbx + 128]
     cmp eax, dword ptr [rbx + 132]
@@ -9129,34 +9129,34 @@ L24:
     cmp al, 120
     jae L28
 L25:
-    lea rdi, [rsp + 72]
+    lea rdi, [rsp + 104]
     mov rsi, r15
     mov rdx, rbx
     call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride>>@GOTPCREL]
-    cmp byte ptr [rsp + 72], 12
+    cmp byte ptr [rsp + 104], 2
     jne L27
-    cmp qword ptr [rsp + 80], 0
+    cmp qword ptr [rsp + 112], 0
     mov eax, 1
     je L22
-    mov rcx, qword ptr [rsp + 88]
+    mov rcx, qword ptr [rsp + 120]
     mov edx, ecx
     shr rcx, 32
     movzx ecx, cx
     add rdx, r13
     add rdx, rcx
-    mov rcx, qword ptr [rsp + 64]
+    mov rcx, qword ptr [rsp + 56]
     mov qword ptr [rcx], rdx
     mov r13, rdx
     jmp L22
 L26:
-    lea rdi, [rsp + 72]
+    lea rdi, [rsp + 104]
     mov ecx, 16
     mov rsi, r15
     mov rdx, rbx
     call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::refuse::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride>>@GOTPCREL]
-    cmp byte ptr [rsp + 72], 12
+    cmp byte ptr [rsp + 104], 2
     jne L27
-    mov rbp, qword ptr [rsp + 80]
+    mov rbp, qword ptr [rsp + 112]
     jmp L28
 L27:
     xor ebp, ebp
@@ -10757,15 +10757,15 @@ other_receive_frames_enhanced:
     push r12
     push rbx
     sub rsp, 136
-    mov qword ptr [rsp + 32], rdx
+    mov qword ptr [rsp + 24], rdx
     mov eax, dword ptr [rsi + 68]
     shl rax, 32
     cmp qword ptr [rdi + 256], rax
     jne L24
     lea r12, [rdi + 64]
-    mov rax, qword ptr [rsp + 32]
+    mov rax, qword ptr [rsp + 24]
     mov r13, qword ptr [rax]
-    mov qword ptr [rsp + 8], 0
+    mov qword ptr [rsp], 0
     movsd xmm1, qword ptr [rip + .LCPI_0]
 L1:
     mov r10, qword ptr [rdi + 224]
@@ -10817,28 +10817,28 @@ L3:
     xor eax, dword ptr [rsi + 88]
     test dword ptr [rsi + 92], eax
     jne L21
-    mov qword ptr [rsp + 64], rsi
-    mov qword ptr [rsp + 48], r12
+    mov qword ptr [rsp + 56], rsi
+    mov qword ptr [rsp + 40], r12
     mov eax, 16
-    sub rax, qword ptr [rsp + 8]
+    sub rax, qword ptr [rsp]
     mov edx, r9d
     sub edx, r8d
     cmp rax, rdx
-    mov qword ptr [rsp + 56], rdx
+    mov qword ptr [rsp + 48], rdx
     cmovae rax, rdx
     xor r14d, r14d
     mov edx, dword ptr [rdi + 56]
     movzx edx, word ptr [rdi + 28]
-    mov qword ptr [rsp + 16], r8
-    mov dword ptr [rsp + 44], r9d
+    mov qword ptr [rsp + 8], r8
+    mov dword ptr [rsp + 36], r9d
     cmp r9d, r8d
     jne L7
 L4:
     mov edx, ebx
 L5:
-    mov rsi, qword ptr [rsp + 64]
+    mov rsi, qword ptr [rsp + 56]
     mov dword ptr [rsi + 72], edx
-    mov r11, qword ptr [rsp + 56]
+    mov r11, qword ptr [rsp + 48]
     cmp r14d, r11d
     jne L6
     mov rdx, qword ptr [rdi + 224]
@@ -10851,11 +10851,11 @@ L5:
     jbe L14
 L6:
     test r14d, r14d
-    mov r12, qword ptr [rsp + 48]
+    mov r12, qword ptr [rsp + 40]
     je L21
-    mov rax, qword ptr [rsp + 16]
+    mov rax, qword ptr [rsp + 8]
     shl rax, 32
-    mov ecx, dword ptr [rsp + 44]
+    mov ecx, dword ptr [rsp + 36]
     or rcx, rax
     mov r15, rdi
     mov rbx, rsi
@@ -10867,30 +10867,30 @@ L6:
     mov rdi, r15
     jmp L19
 L7:
-    mov qword ptr [rsp + 24], r10
+    mov qword ptr [rsp + 16], r10
     and ecx, 63
     mov rdx, qword ptr [rdi + 224]
     mov rsi, qword ptr [rdi + 208]
     mov r8, qword ptr [rdi + 192]
-    mov qword ptr [rsp + 104], r8
+    mov qword ptr [rsp + 72], r8
     mov r8, qword ptr [rdi + 200]
-    mov qword ptr [rsp + 112], rdx
+    mov qword ptr [rsp + 80], rdx
     sub r8, rdx
-    mov qword ptr [rsp + 128], rsi
-    mov qword ptr [rsp + 120], r8
+    mov qword ptr [rsp + 96], rsi
+    mov qword ptr [rsp + 88], r8
     lea rdx, [rsi + r8]
-    mov qword ptr [rsp + 96], rdx
+    mov qword ptr [rsp + 64], rdx
     xor r14d, r14d
 L8:
-    mov r11, qword ptr [rsp + 24]
+    mov r11, qword ptr [rsp + 16]
     test r14d, r14d
-    mov rdx, qword ptr [rsp + 16]
+    mov rdx, qword ptr [rsp + 8]
     je L9
     mov r11d, r14d
-    imul r11, qword ptr [rsp + 128]
-    cmp r11, qword ptr [rsp + 120]
+    imul r11, qword ptr [rsp + 96]
+    cmp r11, qword ptr [rsp + 88]
     ja L13
-    add r11, qword ptr [rsp + 112]
+    add r11, qword ptr [rsp + 80]
 L9:
     mov r12d, eax
     sub r12d, r14d
@@ -10928,7 +10928,7 @@ L11:
     cmp r9, r10
     jae L4
     add r13, r8
-    mov r8, qword ptr [rsp + 32]
+    mov r8, qword ptr [rsp + 24]
     mov qword ptr [r8], r13
     cmp r12, rsi
     je L12
@@ -10949,8 +10949,8 @@ L12:
     jb L8
     jmp L5
 L13:
-    sub r11, qword ptr [rsp + 96]
-    add r11, qword ptr [rsp + 104]
+    sub r11, qword ptr [rsp + 64]
+    add r11, qword ptr [rsp + 72]
     jmp L9
 L14:
     movzx r10d, byte ptr [rdi + 143]
@@ -10965,11 +10965,11 @@ L14:
     mov rbx, rdx
     test r9, r9
     je L16
-    mov qword ptr [rsp + 16], r15
+    mov qword ptr [rsp + 8], r15
     lea rbx, [rdx + r9]
     mov ebp, r10d
     shl ebp, 8
-    mov dword ptr [rsp + 24], r12d
+    mov dword ptr [rsp + 16], r12d
     or ebp, r12d
     lea r15, [8*rcx]
     lea r12, [rdx + 62]
@@ -10994,10 +10994,10 @@ L15:
     add r8, r11
     cmp r8, rbx
     jne L15
-    mov rsi, qword ptr [rsp + 64]
-    mov r11, qword ptr [rsp + 56]
-    mov r15, qword ptr [rsp + 16]
-    mov r12d, dword ptr [rsp + 24]
+    mov rsi, qword ptr [rsp + 56]
+    mov r11, qword ptr [rsp + 48]
+    mov r15, qword ptr [rsp + 8]
+    mov r12d, dword ptr [rsp + 16]
 L16:
     add rax, rdx
     cmp rbx, rax
@@ -11029,14 +11029,14 @@ L18:
     bswap r11d
     mov dword ptr [rax], r11d
     test r14d, r14d
-    mov r12, qword ptr [rsp + 48]
+    mov r12, qword ptr [rsp + 40]
     je L21
 L19:
     mov eax, r14d
 L20:
-    mov rcx, qword ptr [rsp + 8]
+    mov rcx, qword ptr [rsp]
     add rcx, rax
-    mov qword ptr [rsp + 8], rcx
+    mov qword ptr [rsp], rcx
     cmp rcx, 16
     jb L1
     jmp L26
@@ -11057,41 +11057,41 @@ L21:
     jne L26
 L22:
     mov rdx, rdi
-    lea rdi, [rsp + 72]
+    lea rdi, [rsp + 104]
     mov rbx, rsi
     mov r14, rdx
     call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride, blueflame::cq::compressed::layout::Enhanced>>@GOTPCREL]
-    cmp byte ptr [rsp + 72], 12
+    cmp byte ptr [rsp + 104], 2
     jne L25
-    cmp qword ptr [rsp + 80], 0
+    cmp qword ptr [rsp + 112], 0
     mov eax, 1
     movsd xmm1, qword ptr [rip + .LCPI_0]
     je L23
-    mov rcx, qword ptr [rsp + 88]
+    mov rcx, qword ptr [rsp + 120]
     shr rcx, 32
     movzx ecx, cx
     add r13, rcx
-    mov rcx, qword ptr [rsp + 32]
+    mov rcx, qword ptr [rsp + 24]
     mov qword ptr [rcx], r13
 L23:
     mov rdi, r14
     mov rsi, rbx
     jmp L20
 L24:
-    lea rax, [rsp + 72]
+    lea rax, [rsp + 104]
     mov ecx, 16
     mov rdx, rdi
     mov rdi, rax
     call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::refuse::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride, blueflame::cq::compressed::layout::Enhanced>>@GOTPCREL]
-    cmp byte ptr [rsp + 72], 12
+    cmp byte ptr [rsp + 104], 2
     jne L25
-    mov rax, qword ptr [rsp + 80]
-    mov qword ptr [rsp + 8], rax
+    mov rax, qword ptr [rsp + 112]
+    mov qword ptr [rsp], rax
     jmp L26
 L25:
-    mov qword ptr [rsp + 8], 0
+    mov qword ptr [rsp], 0
 L26:
-    mov rax, qword ptr [rsp + 8]
+    mov rax, qword ptr [rsp]
     add rsp, 136
     pop rbx
     pop r12
