@@ -3,7 +3,7 @@ mod common;
 
 use blueflame::arch;
 use blueflame::arch::copy::{BlockCopy, CopyRoutine, CopyVisitor, Words};
-use blueflame::db::register::{BlueFlame, Doorbell, Half, Stored};
+use blueflame::db::register::{Half, Stored};
 use blueflame::db::{DoorbellFence, DoorbellRecord, ExclusiveRegister, FlushMode, OneFence, Register, TwoFences};
 
 use common::MESSAGES;
@@ -18,14 +18,14 @@ fn main() {
     let group = Group::new("doorbell", Timed::Post, 1, ENTRIES)
         .case("floor 8 bytes two fences", "", by_hand(|sq, wqe| sq.eight::<true>(wqe[0][0])))
         .case("floor 8 bytes one fence", "floor 8 bytes two fences", by_hand(|sq, wqe| sq.eight::<false>(wqe[0][0])))
-        .case("8 bytes two fences", "floor 8 bytes two fences", ring::<TwoFences, _, _>(Words, eight))
-        .case("8 bytes one fence", "floor 8 bytes one fence", ring::<OneFence, _, _>(Words, eight))
-        .case("8 bytes doorbell fence", "floor 8 bytes two fences", ring::<DoorbellFence, _, _>(Words, eight))
+        .case("8 bytes two fences", "floor 8 bytes two fences", ring::<TwoFences, _>(Words, eight))
+        .case("8 bytes one fence", "floor 8 bytes one fence", ring::<OneFence, _>(Words, eight))
+        .case("8 bytes doorbell fence", "floor 8 bytes two fences", ring::<DoorbellFence, _>(Words, eight))
         .case("floor 64 bytes two fences", "", by_hand(|sq, wqe| sq.copy::<true>(wqe)))
         .case("floor 64 bytes one fence", "floor 64 bytes two fences", by_hand(|sq, wqe| sq.copy::<false>(wqe)))
-        .case("64 bytes two fences", "floor 64 bytes two fences", ring::<TwoFences, _, _>(Words, line))
-        .case("64 bytes doorbell fence", "floor 64 bytes one fence", ring::<DoorbellFence, _, _>(Words, line))
-        .case("64 bytes one fence", "floor 64 bytes one fence", ring::<OneFence, _, _>(Words, line));
+        .case("64 bytes two fences", "floor 64 bytes two fences", ring::<TwoFences, _>(Words, line))
+        .case("64 bytes doorbell fence", "floor 64 bytes one fence", ring::<DoorbellFence, _>(Words, line))
+        .case("64 bytes one fence", "floor 64 bytes one fence", ring::<OneFence, _>(Words, line));
     // Where ST64B takes the memory of a register, the software device's is not of that kind.
     CopyRoutine::available()
         .filter(|routine| !matches!(routine, CopyRoutine::Words | CopyRoutine::St64b))
@@ -42,10 +42,10 @@ impl<'a> CopyVisitor for Copies<'a> {
 
     fn run<C: BlockCopy>(self, copy: C) -> Group<'a> {
         let name = |fences| format!("64 bytes by {} {fences}", C::ROUTINE).leak();
-        self.0.case(name("two fences"), "floor 64 bytes two fences", ring::<TwoFences, _, _>(copy, line)).case(
+        self.0.case(name("two fences"), "floor 64 bytes two fences", ring::<TwoFences, _>(copy, line)).case(
             name("one fence"),
             "floor 64 bytes one fence",
-            ring::<OneFence, _, _>(copy, line),
+            ring::<OneFence, _>(copy, line),
         )
     }
 }
@@ -86,7 +86,7 @@ impl<F: FlushMode, C: BlockCopy> Queues for Rings<F, C> {
     }
 }
 
-fn ring<F: FlushMode, C: BlockCopy, S: Stored>(copy: C, store: impl Fn(Half<'_, C>, &Wqe) -> S) -> impl Contestant {
+fn ring<F: FlushMode, C: BlockCopy>(copy: C, store: impl Fn(Half<'_, C>, &Wqe) -> Stored) -> impl Contestant {
     let floor = Floor::new(SMALL);
     // SAFETY: the record stays as long as the rig, and the floor does not store to it.
     let record = unsafe { DoorbellRecord::send(floor.rig.record()) };
@@ -107,12 +107,12 @@ fn ring<F: FlushMode, C: BlockCopy, S: Stored>(copy: C, store: impl Fn(Half<'_, 
         .prepared(|doorbell, first, count| fill(&mut doorbell.floor.sq, first, count))
 }
 
-fn eight<C: BlockCopy>(half: Half<'_, C>, wqe: &Wqe) -> Doorbell {
+fn eight<C: BlockCopy>(half: Half<'_, C>, wqe: &Wqe) -> Stored {
     // SAFETY: the request is in the ring, and names no memory of this side.
     unsafe { half.write(wqe[0][0]) }
 }
 
-fn line<C: BlockCopy>(half: Half<'_, C>, wqe: &Wqe) -> BlueFlame {
+fn line<C: BlockCopy>(half: Half<'_, C>, wqe: &Wqe) -> Stored {
     let [[a, b], [c, d], [e, f]] = *wqe;
     // SAFETY: as above, and a half has 256 bytes.
     unsafe { half.copy(&[a, b, c, d, e, f, 0, 0]) }

@@ -40,7 +40,7 @@ use blueflame::cq::mode::{Compressed, NoOverrun, OncePerCall};
 use blueflame::cq::{CompletionQueue, Side};
 use blueflame::db::{DoorbellFence, ExclusiveRegister, OneFence, SharedRegister};
 use blueflame::packet::{Packet, Tcp4, Udp4};
-use blueflame::queue::owning::{FreeList, Home, PooledBuffer, SlotPool};
+use blueflame::queue::owning::{PoolBuffer, SlotPool};
 use blueflame::queue::striding::StridingRecvQueue;
 use blueflame::queue::{Done, PostError, RecvError, RecvQueue, RetireError, SendQueue, Staged};
 use blueflame::types::{CqCi, Cqn, Lkey, Rkey, Srqn, TagIndex, WrId};
@@ -84,14 +84,6 @@ pub(crate) type Order = Packet<Udp4, 98>;
 pub(crate) type Segment = Packet<Tcp4<12>, 98>;
 /// A request that only needs its doorbell.
 pub(crate) type RcStaged<'q> = Staged<'q, transport::Rc, ExclusiveRegister>;
-
-/// The owner of a pool's memory.
-pub(crate) struct Rack;
-
-// SAFETY: the memory stays.
-unsafe impl Home for Rack {
-    unsafe fn release(_: NonNull<FreeList<Self>>) {}
-}
 
 /// The fields that are read from completions, added up.
 #[derive(Clone, Copy, Default)]
@@ -452,12 +444,12 @@ hot! {
     }
 
     /// A registered buffer of a pool.
-    fn pool_take(pool: &SlotPool<Rack>) -> Option<PooledBuffer<Rack>> {
+    fn pool_take(pool: &SlotPool) -> Option<PoolBuffer> {
         pool.take()
     }
 
     /// The way back.
-    fn pool_give_back(buffer: PooledBuffer<Rack>) {
+    fn pool_give_back(buffer: PoolBuffer) {
         drop(buffer);
     }
 

@@ -7,7 +7,7 @@ use blueflame::cq::mode::{Compressed, PollMode};
 use blueflame::cq::{CompletionQueue, CqId};
 use blueflame::db::{DoorbellFence, OneFence, Register};
 use blueflame::packet::Host;
-use blueflame::queue::owning::{PooledBuffer, SlotPool};
+use blueflame::queue::owning::{PoolBuffer, SlotPool};
 use blueflame::queue::{RecvQueue, SendQueue};
 use blueflame::transport::Transport;
 use blueflame::types::{CqCi, Cqn, DcKey, DciStream, Lkey, Qkey, Qpn, Rkey, Srqn, TagIndex, WrId};
@@ -550,7 +550,7 @@ fn polls() -> Vec<Case> {
 }
 
 fn pools() -> Vec<Case> {
-    fn taken() -> (SlotPool<hot::Rack>, Vec<PooledBuffer<hot::Rack>>) {
+    fn taken() -> (SlotPool, Vec<PoolBuffer>) {
         let pool = slot_pool();
         let all = std::iter::from_fn(|| pool.take()).collect();
         (pool, all)

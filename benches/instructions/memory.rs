@@ -14,8 +14,6 @@ use blueflame::queue::{RecvQueue, SendQueue};
 use blueflame::transport::Transport;
 use blueflame::types::{CqCi, Cqn, Lkey, Qpn, Rkey, SqPi};
 
-use crate::hot::Rack;
-
 /// WQEBBs, receive WQEs or CQEs of a ring: more than is posted or polled while counting.
 pub(crate) const ENTRIES: usize = 256;
 const ENTRY_BYTES: usize = 64;
@@ -161,8 +159,10 @@ fn completion_queue<M: PollMode<Compression = ()>>(fill: impl Fn(usize, &mut [u8
 }
 
 /// A pool of buffers, none of which is taken.
-pub(crate) fn slot_pool() -> SlotPool<Rack> {
-    let list = NonNull::from(Box::leak(Box::new(FreeList::new())));
+pub(crate) fn slot_pool() -> SlotPool {
+    // SAFETY: does nothing.
+    unsafe fn stay(_: NonNull<FreeList>) {}
+    let list = NonNull::from(Box::leak(Box::new(FreeList::new(stay))));
     // SAFETY: all of it stays.
     let pool = unsafe { SlotPool::from_parts(list) };
     for _ in 0..ENTRIES {

@@ -98,10 +98,9 @@ impl<F: FlushMode, C: BlockCopy> Register for ExclusiveRegister<F, C> {
     }
 
     #[inline(always)]
-    fn ring_doorbell<S: Stored, G: FnOnce(Half<'_, C>) -> S>(&mut self, store: G) {
+    fn ring_doorbell(&mut self, store: impl FnOnce(Half<'_, C>) -> Stored) {
         arch::mmio_wc_start();
-        store(Half::new(self.halves.due(), self.copy));
-        S::then::<F>();
+        store(Half::new(self.halves.due(), self.copy)).then::<F>();
         // After the flush, as rdma-core does, so that the doorbell does not wait for this.
         self.halves.alternate();
     }

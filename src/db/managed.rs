@@ -22,5 +22,5 @@ impl Register for Managed {
     }
 
     #[inline(always)]
-    fn ring_doorbell<S: Stored, G: FnOnce(Half<'_, DefaultCopy>) -> S>(&mut self, _: G) {}
+    fn ring_doorbell(&mut self, _: impl FnOnce(Half<'_, DefaultCopy>) -> Stored) {}
 }

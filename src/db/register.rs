@@ -27,44 +27,26 @@ pub trait Register: Sealed {
     fn size(&self) -> usize;
 
     /// Rings the doorbell: calls `store` with the half that is due, ordered after all earlier stores, and makes the
-    /// other half due. The return type of `store` proves that it stored to the register, and determines the barrier
-    /// that follows.
+    /// other half due. What `store` returns proves that it stored to the register, and determines the barrier that
+    /// follows.
     ///
     /// The doorbell record must have been stored before. `store` must not ring a register that threads share: it would
     /// wait for itself.
-    fn ring_doorbell<S: Stored, G: FnOnce(Half<'_, Self::Copy>) -> S>(&mut self, store: G);
+    fn ring_doorbell(&mut self, store: impl FnOnce(Half<'_, Self::Copy>) -> Stored);
 }
 
-/// Proof of a store to a register, returned by [`Half`]'s methods: [`Doorbell`] or [`BlueFlame`].
-pub trait Stored: Sealed {
+/// What was stored to a register: eight bytes, or a whole WQE. [`Half`]'s methods return it.
+#[derive(Debug)]
+#[must_use = "the register's mode must know what was stored"]
+pub struct Stored {
+    wqe: bool,
+}
+
+impl Stored {
     /// The barrier that mode `F` has after it.
-    fn then<F: FlushMode>();
-}
-
-/// Eight bytes were stored.
-#[derive(Debug)]
-#[must_use = "the register's mode must know what was stored"]
-pub struct Doorbell(());
-
-/// A whole WQE was copied.
-#[doc(alias = "BF")]
-#[derive(Debug)]
-#[must_use = "the register's mode must know what was stored"]
-pub struct BlueFlame(());
-
-impl Sealed for Doorbell {}
-impl Stored for Doorbell {
     #[inline(always)]
-    fn then<F: FlushMode>() {
-        F::after_doorbell();
-    }
-}
-
-impl Sealed for BlueFlame {}
-impl Stored for BlueFlame {
-    #[inline(always)]
-    fn then<F: FlushMode>() {
-        F::after_copy();
+    pub(super) fn then<F: FlushMode>(self) {
+        if self.wqe { F::after_copy() } else { F::after_doorbell() }
     }
 }
 
@@ -75,7 +57,7 @@ impl Stored for BlueFlame {
 /// # use blueflame::db::Register;
 /// fn keep(mut register: impl Register) {
 ///     let mut kept = None;
-///     register.ring_doorbell(|half| -> blueflame::db::register::Doorbell {
+///     register.ring_doorbell(|half| -> blueflame::db::register::Stored {
 ///         kept = Some(half);
 ///         panic!()
 ///     });
@@ -97,10 +79,10 @@ impl<C: BlockCopy> Half<'_, C> {
     /// The WQEs up to the doorbell record's index must be complete, and name memory that stays registered and alive
     /// until they complete.
     #[inline]
-    pub unsafe fn write(self, first_word: u64) -> Doorbell {
+    pub unsafe fn write(self, first_word: u64) -> Stored {
         // SAFETY: the register's constructor vouches for the address, the caller for the device's actions.
         unsafe { arch::mmio_write64(self.0.as_ptr(), first_word) };
-        Doorbell(())
+        Stored { wqe: false }
     }
 
     /// Copies one WQEBB to BlueFlame: the WQE itself is the doorbell.
@@ -108,11 +90,11 @@ impl<C: BlockCopy> Half<'_, C> {
     /// # Safety
     /// As for [`write`](Self::write), and the register must have a size of at least 64 bytes.
     #[inline]
-    pub unsafe fn copy(self, words: &[u64; WQEBB_WORDS]) -> BlueFlame {
+    pub unsafe fn copy(self, words: &[u64; WQEBB_WORDS]) -> Stored {
         // SAFETY: the register's constructor vouches for the address, the caller for its size and for the device's
         // actions.
         unsafe { self.1.copy(self.0.as_ptr(), words) };
-        BlueFlame(())
+        Stored { wqe: true }
     }
 
     /// Copies a WQE to BlueFlame by `copy`, which gets the routine and the place.
@@ -121,9 +103,9 @@ impl<C: BlockCopy> Half<'_, C> {
     /// As for [`write`](Self::write). `copy` must store the WQE there by that routine, and nothing else. The register
     /// must have at least the WQE's size.
     #[inline(always)]
-    pub(crate) unsafe fn copy_by(self, copy: impl FnOnce(C, *mut u64)) -> BlueFlame {
+    pub(crate) unsafe fn copy_by(self, copy: impl FnOnce(C, *mut u64)) -> Stored {
         copy(self.1, self.0.as_ptr());
-        BlueFlame(())
+        Stored { wqe: true }
     }
 
     /// Copies a WQE of `wqebbs` WQEBBs to BlueFlame. `wqebb` returns them one after the other.
@@ -131,12 +113,12 @@ impl<C: BlockCopy> Half<'_, C> {
     /// # Safety
     /// As for [`write`](Self::write), and the register must have a size of at least `wqebbs * 64` bytes.
     #[inline(always)]
-    pub unsafe fn copy_wide(self, wqebbs: usize, mut wqebb: impl FnMut(usize) -> [Wide; 4]) -> BlueFlame {
+    pub unsafe fn copy_wide(self, wqebbs: usize, mut wqebb: impl FnMut(usize) -> [Wide; 4]) -> Stored {
         for n in 0..wqebbs {
             // SAFETY: `n` stays below `wqebbs`; the caller vouches for that size and for the device's actions.
             unsafe { self.1.copy_wide(self.0.add(n * WQEBB_WORDS).as_ptr(), wqebb(n)) };
         }
-        BlueFlame(())
+        Stored { wqe: true }
     }
 
     /// Copies one WQEBB that lies in the ring to BlueFlame.
@@ -144,11 +126,11 @@ impl<C: BlockCopy> Half<'_, C> {
     /// # Safety
     /// As for [`copy`](Self::copy), and `wqebb` must be valid for reads of 64 bytes and 8-byte aligned.
     #[inline(always)]
-    pub unsafe fn copy_wqebb(self, wqebb: NonNull<u64>) -> BlueFlame {
+    pub unsafe fn copy_wqebb(self, wqebb: NonNull<u64>) -> Stored {
         // SAFETY: the register's constructor vouches for the address, the caller for its size, for the WQEBB and for
         // the device's actions.
         unsafe { self.1.copy_wqebb(self.0.as_ptr(), wqebb.as_ptr()) };
-        BlueFlame(())
+        Stored { wqe: true }
     }
 
     /// Copies a WQE of `wqebbs` WQEBBs from the ring to BlueFlame, starting at WQEBB `slot` and going on at the ring's
@@ -158,13 +140,7 @@ impl<C: BlockCopy> Half<'_, C> {
     /// As for [`write`](Self::write); the register must have a size of at least `wqebbs * 64` bytes; `ring` must be
     /// valid for reads of `ring_wqebbs * 64` bytes and 8-byte aligned, and `slot < ring_wqebbs`.
     #[inline]
-    pub unsafe fn copy_from_ring(
-        self,
-        ring: NonNull<u64>,
-        ring_wqebbs: usize,
-        slot: usize,
-        wqebbs: usize,
-    ) -> BlueFlame {
+    pub unsafe fn copy_from_ring(self, ring: NonNull<u64>, ring_wqebbs: usize, slot: usize, wqebbs: usize) -> Stored {
         let mut slot = slot;
         for n in 0..wqebbs {
             // SAFETY: `slot` stays below the ring's size, `n` below the WQE's; the caller vouches for both and for the
@@ -178,6 +154,6 @@ impl<C: BlockCopy> Half<'_, C> {
                 slot = 0;
             }
         }
-        BlueFlame(())
+        Stored { wqe: true }
     }
 }

@@ -59,7 +59,7 @@ impl<C: BlockCopy> SharedRegister<C> {
     }
 
     #[inline]
-    fn ring_locked<S: Stored>(&self, store: impl FnOnce(Half<'_, C>) -> S) {
+    fn ring_locked(&self, store: impl FnOnce(Half<'_, C>) -> Stored) {
         while self.locked.compare_exchange_weak(false, true, Ordering::Acquire, Ordering::Relaxed).is_err() {
             while self.locked.load(Ordering::Relaxed) {
                 hint::spin_loop();
@@ -70,7 +70,7 @@ impl<C: BlockCopy> SharedRegister<C> {
         arch::mmio_wc_start();
         // SAFETY: the lock is held, so no other thread has a reference to the halves, and `store` has none to give.
         let halves = unsafe { &mut *self.halves.get() };
-        store(Half::new(halves.due(), self.copy));
+        let _ = store(Half::new(halves.due(), self.copy));
         // Inside the lock: otherwise the next thread's doorbell could overtake this one in the CPUs' write-combining
         // buffers (rdma-core `providers/mlx5/qp.c`, `post_send_db`).
         arch::mmio_flush_writes();
@@ -97,7 +97,7 @@ impl<C: BlockCopy> Register for &SharedRegister<C> {
     }
 
     #[inline]
-    fn ring_doorbell<S: Stored, G: FnOnce(Half<'_, C>) -> S>(&mut self, store: G) {
+    fn ring_doorbell(&mut self, store: impl FnOnce(Half<'_, C>) -> Stored) {
         self.ring_locked(store);
     }
 }
@@ -114,7 +114,7 @@ impl<C: BlockCopy> Register for std::sync::Arc<SharedRegister<C>> {
     }
 
     #[inline]
-    fn ring_doorbell<S: Stored, G: FnOnce(Half<'_, C>) -> S>(&mut self, store: G) {
+    fn ring_doorbell(&mut self, store: impl FnOnce(Half<'_, C>) -> Stored) {
         self.ring_locked(store);
     }
 }

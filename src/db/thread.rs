@@ -58,11 +58,10 @@ impl<F: FlushMode, C: BlockCopy> ThreadRegister<F, C> {
     }
 
     #[inline(always)]
-    fn ring_in_turn<S: Stored>(&self, store: impl FnOnce(Half<'_, C>) -> S) {
+    fn ring_in_turn(&self, store: impl FnOnce(Half<'_, C>) -> Stored) {
         let mut halves = self.halves.get();
         arch::mmio_wc_start();
-        store(Half::new(halves.due(), self.copy));
-        S::then::<F>();
+        store(Half::new(halves.due(), self.copy)).then::<F>();
         halves.alternate();
         self.halves.set(halves);
     }
@@ -78,7 +77,7 @@ impl<F: FlushMode, C: BlockCopy> Register for &ThreadRegister<F, C> {
     }
 
     #[inline(always)]
-    fn ring_doorbell<S: Stored, G: FnOnce(Half<'_, C>) -> S>(&mut self, store: G) {
+    fn ring_doorbell(&mut self, store: impl FnOnce(Half<'_, C>) -> Stored) {
         self.ring_in_turn(store);
     }
 }
@@ -95,7 +94,7 @@ impl<F: FlushMode, C: BlockCopy> Register for std::rc::Rc<ThreadRegister<F, C>> 
     }
 
     #[inline(always)]
-    fn ring_doorbell<S: Stored, G: FnOnce(Half<'_, C>) -> S>(&mut self, store: G) {
+    fn ring_doorbell(&mut self, store: impl FnOnce(Half<'_, C>) -> Stored) {
         self.ring_in_turn(store);
     }
 }

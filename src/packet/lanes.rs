@@ -6,7 +6,7 @@
 
 use crate::arch::Wide;
 use crate::wqe::HEADERS_BEFORE_DS;
-use crate::wqe::words::bytes::take8;
+use crate::wqe::words::take8;
 
 /// Bytes of a lane.
 const BYTES: usize = size_of::<Wide>();

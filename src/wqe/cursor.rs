@@ -2,8 +2,8 @@
 use core::ptr::NonNull;
 
 use crate::types::{DS_BYTES, WQEBB_BYTES};
-use crate::wqe::words::bytes::take8;
-use crate::wqe::words::ds::DsWords;
+use crate::wqe::words::DsWords;
+use crate::wqe::words::take8;
 
 /// The place in a ring where the next DS goes. At the ring's end it continues at the start.
 ///

@@ -4,7 +4,7 @@ use crate::sealed::Sealed;
 use crate::types::{DS_BYTES, Lkey, Rkey};
 use crate::wqe::limits::MAX_SGE_BYTES;
 use crate::wqe::seg::{DataSeg, InlineSeg, RaddrSeg};
-use crate::wqe::words::ds::DsWords;
+use crate::wqe::words::DsWords;
 
 /// A scatter/gather entry: a range of this side's registered memory (`struct ibv_sge`).
 #[doc(alias = "ibv_sge")]

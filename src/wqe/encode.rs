@@ -1,5 +1,5 @@
 //! From a request to a WQE: in CPU registers, or in the ring in place. Knows no queue.
-use crate::types::{DS_BYTES, Ds, WQEBB_BYTES};
+use crate::types::Ds;
 use crate::wqe::cursor::RingCursor;
 use crate::wqe::data::{Data, ToCarry, inline_ds};
 use crate::wqe::frame::{EthHeaders, MultiPacket};
@@ -7,11 +7,8 @@ use crate::wqe::operation::Operation;
 use crate::wqe::parts::{Parts, Shape, byte_count};
 use crate::wqe::request::Request;
 use crate::wqe::seg::{CtrlSeg, InlineSeg};
-use crate::wqe::words::bytes::take8;
-use crate::wqe::words::ds::{DsWords, HeldDs};
-
-/// DS in one WQEBB.
-pub(crate) const WQEBB_DS: usize = WQEBB_BYTES / DS_BYTES;
+use crate::wqe::words::take8;
+use crate::wqe::words::{DsWords, HeldDs};
 
 /// Goes through the words of a request from `from` to `to`. No loop: where both are constant, nothing is left of it but
 /// the words.

@@ -4,7 +4,7 @@ use crate::wqe::data::{Sge, inline_ds};
 use crate::wqe::error::EncodeError;
 use crate::wqe::keys::list::KeyList;
 use crate::wqe::limits::{Limits, MAX_SGE_BYTES, Needs};
-use crate::wqe::words::ds::DsWords;
+use crate::wqe::words::DsWords;
 
 /// DS that a request holds in words: the longest operations with a destination, or those that change a key, with an
 /// entry each.

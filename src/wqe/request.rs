@@ -14,7 +14,7 @@ use crate::wqe::limits::{Limits, MAX_SGE_BYTES};
 use crate::wqe::operation::{Operation, Prepared, To};
 use crate::wqe::parts::{Parts, Shape, WORDS};
 use crate::wqe::seg::{CtrlSeg, DataSeg, RaddrSeg};
-use crate::wqe::words::ds::DsWords;
+use crate::wqe::words::DsWords;
 
 /// The most DS of a prepared request: four WQEBBs.
 const MAX_PREPARED_DS: usize = 16;

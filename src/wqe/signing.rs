@@ -3,7 +3,7 @@
 use crate::types::Ds;
 use crate::wqe::cursor::RingCursor;
 use crate::wqe::seg::CtrlSeg;
-use crate::wqe::words::ds::{DsWords, HeldDs};
+use crate::wqe::words::{DsWords, HeldDs};
 
 /// The XOR of bytes, eight at a time.
 #[derive(Clone, Copy, Debug, Default)]

@@ -8,7 +8,7 @@ use crate::wqe::opcode::Opcode;
 use crate::wqe::operation::{Operation, SupportedOn, To};
 use crate::wqe::request::Request;
 use crate::wqe::seg::{AtomicSeg, RaddrSeg};
-use crate::wqe::words::be::Be64;
+use crate::wqe::words::Be64;
 
 /// Makes the operations of the table.
 macro_rules! operations {

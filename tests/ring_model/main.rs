@@ -95,6 +95,7 @@ pub(crate) mod queue {
 
     pub(crate) mod send {
         pub(crate) mod batch;
+        pub(crate) mod depth;
         pub(crate) mod error;
         pub(crate) mod parts;
         pub(crate) mod place;
@@ -102,7 +103,6 @@ pub(crate) mod queue {
         pub(crate) mod queue;
 
         pub(crate) mod blueflame {
-            pub(crate) mod copy;
             pub(crate) mod policy;
         }
     }

@@ -62,7 +62,7 @@ thread_local! {
 }
 
 /// Runs every schedule of two threads that ring twice each, by `store`, with the doorbell's number.
-fn every_schedule<S: Stored + 'static>(store: fn(Half<'_>, u64) -> S) {
+fn every_schedule(store: fn(Half<'_>, u64) -> Stored) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(3);
     model.check(move || {

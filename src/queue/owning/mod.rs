@@ -6,5 +6,5 @@ pub(super) mod queues;
 
 #[cfg(feature = "std")]
 pub use frames::{OwningFrameBatch, OwningSession};
-pub use pooled::{FreeList, Home, PooledBuffer, Slot, SlotPool};
+pub use pooled::{FreeList, PoolBuffer, Slot, SlotPool};
 pub use queues::{DeviceBuffer, Holds, Posted, Refused};

@@ -10,7 +10,6 @@
 //! Knows no registration: `verbs::memory::BufferPool` makes slabs. You may make slabs of your own registered memory.
 use core::cell::Cell;
 use core::fmt;
-use core::marker::PhantomData;
 use core::num::NonZeroU64;
 use core::ptr::NonNull;
 
@@ -19,64 +18,48 @@ use crate::shared_copy::{copy_in, copy_out};
 use crate::types::{Lkey, Rkey};
 use crate::wqe::{Remote, Sge};
 
-/// The owner of a pool's memory.
-///
-/// # Safety
-/// [`release`](Self::release) is only called by this module. It may free the list, its slots and their memory.
-pub unsafe trait Home: Sized {
-    /// The pool and all its buffers are gone.
-    ///
-    /// # Safety
-    /// `list` is a list of this home that nobody uses any more; called once for each.
-    unsafe fn release(list: NonNull<FreeList<Self>>);
-}
-
 /// A pool's free buffers, and how many users it has: the pool itself, and each buffer that it has handed out.
-pub struct FreeList<H> {
-    first: Cell<Option<NonNull<Slot<H>>>>,
+pub struct FreeList {
+    first: Cell<Option<NonNull<Slot>>>,
     users: Cell<usize>,
+    release: unsafe fn(NonNull<FreeList>),
 }
 
-impl<H> fmt::Debug for FreeList<H> {
+impl fmt::Debug for FreeList {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FreeList").field("users", &self.users.get()).finish_non_exhaustive()
     }
 }
 
-impl<H> FreeList<H> {
-    /// No slots, and no user.
+impl FreeList {
+    /// No slots, and no user. `release` is called once, when the pool and all its buffers are gone. It may free the
+    /// list, its slots and their memory.
     #[must_use]
-    pub const fn new() -> Self {
-        Self { first: Cell::new(None), users: Cell::new(0) }
-    }
-}
-
-impl<H> Default for FreeList<H> {
-    fn default() -> Self {
-        Self::new()
+    pub const fn new(release: unsafe fn(NonNull<Self>)) -> Self {
+        Self { first: Cell::new(None), users: Cell::new(0), release }
     }
 }
 
 /// One buffer: its memory, and its place in the free list.
-pub struct Slot<H> {
-    next: Cell<Option<NonNull<Slot<H>>>>,
-    home: NonNull<FreeList<H>>,
+pub struct Slot {
+    next: Cell<Option<NonNull<Slot>>>,
+    home: NonNull<FreeList>,
     start: NonNull<u8>,
     len: u32,
     lkey: Lkey,
     rkey: Rkey,
 }
 
-impl<H> fmt::Debug for Slot<H> {
+impl fmt::Debug for Slot {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Slot").field("start", &self.start).field("len", &self.len).finish_non_exhaustive()
     }
 }
 
-impl<H> Slot<H> {
+impl Slot {
     /// A buffer of `len` bytes at `start`, registered with these keys, of the pool `home`.
     #[must_use]
-    pub const fn new(home: NonNull<FreeList<H>>, start: NonNull<u8>, len: u32, lkey: Lkey, rkey: Rkey) -> Self {
+    pub const fn new(home: NonNull<FreeList>, start: NonNull<u8>, len: u32, lkey: Lkey, rkey: Rkey) -> Self {
         Self { next: Cell::new(None), home, start, len, lkey, rkey }
     }
 }
@@ -84,33 +67,32 @@ impl<H> Slot<H> {
 /// A pool of one thread: takes the buffer that was given back last, so the one that is most likely in the CPU's caches.
 ///
 /// It does not grow by itself: `verbs::memory::BufferPool` does.
-pub struct SlotPool<H: Home> {
-    list: NonNull<FreeList<H>>,
-    /// Neither the pool nor its buffers may go to another thread.
-    one_thread: PhantomData<*const H>,
+pub struct SlotPool {
+    // A pointer, so that neither the pool nor its buffers may go to another thread.
+    list: NonNull<FreeList>,
 }
 
-impl<H: Home> fmt::Debug for SlotPool<H> {
+impl fmt::Debug for SlotPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SlotPool").field("taken", &self.taken()).finish_non_exhaustive()
     }
 }
 
-impl<H: Home> SlotPool<H> {
+impl SlotPool {
     /// The pool of `list`.
     ///
     /// # Safety
-    /// The list has no user, and stays where it is until [`Home::release`]. It is used by this pool and its buffers
-    /// alone.
+    /// The list has no user, and stays where it is until it is [released](FreeList::new). It is used by this pool and
+    /// its buffers alone. Its release function may be called then.
     #[must_use]
-    pub unsafe fn from_parts(list: NonNull<FreeList<H>>) -> Self {
-        let pool = Self { list, one_thread: PhantomData };
+    pub unsafe fn from_parts(list: NonNull<FreeList>) -> Self {
+        let pool = Self { list };
         pool.list().users.set(1);
         pool
     }
 
     #[inline(always)]
-    fn list(&self) -> &FreeList<H> {
+    fn list(&self) -> &FreeList {
         // SAFETY: `from_parts`' caller vouches for it as long as it has users, and the pool is one. All its fields are
         // cells.
         unsafe { self.list.as_ref() }
@@ -120,8 +102,8 @@ impl<H: Home> SlotPool<H> {
     ///
     /// # Safety
     /// The slot is of this pool (its `home`), and in it no other time. Slot and memory stay valid until
-    /// [`Home::release`], the memory registered and nobody else's.
-    pub unsafe fn add(&self, slot: NonNull<Slot<H>>) {
+    /// the list is [released](FreeList::new), the memory registered and nobody else's.
+    pub unsafe fn add(&self, slot: NonNull<Slot>) {
         // SAFETY: the caller's.
         unsafe { slot.as_ref() }.next.set(self.list().first.replace(Some(slot)));
     }
@@ -129,14 +111,14 @@ impl<H: Home> SlotPool<H> {
     /// Takes a buffer; `None` if all are taken. It goes back when it is dropped.
     #[inline]
     #[must_use]
-    pub fn take(&self) -> Option<PooledBuffer<H>> {
+    pub fn take(&self) -> Option<PoolBuffer> {
         let list = self.list();
         let slot = list.first.get()?;
         // SAFETY: a slot of the list, which `add`'s caller vouches for.
         list.first.set(unsafe { slot.as_ref() }.next.get());
         // There are fewer slots than bytes of memory.
         list.users.set(list.users.get().wrapping_add(1));
-        Some(PooledBuffer { slot })
+        Some(PoolBuffer { slot })
     }
 
     /// Buffers that are taken.
@@ -147,7 +129,7 @@ impl<H: Home> SlotPool<H> {
     }
 }
 
-impl<H: Home> Drop for SlotPool<H> {
+impl Drop for SlotPool {
     fn drop(&mut self) {
         // SAFETY: the pool is a user, and is none any more.
         unsafe { leave(self.list) };
@@ -159,7 +141,7 @@ impl<H: Home> Drop for SlotPool<H> {
 /// # Safety
 /// It was one, and does not use the list after this.
 #[inline(always)]
-unsafe fn leave<H: Home>(list: NonNull<FreeList<H>>) {
+unsafe fn leave(list: NonNull<FreeList>) {
     // SAFETY: valid as long as there are users.
     let users = unsafe { &list.as_ref().users };
     let left = users.get().wrapping_sub(1);
@@ -171,12 +153,12 @@ unsafe fn leave<H: Home>(list: NonNull<FreeList<H>>) {
 }
 
 /// # Safety
-/// As [`Home::release`].
+/// Nobody uses the list any more.
 #[cold]
 #[inline(never)]
-unsafe fn release<H: Home>(list: NonNull<FreeList<H>>) {
-    // SAFETY: the caller's.
-    unsafe { H::release(list) }
+unsafe fn release(list: NonNull<FreeList>) {
+    // SAFETY: the caller's; `from_parts`' caller vouches for the function.
+    unsafe { (list.as_ref().release)(list) }
 }
 
 /// A registered buffer of a pool. Dropping it gives it back to the pool. Its memory lasts as long as the buffer, even
@@ -188,26 +170,26 @@ unsafe fn release<H: Home>(list: NonNull<FreeList<H>>) {
 /// A pool and its buffers stay on one thread:
 ///
 /// ```compile_fail,E0277
-/// fn send<H: blueflame::queue::owning::Home>(buffer: blueflame::queue::owning::PooledBuffer<H>) {
+/// fn send(buffer: blueflame::queue::owning::PoolBuffer) {
 ///     fn to_a_thread<T: Send>(_: T) {}
 ///     to_a_thread(buffer);
 /// }
 /// ```
 // A pointer to a slot: as large as a `wr_id`, and never zero.
-pub struct PooledBuffer<H: Home> {
-    slot: NonNull<Slot<H>>,
+pub struct PoolBuffer {
+    slot: NonNull<Slot>,
 }
 
-impl<H: Home> fmt::Debug for PooledBuffer<H> {
+impl fmt::Debug for PoolBuffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PooledBuffer")
+        f.debug_struct("PoolBuffer")
             .field("addr", &format_args!("{:#x}", self.addr()))
             .field("capacity", &self.capacity())
             .finish_non_exhaustive()
     }
 }
 
-impl<H: Home> Drop for PooledBuffer<H> {
+impl Drop for PoolBuffer {
     #[inline]
     fn drop(&mut self) {
         let slot = self.slot();
@@ -219,9 +201,9 @@ impl<H: Home> Drop for PooledBuffer<H> {
     }
 }
 
-impl<H: Home> PooledBuffer<H> {
+impl PoolBuffer {
     #[inline(always)]
-    fn slot(&self) -> &Slot<H> {
+    fn slot(&self) -> &Slot {
         // SAFETY: valid until the pool's memory is released, for which this buffer would have to be gone.
         unsafe { self.slot.as_ref() }
     }
@@ -284,7 +266,7 @@ impl<H: Home> PooledBuffer<H> {
 
 // SAFETY: the memory stays registered and this buffer's alone until it is dropped; an identifier that is not turned
 // back keeps it for good.
-unsafe impl<H: Home> DeviceBuffer for PooledBuffer<H> {
+unsafe impl DeviceBuffer for PoolBuffer {
     #[inline]
     fn sge(&self) -> Sge {
         self.sge_of(u32::MAX)
@@ -317,25 +299,25 @@ mod tests {
     /// A pool with all that it needs.
     #[repr(C)]
     struct Rack {
-        list: FreeList<Self>,
-        slots: Vec<Slot<Self>>,
+        list: FreeList,
+        slots: Vec<Slot>,
         memory: Box<[[u8; 64]]>,
         _alive: Rc<()>,
     }
 
-    // SAFETY: releases what `rack` has made.
-    unsafe impl Home for Rack {
-        unsafe fn release(list: NonNull<FreeList<Self>>) {
-            // SAFETY: the list is the first field of the box that `rack` has leaked.
-            drop(unsafe { Box::from_raw(list.cast::<Self>().as_ptr()) });
-        }
+    /// # Safety
+    /// The list is of a rack that nobody uses any more.
+    unsafe fn release_rack(list: NonNull<FreeList>) {
+        // SAFETY: the list is the first field of the box that `rack` has leaked.
+        drop(unsafe { Box::from_raw(list.cast::<Rack>().as_ptr()) });
     }
 
-    fn rack(count: usize) -> (SlotPool<Rack>, std::rc::Weak<()>) {
+    fn rack(count: usize) -> (SlotPool, std::rc::Weak<()>) {
         let alive = Rc::new(());
         let weak = Rc::downgrade(&alive);
         let memory = (0..count).map(|_| [0; 64]).collect();
-        let rack = Box::leak(Box::new(Rack { list: FreeList::new(), slots: Vec::new(), memory, _alive: alive }));
+        let list = FreeList::new(release_rack);
+        let rack = Box::leak(Box::new(Rack { list, slots: Vec::new(), memory, _alive: alive }));
         let rack = NonNull::from(rack);
         // SAFETY: the slots are made once and never move; memory and list stay until `release`.
         unsafe {
@@ -365,7 +347,7 @@ mod tests {
         drop(b);
         assert_eq!(pool.taken(), 1);
         let again = [(); 2].map(|()| pool.take().expect("two"));
-        assert_eq!(again.each_ref().map(PooledBuffer::addr), [at_b, at_a]);
+        assert_eq!(again.each_ref().map(PoolBuffer::addr), [at_b, at_a]);
     }
 
     #[test]
@@ -378,7 +360,7 @@ mod tests {
         drop(second);
         assert!(alive.upgrade().is_some());
         // SAFETY: of a buffer, used once.
-        let first = unsafe { PooledBuffer::<Rack>::from_wr_id(wr_id) };
+        let first = unsafe { PoolBuffer::from_wr_id(wr_id) };
         let mut bytes = [0; 80];
         assert_eq!((first.read(&mut bytes), bytes[63], bytes[64]), (64, 7, 0));
         assert_eq!(first.sge(), Sge { addr: first.addr(), length: 64, lkey: Lkey(5) });
@@ -405,7 +387,7 @@ mod tests {
                 } else if !held.is_empty() {
                     drop(held.swap_remove(which % held.len()));
                 }
-                let mut addresses: Vec<_> = held.iter().map(PooledBuffer::addr).collect();
+                let mut addresses: Vec<_> = held.iter().map(PoolBuffer::addr).collect();
                 addresses.sort_unstable();
                 addresses.dedup();
                 proptest::prop_assert_eq!((addresses.len(), pool.taken()), (held.len(), held.len()));

@@ -1,8 +1,8 @@
 //! Batches: many requests, one doorbell. Knows no operation.
 use crate::db::Register;
 use crate::queue::send::error::PostError;
-use crate::queue::send::place::places::WqeInRing;
-use crate::queue::send::place::wqebb_place::Index;
+use crate::queue::send::place::Index;
+use crate::queue::send::place::WqeInRing;
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
 #[cfg(feature = "std")]

@@ -3,8 +3,8 @@ use core::marker::PhantomData;
 
 use crate::db::Register;
 use crate::queue::send::error::PostError;
-use crate::queue::send::place::places::{Places, WqeInRing, composed_ds};
-use crate::queue::send::place::wqebb_place::Index;
+use crate::queue::send::place::Index;
+use crate::queue::send::place::{Places, WqeInRing, composed_ds};
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
 use crate::types::Wqebbs;

@@ -16,14 +16,13 @@
 use crate::arch::copy::BlockCopy;
 use crate::arch::{self, Wide};
 use crate::db::register::{Half, Register, Stored};
-use crate::queue::send::blueflame::copy::{CopiedDs, copy};
 use crate::queue::send::error::PostError;
 use crate::queue::send::parts::WqeRecord;
-use crate::queue::send::place::places::{WqeInRing, composed_ds, composed_wqebbs};
-use crate::queue::send::place::wqebb_place::Index;
+use crate::queue::send::place::Index;
+use crate::queue::send::place::{WqeInRing, composed_ds, composed_wqebbs};
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
-use crate::types::Wqebbs;
+use crate::types::{WQEBB_BYTES, Wqebbs};
 use crate::wqe::data::{Data, NoLocalMemory};
 use crate::wqe::operations::{Operation, Prepared};
 use crate::wqe::{
@@ -196,7 +195,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// # Safety
     /// As for [`post_unchecked`](Self::post_unchecked).
     #[inline(always)]
-    unsafe fn post_composed<F: CopiedDs, O: Operation, D: Data>(
+    unsafe fn post_composed<F: HeldDs, O: Operation, D: Data>(
         &mut self,
         request: &Request<'_, O, D>,
     ) -> Result<(), PostError> {
@@ -239,7 +238,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// # Safety
     /// As for [`post_unchecked`](Self::post_unchecked); the queue takes the request.
     #[inline(always)]
-    unsafe fn post_short<F: CopiedDs, O: Operation, D: Data>(
+    unsafe fn post_short<F: HeldDs, O: Operation, D: Data>(
         &mut self,
         request: &Request<'_, O, D>,
     ) -> Result<(), PostError> {
@@ -259,7 +258,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// # Safety
     /// As for [`post_short`](Self::post_short).
     #[inline(always)]
-    unsafe fn post_wqebbs<F: CopiedDs, O: Operation, D: Data, const N: usize>(
+    unsafe fn post_wqebbs<F: HeldDs, O: Operation, D: Data, const N: usize>(
         &mut self,
         request: &Request<'_, O, D>,
     ) -> Result<(), PostError> {
@@ -289,10 +288,10 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// As for [`post_unchecked`](Self::post_unchecked); the queue takes the request, and the register takes what
     /// `doorbell` stores.
     #[inline(always)]
-    unsafe fn post_one<F: HeldDs, O: Operation, D: Data, S: Stored>(
+    unsafe fn post_one<F: HeldDs, O: Operation, D: Data>(
         &mut self,
         request: &Request<'_, O, D>,
-        doorbell: impl FnOnce(Half<'_, R::Copy>, &[F; WQEBB_DS]) -> S,
+        doorbell: impl FnOnce(Half<'_, R::Copy>, &[F; WQEBB_DS]) -> Stored,
     ) -> Result<(), PostError> {
         let pi = self.pi;
         self.check_room_for_one(pi)?;
@@ -467,4 +466,22 @@ fn out_of_line<'d, O: Operation, D: Data, Z>(
 #[inline(never)]
 fn cold<Z>(work: impl FnOnce() -> Z) -> Z {
     work()
+}
+
+/// Rings a doorbell by a composed WQE of `N` DS, whole WQEBBs, which is the doorbell itself.
+///
+/// # Safety
+/// As for [`Half::copy`]. Each half of the register must have room for the `N` DS.
+#[inline(always)]
+unsafe fn copy<F: HeldDs, C: BlockCopy, const N: usize>(half: Half<'_, C>, wqe: &[F; N]) -> Stored {
+    // SAFETY: the caller's, of all WQEBBs.
+    unsafe {
+        half.copy_by(|routine, dst| {
+            for (n, wqebb) in wqe.chunks_exact(WQEBB_DS).enumerate() {
+                if let Some(wqebb) = wqebb.first_chunk() {
+                    F::copy_wqebb(*wqebb, routine, dst.byte_add(n * WQEBB_BYTES));
+                }
+            }
+        })
+    }
 }

@@ -6,7 +6,7 @@ use crate::db::Register;
 use crate::queue::send::batch::SendBatch;
 use crate::queue::send::error::PostError;
 use crate::queue::send::parts::WqeRecord;
-use crate::queue::send::place::places::WqeInRing;
+use crate::queue::send::place::WqeInRing;
 use crate::transport::{InlineNone, RawPacket};
 use crate::types::{DS_BYTES, Ds, Wqebbs};
 use crate::wqe::data::ToCarry;

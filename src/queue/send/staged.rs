@@ -2,8 +2,8 @@
 use crate::arch::Wide;
 use crate::db::Register;
 use crate::queue::send::error::PostError;
-use crate::queue::send::place::places::WqeInRing;
-use crate::queue::send::place::wqebb_place::Index;
+use crate::queue::send::place::Index;
+use crate::queue::send::place::WqeInRing;
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
 use crate::types::{DS_BYTES, Wqebbs};

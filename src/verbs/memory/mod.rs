@@ -41,6 +41,7 @@ mod rights;
 pub(super) mod source;
 mod special;
 
+pub use crate::queue::owning::PoolBuffer;
 pub use attr::{MemoryAttr, OnDemandAttr, OnDemandOps};
 pub use change::{Change, NotReregistered};
 pub(super) use copier::COPIES;
@@ -50,7 +51,7 @@ pub use keys::window::{MemoryWindow, WindowType};
 pub use pieces::{InPieces, Sges};
 pub use pool::fixed::POOL_ALIGN;
 pub use pool::pages::Pages;
-pub use pool::slabs::{BufferPool, PoolBuffer, Slabs};
+pub use pool::slabs::BufferPool;
 pub use region::Region;
 pub use source::RawMemory;
 pub use special::device::{DeviceMemory, DeviceRegion};

@@ -5,8 +5,8 @@ use crate::transport::{self, Transport as _};
 use crate::types::{DS_BYTES, DcKey, DciStream, Qkey, Qpn};
 use crate::wqe::address::destination::Destination;
 use crate::wqe::seg::{AV_GRH, BaseAvSeg, DatagramSeg, EXTENDED_AV, GrhAvSeg};
-use crate::wqe::words::be::{Be16, Be32, Be64};
-use crate::wqe::words::ds::DsWords;
+use crate::wqe::words::DsWords;
+use crate::wqe::words::{Be16, Be32, Be64};
 
 /// The route to a port: [`CompactAv`] or [`FullAv`]. [`UdAddress::new`] adds the queue pair at that port,
 /// [`DcAddress::new`] the target.

@@ -22,7 +22,7 @@ use crate::wqe::table::{
     MaskedCompareSwap32, MaskedCompareSwap64, MaskedCompareSwap128, MaskedFetchAdd32, MaskedFetchAdd64,
     MaskedFetchAdd128,
 };
-use crate::wqe::words::be::{Be32, Be64, Be128};
+use crate::wqe::words::{Be32, Be64, Be128};
 
 /// A word, and the bits of it that count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@ use crate::types::Dek;
 use crate::wqe::error::EncodeError;
 use crate::wqe::formats::seg::{CryptoBsfSeg, bsf};
 use crate::wqe::formats::signature::BlockSize;
-use crate::wqe::words::be::Be32;
+use crate::wqe::words::Be32;
 
 /// Where data is encrypted (`encrypt_on_tx`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

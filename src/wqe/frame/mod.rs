@@ -12,8 +12,8 @@ use crate::wqe::operation::{Operation, Prepared, SupportedOn, whole_ds};
 use crate::wqe::parts::Parts;
 use crate::wqe::request::Request;
 use crate::wqe::seg::EthSeg;
-use crate::wqe::words::be::{Be16, Be32};
-use crate::wqe::words::ds::DsWords;
+use crate::wqe::words::DsWords;
+use crate::wqe::words::{Be16, Be32};
 
 /// An Ethernet frame, from the destination's MAC address to the last byte before the frame check sequence. The device
 /// adds that sequence. Raw packet queue pairs send frames ([`RawPacket`](crate::transport::RawPacket)). Transports: raw

@@ -11,7 +11,7 @@ use crate::wqe::keys::seg::{MkeySeg, umr};
 use crate::wqe::limits::KEY_LIST_ALIGN;
 use crate::wqe::request::Request;
 use crate::wqe::table::ConfigureKey;
-use crate::wqe::words::be::{Be16, Be32, Be64};
+use crate::wqe::words::{Be16, Be32, Be64};
 
 /// The operations that an indirect key permits. Combine with `|`. The keys behind it must permit this side's access:
 /// local read, or local write.

@@ -5,8 +5,8 @@ use crate::wqe::data::Sge;
 use crate::wqe::error::EncodeError;
 use crate::wqe::formats::Formats;
 use crate::wqe::keys::seg::{RepeatBlockSeg, RepeatEntrySeg};
-use crate::wqe::words::be::Be32;
-use crate::wqe::words::ds::DsWords;
+use crate::wqe::words::Be32;
+use crate::wqe::words::DsWords;
 
 /// Lists are whole WQEBBs, of this many entries each.
 pub(in crate::wqe) const LIST_ENTRIES: usize = 4;

@@ -2,8 +2,8 @@
 //! layout, and how its words are made. Knows no request.
 use crate::types::{DS_BYTES, Lkey};
 use crate::wqe::formats::seg::SigBsfSeg;
-use crate::wqe::words::be::{Be16, Be32, Be64};
-use crate::wqe::words::ds::DsWords;
+use crate::wqe::words::DsWords;
+use crate::wqe::words::{Be16, Be32, Be64};
 
 layout! {
     /// UMR control segment: the changes of a memory key, and the conditions on it (rdma-core `providers/mlx5/mlx5dv.h`,

@@ -10,7 +10,7 @@ use crate::wqe::keys::list::LIST_ENTRIES;
 use crate::wqe::keys::seg::{MkeySeg, umr};
 use crate::wqe::request::Request;
 use crate::wqe::table::{BindWindow, Invalidate};
-use crate::wqe::words::be::{Be32, Be64};
+use crate::wqe::words::{Be32, Be64};
 
 /// A memory window, as named by the requests that change it.
 #[doc(alias = "ibv_mw")]

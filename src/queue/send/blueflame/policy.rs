@@ -1,5 +1,5 @@
 //! The requests that BlueFlame takes: the policy, the register and the queue's limits in one struct. Knows no ring.
-use crate::queue::send::place::places::composed_ds;
+use crate::queue::send::place::composed_ds;
 use crate::types::{Ds, WQEBB_BYTES, Wqebbs};
 use crate::wqe::data::Data;
 use crate::wqe::limits::FrameOffloads;

@@ -7,12 +7,11 @@ use crate::cq::mode::PollMode;
 use crate::cq::{CompletionQueue, CqeError, CqeView, Source};
 use crate::db::Register;
 use crate::queue::complete::CompleteError;
-use crate::queue::send::blueflame::copy::CopiedDs;
 use crate::queue::send::queue::SendQueue;
 use crate::setup::SetupError;
 use crate::transport::Transport;
 use crate::types::{WQEBB_BYTES, Wqebbs, WrId};
-use crate::wqe::{self, DsWords, WQEBB_DS, sign};
+use crate::wqe::{self, DsWords, HeldDs, WQEBB_DS, sign};
 
 /// Copy routines that there are.
 const ROUTINES: usize = CopyRoutine::ALL.len();
@@ -116,7 +115,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
 
     /// Posts a NOP by a routine. The ring's asks for a completion if `signaled`, the register's does.
     #[inline(always)]
-    fn nop<D: CopiedDs>(&mut self, routine: impl BlockCopy, signaled: bool) {
+    fn nop<D: HeldDs>(&mut self, routine: impl BlockCopy, signaled: bool) {
         let pi = self.pi;
         let mut register: [D; WQEBB_DS] = wqe::nop().signaled(WrId(0)).compose(self.places.first_word(pi), false);
         if const { T::SIGNS } {
@@ -128,7 +127,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             let nop = wqe::nop().signaled_if(signaled, WrId(0));
             let _: [D; WQEBB_DS] = self.places.put::<T, _, _, _, WQEBB_DS>(pi, &nop);
             self.publish(pi.add(Wqebbs(1)));
-            self.register.ring_doorbell(|half| half.copy_by(|_, dst| D::copy(register, routine, dst)));
+            self.register.ring_doorbell(|half| half.copy_by(|_, dst| D::copy_wqebb(register, routine, dst)));
         }
     }
 

@@ -4,7 +4,7 @@ use core::cell::RefCell;
 use core::num::NonZeroUsize;
 use core::ptr::NonNull;
 
-use crate::queue::owning::{FreeList, Home, PooledBuffer, Slot, SlotPool};
+use crate::queue::owning::{FreeList, PoolBuffer, Slot, SlotPool};
 use crate::verbs::domain::protection::ProtectionDomain;
 use crate::verbs::error::{Error, in_range};
 use crate::verbs::memory::pool::fixed::POOL_ALIGN;
@@ -14,7 +14,7 @@ use crate::verbs::{Access, Buffer};
 /// Registered buffers of one size: handed out, taken back, and made in slabs as they are needed.
 ///
 /// A pool belongs to one thread, so [`take`](Self::take) and giving back are a few instructions with no lock. Make a
-/// pool for each thread. A buffer lasts as long as its [value](PooledBuffer), even if the pool is dropped first.
+/// pool for each thread. A buffer lasts as long as its [value](PoolBuffer), even if the pool is dropped first.
 /// [`OwningSendQueue`](crate::queue::OwningSendQueue) keeps that value until the request has completed, so no other
 /// request gets the buffer while the device uses it:
 ///
@@ -46,7 +46,7 @@ use crate::verbs::{Access, Buffer};
 /// ```
 #[derive(Debug)]
 pub struct BufferPool {
-    pool: SlotPool<Slabs>,
+    pool: SlotPool,
     slabs: NonNull<Slabs>,
     pd: ProtectionDomain,
     access: Access,
@@ -54,32 +54,30 @@ pub struct BufferPool {
     limit: usize,
 }
 
-/// A buffer of a [`BufferPool`].
-pub type PoolBuffer = PooledBuffer<Slabs>;
-
 /// The memory of a [`BufferPool`], which the pool and its buffers keep.
 // The list is at the address of the whole.
 #[repr(C)]
 #[derive(Debug)]
-pub struct Slabs {
-    list: FreeList<Self>,
+struct Slabs {
+    list: FreeList,
     made: RefCell<Vec<Slab>>,
 }
 
 /// Buffers that were made together. The slots never move: nothing is pushed to the vector.
 #[derive(Debug)]
 struct Slab {
-    slots: Vec<Slot<Slabs>>,
+    slots: Vec<Slot>,
     /// Keeps the memory registered.
     _memory: Buffer,
 }
 
-// SAFETY: frees what `BufferPool::new` has made.
-unsafe impl Home for Slabs {
-    unsafe fn release(list: NonNull<FreeList<Self>>) {
-        // SAFETY: the list is the first field of a box that `BufferPool::new` has leaked, and has no users any more.
-        drop(unsafe { Box::from_raw(list.cast::<Self>().as_ptr()) });
-    }
+/// Frees what [`BufferPool::new`] has made.
+///
+/// # Safety
+/// The list is one of [`Slabs`], and has no users any more. Called once.
+unsafe fn release(list: NonNull<FreeList>) {
+    // SAFETY: the list is the first field of a box that `BufferPool::new` has leaked.
+    drop(unsafe { Box::from_raw(list.cast::<Slabs>().as_ptr()) });
 }
 
 /// Bytes of the first slab, if buffers are not larger: a huge page. Each slab is as large as all before it together.
@@ -96,7 +94,7 @@ impl BufferPool {
     /// memory.
     pub fn new(pd: &ProtectionDomain, bytes: u32, access: Access) -> Result<Self, Error> {
         in_range("bytes of a buffer of a pool", bytes.into(), 1..=crate::wqe::limits::MAX_SGE_BYTES.into())?;
-        let slabs = Box::new(Slabs { list: FreeList::new(), made: RefCell::new(Vec::new()) });
+        let slabs = Box::new(Slabs { list: FreeList::new(release), made: RefCell::new(Vec::new()) });
         let slabs = NonNull::from(Box::leak(slabs));
         // SAFETY: a new list, which stays where it is until `release`, and has no other user.
         let pool = unsafe { SlotPool::from_parts(slabs.cast()) };

@@ -4,7 +4,7 @@ use crate::hint::cold_path;
 use crate::db::Register;
 use crate::queue::send::error::PostError;
 use crate::queue::send::parts::WqeRecord;
-use crate::queue::send::place::wqebb_place::Index;
+use crate::queue::send::place::Index;
 use crate::queue::send::queue::SendQueue;
 use crate::setup::SetupError;
 use crate::transport::Transport;
