@@ -33,7 +33,6 @@ macro_rules! hot {
     };
 }
 
-use core::ptr::NonNull;
 
 use blueflame::cq::compressed::{Checksum, ChecksumStride};
 use blueflame::cq::mode::{Compressed, NoOverrun, OncePerCall};
