@@ -33,7 +33,6 @@ macro_rules! hot {
     };
 }
 
-
 use blueflame::cq::compressed::{Checksum, ChecksumStride};
 use blueflame::cq::mode::{Compressed, NoOverrun, OncePerCall};
 use blueflame::cq::{CompletionQueue, Side};

@@ -106,7 +106,7 @@ L3:
     stur wzr, [x9, #192]
     stur xzr, [x9, #32]
     stur q0, [x9, #16]
-    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>
     ldp x11, x10, [sp, #112]
     ldr w8, [sp, #104]
     tbz w8, #0, L4
@@ -169,17 +169,16 @@ L5:
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x8, [x20, #8]
-    eor x8, x8, x9
+    ldr x8, [x20]
     b L7
 L6:
     dsb st
     ldr x8, [x20]
     str x22, [x8]
     dsb st
+L7:
     ldr x9, [x20, #8]
     eor x8, x9, x8
-L7:
     str x8, [x20]
     b L9
 L8:
@@ -346,7 +345,7 @@ L3:
     stur wzr, [x28, #192]
     stur xzr, [x28, #32]
     stur q0, [x28, #16]
-    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>
     ldp x8, x9, [sp, #224]
     ldr w10, [sp, #216]
     tbz w10, #0, L4
@@ -407,17 +406,16 @@ L5:
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x8, [x20, #8]
-    eor x8, x8, x9
+    ldr x8, [x20]
     b L7
 L6:
     dsb st
     ldr x8, [x20]
     str x22, [x8]
     dsb st
+L7:
     ldr x9, [x20, #8]
     eor x8, x9, x8
-L7:
     str x8, [x20]
     b L9
 L8:
@@ -596,35 +594,36 @@ hot_batch_list:
     ldr w11, [x0, #68]
     cmp w19, w11
     b.eq L17
-    mov w12, #1073741824
     fmov d0, x13
-    rev w13, w19
-    fmov s1, w12
-    ldr w12, [x0, #56]
-    lsr w13, w13, #8
+    lsl w12, w19, #4
+    ldr w13, [x0, #56]
+    rev w11, w19
+    str w9, [sp, #32]
     mov w3, #3
+    lsr w11, w11, #8
+    and x12, x13, x12
+    mov w13, #671088640
     mov v0.s[2], w10
-    ldp x10, x11, [x0, #40]
-    mov v1.s[1], w9
-    lsl w9, w19, #4
-    and x9, x12, x9
-    mov w12, #671088640
-    orr x11, x11, #0x8000000
-    dup v2.2d, x12
-    orr x11, x11, #0x300000000000000
-    add x10, x10, x9
-    mov v1.s[2], wzr
-    mov w12, #1
-    orr x2, x11, x13
-    stp x5, x12, [x10]
+    ldp x14, x10, [x0, #40]
+    dup v1.2d, x13
+    stur xzr, [sp, #36]
+    orr x10, x10, #0x8000000
+    add x13, x14, x12
+    mov w14, #1
+    orr x10, x10, #0x300000000000000
+    stp x5, x14, [x13]
     mov v0.s[3], wzr
-    mov v2.d[0], x2
-    ldr x10, [x0, #32]
-    mov v1.s[3], wzr
-    add x9, x10, x9, lsl #2
+    orr x2, x10, x11
+    adrp x10, .LCPI_2
+    ldr x11, [x0, #32]
+    ldr d2, [x10, :lo12:.LCPI_2]
+    mov v1.d[0], x2
     add w10, w19, #1
-    stp q2, q0, [x9]
-    str q1, [x9, #32]
+    add x9, x11, x12, lsl #2
+    str d2, [sp, #24]
+    ldur q2, [sp, #28]
+    stp q1, q0, [x9]
+    str q2, [x9, #32]
 L1:
     mov w9, wzr
     and w19, w10, #0xffff
@@ -659,8 +658,7 @@ L2:
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
-    ldr x9, [x0, #8]
-    eor x9, x9, x10
+    ldr x9, [x0]
     b L9
 L3:
     mov w17, w7
@@ -690,9 +688,9 @@ L8:
     ldr x9, [x0]
     str x2, [x9]
     dsb st
+L9:
     ldr x10, [x0, #8]
     eor x9, x10, x9
-L9:
     str x9, [x0]
     b L11
 L10:
@@ -738,7 +736,7 @@ L12:
     str wzr, [sp, #216]
     str xzr, [sp, #56]
     stur q0, [sp, #40]
-    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>
     ldp x2, x3, [sp, #8]
     ldr w8, [sp]
     tbz w8, #0, L13
@@ -994,17 +992,16 @@ L1:
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x8, [x0, #8]
-    eor x8, x8, x9
+    ldr x8, [x0]
     b L3
 L2:
     dsb st
     ldr x8, [x0]
     str x2, [x8]
     dsb st
+L3:
     ldr x9, [x0, #8]
     eor x8, x9, x8
-L3:
     str x8, [x0]
     b L5
 L4:
@@ -1055,7 +1052,7 @@ L6:
     str wzr, [sp, #296]
     str xzr, [sp, #288]
     stur q0, [sp, #56]
-    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named, core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named>::{closure#0}>::{closure#1}>::{closure#1}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named>::{closure#0}>::{closure#1}>::{closure#1}>
     ldp x2, x3, [sp, #24]
     ldr w8, [sp, #16]
     tbz w8, #0, L7
@@ -3194,23 +3191,27 @@ L11:
     ret
 
 hot_pool_give_back:
-    ldr x8, [x0]
-    ldr x9, [x8]
-    str x0, [x8]
-    str x9, [x0, #16]
-    ldr x9, [x8, #8]
-    sub x9, x9, #1
-    str x9, [x8, #8]
+    mov x8, x0
+    ldr x0, [x0]
+    ldr x9, [x0, #8]
+    str x8, [x0, #8]
+    str x9, [x8, #16]
+    ldr x8, [x0, #16]
+    subs x8, x8, #1
+    str x8, [x0, #16]
+    b.eq L1
     ret
+L1:
+    b blueflame::queue::owning::pooled::release
 
 hot_pool_take:
     ldr x8, [x0]
-    ldr x0, [x8]
+    ldr x0, [x8, #8]
     cbz x0, L1
-    ldr x10, [x8, #8]
+    ldr x10, [x8, #16]
     ldr x9, [x0, #16]
     add x10, x10, #1
-    stp x9, x10, [x8]
+    stp x9, x10, [x8, #8]
 L1:
     ret
 
@@ -3327,17 +3328,16 @@ L1:
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x8, [x0, #8]
-    eor x8, x8, x9
+    ldr x8, [x0]
     b L3
 L2:
     dsb st
     ldr x8, [x0]
     str x2, [x8]
     dsb st
+L3:
     ldr x9, [x0, #8]
     eor x8, x9, x8
-L3:
     str x8, [x0]
     b L5
 L4:
@@ -3379,7 +3379,7 @@ L6:
     str wzr, [sp, #224]
     stp xzr, x10, [sp, #64]
     str q0, [sp, #48]
-    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>
     ldp x2, x3, [sp, #16]
     ldr w8, [sp, #8]
     tbz w8, #0, L7
@@ -9256,8 +9256,8 @@ L1:
     ld1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x8]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     dsb st
-    ldr x8, [x0, #8]
-    eor x8, x8, x9
+    ldp x8, x9, [x0]
+    eor x8, x9, x8
     str x8, [x0]
     ret
 L2:
@@ -9764,7 +9764,7 @@ L2:
     str wzr, [sp, #216]
     stp xzr, x9, [sp, #56]
     stur q0, [sp, #40]
-    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>
     ldp x8, x11, [sp]
     ldr x9, [sp, #16]
     cmp x8, #1

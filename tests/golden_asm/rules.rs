@@ -78,6 +78,11 @@ pub(crate) fn is_other_way(symbol: &str) -> bool {
         || symbol.starts_with("<blueflame::queue::send::queue::SendQueue<") && symbol.contains(">::ring_other")
 }
 
+/// The end of a pool, when its last buffer is gone: it frees the memory.
+fn is_end(symbol: &str) -> bool {
+    symbol == "blueflame::queue::owning::pooled::release"
+}
+
 /// Architectures' helpers for atomic operations, chosen by the CPU's features.
 fn is_atomic_helper(symbol: &str) -> bool {
     symbol.starts_with("__aarch64_")
@@ -120,7 +125,7 @@ pub(crate) fn violations(listing: &Listing) -> Vec<String> {
         forbidden(mnemonic, operands, may_be_atomic(&listing.name)).into_iter().for_each(&mut report);
         match flow(mnemonic, operands) {
             Flow::Call(symbol) | Flow::TailCall(symbol) => {
-                if is_error_constructor(&symbol) || is_other_way(&symbol) {
+                if is_error_constructor(&symbol) || is_other_way(&symbol) || is_end(&symbol) {
                     cold.insert(at);
                 } else if !(is_atomic_helper(&symbol) && may_be_atomic(&listing.name)) {
                     report("a call");

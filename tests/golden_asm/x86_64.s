@@ -101,7 +101,7 @@ L3:
     mov qword ptr [rax - 152], 0
     lea rdi, [rsp + 88]
     lea rsi, [rsp + 112]
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>@GOTPCREL]
     mov rax, qword ptr [rsp + 96]
     mov rdx, qword ptr [rsp + 104]
     cmp byte ptr [rsp + 88], 0
@@ -355,7 +355,7 @@ L3:
     mov qword ptr [rax - 152], 0
     lea rdi, [rsp + 104]
     lea rsi, [rsp + 128]
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>@GOTPCREL]
     mov rax, qword ptr [rsp + 112]
     mov rsi, qword ptr [rsp + 120]
     cmp byte ptr [rsp + 104], 0
@@ -816,7 +816,7 @@ L12:
     mov qword ptr [rsp + 96], 0
     lea rdi, [rsp + 40]
     lea rsi, [rsp + 64]
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>@GOTPCREL]
     mov rdi, qword ptr [rsp + 48]
     mov rcx, qword ptr [rsp + 56]
     cmp byte ptr [rsp + 40], 0
@@ -1140,7 +1140,7 @@ L7:
     mov qword ptr [rsp + 80], 65536
     lea rdi, [rsp + 24]
     lea rsi, [rsp + 48]
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named, core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named>::{closure#0}>::{closure#1}>::{closure#1}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named>::{closure#0}>::{closure#1}>::{closure#1}>@GOTPCREL]
     mov rdx, qword ptr [rsp + 32]
     mov rcx, qword ptr [rsp + 40]
     cmp byte ptr [rsp + 24], 0
@@ -3289,21 +3289,25 @@ L11:
     ret
 
 hot_pool_give_back:
-    mov rax, qword ptr [rdi]
-    mov rcx, qword ptr [rax]
-    mov qword ptr [rax], rdi
-    mov qword ptr [rdi + 16], rcx
-    dec qword ptr [rax + 8]
+    mov rax, rdi
+    mov rdi, qword ptr [rdi]
+    mov rcx, qword ptr [rdi + 8]
+    mov qword ptr [rdi + 8], rax
+    mov qword ptr [rax + 16], rcx
+    dec qword ptr [rdi + 16]
+    je L1
     ret
+L1:
+    jmp qword ptr [rip + blueflame::queue::owning::pooled::release@GOTPCREL]
 
 hot_pool_take:
     mov rcx, qword ptr [rdi]
-    mov rax, qword ptr [rcx]
+    mov rax, qword ptr [rcx + 8]
     test rax, rax
     je L1
     mov rdx, qword ptr [rax + 16]
-    mov qword ptr [rcx], rdx
-    inc qword ptr [rcx + 8]
+    mov qword ptr [rcx + 8], rdx
+    inc qword ptr [rcx + 16]
 L1:
     ret
 
@@ -3482,7 +3486,7 @@ L6:
     mov qword ptr [rsp + 56], 0
     mov rdi, rsp
     lea rsi, [rsp + 24]
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>@GOTPCREL]
     mov rdx, qword ptr [rsp + 8]
     mov rcx, qword ptr [rsp + 16]
     cmp byte ptr [rsp], 0
@@ -6619,7 +6623,7 @@ L11:
     mov qword ptr [rsp + 24], 0
     mov rsi, rsp
     mov rbx, rdi
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::Write, blueflame::wqe::data::Given<8, 0>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_composed<blueflame::wqe::words::ds::DsWords, blueflame::wqe::table::Write, blueflame::wqe::data::Given<8, 0>>::{closure#2}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::Write, blueflame::wqe::data::Given<8, 0>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, &blueflame::db::shared::SharedRegister>>::post_composed<blueflame::wqe::words::DsWords, blueflame::wqe::table::Write, blueflame::wqe::data::Given<8, 0>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rdi, rbx
     mov rax, rdi
     add rsp, 192
@@ -9954,7 +9958,7 @@ L2:
     mov qword ptr [rsp + 56], 0
     mov rdi, rsp
     lea rsi, [rsp + 24]
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::places::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>@GOTPCREL]
     mov rdx, qword ptr [rsp + 8]
     mov rcx, qword ptr [rsp + 16]
     cmp dword ptr [rsp], 1
