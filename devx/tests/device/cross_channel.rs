@@ -106,7 +106,7 @@ fn receives_wait_until_they_are_enabled() {
         assert_eq!(receiver.cq.poll_with(1, |_| ()), 0, "not yet");
     }
     // SAFETY: of the same device, and posted at once.
-    let enable = unsafe { &receiver.pair.rq.enable() };
+    let enable = unsafe { receiver.pair.rq.enable() };
     master.pair.sq.post(&enable).expect("room");
     assert_eq!(receiver.completion(), (Side::Responder, WrId(1), 9));
     assert_eq!(sender.completion().1, WrId(2));

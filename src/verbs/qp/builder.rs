@@ -27,6 +27,9 @@ use crate::verbs::{AnyCq, Cq, Error, ProtectionDomain, QueuePair, Srq, ffi, part
 use crate::wqe::SupportedOn;
 use crate::wqe::operations::Memcpy;
 
+/// The register of a thread's queues.
+type Threads<F, C> = rc::Rc<ThreadRegister<F, C>>;
+
 /// Builder of a queue pair.
 #[doc(alias("ibv_qp_init_attr_ex", "ibv_create_qp_ex", "mlx5dv_create_qp"))]
 #[derive(Clone)]
@@ -252,7 +255,7 @@ impl<T: VerbsTransport, B: Posted> QpBuilder<'_, T, B> {
     pub fn build_in<F: FlushMode, C: BlockCopy>(
         self,
         domain: &ThreadDomain<F, C>,
-    ) -> Result<QueuePair<T, rc::Rc<ThreadRegister<F, C>>, B>, Error> {
+    ) -> Result<QueuePair<T, Threads<F, C>, B>, Error> {
         self.pd.handle.context.check(OBJECT, [(&**domain.handle()).into()])?;
         if domain.handle().pd().raw() != self.pd.as_raw() {
             return Err(Error::ForeignDomain { object: OBJECT, part: "thread domain" });

@@ -23,6 +23,9 @@ use crate::error::Error;
 use crate::memory::ThreadRings;
 use crate::object::receives::shared::SharedReceives;
 
+/// The register of a thread's queues.
+type Threads<F, C> = rc::Rc<ThreadRegister<F, C>>;
+
 /// Builder of a queue pair.
 #[derive(Clone, Copy, Debug)]
 pub struct QpBuilder<'a, T, B = WrId> {
@@ -220,7 +223,7 @@ impl<'a, T: Transport, B: Posted> QpBuilder<'a, T, B> {
     pub fn build_in<F: FlushMode, C: BlockCopy>(
         self,
         uar: &ThreadUar<F, C>,
-    ) -> Result<QueuePair<T, rc::Rc<ThreadRegister<F, C>>, B>, Error> {
+    ) -> Result<QueuePair<T, Threads<F, C>, B>, Error> {
         self.make(uar.page(), uar.register())
     }
 
