@@ -41,8 +41,8 @@ const MAX_WQES: u32 = 1 << 15;
 #[doc(alias = "mlx5dv_rwq")]
 #[derive(Clone, Copy, Debug)]
 pub struct RqParts {
-    /// The first WQE (`mlx5dv_qp::rq.buf`), 16-byte aligned. Without a ring, any address of the queue pair's alone: that
-    /// of its doorbell record.
+    /// The first WQE (`mlx5dv_qp::rq.buf`), 16-byte aligned. Without a ring, any address that is the queue pair's
+    /// alone, such as that of its doorbell record.
     pub buf: NonNull<u8>,
     /// How many WQEs the ring holds (`mlx5dv_qp::rq.wqe_cnt`): a power of two, 1 to 32768. Zero if there is no ring,
     /// because receives come from a shared queue, or there are none: the queue is always full then.
@@ -216,6 +216,34 @@ impl<F: RecvForm> RecvQueue<F> {
 impl<F: RecvForm, B: DeviceBuffer> RecvQueue<F, B> {
     /// Posts the whole buffer, and tells the device.
     ///
+    /// ```
+    /// use blueflame::queue::owning::DeviceBuffer;
+    /// use blueflame::transport::PlainRecv;
+    /// use blueflame::{CompleteError, CompletionQueue, RecvQueue};
+    ///
+    /// /// Looks at each message, and posts its buffer again.
+    /// fn serve<B: DeviceBuffer>(
+    ///     cq: &mut CompletionQueue, rq: &mut RecvQueue<PlainRecv, B>, mut look: impl FnMut(&B, u32),
+    /// ) {
+    ///     cq.poll_with(16, |cqe| {
+    ///         let buffer = match rq.complete(&cqe) {
+    ///             Ok(message) => {
+    ///                 look(&message.buffer, message.bytes);
+    ///                 message.buffer
+    ///             }
+    ///             Err(CompleteError::Failed { done, error }) => {
+    ///                 eprintln!("{error}");
+    ///                 done
+    ///             }
+    ///             Err(CompleteError::Foreign(error)) => return eprintln!("{error}"), // not of this queue
+    ///         };
+    ///         if let Err(refused) = rq.post(buffer) {
+    ///             eprintln!("{refused}");
+    ///         }
+    ///     });
+    /// }
+    /// ```
+    ///
     /// # Errors
     /// See [`RecvError`]; the buffer comes back.
     #[doc(alias("ibv_post_recv", "ibv_post_wq_recv"))]
@@ -239,8 +267,8 @@ impl<F: RecvForm, B: DeviceBuffer> RecvQueue<F, B> {
 }
 
 impl<F: RecvForm, B: Posted> RecvQueue<F, B> {
-    /// Takes back the request that completed. Returns its buffer, or its `wr_id`, with what the completion says about the
-    /// message.
+    /// Takes back the request that completed. Returns its buffer, or its `wr_id`, with what the completion says about
+    /// the message.
     ///
     /// # Errors
     ///

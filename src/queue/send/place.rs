@@ -1,5 +1,5 @@
-//! Indices, the places of requests in the ring, and requests on their way there, each with its record. Knows requests by their
-//! size only.
+//! Indices, the places of requests in the ring, and requests on their way there, each with its record. Knows requests
+//! by their size only.
 use core::ptr::NonNull;
 
 use crate::arch::Wide;

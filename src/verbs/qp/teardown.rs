@@ -43,7 +43,7 @@ impl<T: VerbsTransport, R: Register, B: Posted> QueuePair<T, R, B> {
     /// one request for each depth of the queue ([`Moderation`](crate::queue::Moderation) does).
     ///
     /// # Errors
-    /// [`Error::MixedUp`], also if the receive queue is elsewhere; [`Error::WrongState`] in RESET, or a failed call.
+    /// [`Error::MixedUp`] if a queue is another object's; [`Error::WrongState`] in RESET, or a failed call.
     pub fn drain(&mut self) -> Result<Drain<'_, T, R, B>, Error> {
         self.whole()?;
         self.qp.to_error()?;
@@ -63,7 +63,8 @@ impl<T: VerbsTransport, R: Register, B: Posted> QueuePair<T, R, B> {
     /// [`drain`](Self::drain) first. A lent completion borrows its queue, so none is lent during this call.
     ///
     /// # Errors
-    /// [`Error::CqNotGiven`]; [`Error::MixedUp`] if a queue is another object's; or a failed call. Nothing has changed then.
+    /// [`Error::CqNotGiven`]; [`Error::MixedUp`] if a queue is another object's; or a failed call. Nothing has
+    /// changed then.
     pub fn reset(&mut self, cqs: &mut [&mut dyn AnyCq<Cq>], mut forgotten: impl FnMut(Cqe<'_>)) -> Result<(), Error> {
         self.whole()?;
         // SAFETY: the queue pair is alive, and these are written once.
@@ -106,8 +107,8 @@ impl<T: VerbsTransport, R: Register, B: Posted> QueuePair<T, R, B> {
         Some(if receiver.flow_tags() { Whose::Receives } else { self.qp.handle.recv_qpn.into() })
     }
 
-    /// Checks that both queues are here and belong to the handle: safe code can exchange the fields, and the queue
-    /// in an [`Owned`](crate::verbs::Owned).
+    /// Checks that both queues are here and belong to the handle: safe code can exchange the fields, and the queue in
+    /// an [`Owned`](crate::verbs::Owned).
     pub(in crate::verbs) fn whole(&self) -> Result<(), Error> {
         self.whole_to_send()?;
         let is_whole = self.rq.is_whole() && self.rq.handle().is(&self.qp);

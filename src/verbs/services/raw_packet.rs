@@ -36,9 +36,8 @@ impl<M: InlineMode, R: Register, B: Posted> QueuePair<transport::RawPacket<M>, R
     /// device's from RTR on: it drops frames that come earlier.
     ///
     /// # Errors
-    /// [`Error::MixedUp`] if a queue is another object's, or the receive queue is elsewhere (put it back);
-    /// [`Error::NoPort`]; [`Error::WrongState`] if it is not in RESET. Nothing has changed then.
-    /// [`Error::ResetElsewhere`], or a failed call.
+    /// [`Error::MixedUp`] if a queue is another object's, [`Error::NoPort`], or [`Error::WrongState`] if it is not in
+    /// RESET: nothing has changed then. [`Error::ResetElsewhere`], or a failed call.
     pub fn activate(&mut self, port: &Port) -> Result<(), Error> {
         self.whole()?;
         self.qp.check_port(port.number)?;

@@ -120,8 +120,8 @@ impl<T: Transport, R: Register, B: Posted> QueuePair<T, R, B> {
     /// `cqs` are the completion queues of the queue pair, in any mode: one, or two.
     ///
     /// # Errors
-    /// [`Error::Foreign`] if one of them, or a queue, is not this queue pair's; [`Error::Command`]. If the answer got lost, the queue pair stays unusable until this call succeeds
-    /// ([`Error::ResetUnknown`]).
+    /// [`Error::Foreign`] if one of them, or a queue, is not this queue pair's; [`Error::Command`]. If the
+    /// answer got lost, the queue pair stays unusable until this call succeeds ([`Error::ResetUnknown`]).
     pub fn reset(&mut self, cqs: &mut [&mut dyn AnyCq<Cq>], mut forgotten: impl FnMut(Cqe<'_>)) -> Result<(), Error> {
         self.whole()?;
         let handle = Arc::clone(&self.qp.handle);
