@@ -101,10 +101,10 @@ impl CompletionQueue {
     ///
     /// # Errors
     ///
-    /// [`SetupError`] names the invalid part. The check reads each CQE once. libmlx5 marks every CQE as never written, by
-    /// opcode 0xf (`op_own` 0xf0, rdma-core `providers/mlx5/cq.c`, `mlx5_alloc_cq_buf`). If you make the ring without
-    /// libmlx5, mark its CQEs before the device knows the ring: zeros read as completions ([`SetupError::WrittenCqe`]). A queue
-    /// in use may have completions pending from `ci` on.
+    /// [`SetupError`] names the invalid part. The check reads each CQE once. libmlx5 marks every CQE as never written,
+    /// by opcode 0xf (`op_own` 0xf0, rdma-core `providers/mlx5/cq.c`, `mlx5_alloc_cq_buf`). If you make the ring
+    /// without libmlx5, mark its CQEs before the device knows the ring: zeros read as completions
+    /// ([`SetupError::WrittenCqe`]). A queue in use may have completions pending from `ci` on.
     ///
     /// # Safety
     ///

@@ -13,7 +13,8 @@ use crate::setup::SetupError;
 use crate::transport::InlineLayers;
 use crate::types::Qpn;
 
-/// Why a call of `verbs` failed. Each variant names what you asked for and, if there is one, the limit or what to do about it.
+/// Why a call of `verbs` failed. Each variant names what you asked for and, if there is one, the limit or what to do
+/// about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Error {

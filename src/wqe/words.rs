@@ -1,5 +1,5 @@
-//! The words of a WQE: big-endian fields, bytes of any length, and the 16 bytes (DS) that the device counts in. Knows no
-//! segment.
+//! The words of a WQE: big-endian fields, bytes of any length, and the 16 bytes (DS) that the device counts in. Knows
+//! no segment.
 use core::ptr::NonNull;
 
 use crate::arch::Wide;

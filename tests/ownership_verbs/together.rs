@@ -84,8 +84,8 @@ impl Lab<'_> {
         Some(Together { pair, label, sends, recvs, made: self.made[&label], whole })
     }
 
-    /// Puts the parts back. A send queue that has requests outstanding is out of use, since its tags are not known to be
-    /// buffers.
+    /// Puts the parts back. A send queue that has requests outstanding is out of use, since its tags are not known to
+    /// be buffers.
     fn take_apart(&mut self, one: Together) {
         let (at, labels) = one.sends;
         match Sends::new(one.pair.sq) {

@@ -319,8 +319,8 @@ where
     ///
     /// # Errors
     /// [`TagError::NotOfTags`], [`TagError::UnknownOperation`], [`TagError::NotPosted`], [`TagError::NotListed`],
-    /// [`TagError::Receive`], [`TagError::Command`]; the list is unchanged then. The device's writes are not trusted: entries and operations
-    /// must be ones that were posted.
+    /// [`TagError::Receive`], [`TagError::Command`]; the list is unchanged then. The device's writes are not trusted:
+    /// entries and operations must be ones that were posted.
     ///
     /// # Safety
     /// The completion is of this list's command queue, or of a queue pair that receives from its shared receive queue,

@@ -105,8 +105,8 @@ pub fn exchange<S: Read + Write>(stream: &mut S, local: &Endpoint, data: &[u8]) 
 /// first messages (UC), or wait for a retry (RC).
 ///
 /// # Errors
-/// [`Error::PeerFailed`], [`Error::Stream`], [`Error::OtherProtocol`], [`Error::Decode`]. After an error, do not use the
-/// stream for another handshake.
+/// [`Error::PeerFailed`], [`Error::Stream`], [`Error::OtherProtocol`], [`Error::Decode`]. After an error, do not use
+/// the stream for another handshake.
 pub fn ready<S: Read + Write>(stream: &mut S) -> Result<(), Error> {
     // A failed peer has sent a message that says so, and may be gone. Report that message rather than the failed write.
     let told = send(stream, &header(UNTOLD, 0, GOES_ON));

@@ -121,8 +121,8 @@ impl Clock {
     /// The kernel's latest parameters for converting timestamps to times.
     ///
     /// # Errors
-    /// [`Error::ClockUpdating`], after a bounded number of loads. [`Error::OutOfRange`]: the page has a shift that is too
-    /// large for 64 bits.
+    /// [`Error::ClockUpdating`], after a bounded number of loads. [`Error::OutOfRange`]: the page has a shift that is
+    /// too large for 64 bits.
     #[inline]
     pub fn info(&self) -> Result<ClockInfo, Error> {
         let page = self.page.as_mut_ptr().cast::<u32>();
