@@ -29,7 +29,7 @@ use std::{
 use parking_lot::Mutex;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
-use rustix::event::{EventfdFlags, Timespec, eventfd};
+use rustix::event::{EventfdFlags, eventfd};
 
 use super::ring::{Reader, Writer};
 use super::slot::{Connection, Control, Directory, OwnSlot, Received, SLOTS};
@@ -37,11 +37,10 @@ use crate::config::Gid;
 use crate::notify::{Notify, Waker};
 use crate::thread::{go_apart, spawn, stay_apart};
 
-/// How long a sender that has connected may take to hand its ring over. It does so at once; one that does not would
-/// keep a place of the [`SLOTS`] that there are for senders.
+/// How long a sender that has connected keeps its place of the [`SLOTS`] for sure, though it hands no ring over. After
+/// that it has to make room if another one needs the place. While there is room it may take as long as it likes: it may
+/// be stopped, or have no CPU.
 pub(super) const ARRIVAL_LIFE: Duration = Duration::from_secs(1);
-/// How often it is looked at whether one has taken longer.
-const ARRIVAL_LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 /// How long no further senders are let in if there is no descriptor for one.
 const PAUSE: Duration = Duration::from_millis(10);
 /// Events taken at once.
@@ -144,6 +143,17 @@ impl Connections {
     /// How many places for senders are taken.
     fn senders(&self) -> usize {
         self.kept.values().filter(|kept| !matches!(kept.purpose, Purpose::Receiver(_))).count()
+    }
+
+    /// Ends the connection of the sender that has handed nothing over for longest; `false` if all that have handed
+    /// nothing over have come within [`ARRIVAL_LIFE`].
+    fn make_room(&mut self) -> bool {
+        let mute = self.kept.iter().filter_map(|(number, kept)| match kept.purpose {
+            Purpose::Arriving(since) if since.elapsed() >= ARRIVAL_LIFE => Some((since, *number)),
+            _ => None,
+        });
+        let longest = mute.min();
+        longest.is_some_and(|(_, number)| self.kept.remove(&number).is_some())
     }
 }
 
@@ -364,8 +374,7 @@ impl Listener {
         let mut events = Vec::with_capacity(EVENTS);
         loop {
             events.clear();
-            let timeout = self.has_arriving().then_some(ARRIVAL_LOOK);
-            match epoll::wait(&*self.awaited, spare_capacity(&mut events), timeout.as_ref()) {
+            match epoll::wait(&*self.awaited, spare_capacity(&mut events), None) {
                 Ok(_) | Err(rustix::io::Errno::INTR) => {}
                 Err(error) => return self.warn(format!("senders cannot be let in: {error}")),
             }
@@ -376,7 +385,6 @@ impl Listener {
                     number => self.look_at(number),
                 }
             }
-            self.give_up_on_the_mute();
             if !events.is_empty() {
                 wakes.wake();
             }
@@ -388,28 +396,39 @@ impl Listener {
         let _ = self.reports.send(News::Warning(warning));
     }
 
-    fn has_arriving(&self) -> bool {
-        self.connections.lock().kept.values().any(|kept| matches!(kept.purpose, Purpose::Arriving(_)))
-    }
-
     /// Accepts a sender, which then hands its ring over.
     fn accept(&self) {
-        match self.slot.accept() {
+        let accepted = self.slot.accept();
+        let mut connections = self.connections.lock();
+        match accepted {
             Ok(None) => {}
             Ok(Some(connection)) => {
-                let mut connections = self.connections.lock();
-                if connections.senders() < SLOTS as usize {
-                    let arriving = Purpose::Arriving(Instant::now());
-                    if let Err(error) = connections.keep(connection, arriving, Arc::default()) {
-                        self.warn(format!("a sender cannot be let in: {error}"));
-                    }
+                if connections.senders() >= SLOTS as usize && !self.make_room(&mut connections) {
+                    return self.warn(format!("a sender is not let in: there are {SLOTS}"));
+                }
+                let arriving = Purpose::Arriving(Instant::now());
+                if let Err(error) = connections.keep(connection, arriving, Arc::default()) {
+                    self.warn(format!("a sender cannot be let in: {error}"));
                 }
             }
+            // There is no descriptor for it, perhaps. It still waits.
             Err(error) => {
-                self.warn(format!("a sender cannot be let in: {error}"));
-                std::thread::sleep(PAUSE);
+                if !self.make_room(&mut connections) {
+                    drop(connections);
+                    self.warn(format!("a sender cannot be let in: {error}"));
+                    std::thread::sleep(PAUSE);
+                }
             }
         }
+    }
+
+    /// Whether a sender that hands no ring over has made room.
+    fn make_room(&self, connections: &mut Connections) -> bool {
+        let made = connections.make_room();
+        if made {
+            self.warn("a sender makes room for another one: it has handed over no ring".into());
+        }
+        made
     }
 
     /// Takes a message of a connection, or its end.
@@ -459,19 +478,6 @@ impl Listener {
         if !stays {
             kept.closed.store(true, Ordering::Release);
             connections.kept.remove(&number);
-        }
-    }
-
-    /// Ends connections of senders that hand nothing over.
-    fn give_up_on_the_mute(&self) {
-        let mut mute = 0;
-        self.connections.lock().kept.retain(|_, kept| {
-            let is_mute = matches!(kept.purpose, Purpose::Arriving(since) if since.elapsed() >= ARRIVAL_LIFE);
-            mute += u32::from(is_mute);
-            !is_mute
-        });
-        if mute > 0 {
-            self.warn(format!("{mute} senders are not let in: they hand over no ring"));
         }
     }
 }

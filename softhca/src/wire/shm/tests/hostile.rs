@@ -5,6 +5,8 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+
 use super::super::contacts::ARRIVAL_LIFE;
 use super::super::ring::Writer;
 use super::super::slot::Received;
@@ -41,23 +43,35 @@ fn a_neighbour_that_only_advances_its_tail_holds_nobody_up() {
     assert_eq!((recv(&mut a), a.is_holding()), (None, false));
 }
 
-/// Senders have [`SLOTS`] places. One that connects and hands over nothing does not keep its own.
+/// Senders have [`SLOTS`] places. One that connects and hands over nothing keeps its own until another one needs it: it
+/// may be no enemy, but have no CPU.
 #[test]
-fn mute_senders_keep_no_place() {
+fn mute_senders_make_room_for_others_only() {
     let _alone = FORKING.lock();
+    // Both ends of all connections are ours.
+    let limit = getrlimit(Resource::Nofile);
+    setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).unwrap();
     let directory = tempfile::tempdir().unwrap();
-    let mut a = join(directory.path());
+    let (mut a, mut b) = (join(directory.path()), join(directory.path()));
     let fabric = fabric(directory.path());
-    let mute: Vec<_> = (0..10).map(|_| fabric.connect(0).unwrap().expect("the first instance")).collect();
-    let closed = || mute.iter().filter(|connection| matches!(connection.receive(), Received::Closed)).count();
-    let start = Instant::now();
-    assert_eq!(closed(), 0);
-    while closed() < mute.len() {
-        assert!(start.elapsed() < PATIENCE);
-        thread::sleep(Duration::from_millis(5));
+    let mute: Vec<_> = (0..SLOTS).map(|_| fabric.connect(0).unwrap().expect("the first instance")).collect();
+    let is_closed = |connection: &slot::Connection| matches!(connection.receive(), Received::Closed);
+    let begin = Instant::now();
+    while begin.elapsed() < 2 * ARRIVAL_LIFE {
+        assert_eq!((recv(&mut a), mute.iter().position(is_closed)), (None, None));
+        thread::sleep(Duration::from_millis(50));
     }
-    assert!(start.elapsed() > ARRIVAL_LIFE / 2);
-    assert_eq!((recv(&mut a), a.inbound.len()), (None, 0));
+    // One hands its ring over late, and one makes room.
+    let (_, ring) = Writer::create().unwrap();
+    mute[0].send([&ring]).unwrap();
+    let begin = Instant::now();
+    while a.inbound.is_empty() {
+        assert!(begin.elapsed() < PATIENCE);
+        assert_eq!(recv(&mut a), None);
+    }
+    b.send(numbered(LID, 0x40, 8, 7)).unwrap();
+    assert_eq!(recv_within(&mut a, PATIENCE), Some(numbered(LID, 0x40, 8, 7)));
+    assert_eq!((is_closed(&mute[0]), mute.iter().filter(|mute| is_closed(mute)).count()), (false, 1));
 }
 
 /// A peer that lives and is not stopped may be slow. It may also be hostile, and never answer.
