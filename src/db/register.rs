@@ -35,7 +35,7 @@ pub trait Register: Sealed {
     fn ring_doorbell(&mut self, store: impl FnOnce(Half<'_, Self::Copy>) -> Stored);
 }
 
-/// What was stored to a register: eight bytes, or a whole WQE. [`Half`]'s methods return it.
+/// Proof of a store to a register. [`Half`]'s methods return it. It says whether they stored eight bytes or a whole WQE.
 #[derive(Debug)]
 #[must_use = "the register's mode must know what was stored"]
 pub struct Stored {

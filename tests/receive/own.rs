@@ -3,8 +3,13 @@
 //! Own queues belong here, shared ones in `shared.rs`.
 
 use blueflame::SetupError;
+use std::num::NonZeroU64;
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+
 use blueflame::Sge;
 use blueflame::cq::CqId;
+use blueflame::queue::owning::DeviceBuffer;
 use blueflame::queue::recv::RqParts;
 use blueflame::queue::{RecvError, RecvQueue, RetireError};
 use blueflame::transport::{PlainRecv, SignedRecv};
@@ -305,6 +310,48 @@ fn a_queue_without_a_ring_is_always_full() {
     // SAFETY: there is no device.
     unsafe { rq.reset() };
     assert_eq!((memory.counter(), memory.wqe(0), rq.posted()), (0, vec![0xa5; 64], 0));
+}
+
+/// Panics when it is dropped.
+struct Bomb(NonZeroU64);
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("a buffer");
+    }
+}
+
+// SAFETY: it names no memory.
+unsafe impl DeviceBuffer for Bomb {
+    fn sge(&self) -> Sge {
+        sge(0, 0, 0)
+    }
+
+    fn into_wr_id(self) -> NonZeroU64 {
+        std::mem::ManuallyDrop::new(self).0
+    }
+
+    unsafe fn from_wr_id(wr_id: NonZeroU64) -> Self {
+        Self(wr_id)
+    }
+}
+
+/// If the program could go on, completions from before the reset would hand out buffers of the device's.
+#[test]
+fn a_buffer_that_panics_in_a_reset_ends_the_process() {
+    const NAME: &str = "own::a_buffer_that_panics_in_a_reset_ends_the_process";
+    const CHILD: &str = "BLUEFLAME_TEST_CHILD";
+    if std::env::var_os(CHILD).is_some() {
+        let mut memory = recv_memory(4, 64);
+        let mut rq = recv_queue(&mut memory, 0).posting::<Bomb>().expect("nothing is posted");
+        rq.post(Bomb(NonZeroU64::MIN)).map_err(std::mem::forget).expect("room");
+        // SAFETY: there is no device.
+        return unsafe { rq.reset() };
+    }
+    let child =
+        Command::new(std::env::current_exe().expect("this program")).args(["--exact", NAME]).env(CHILD, "1").output();
+    let child = child.expect("it starts");
+    assert_eq!(child.status.signal(), Some(libc::SIGABRT), "{child:?}");
 }
 
 #[test]

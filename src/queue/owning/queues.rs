@@ -41,10 +41,10 @@ pub unsafe trait DeviceBuffer: Sized {
     unsafe fn from_wr_id(wr_id: NonZeroU64) -> Self;
 }
 
-/// What is posted to a queue, and comes back with the completion: a [`DeviceBuffer`], or a [`WrId`] for memory that you
-/// vouch for.
+/// A value that a queue takes for a request and returns with its completion. A [`DeviceBuffer`] is the request's memory.
+/// With a [`WrId`], you name the memory, and vouch for it.
 pub trait Posted: Sized {
-    /// What was posted with `wr_id`.
+    /// Makes the value again from the request's `wr_id`.
     ///
     /// # Safety
     /// If it is a buffer: `wr_id` comes from [`into_wr_id`](DeviceBuffer::into_wr_id), and is used here once.

@@ -40,7 +40,8 @@ pub(in crate::verbs) struct Made<T> {
     cq: CqId,
     /// How many receives may be posted at a time.
     receives: u32,
-    has_rq: bool,
+    /// WQEs of the receive ring; zero if receives come from a shared queue, or there are none.
+    recv_wqes: u32,
     transport: PhantomData<T>,
 }
 
@@ -125,9 +126,9 @@ impl<T: VerbsTransport> Made<T> {
             unsafe { ((*raw.as_ptr()).srq, (*raw.as_ptr()).send_cq, (*raw.as_ptr()).recv_cq) };
         // A completion queue cannot go before the queue pair, so the entry found here stays.
         handle.recv_cq = Taken::cq(recv_cq.addr());
-        let has_rq = srq.is_null() && parts.raw.rq.wqe_cnt != 0;
+        let recv_wqes = if srq.is_null() { parts.raw.rq.wqe_cnt } else { 0 };
         let cq = Taken::cq(send_cq.addr());
-        let mut made = Self { handle, parts, attr, cq, receives: 0, has_rq, transport: PhantomData };
+        let mut made = Self { handle, parts, attr, cq, receives: 0, recv_wqes, transport: PhantomData };
         // The limits of libmlx5 (rdma-core `providers/mlx5/qp.c`, `mlx5_wq_overflow`).
         made.bound(Wqebbs(u16::try_from(attr.cap.max_send_wr).unwrap_or(u16::MAX)), attr.cap.max_recv_wr);
         Ok(made)
@@ -196,11 +197,10 @@ impl<T: VerbsTransport> Made<T> {
         sq.set_depth(depth).map_err(|error| bad("send queue")(&error))?;
         sq.set_frame_offloads(self.handle.device.frame_offloads());
 
-        let wqe_cnt = if self.has_rq { raw.rq.wqe_cnt } else { 0 };
-        let rq_shadow = Shadow::new(RqParts::shadow_words(wqe_cnt));
+        let rq_shadow = Shadow::new(RqParts::shadow_words(self.recv_wqes));
         let rq = RqParts {
-            buf: if self.has_rq { part(OBJECT, "receive ring", raw.rq.buf)? } else { dbrec.cast() },
-            wqe_cnt,
+            buf: if self.recv_wqes == 0 { dbrec.cast() } else { part(OBJECT, "receive ring", raw.rq.buf)? },
+            wqe_cnt: self.recv_wqes,
             stride: raw.rq.stride,
             dbrec,
             qpn: self.handle.recv_qpn,

@@ -33,9 +33,6 @@ pub(super) struct Handle {
     pub(super) receives: u32,
     /// Whether there are any, of its own queue or a shared one.
     pub(super) has_receives: bool,
-    /// Addresses of the rings that the queues over it have.
-    pub(super) sq_ring: usize,
-    pub(super) rq_ring: usize,
     pub(super) _sq_shadow: Shadow<WqeRecord>,
     pub(super) _rq_shadow: Shadow<u64>,
     pub(super) send_cq: Cq,

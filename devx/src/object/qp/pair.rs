@@ -155,9 +155,8 @@ impl<T: Transport, R: Register, B: Posted> QueuePair<T, R, B> {
     /// Checks that both queues are here and belong to the handle. Safe code can exchange the fields, and the queue
     /// in an [`Owned`].
     fn whole(&self) -> Result<(), Error> {
-        let handle = &self.qp.handle;
-        let sq = self.sq.handle().is(&self.qp) && self.sq.ring_addr() == handle.sq_ring;
-        let rq = self.rq.handle().is(&self.qp) && self.rq.ring_addr() == handle.rq_ring;
+        let sq = self.sq.is_whole() && self.sq.handle().is(&self.qp);
+        let rq = self.rq.is_whole() && self.rq.handle().is(&self.qp);
         if sq && rq { Ok(()) } else { Err(Error::Foreign { object: "send or receive queue", of: "queue pair" }) }
     }
 }

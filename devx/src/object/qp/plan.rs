@@ -289,8 +289,6 @@ impl<'a> Plan<'a> {
             memcpy: self.memcpy,
             receives: self.receives,
             has_receives: self.has_receives(shape),
-            sq_ring: sq.ring.addr().get(),
-            rq_ring: rq.buf.addr().get(),
             _sq_shadow: sq_shadow,
             _rq_shadow: rq_shadow,
             send_cq: self.send_cq.any_handle().clone(),
