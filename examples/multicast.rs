@@ -44,7 +44,7 @@ fn main() -> Result<(), Failure> {
     // ANCHOR: receive
     let mut frame = [0; BUFFER];
     loop {
-        cq.poll_with(64, |cqe| {
+        cq.try_poll_with(64, |cqe| {
             let Received { buffer, bytes, .. } = queue.complete(&cqe)?;
             let (line, bytes) = (cqe.flow_tag(), bytes as usize);
             buffer.read(0, &mut frame[..bytes]);

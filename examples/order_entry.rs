@@ -125,7 +125,7 @@ fn trade(options: &Options, ready: impl FnOnce() -> Result<(), Failure>) -> Resu
             (orders, fired) = (orders + 1, true);
             Ok(())
         })?;
-        cq.poll_with(16, |cqe| {
+        cq.try_poll_with(16, |cqe| {
             let WrId(tag) = pair.sq.complete(&cqe)?.wr_id;
             let [arrived, left] = [tag >> 1, cqe.timestamp()].map(|stamp| lines.time_of(stamp).nanoseconds);
             times[(tag & 1) as usize].tick_to_trade.record(Duration::from_nanos(left.saturating_sub(arrived)));

@@ -235,7 +235,7 @@ impl Side {
 
     /// Takes completed requests back.
     fn complete(&mut self) -> Result<(), Failure> {
-        self.cq.poll_with(16, |cqe| {
+        self.cq.try_poll_with(16, |cqe| {
             self.sq.complete(&cqe)?;
             Ok::<_, Failure>(())
         })?;

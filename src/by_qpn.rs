@@ -18,7 +18,7 @@ use crate::types::Qpn;
 ///     cq: &mut CompletionQueue,
 ///     queues: &mut ByQpn<SendQueue<transport::Rc>>,
 /// ) -> Result<usize, CompleteError<Done>> {
-///     cq.poll_with(16, |cqe| {
+///     cq.try_poll_with(16, |cqe| {
 ///         // A queue pair that is gone, or one that never was: nothing the NIC writes is trusted.
 ///         let Some(sq) = queues.find(&cqe) else { return Ok(()) };
 ///         let done = sq.complete(&cqe)?;

@@ -82,7 +82,7 @@ impl Rig<'_> {
             run_until_idle(&self.devices)?;
             compressed += self.compressed();
             loop {
-                let sent: Outcome<usize> = ours.poll_with(step, |cqe| {
+                let sent: Outcome<usize> = ours.try_poll_with(step, |cqe| {
                     let done = self.sq.retire(&cqe)?.wr_id;
                     seen.push((
                         cqe.check()?,
@@ -95,7 +95,7 @@ impl Rig<'_> {
                     ));
                     Ok(())
                 });
-                let received: Outcome<usize> = theirs.poll_with(step, |cqe| {
+                let received: Outcome<usize> = theirs.try_poll_with(step, |cqe| {
                     let (done, len) = (self.rq.retire(&cqe)?, cqe.byte_len());
                     seen.push((cqe.check()?, done.0, len, cqe.imm(), cqe.wqe_counter(), 0, cqe.qpn().get()));
                     Ok(())

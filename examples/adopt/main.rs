@@ -137,7 +137,7 @@ fn run(options: &Options) -> Result<(), Failure> {
         channel.wait_timeout(Duration::from_secs(20))?.ok_or("no event on the channel")?;
         cq.event_received();
         cq.arm(Notify::Any);
-        left -= cq.poll_with(left, |cqe| {
+        left -= cq.try_poll_with(left, |cqe| {
             match cqe.side() {
                 // SAFETY: the queue pair receives from there; polled once.
                 Some(Side::Responder) => _ = unsafe { srq.complete(&cqe) }?,

@@ -68,7 +68,7 @@ impl FrameSender {
         let Self { pair, cq, done, .. } = self;
         let begin = Instant::now();
         loop {
-            cq.poll_with(16, |cqe| {
+            cq.try_poll_with(16, |cqe| {
                 let left = pair.sq.complete(&cqe)?;
                 *done = left.wr_id.0 + u64::from(left.frames);
                 Ok::<_, Failure>(())

@@ -86,7 +86,7 @@ impl<M: PollMode> Frames<M> {
         let Self { cq, ring, copy, .. } = self;
         let mut frames = 0;
         // ANCHOR: poll
-        cq.poll_with(BURST, |cqe| {
+        cq.try_poll_with(BURST, |cqe| {
             let (read, len) = match ring {
                 Ring::Striding(rq) => {
                     let frame = rq.receive(&cqe)?;

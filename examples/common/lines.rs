@@ -97,7 +97,7 @@ impl Lines {
     /// That of `take`; a completion with an error; a frame that is no packet of the feed; silence.
     pub fn poll(&mut self, mut take: impl FnMut(Received) -> Result<(), Failure>) -> Result<usize, Failure> {
         let Self { cq, queue, now, end, .. } = self;
-        let polled = cq.poll_with(64, |cqe| {
+        let polled = cq.try_poll_with(64, |cqe| {
             let message = queue.complete(&cqe)?;
             let (line, stamp, bytes) = (cqe.flow_tag() as usize - 1, cqe.timestamp(), message.bytes as usize);
             let mut frame = [0; BUFFER];

@@ -107,7 +107,7 @@ impl FeedOptions {
         }
         // ANCHOR_END: packets
         let mut complete = |sq: &mut SendQueue<RawPacket>| {
-            cq.poll_with(16, |cqe| {
+            cq.try_poll_with(16, |cqe| {
                 sq.complete(&cqe)?;
                 Ok::<_, Failure>(())
             })?;

@@ -51,7 +51,7 @@ fn main() -> Result<(), Failure> {
     // As for any other queue: each completion is expanded, in order, with its own length and index.
     let mut received = 0;
     howto::until(|| {
-        cq.poll_with(16, |cqe| -> Result<(), Failure> {
+        cq.try_poll_with(16, |cqe| -> Result<(), Failure> {
             let message = rq.complete(&cqe)?;
             assert_eq!((message.buffer, message.bytes as usize), (WrId(received as u64), length(received)));
             received += 1;

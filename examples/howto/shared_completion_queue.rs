@@ -61,7 +61,7 @@ fn main() -> Result<(), Failure> {
     // ANCHOR: poll
     let mut polled = 0;
     howto::until(|| {
-        polled += cq.poll_with(16, |cqe| -> Result<(), Failure> {
+        polled += cq.try_poll_with(16, |cqe| -> Result<(), Failure> {
             // No owner: the queue pair is gone, but its completion was still waiting.
             let Some(connection) = connections.find(&cqe) else { return Ok(()) };
             match cqe.side() {

@@ -66,7 +66,7 @@ fn main() -> Result<(), Failure> {
         howto::completion(&mut sends, |cqe| pair.sq.complete(cqe))?;
         howto::until(|| {
             // ANCHOR: receive
-            receives.poll_with(64, |cqe| -> Result<(), Failure> {
+            receives.try_poll_with(64, |cqe| -> Result<(), Failure> {
                 let frame = queue.receive(&cqe)?;
                 cqe.check()?;
                 // A completion without a frame is about strides at the end of a buffer: the next frame was too long.

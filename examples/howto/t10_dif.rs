@@ -80,7 +80,7 @@ fn main() -> Result<(), Failure> {
     // The READ itself succeeds. A completion of its own reports the signature.
     let (mut error, mut is_done) = (None, false);
     let error = howto::until(|| {
-        near.cq.poll_with(2, |cqe| -> Result<(), Failure> {
+        near.cq.try_poll_with(2, |cqe| -> Result<(), Failure> {
             match cqe.signature_error() {
                 Some(found) => error = Some(found),
                 None => is_done = near.pair.sq.complete(&cqe)?.wr_id == WrId(2),

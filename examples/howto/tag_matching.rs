@@ -19,7 +19,7 @@ fn event(list: &mut OwnedTagMatching, cq: &mut OwnedCq) -> Result<TagEvent, Fail
     howto::until(|| {
         let mut event = None;
         // ANCHOR: event
-        cq.poll_with(1, |cqe| -> Result<(), Failure> {
+        cq.try_poll_with(1, |cqe| -> Result<(), Failure> {
             // SAFETY: only the list's requests and receives complete here, and each completion is polled once.
             event = Some(unsafe { list.complete(&cqe)? });
             Ok(())

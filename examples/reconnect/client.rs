@@ -141,7 +141,7 @@ impl Client {
         let mut lost = 1;
         let mut drain = self.pair.drain()?;
         while !drain.is_done() {
-            self.cq.poll_with(16, |cqe| {
+            self.cq.try_poll_with(16, |cqe| {
                 match (drain.take(&cqe)?, cqe.check()) {
                     (Some(Drained::Send(_)), Ok(_)) => self.messages += 1,
                     (Some(Drained::Send(_)), Err(_)) => lost += 1,

@@ -31,7 +31,7 @@ pub(crate) fn run(options: &Options, listener: &TcpListener) -> Result<(), Failu
         let first = u64::from_be_bytes(peer.data[..].try_into()?);
         let (mut next, mut total) = (first, None);
         while total.is_none_or(|total| next < total) {
-            let received = cq.poll_with(16, |cqe| {
+            let received = cq.try_poll_with(16, |cqe| {
                 let received = pair.rq.complete(&cqe).map_err(|error| Failure::Data(error.to_string()))?;
                 let mut number = [0; BYTES];
                 received.buffer.read(&mut number);

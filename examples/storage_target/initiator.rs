@@ -80,7 +80,7 @@ pub(crate) fn run(options: &Options, mut stream: TcpStream) -> Result<(), Failur
             next(&mut sq, &mut slots[slot], round)?;
             round += 1;
         }
-        cq.poll_with(16, |cqe| {
+        cq.try_poll_with(16, |cqe| {
             if cqe.side() != Some(Side::Responder) {
                 sq.complete(&cqe)?;
                 return Ok(());

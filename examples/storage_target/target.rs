@@ -71,7 +71,7 @@ impl Target {
     /// Serves until told to stop. Returns the initiators that died meanwhile.
     pub(crate) fn serve(mut self, control: &Control) -> Result<Vec<Death>, Failure> {
         for round in 0_u64.. {
-            let idle = self.cq.poll_with(16, |cqe| self.service.complete(&cqe))? == 0;
+            let idle = self.cq.try_poll_with(16, |cqe| self.service.complete(&cqe))? == 0;
             if !idle && round % 256 != 0 {
                 continue;
             }
@@ -102,7 +102,7 @@ impl Target {
         let mut flushed = 0;
         let mut drain = pair.drain()?;
         while !drain.is_done() {
-            cq.poll_with(16, |cqe| {
+            cq.try_poll_with(16, |cqe| {
                 match drain.take(&cqe)? {
                     Some(Drained::Shared) => drop(service.receive(&cqe)?),
                     Some(Drained::Send(_)) => flushed += usize::from(cqe.check().is_err()),

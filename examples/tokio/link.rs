@@ -98,7 +98,7 @@ pub(crate) async fn drive(link: Rc<Link>, mut cq: OwnedCq, channel: CompletionCh
     loop {
         // Armed first and then found empty: any later completion raises an event.
         cq.arm(Notify::Any);
-        while cq.poll_with(16, |cqe| link.complete(&cqe))? > 0 {}
+        while cq.try_poll_with(16, |cqe| link.complete(&cqe))? > 0 {}
         let mut ready = channel.readable().await?;
         let event = ready.try_io(|channel| match channel.get_ref().wait_timeout(Duration::ZERO) {
             Ok(Some(event)) => Ok(event),

@@ -1,11 +1,11 @@
 //! Polling and arming a completion queue.
+use core::convert::Infallible;
 use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
 use super::compressed::{Expand, Layout, MiniFormat, RingAt};
 use super::cqe::view::{Cqe, CqeCopy, CqeView};
-use super::handled::Handled;
 use super::id::CqId;
 use super::initial;
 use super::mode::{Compressed, PollMode, Publish, Standard};
@@ -231,15 +231,26 @@ impl<M: PollMode> CompletionQueue<M> {
     /// Hands up to `max` completions to `f`, oldest first. After each, it tells the device how far it may write.
     /// Returns the number of completions. `f` may retire requests and post others: see [Room](Self#room).
     ///
-    /// `f` returns `()` or a `Result<(), E>`. With a `Result`, the call returns one as well, and the first error ends
-    /// the call. The completion that `f` failed on is consumed; later ones wait for the next call.
+    /// If `f` panics, the completion that it was given counts as consumed. The next call tells the device.
+    #[doc(alias("ibv_poll_cq", "ibv_start_poll", "ibv_next_poll"))]
+    #[inline(always)]
+    pub fn poll_with<F: FnMut(Cqe<'_>)>(&mut self, max: usize, mut f: F) -> usize {
+        let Ok(polled) = self.try_poll_with::<Infallible, _>(max, |cqe| {
+            f(cqe);
+            Ok(())
+        });
+        polled
+    }
+
+    /// As [`poll_with`](Self::poll_with), but the first error of `f` ends the call. The completion that `f` failed on is
+    /// consumed; later ones wait for the next call.
     ///
     /// ```
     /// use blueflame::queue::Done;
     /// use blueflame::{CompleteError, CompletionQueue, SendQueue, transport};
     ///
     /// fn complete(cq: &mut CompletionQueue, sq: &mut SendQueue<transport::Rc>) -> Result<usize, CompleteError<Done>> {
-    ///     cq.poll_with(16, |cqe| {
+    ///     cq.try_poll_with(16, |cqe| {
     ///         let done = sq.complete(&cqe)?;
     ///         println!("{:?} is done", done.wr_id);
     ///         Ok(())
@@ -247,14 +258,11 @@ impl<M: PollMode> CompletionQueue<M> {
     /// }
     /// ```
     ///
-    /// If `f` panics, the completion that it was given counts as consumed. The next call tells the device.
-    #[doc(alias("ibv_poll_cq", "ibv_start_poll", "ibv_next_poll"))]
+    /// # Errors
+    /// That of `f`.
     #[inline(always)]
-    pub fn poll_with<H: Handled, F: FnMut(Cqe<'_>) -> H>(&mut self, max: usize, mut f: F) -> H::Polled {
-        if const { M::Compression::COMPRESSED } {
-            return H::polled(self.walk_compressed(max, |cqe| f(cqe).into_result()));
-        }
-        H::polled(self.walk(max, |cqe| f(cqe).into_result()))
+    pub fn try_poll_with<E, F: FnMut(Cqe<'_>) -> Result<(), E>>(&mut self, max: usize, f: F) -> Result<usize, E> {
+        if const { M::Compression::COMPRESSED } { self.walk_compressed(max, f) } else { self.walk(max, f) }
     }
 
     /// Like [`walk`](Self::walk). While a completion is lent, the queue is already past it, except for the published

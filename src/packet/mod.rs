@@ -27,6 +27,6 @@ mod parse;
 mod sum;
 
 pub use error::PacketError;
-pub use kind::{Kind, Socket, Tagged, Tcp, Tcp4, Tcp6, Udp, Udp4, Udp6};
+pub use kind::{Kind, Tagged, Tcp, Tcp4, Tcp6, Udp, Udp4, Udp6};
 pub use packet::{Host, Packet};
 pub use parse::{Parsed, parse};

@@ -2,10 +2,10 @@
 
 use core::fmt;
 use core::marker::PhantomData;
-use core::net::{IpAddr, SocketAddrV4};
+use core::net::{IpAddr, SocketAddr, SocketAddrV4};
 
 use super::error::PacketError;
-use super::kind::{Kind, Socket};
+use super::kind::Kind;
 use super::lanes::Lanes;
 use super::parse::{IPV4, IPV6, TCP, UDP, VLAN};
 use super::sum::{Change, Sum};
@@ -24,13 +24,13 @@ pub struct Host<S> {
     pub socket: S,
 }
 
-impl<S: Socket> Host<S> {
+impl<S: Copy + Into<SocketAddr>> Host<S> {
     /// A multicast group: its MAC address follows from its IP address (RFC 1112, section 6.4; RFC 2464, section 7).
     ///
     /// # Errors
     /// [`PacketError::NotGroup`].
     pub fn group(socket: S) -> Result<Self, PacketError> {
-        let address = socket.address();
+        let address = socket.into().ip();
         if !address.is_multicast() {
             return Err(PacketError::NotGroup { address });
         }
@@ -87,7 +87,6 @@ impl<K: Kind, const N: usize> Packet<K, N> {
 
     const BLANK: Self =
         Self { frame: Lanes::ZERO, len: 0, header: Sum::ZERO, segment: Sum::ZERO, data: Sum::ZERO, kind: PhantomData };
-    const V6: bool = <K::Socket as Socket>::V6;
     /// Places of checksums (RFC 791, 3.1; RFC 768; RFC 9293, 3.1).
     const HEADER_CHECKSUM: usize = K::IP + 10;
     const CHECKSUM: usize = K::TRANSPORT + if K::PROTOCOL == UDP { 6 } else { 16 };
@@ -103,21 +102,22 @@ impl<K: Kind, const N: usize> Packet<K, N> {
         if K::TAGGED {
             packet.put(12, VLAN.to_be_bytes());
         }
-        let [(source, from_port), (destination, to_port)] = [from, to].map(|host| host.socket.parts());
-        let first = |address: [u8; 16]| [address[0], address[1], address[2], address[3]];
-        if Self::V6 {
+        if K::V6 {
             packet.put(K::IP - 2, IPV6.to_be_bytes());
             packet.put(K::IP, [0x60, 0, 0, 0, 0, 0, K::PROTOCOL, 64]);
-            packet.put(K::IP + 8, source);
-            packet.put(K::IP + 24, destination);
         } else {
             packet.put(K::IP - 2, IPV4.to_be_bytes());
             packet.put(K::IP, [0x45, 0, 0, 0, 0, 0, 0x40, 0, 64, K::PROTOCOL]);
-            packet.put(K::IP + 12, first(source));
-            packet.put(K::IP + 16, first(destination));
         }
-        packet.put(K::TRANSPORT, from_port.to_be_bytes());
-        packet.put(K::TRANSPORT + 2, to_port.to_be_bytes());
+        // IP's header ends with the addresses, and the other one begins with the ports.
+        for (n, host) in [from, to].into_iter().enumerate() {
+            let socket: SocketAddr = host.socket.into();
+            match socket.ip() {
+                IpAddr::V4(address) => packet.put(K::TRANSPORT - 8 + 4 * n, address.octets()),
+                IpAddr::V6(address) => packet.put(K::TRANSPORT - 32 + 16 * n, address.octets()),
+            }
+            packet.put(K::TRANSPORT + 2 * n, socket.port().to_be_bytes());
+        }
         if K::PROTOCOL == TCP {
             packet.put(K::TRANSPORT + 12, [((K::TRANSPORT_HEADER / 4) << 4) as u8, 0x18]);
             // No operation (RFC 9293, section 3.2).
@@ -141,7 +141,7 @@ impl<K: Kind, const N: usize> Packet<K, N> {
         packet.frame.bytes.iter_mut().zip(frame).for_each(|(to, from)| *to = *from);
         packet.is_of_kind()?;
         let most = frame.len() - K::IP;
-        let (field, at, before) = if Self::V6 {
+        let (field, at, before) = if K::V6 {
             ("IPv6 payload length", K::IP + 4, K::TRANSPORT - K::IP)
         } else {
             ("IPv4 total length", K::IP + 2, 0)
@@ -172,9 +172,9 @@ impl<K: Kind, const N: usize> Packet<K, N> {
         if K::TAGGED {
             field("EtherType", self.word(12), VLAN)?;
         }
-        field("EtherType", self.word(K::IP - 2), if Self::V6 { IPV6 } else { IPV4 })?;
-        let [version, protocol] = [K::IP, K::IP + if Self::V6 { 6 } else { 9 }].map(|at| self.word(at) >> 8);
-        if Self::V6 {
+        field("EtherType", self.word(K::IP - 2), if K::V6 { IPV6 } else { IPV4 })?;
+        let [version, protocol] = [K::IP, K::IP + if K::V6 { 6 } else { 9 }].map(|at| self.word(at) >> 8);
+        if K::V6 {
             field("IP version", version >> 4, 6)?;
         } else {
             field("IP version and header length", version, 0x45)?;
@@ -194,14 +194,14 @@ impl<K: Kind, const N: usize> Packet<K, N> {
         self.put_lengths();
         let sum = |bytes: &[u8]| Sum::of(bytes);
         self.data = sum(self.payload());
-        if !Self::V6 {
+        if !K::V6 {
             self.put(Self::HEADER_CHECKSUM, [0; 2]);
             self.header = sum(self.frame.bytes.get(K::IP..K::TRANSPORT).unwrap_or_default());
         }
         self.put(Self::CHECKSUM, [0; 2]);
         // The pseudo header: addresses, protocol, length (RFC 9293, section 3.1; RFC 8200, section 8.1). IP's header
         // ends with the addresses.
-        let addresses = 2 * <K::Socket as Socket>::ADDRESS;
+        let addresses = if K::V6 { 32 } else { 8 };
         self.segment = sum(self.frame.bytes.get(K::TRANSPORT - addresses..K::PAYLOAD).unwrap_or_default())
             .and(Sum::word(K::PROTOCOL.into()))
             .and(Sum::word(self.segment_len()))
@@ -233,7 +233,7 @@ impl<K: Kind, const N: usize> Packet<K, N> {
     #[inline(always)]
     pub fn request_by_device(&self) -> Request<'_, Frame<N>> {
         let request = self.request().l4_checksum();
-        if Self::V6 { request } else { request.l3_checksum() }
+        if K::V6 { request } else { request.l3_checksum() }
     }
 
     /// Replaces the payload.
@@ -298,7 +298,7 @@ impl<K: Kind, const N: usize> Packet<K, N> {
 
     /// Sets the time to live, or hop limit.
     pub fn set_hops(&mut self, hops: u8) {
-        if Self::V6 {
+        if K::V6 {
             self.put(K::IP + 7, [hops]);
         } else {
             self.set_header(K::IP + 8, [hops, K::PROTOCOL]);
@@ -307,7 +307,7 @@ impl<K: Kind, const N: usize> Packet<K, N> {
 
     /// Sets IPv4's type of service, or IPv6's traffic class: DSCP (6 bits) and ECN (2).
     pub fn set_traffic_class(&mut self, class: u8) {
-        if Self::V6 {
+        if K::V6 {
             let label = self.word(K::IP) & 0xf;
             self.put(K::IP, (0x6000 | u16::from(class) << 4 | label).to_be_bytes());
         } else {
@@ -324,7 +324,7 @@ impl<K: Kind, const N: usize> Packet<K, N> {
     }
 
     fn put_lengths(&mut self) {
-        if Self::V6 {
+        if K::V6 {
             self.put(K::IP + 4, self.segment_len().to_be_bytes());
         } else {
             self.put(K::IP + 2, self.ip_len().to_be_bytes());
@@ -336,7 +336,7 @@ impl<K: Kind, const N: usize> Packet<K, N> {
 
     #[inline(always)]
     fn put_header_checksum(&mut self) {
-        if !Self::V6 {
+        if !K::V6 {
             self.put(Self::HEADER_CHECKSUM, self.header.checksum().to_ne_bytes());
         }
     }

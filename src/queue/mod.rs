@@ -22,7 +22,7 @@ pub use complete::{CompleteError, Received};
 pub use owned::Owned;
 #[cfg(feature = "std")]
 pub use owning::frames::OwningFrameQueue;
-pub use owning::queues::OwningSendQueue;
+pub use owning::send::OwningSendQueue;
 pub use recv::queue::RecvQueue;
 pub use recv::scatter::RecvError;
 pub use recv::shared::SharedRecvQueue;

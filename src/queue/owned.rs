@@ -4,7 +4,7 @@ use core::fmt;
 use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
 
-use super::owning::queues::{Holds, Posted};
+use super::owning::buffer::Posted;
 use super::recv::queue::RecvQueue;
 use crate::cq::CompletionQueue;
 use crate::cq::compressed::{Layout, MiniFormat};
@@ -133,21 +133,6 @@ impl<Q, H> Drop for Owned<Q, H> {
 impl<Q: fmt::Debug, H: fmt::Debug> fmt::Debug for Owned<Q, H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Owned").field("queue", &*self.queue).field("handle", &*self.handle).finish()
-    }
-}
-
-// SAFETY: the queue is a field; who holds this value by value reaches it by these two alone.
-unsafe impl<Q, H> Holds for Owned<Q, H> {
-    type Queue = Q;
-
-    #[inline(always)]
-    fn queue(&self) -> &Q {
-        self
-    }
-
-    #[inline(always)]
-    fn queue_mut(&mut self) -> &mut Q {
-        self
     }
 }
 

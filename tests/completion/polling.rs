@@ -180,7 +180,7 @@ fn an_error_consumes<M: PollMode<Compression = ()>>(tells: bool) {
         let mut cq = device.queue::<M>();
         (0..3).for_each(|n| nth(&mut device, n));
         let mut seen = Vec::new();
-        let polled = cq.poll_with(3, |cqe| {
+        let polled = cq.try_poll_with(3, |cqe| {
             seen.push(cqe.wqe_counter());
             if cqe.wqe_counter() == fails { Err("this one fails") } else { Ok(()) }
         });
@@ -188,7 +188,7 @@ fn an_error_consumes<M: PollMode<Compression = ()>>(tells: bool) {
         assert_eq!(cq.consumer_index(), CqCi::truncate(start).add(u32::from(fails) + 1));
         let told = start.wrapping_add(u32::from(fails) + 1) & 0x00ff_ffff;
         assert_eq!(device.record_words()[0], if tells { told } else { POISON });
-        let rest = cq.poll_with(4, |cqe| {
+        let rest = cq.try_poll_with(4, |cqe| {
             seen.push(cqe.wqe_counter());
             Ok::<_, ()>(())
         });

@@ -5,7 +5,7 @@
 use std::net::{SocketAddrV4, SocketAddrV6};
 
 use blueflame::flow::Flow;
-use blueflame::packet::{self, Host, Kind, Packet, Socket, Tagged, Tcp4, Tcp6, Udp4, Udp6};
+use blueflame::packet::{self, Host, Kind, Packet, Tagged, Tcp4, Tcp6, Udp4, Udp6};
 use blueflame::transport::RawPacket;
 use blueflame::verbs::{OwnedCq, QueuePair};
 use blueflame::{WrId, wqe};
@@ -74,7 +74,7 @@ impl Wire {
             // The sending device computes the packet's own checksums.
             let mut without = *bytes;
             without[K::TRANSPORT + if K::PROTOCOL == 17 { 6 } else { 16 }] ^= 0x5a;
-            if !<K::Socket as Socket>::V6 {
+            if !K::V6 {
                 without[K::IP + 10] ^= 0xa5;
             }
             assert_eq!(self.send(&first, true, &without), (bytes.to_vec(), l3, true), "{payload:?}");

@@ -12,7 +12,7 @@ use blueflame::cq::CompletionQueue;
 use blueflame::cq::setup::CqParts;
 use blueflame::queue::recv::{SrqParts, SrqRecord};
 use blueflame::queue::tags::{TagError, TagEvent, TagRecord};
-use blueflame::queue::{PostError, SendQueue, SharedRecvQueue, TagMatching};
+use blueflame::queue::{Owned, PostError, SendQueue, SharedRecvQueue, TagMatching};
 use blueflame::tagged::{TagHeader, TagKind};
 use blueflame::transport::Rc;
 use blueflame::types::{CqCi, Cqn, Lkey, Srqn, TagIndex, Wqebbs, WrId};
@@ -22,7 +22,15 @@ use proptest::prelude::*;
 
 use crate::rig::{QPN, Rig, Setup};
 
-type List = TagMatching<SharedRecvQueue, SendQueue<Rc>, Vec<TagRecord>>;
+type Receives = Owned<SharedRecvQueue, ()>;
+type Commands = Owned<SendQueue<Rc>, ()>;
+type List = TagMatching<Receives, Commands, Vec<TagRecord>>;
+
+/// Both queues of a list, over memory that outlives them.
+fn owned(receives: SharedRecvQueue, commands: SendQueue<Rc>) -> (Receives, Commands) {
+    // SAFETY: there is no device, and no other queue over the same memory.
+    unsafe { (Owned::new(receives, (), SharedRecvQueue::ring_addr), Owned::new(commands, (), SendQueue::ring_addr)) }
+}
 
 const TAGS: u16 = 4;
 const RECEIVES: usize = 4;
@@ -134,8 +142,9 @@ impl Completions {
 
 fn new_list(rig: &Rig, shared: &Shared) -> List {
     let records = vec![TagRecord::default(); usize::from(TAGS) + 1];
+    let (receives, commands) = owned(shared.queue(), rig.queue());
     // SAFETY: there is no device, and no other queue.
-    unsafe { TagMatching::new(shared.queue(), rig.queue(), records) }.map_err(|(error, _)| error).expect("idle")
+    unsafe { TagMatching::new(receives, commands, records) }.map_err(|(error, _)| error).expect("idle")
 }
 
 /// A completion of tag matching.
@@ -518,9 +527,9 @@ fn lists_that_cannot_be_are_refused() {
     let rig = Rig::new(Setup::default());
     for records in [0, 1, (1 << 15) + 1] {
         let shared = Shared::new();
+        let (receives, commands) = owned(shared.queue(), rig.queue());
         // SAFETY: there is no device, and no other queue.
-        let refused =
-            unsafe { TagMatching::new(shared.queue(), rig.queue::<Rc>(), vec![TagRecord::default(); records]) };
+        let refused = unsafe { TagMatching::new(receives, commands, vec![TagRecord::default(); records]) };
         let (error, (_, _, back)) = refused.expect_err("no list");
         let what = "records of a list of tags";
         let expected = SetupError::OutOfRange { what, value: records as u64, min: 2, max: 1 << 15 };
@@ -529,8 +538,9 @@ fn lists_that_cannot_be_are_refused() {
     let mut busy = rig.queue::<Rc>();
     busy.post(&blueflame::wqe::nop()).expect("room");
     let shared = Shared::new();
+    let (receives, commands) = owned(shared.queue(), busy);
     // SAFETY: as above.
-    let refused = unsafe { TagMatching::new(shared.queue(), busy, vec![TagRecord::default(); 2]) };
+    let refused = unsafe { TagMatching::new(receives, commands, vec![TagRecord::default(); 2]) };
     let error = refused.expect_err("no list").0;
     let what = "command queue of a list of tags";
     assert_eq!(error, SetupError::Outstanding { what, outstanding: 1 });

@@ -103,7 +103,7 @@ impl Gateway {
     /// # Errors
     /// [`GatewayError::Refused`] for the first order that failed; those behind it are for the next call.
     pub fn poll(&mut self, cq: &mut CompletionQueue, sq: &mut SendQueue<transport::Rc>) -> Result<u64, GatewayError> {
-        cq.poll_with(usize::MAX, |cqe| {
+        cq.try_poll_with(usize::MAX, |cqe| {
             sq.complete(&cqe).map_err(|error| match error {
                 CompleteError::Failed { done, error: why } => GatewayError::Refused { id: done.wr_id.0, why },
                 CompleteError::Foreign(error) => GatewayError::Retire(error),

@@ -95,6 +95,7 @@ pub struct Found {
     pub(super) in_ring: bool,
 }
 
+impl Sealed for () {}
 impl Expand for () {
     const COMPRESSION: Compression = Compression::None;
     const COMPRESSED: bool = false;

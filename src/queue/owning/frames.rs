@@ -9,7 +9,8 @@ use std::vec::Vec;
 use crate::cq::{CqeView, Source};
 use crate::db::Register;
 use crate::queue::complete::{self, CompleteError};
-use crate::queue::owning::queues::{DeviceBuffer, Holds, Refused};
+use crate::queue::owned::Owned;
+use crate::queue::owning::buffer::{DeviceBuffer, Refused};
 use crate::queue::retire::RetireError;
 use crate::queue::send::batch::SendBatch;
 use crate::queue::send::error::PostError;
@@ -31,14 +32,14 @@ use crate::wqe::{EncodeError, MULTI_PACKET_HEAD_DS, Request, Sge, WQEBB_DS};
 ///
 /// ```
 /// use blueflame::queue::owning::DeviceBuffer;
-/// use blueflame::queue::{Done, OwningFrameQueue, PostError, SendQueue};
+/// use blueflame::queue::{Done, Owned, OwningFrameQueue, PostError, SendQueue};
 /// use blueflame::transport::{InlineNone, RawPacket};
 /// use blueflame::{CompleteError, CompletionQueue, wqe};
 ///
-/// type Queue<B> = OwningFrameQueue<SendQueue<RawPacket<InlineNone>>, B>;
+/// type Queue<H, B> = OwningFrameQueue<Owned<SendQueue<RawPacket<InlineNone>>, H>, B>;
 ///
 /// /// Sends the first 60 bytes of each buffer; those for which there is no room stay.
-/// fn send<B: DeviceBuffer>(sq: &mut Queue<B>, frames: &mut Vec<B>) -> Result<(), PostError> {
+/// fn send<H, B: DeviceBuffer>(sq: &mut Queue<H, B>, frames: &mut Vec<B>) -> Result<(), PostError> {
 ///     let mut batch = sq.batch();
 ///     let mut session = batch.session(&wqe::frame().l4_checksum())?;
 ///     while let Some(frame) = frames.pop() {
@@ -52,27 +53,30 @@ use crate::wqe::{EncodeError, MULTI_PACKET_HEAD_DS, Request, Sge, WQEBB_DS};
 ///     Ok(())
 /// }
 ///
-/// fn complete<B: DeviceBuffer>(
+/// fn complete<H, B: DeviceBuffer>(
 ///     cq: &mut CompletionQueue,
-///     sq: &mut Queue<B>,
+///     sq: &mut Queue<H, B>,
 ///     free: &mut Vec<B>,
 /// ) -> Result<usize, CompleteError<Done>> {
-///     cq.poll_with(16, |cqe| sq.complete(&cqe, |buffer| free.push(buffer)).map(drop))
+///     cq.try_poll_with(16, |cqe| sq.complete(&cqe, |buffer| free.push(buffer)).map(drop))
 /// }
 /// ```
-pub struct OwningFrameQueue<H, B> {
-    holder: H,
+pub struct OwningFrameQueue<Q, B> {
+    queue: Q,
     /// The `wr_id`s of buffers, at the index of a DS. The first DS of a WQE has its frames, the DS behind its head have
     /// its buffers one by one, and 0 for a frame without one.
     ids: Vec<u64>,
     buffers: PhantomData<B>,
 }
 
-impl<H, B> fmt::Debug for OwningFrameQueue<H, B> {
+impl<Q, B> fmt::Debug for OwningFrameQueue<Q, B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OwningFrameQueue").finish_non_exhaustive()
     }
 }
+
+/// A queue of frames and the object under it.
+type OwnedFrames<R, H> = Owned<SendQueue<RawPacket<InlineNone>, R>, H>;
 
 /// The place of a WQE's DS in a list for all DS of a ring, whose number is a power of two.
 #[inline(always)]
@@ -108,40 +112,33 @@ fn set_extent(ids: &mut [u64], wqe: SqPi, frames: usize, Wqebbs(wqebbs): Wqebbs)
     }
 }
 
-impl<H, B, R> OwningFrameQueue<H, B>
-where
-    B: DeviceBuffer,
-    R: Register,
-    H: Holds<Queue = SendQueue<RawPacket<InlineNone>, R>>,
-{
+impl<R: Register, H, B: DeviceBuffer> OwningFrameQueue<OwnedFrames<R, H>, B> {
     /// # Errors
     /// The queue, if something is outstanding on it: it has no buffers of this type.
-    pub fn new(holder: H) -> Result<Self, H> {
-        let queue = holder.queue();
+    pub fn new(queue: OwnedFrames<R, H>) -> Result<Self, OwnedFrames<R, H>> {
         if queue.free() != queue.depth() {
-            return Err(holder);
+            return Err(queue);
         }
         let ids = vec![0; usize::from(queue.capacity().0) * WQEBB_DS];
-        Ok(Self { holder, ids, buffers: PhantomData })
+        Ok(Self { queue, ids, buffers: PhantomData })
     }
 
     /// The queue, to look at.
     #[inline]
     pub fn queue(&self) -> &SendQueue<RawPacket<InlineNone>, R> {
-        self.holder.queue()
+        &self.queue
     }
 
     /// Gives the queue back. Buffers of WQEs that are outstanding are leaked.
-    pub fn into_inner(self) -> H {
-        self.holder
+    pub fn into_inner(self) -> OwnedFrames<R, H> {
+        self.queue
     }
 
     /// Starts a batch: many WQEs, one doorbell.
     #[inline]
     pub fn batch(&mut self) -> OwningFrameBatch<'_, R, B> {
-        let queue = self.holder.queue_mut();
-        let first = queue.pi();
-        OwningFrameBatch { first, batch: Some(queue.batch()), ids: &mut self.ids, buffers: PhantomData }
+        let first = self.queue.pi();
+        OwningFrameBatch { first, batch: Some(self.queue.batch()), ids: &mut self.ids, buffers: PhantomData }
     }
 
     /// Takes back the WQE that completed, and all before it. `each` gets the buffers of its frames, in their order.
@@ -163,7 +160,7 @@ where
     /// See [`RetireError`].
     #[inline]
     pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>, mut each: impl FnMut(B)) -> Result<Done, RetireError> {
-        let (wqe, retired) = self.holder.queue_mut().retire_wqe(cqe)?;
+        let (wqe, retired) = self.queue.retire_wqe(cqe)?;
         for n in 0..usize::from(retired.frames) {
             // SAFETY: nothing was outstanding in `new`, and only this value posts, so the WQE is a session of this
             // queue, which has put its buffers there. The device is done with them (see `SendQueue::retire`).

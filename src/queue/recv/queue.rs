@@ -22,7 +22,7 @@ use crate::arch;
 use crate::cq::{CqeView, Origin, Side, Source};
 use crate::db::DoorbellRecord;
 use crate::queue::complete::{self, CompleteError, Received};
-use crate::queue::owning::queues::{DeviceBuffer, Posted, Refused};
+use crate::queue::owning::buffer::{DeviceBuffer, Posted, Refused};
 use crate::queue::recv::parts::RqParts;
 use crate::queue::recv::scatter::{self, RecvError, SCATTER_BYTES};
 use crate::queue::retire::{self, RetireError};

@@ -17,7 +17,7 @@
 use crate::cq::cqe::{ListOperation, TagCqe, TagMatch};
 use crate::cq::{CqeError, CqeOpcode, CqeView, Side, Source};
 use crate::db::Register;
-use crate::queue::owning::queues::Holds;
+use crate::queue::owned::Owned;
 use crate::queue::recv::shared::{SharedRecvQueue, SrqBatch};
 use crate::queue::send::queue::SendQueue;
 use crate::queue::tags::entries::{Entries, TagRecord};
@@ -117,28 +117,20 @@ pub enum TagEvent {
 ///
 /// ```
 /// use blueflame::cq::{CompletionQueue, Cqe};
-/// use blueflame::queue::{SendQueue, SharedRecvQueue, TagMatching};
-/// use blueflame::queue::owning::Holds;
+/// use blueflame::queue::{Owned, SendQueue, SharedRecvQueue, TagMatching};
 /// use blueflame::queue::tags::{TagError, TagEvent, TagRecord};
 /// use blueflame::{Sge, WrId, transport};
 ///
-/// type List<S, C> = TagMatching<S, C, Vec<TagRecord>>;
+/// type List<S, C> =
+///     TagMatching<Owned<SharedRecvQueue, S>, Owned<SendQueue<transport::Rc>, C>, Vec<TagRecord>>;
 ///
 /// /// Expects a message with this tag, all bits of it.
-/// fn expect<S, C>(list: &mut List<S, C>, tag: u64, page: Sge) -> Result<(), TagError>
-/// where
-///     S: Holds<Queue = SharedRecvQueue>,
-///     C: Holds<Queue = SendQueue<transport::Rc>>,
-/// {
+/// fn expect<S, C>(list: &mut List<S, C>, tag: u64, page: Sge) -> Result<(), TagError> {
 ///     // SAFETY: the page stays registered, and nobody else's, until a completion gives it back.
 ///     unsafe { list.append_unchecked(tag, u64::MAX, page, WrId(tag)) }.map(drop)
 /// }
 ///
-/// fn poll<S, C>(cq: &mut CompletionQueue, list: &mut List<S, C>) -> Option<WrId>
-/// where
-///     S: Holds<Queue = SharedRecvQueue>,
-///     C: Holds<Queue = SendQueue<transport::Rc>>,
-/// {
+/// fn poll<S, C>(cq: &mut CompletionQueue, list: &mut List<S, C>) -> Option<WrId> {
 ///     let mut done = None;
 ///     cq.poll_with(1, |cqe| {
 ///         // SAFETY: nothing else completes on this queue, and each completion is polled once.
@@ -161,6 +153,15 @@ pub struct TagMatching<S, C, E> {
     told: u16,
 }
 
+/// A shared receive queue and the object under it.
+type Receives<H> = Owned<SharedRecvQueue, H>;
+
+/// A command queue and the object under it.
+type Commands<R, H> = Owned<SendQueue<Rc, R>, H>;
+
+/// Why there is no list, and what it was to be made of.
+type NoList<S, R, C, E> = (SetupError, (Receives<S>, Commands<R, C>, E));
+
 /// The kind of an operation, in the tag of its request: the command queue has no other requests. The low 16 bits are
 /// its entry, or the count.
 const APPEND: u64 = 1 << 16;
@@ -171,11 +172,9 @@ const SYNC: u64 = 3 << 16;
 /// `providers/mlx5/cq.c`).
 const MOST_UNTOLD: u16 = 0x3fff;
 
-impl<R, S, C, E> TagMatching<S, C, E>
+impl<S, C, R, E> TagMatching<Receives<S>, Commands<R, C>, E>
 where
     R: Register,
-    S: Holds<Queue = SharedRecvQueue>,
-    C: Holds<Queue = SendQueue<Rc, R>>,
     E: AsRef<[TagRecord]> + AsMut<[TagRecord]>,
 {
     /// The list of the shared receive queue `receives`, empty, for as many tags as there are `records`, less one.
@@ -188,8 +187,13 @@ where
     /// # Safety
     /// `commands` is the send queue of a connection to itself, whose receives come from `receives`. No other queue
     /// changes the list of `receives`, because the completions of a list do not name their requests.
-    pub unsafe fn new(receives: S, commands: C, mut records: E) -> Result<Self, (SetupError, (S, C, E))> {
-        let (free, depth, len) = (commands.queue().free(), commands.queue().depth(), records.as_mut().len());
+    #[expect(clippy::result_large_err, reason = "the queues go back")]
+    pub unsafe fn new(
+        receives: Receives<S>,
+        commands: Commands<R, C>,
+        mut records: E,
+    ) -> Result<Self, NoList<S, R, C, E>> {
+        let (free, depth, len) = (commands.free(), commands.depth(), records.as_mut().len());
         let error = if free != depth {
             SetupError::Outstanding { what: "command queue of a list of tags", outstanding: depth.0 - free.0 }
         } else if !(2..=Entries::<E>::MOST).contains(&len) {
@@ -228,7 +232,7 @@ where
         };
         let request = wqe::tag_append(tag, mask, next, buffer).reported().unexpected(self.seen);
         // SAFETY: the caller's.
-        unsafe { self.commands.queue_mut().post_unchecked(&request.wr_id(operation(APPEND, entry)))? };
+        unsafe { self.commands.post_unchecked(&request.wr_id(operation(APPEND, entry)))? };
         self.entries.take((entry, next), wr_id, self.seen);
         self.told = self.seen;
         Ok(entry)
@@ -245,7 +249,7 @@ where
         }
         let request = wqe::tag_remove(entry).reported().unexpected(self.seen);
         // SAFETY: of this list's own command queue, and counted.
-        unsafe { self.commands.queue_mut().post_unchecked(&request.wr_id(operation(REMOVE, entry)))? };
+        unsafe { self.commands.post_unchecked(&request.wr_id(operation(REMOVE, entry)))? };
         self.entries.remove(entry);
         self.told = self.seen;
         Ok(())
@@ -259,7 +263,7 @@ where
     pub fn sync(&mut self) -> Result<(), TagError> {
         let request = wqe::tag_sync().reported().unexpected(self.seen);
         // SAFETY: of this list's own command queue, and counted.
-        unsafe { self.commands.queue_mut().post_unchecked(&request.wr_id(WrId(SYNC | u64::from(self.seen))))? };
+        unsafe { self.commands.post_unchecked(&request.wr_id(WrId(SYNC | u64::from(self.seen))))? };
         self.told = self.seen;
         Ok(())
     }
@@ -282,7 +286,7 @@ where
     /// Starts a batch of buffers for messages that match nothing.
     #[inline]
     pub fn receives(&mut self) -> SrqBatch<'_> {
-        self.receives.queue_mut().batch()
+        self.receives.batch()
     }
 
     /// Tags on the list, those among them that were posted and not done.
@@ -305,13 +309,13 @@ where
 
     /// The command queue, to look at.
     #[must_use]
-    pub const fn commands(&self) -> &C {
+    pub const fn commands(&self) -> &Commands<R, C> {
         &self.commands
     }
 
     /// The shared receive queue, to look at, and to make queue pairs with.
     #[must_use]
-    pub const fn shared_receives(&self) -> &S {
+    pub const fn shared_receives(&self) -> &Receives<S> {
         &self.receives
     }
 
@@ -363,7 +367,7 @@ where
     /// As [`complete`](Self::complete).
     unsafe fn retire<Q: Source>(&mut self, cqe: &CqeView<Q>) -> Result<WrId, TagError> {
         // SAFETY: the caller's promise.
-        Ok(unsafe { self.receives.queue_mut().retire(cqe) }?)
+        Ok(unsafe { self.receives.retire(cqe) }?)
     }
 
     /// An operation on the list is done: the oldest one.
@@ -372,7 +376,7 @@ where
     /// A completion of the command queue, as [`complete`](Self::complete) asks for, says so.
     unsafe fn done(&mut self, told: ListOperation, phase: u16) -> Result<TagEvent, TagError> {
         let not_posted = TagError::NotPosted { operation: name(told) };
-        let (index, WrId(posted)) = self.commands.queue().oldest_request().ok_or(not_posted)?;
+        let (index, WrId(posted)) = self.commands.oldest_request().ok_or(not_posted)?;
         let entry = TagIndex(posted as u16);
         let event = match (posted & !0xffff, told) {
             (APPEND, ListOperation::Append) => {
@@ -387,7 +391,7 @@ where
             _ => return Err(not_posted),
         };
         // SAFETY: the device says that the oldest request is done, by a completion that the caller vouches for.
-        let retired = unsafe { self.commands.queue_mut().retire_index(index.0) };
+        let retired = unsafe { self.commands.retire_index(index.0) };
         retired.map_err(|_| not_posted)?;
         Ok(event)
     }
@@ -399,7 +403,7 @@ where
         let opcode = cqe.opcode();
         match cqe.check() {
             Err(CqeError::Completion(error)) if error.side == Side::Requester => {
-                let is_ours = error.qpn == self.commands.queue().qpn();
+                let is_ours = error.qpn == self.commands.qpn();
                 Err(if is_ours { TagError::Command(error) } else { TagError::NotOfTags { opcode } })
             }
             Err(error @ (CqeError::Completion(_) | CqeError::Aborted(_))) if opcode == CqeOpcode::RespErr => {

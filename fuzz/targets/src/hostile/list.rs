@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, VecDeque};
 use blueflame::cq::cqe::{ListOperation, TagCqe, TagMatch};
 use blueflame::cq::{CqId, CqeError, CqeOpcode, CqeView, Side, Source};
 use blueflame::queue::tags::{TagError, TagEvent, TagRecord};
-use blueflame::queue::{PostError, SendQueue, SharedRecvQueue, TagMatching};
+use blueflame::queue::{Owned, PostError, SendQueue, SharedRecvQueue, TagMatching};
 use blueflame::transport;
 use blueflame::types::{TagIndex, WrId};
 
@@ -68,7 +68,7 @@ enum Operation {
     Sync(u16),
 }
 
-type Tags = TagMatching<SharedRecvQueue, SendQueue<transport::Rc>, Vec<TagRecord>>;
+type Tags = TagMatching<Owned<SharedRecvQueue, ()>, Owned<SendQueue<transport::Rc>, ()>, Vec<TagRecord>>;
 
 pub(super) struct List {
     tags: Tags,
@@ -91,6 +91,9 @@ impl List {
     pub(super) fn new(cq: CqId) -> Self {
         let (mut commands, mut shared) = (Memory::new(), Shared::new(Holder::Unexpected, MESSAGES));
         let (srq, sq) = (shared.queue(), commands.queue(COMMANDS, cq));
+        // SAFETY: their memory outlives the queues, which are dropped first.
+        let (srq, sq) =
+            unsafe { (Owned::new(srq, (), SharedRecvQueue::ring_addr), Owned::new(sq, (), SendQueue::ring_addr)) };
         // SAFETY: no other queue changes this list; the device plays both.
         let tags = unsafe { TagMatching::new(srq, sq, vec![TagRecord::default(); ENTRIES.into()]) };
         Self {

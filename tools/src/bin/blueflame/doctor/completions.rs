@@ -173,7 +173,7 @@ fn compressed<F: MiniFormat>(lab: &Lab) -> Result<Seen, Failure> {
         }
         let mut next = 0;
         lab.until("the receives of SENDs", || {
-            received.poll_with(16, |cqe| -> Result<(), Failure> {
+            received.try_poll_with(16, |cqe| -> Result<(), Failure> {
                 let message = rq.complete(&cqe)?;
                 let (got, expected) = ((message.buffer, message.bytes as usize), (WrId(next as u64), len(round, next)));
                 ensure(got == expected, || format!("received {got:?}, not {expected:?}"))?;

@@ -138,7 +138,7 @@ fn header_minis(lab: &Lab) -> Result<Seen, Failure> {
     let session = ring.session(Duration::from_millis(50));
     let mut found = Vec::new();
     lab.until("frames by a queue of firmware commands", || {
-        cq.poll_with(16, |cqe| -> Result<(), Failure> {
+        cq.try_poll_with(16, |cqe| -> Result<(), Failure> {
             let frame = rq.complete(&cqe)?;
             found.push((frame.buffer.0, frame.bytes, (cqe.l3_header(), cqe.l4_header())));
             Ok(())

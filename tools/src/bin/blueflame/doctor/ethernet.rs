@@ -398,7 +398,7 @@ fn striding<M: PollMode>(lab: &Lab, mut cq: Owned<CompletionQueue<M>, Cq>) -> Re
         let frames: Vec<_> = (first..first + BURST).map(|number| own.frame(number, len(number))).collect();
         sender.send(lab, &frames)?;
         lab.until("frames in strides", || {
-            cq.poll_with(8, |cqe| -> Result<(), Failure> {
+            cq.try_poll_with(8, |cqe| -> Result<(), Failure> {
                 let frame = queue.receive(&cqe)?;
                 cqe.check()?;
                 let Some(frame) = frame else {

@@ -202,7 +202,7 @@ fn signature(lab: &Lab) -> Result<Seen, Failure> {
     let (mut error, mut is_done) = (None, false);
     let End { pair, sent, .. } = &mut near;
     let error = lab.until("the report of a wrong block", || {
-        sent.poll_with(2, |cqe| -> Result<(), Failure> {
+        sent.try_poll_with(2, |cqe| -> Result<(), Failure> {
             match cqe.signature_error() {
                 Some(found) => error = Some(found),
                 None => is_done = pair.sq.complete(&cqe)?.wr_id == WrId(2),

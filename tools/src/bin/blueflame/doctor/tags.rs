@@ -29,7 +29,7 @@ const TAGS: usize = 8;
 fn event(lab: &Lab, what: &str, list: &mut OwnedTagMatching, cq: &mut OwnedCq) -> Result<TagEvent, Failure> {
     lab.until(what, || {
         let mut event = None;
-        cq.poll_with(1, |cqe| -> Result<(), Failure> {
+        cq.try_poll_with(1, |cqe| -> Result<(), Failure> {
             // SAFETY: only the list's requests and receives complete here, and each completion is polled once.
             event = Some(unsafe { list.complete(&cqe) }?);
             Ok(())

@@ -279,7 +279,7 @@ impl<T: VerbsTransport + Transport<RecvForm = PlainRecv>, W: Work<T>> Lane<T, W>
     #[inline]
     pub(super) fn poll_sent(&mut self, mut each: impl FnMut(u64)) -> Result<usize, Failure> {
         let Self { ends: Ends { pair, sent, .. }, done, before, .. } = self;
-        sent.poll_with(BURST, |cqe| {
+        sent.try_poll_with(BURST, |cqe| {
             (*done, *before) = (pair.sq.complete(&cqe)?.wr_id.0, 0);
             each(*done);
             Ok::<_, Failure>(())
@@ -293,7 +293,7 @@ impl<T: VerbsTransport + Transport<RecvForm = PlainRecv>, W: Work<T>> Lane<T, W>
     #[inline]
     pub(super) fn poll_received(&mut self) -> Result<usize, Failure> {
         let Ends { pair, received, target, .. } = &mut self.ends;
-        let count = received.poll_with(BURST, |cqe| {
+        let count = received.try_poll_with(BURST, |cqe| {
             let receives = match target {
                 Some(target) => Receives::Shared(&mut target.srq),
                 None => Receives::Own(&mut pair.rq),
