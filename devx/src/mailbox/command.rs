@@ -2,17 +2,15 @@
 
 use super::{Description, List, Structure};
 
-/// Restricts [`Command`] to this crate's types: safe calls rely on that.
-pub(crate) mod sealed {
-    /// A command of this crate, alone or with a list behind it.
-    pub trait Sealed {}
-}
-
 /// A mailbox that commands the firmware: a structure whose first 16 bits are the opcode, alone or with a list behind
-/// it. Only this crate has commands. Send other bytes by `Context::execute_raw` and similar functions, which are
-/// `unsafe`.
+/// it. Send other bytes by `Context::execute_raw` and similar functions, which are `unsafe`.
 ///
-/// ```compile_fail,E0277
+/// # Safety
+/// The first 16 bits of [`bytes`](Self::bytes) are [`OPCODE`](Self::OPCODE), unless a setter has changed them. Safe calls
+/// send a command that [executes](How::Executes) or [queries](How::Queries): it tells the device of no memory, whatever
+/// its other bits are.
+///
+/// ```compile_fail,E0200
 /// use blueflame_devx::cmd::QueryIssiOut;
 /// use blueflame_devx::mailbox::{Command, How};
 ///
@@ -28,7 +26,7 @@ pub(crate) mod sealed {
 ///     }
 /// }
 /// ```
-pub trait Command: sealed::Sealed {
+pub unsafe trait Command {
     /// The structure of the answer.
     type Out: Structure;
     /// `MLX5_CMD_OP_*`.
@@ -40,8 +38,8 @@ pub trait Command: sealed::Sealed {
     fn bytes(&self) -> &[u8];
 }
 
-impl<H: Structure + Command, E: Structure> sealed::Sealed for List<H, E> {}
-impl<H: Structure + Command, E: Structure> Command for List<H, E> {
+// SAFETY: the header is a command, and the list behind it is of that command, too.
+unsafe impl<H: Structure + Command, E: Structure> Command for List<H, E> {
     type Out = H::Out;
     const OPCODE: u16 = H::OPCODE;
     const HOW: How = H::HOW;
@@ -93,9 +91,8 @@ macro_rules! commands {
             how: $crate::mailbox::How::$how,
         }),*];
         $(
-        impl $crate::mailbox::sealed::Sealed for $In {}
-
-        impl $crate::mailbox::Command for $In {
+        // SAFETY: `new` sets the opcode. Each table says of no command that names memory that it executes or queries.
+        unsafe impl $crate::mailbox::Command for $In {
             type Out = $Out;
             const OPCODE: u16 = Opcode::$opcode.0;
             const HOW: $crate::mailbox::How = $crate::mailbox::How::$how;

@@ -31,7 +31,7 @@ mod structure;
 mod value;
 
 pub use command::{Command, CommandInfo, How};
-pub(crate) use command::{commands, sealed};
+pub(crate) use command::commands;
 pub use describe::{Bytes, Description, Field, Part};
 pub use list::List;
 pub use structure::Structure;
