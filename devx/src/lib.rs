@@ -35,7 +35,7 @@
 //!     // The peer may have made its queue pair by verbs: the exchange is the same.
 //!     let peer = pair.connect_over(&mut stream, &path, &inbox.remote().to_bytes())?;
 //!     pair.sq.post(&wqe::write(Remote::from_bytes(&peer.data)?).inline(b"hello").signaled(WrId(1)))?;
-//!     while cq.poll_with(1, |cqe| pair.sq.complete(&cqe).map(drop))? == 0 {}
+//!     while cq.try_poll_with(1, |cqe| pair.sq.complete(&cqe).map(drop))? == 0 {}
 //!     Ok(())
 //! }
 //! ```

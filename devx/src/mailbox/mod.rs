@@ -30,8 +30,8 @@ mod list;
 mod structure;
 mod value;
 
-pub use command::{Command, CommandInfo, How};
 pub(crate) use command::commands;
+pub use command::{Command, CommandInfo, How};
 pub use describe::{Bytes, Description, Field, Part};
 pub use list::List;
 pub use structure::Structure;

@@ -36,10 +36,10 @@ use crate::verbs::{Access, Buffer};
 ///         sq.gather(wqe::write(place), buffer, 4096)?;
 ///         place = place.at(4096);
 ///         // What has completed goes back to the pool by itself, as it is dropped here.
-///         left -= cq.poll_with(16, |cqe| sq.complete(&cqe).map(drop))?;
+///         left -= cq.try_poll_with(16, |cqe| sq.complete(&cqe).map(drop))?;
 ///     }
 ///     while left > 0 {
-///         left -= cq.poll_with(16, |cqe| sq.complete(&cqe).map(drop))?;
+///         left -= cq.try_poll_with(16, |cqe| sq.complete(&cqe).map(drop))?;
 ///     }
 ///     Ok(())
 /// }
