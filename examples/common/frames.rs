@@ -5,7 +5,7 @@ use blueflame::flow::Flow;
 use blueflame::queue::striding::Strides;
 use blueflame::verbs::ethernet::{FlowRule, FrameReceiver, OwnedStridingWq, OwnedWq};
 use blueflame::verbs::{Access, Buffer, Cq, Owned, Pool, ProtectionDomain};
-use blueflame::{CompletionQueue, WrId};
+use blueflame::{CompleteError, CompletionQueue, WrId};
 
 use crate::Failure;
 
@@ -86,7 +86,7 @@ impl<M: PollMode> Frames<M> {
         let Self { cq, ring, copy, .. } = self;
         let mut frames = 0;
         // ANCHOR: poll
-        cq.try_poll_with(BURST, |cqe| {
+        let polled = cq.try_poll_with(BURST, |cqe| {
             let (read, len) = match ring {
                 Ring::Striding(rq) => {
                     let frame = rq.receive(&cqe)?;
@@ -95,7 +95,12 @@ impl<M: PollMode> Frames<M> {
                     (frame.read(0, copy), frame.len())
                 }
                 Ring::Cyclic { rq, memory, free } => {
-                    let received = rq.complete(&cqe)?;
+                    let received = rq.complete(&cqe).inspect_err(|error| {
+                        // The buffer is ours again all the same.
+                        if let CompleteError::Failed { done: slot, .. } = error {
+                            free.push(*slot);
+                        }
+                    })?;
                     let (slot, len) = (received.buffer, received.bytes as usize);
                     let read = copy.len().min(len);
                     memory.read(slot.0 as usize * BUFFER, &mut copy[..read]);
@@ -106,8 +111,10 @@ impl<M: PollMode> Frames<M> {
             frames += 1;
             take(&copy[..read], len);
             Ok::<_, Failure>(())
-        })?;
+        });
+        // After an error as well: the device needs buffers.
         ring.refill()?;
+        polled?;
         // ANCHOR_END: poll
         Ok(frames)
     }

@@ -172,8 +172,8 @@ impl<M: PollMode<Compression = ()>> CompletionQueue<M> {
     /// The same queue, which was made for mode `N`.
     ///
     /// # Safety
-    /// As for [`compressed`](Self::compressed), if completions are compressed in mode `N`. As for
-    /// [`with_mode_unchecked`](Self::with_mode_unchecked), too.
+    /// As for [`with_mode_unchecked`](Self::with_mode_unchecked). If completions are compressed in mode `N`, also as for
+    /// [`compressed`](Self::compressed).
     #[doc(hidden)]
     #[must_use]
     pub unsafe fn made_for<N: PollMode>(self) -> CompletionQueue<N> {

@@ -403,7 +403,7 @@ impl<K: Kind, const N: usize> Packet<super::Tagged<K>, N> {
     }
 }
 
-/// TCP's own fields. With a kind whose transport is UDP, these functions do not compile:
+/// TCP's own fields. For UDP, these functions do not compile:
 ///
 /// ```compile_fail,E0080
 /// use blueflame::packet::{Packet, Udp4};

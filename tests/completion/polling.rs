@@ -172,7 +172,7 @@ fn a_panic_in_the_closure_consumes_what_it_was_given() {
     }
 }
 
-/// The same when it returns an error: that one is told to the device, too, unless the mode tells nothing.
+/// A completion whose closure fails is consumed, too. The device is told of it, unless the mode tells nothing.
 fn an_error_consumes<M: PollMode<Compression = ()>>(tells: bool) {
     for fails in 0..3 {
         let start = 0x00ff_fffe;

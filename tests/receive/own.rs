@@ -281,7 +281,7 @@ fn parts_that_cannot_be_are_refused() {
     );
 }
 
-/// Of a queue pair whose receives come from a shared queue.
+/// Receives of its queue pair come from a shared queue.
 #[test]
 fn a_queue_without_a_ring_is_always_full() {
     let mut memory = recv_memory(4, 64);

@@ -38,7 +38,7 @@ pub unsafe trait Command {
     fn bytes(&self) -> &[u8];
 }
 
-// SAFETY: the header is a command, and the list behind it is of that command, too.
+// SAFETY: the header is a command, and the list behind it belongs to the same command.
 unsafe impl<H: Structure + Command, E: Structure> Command for List<H, E> {
     type Out = H::Out;
     const OPCODE: u16 = H::OPCODE;

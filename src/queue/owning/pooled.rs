@@ -101,7 +101,7 @@ impl SlotPool {
     /// Puts a slot into the pool.
     ///
     /// # Safety
-    /// The slot is of this pool (its `home`), and in it no other time. Slot and memory stay valid until
+    /// The slot belongs to this pool (its `home`) and is in it only once. Slot and memory stay valid until
     /// the list is [released](FreeList::new), the memory registered and nobody else's.
     pub unsafe fn add(&self, slot: NonNull<Slot>) {
         // SAFETY: the caller's.
@@ -306,7 +306,7 @@ mod tests {
     }
 
     /// # Safety
-    /// The list is of a rack that nobody uses any more.
+    /// The list belongs to a rack that nobody uses any more.
     unsafe fn release_rack(list: NonNull<FreeList>) {
         // SAFETY: the list is the first field of the box that `rack` has leaked.
         drop(unsafe { Box::from_raw(list.cast::<Rack>().as_ptr()) });

@@ -208,8 +208,8 @@ impl<F: RecvForm, B: DeviceBuffer> RecvQueue<F, B> {
     pub fn post(&mut self, buffer: B) -> Result<(), Refused<RecvError, B>> {
         let sge = buffer.sge();
         let wr_id = buffer.into_wr_id();
-        // SAFETY: a buffer promises that its memory stays valid, registered and untouched until it is made of the
-        // `wr_id` again, which happens below if the queue has not taken it, or when its receive has completed.
+        // SAFETY: a buffer promises that its memory stays valid, registered and untouched until the `wr_id` becomes the
+        // buffer again. That happens below if the queue has not taken it, or else when its receive has completed.
         match unsafe { self.push(self.head, WrId(wr_id.get()), &[sge]) } {
             Ok(head) => {
                 self.head = head;
@@ -247,9 +247,8 @@ impl<F: RecvForm, B: Posted> RecvQueue<F, B> {
     ///
     /// # Errors
     ///
-    /// See [`RetireError`]; the queue is unchanged then. The completion is of a send, of another queue pair, or of
-    /// another completion queue, or its index is of no outstanding request. The queue does not trust the device's
-    /// writes.
+    /// See [`RetireError`]; the queue is unchanged then. The completion belongs to a send, to another queue pair or to
+    /// another completion queue, or no outstanding request has its index. The queue does not trust the device's writes.
     #[inline(always)]
     pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<B, RetireError> {
         // As with `SendQueue::retire`: while the view lives, no other receive of this queue can be retired. Given once
