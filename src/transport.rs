@@ -254,8 +254,10 @@ pub struct DciStreams;
 #[derive(Clone, Copy, Debug)]
 pub struct Signed<T>(PhantomData<T>);
 
-/// Ethernet [frames](crate::wqe::operations::Frame) as they are (`IBV_QPT_RAW_PACKET`). `M` is the device's requirement
-/// for the inline headers of each frame. The default, [`InlineL2`], is right for every device that nobody configured.
+/// Ethernet [frames](crate::wqe::operations::Frame) as they are (`IBV_QPT_RAW_PACKET`). Each frame has at least its first
+/// `HEADERS` bytes inline: a frame with fewer does not compile. [`InlineLayers`] has the bytes that devices need. The
+/// default, [`MIN_INLINE_HEADERS`], is right for every device that nobody configured. ConnectX-5 and later need none:
+/// `RawPacket<0>`.
 ///
 /// Operations: NOP, WAIT and ENABLE, DUMP, frames.
 ///
@@ -277,7 +279,7 @@ pub struct Signed<T>(PhantomData<T>);
 /// ```
 #[doc(alias = "IBV_QPT_RAW_PACKET")]
 #[derive(Clone, Copy, Debug)]
-pub struct RawPacket<M: InlineMode = InlineL2>(PhantomData<M>);
+pub struct RawPacket<const HEADERS: usize = MIN_INLINE_HEADERS>(());
 
 /// The fewest bytes of a frame's inline headers: two MAC addresses, a VLAN tag and the type. The number is the same
 /// for frames without a tag (rdma-core `providers/mlx5/wqe.h`, `MLX5_ETH_L2_INLINE_HEADER_SIZE`; DPDK
@@ -285,42 +287,35 @@ pub struct RawPacket<M: InlineMode = InlineL2>(PhantomData<M>);
 #[doc(alias = "MLX5_ETH_L2_INLINE_HEADER_SIZE")]
 pub const MIN_INLINE_HEADERS: usize = 18;
 
-/// The headers that a device needs in the Ethernet segment of each frame (PRM "min_wqe_inline_mode"; Linux
-/// `include/linux/mlx5/device.h`, `enum mlx5_inline_modes`).
+/// The headers of a frame that lie inline in its WQE, up to a layer. In the order of the device's numbers: each of the
+/// first four includes those before it (PRM "min_wqe_inline_mode"; Linux `include/linux/mlx5/device.h`,
+/// `enum mlx5_inline_modes`).
 ///
-/// It is a minimum: more does no harm. A device needs more than [`InlineL2`] only if an administrator has configured it
-/// so (`devlink dev eswitch set ... inline-mode`). With the feature `verbs`, making a queue pair asks the device
-/// (`Device::inline_layers`), and fails if it needs more than `M` has.
+/// A device needs a minimum: more does no harm. It needs more than [`L2`](Self::L2) only if an administrator has
+/// configured it so (`devlink dev eswitch set ... inline-mode`). With the feature `verbs`, making a queue pair asks the
+/// device (`Device::inline_layers`), and fails if it needs more than the [`RawPacket`] has.
 ///
 /// The required number of bytes follows from the frame's own headers, as Linux computes it
-/// (`drivers/net/ethernet/mellanox/mlx5/core/en_tx.c`, `mlx5e_calc_min_inline`). The compiler checks
-/// [`LEAST`](Self::LEAST) only. A frame with VLAN tags, options or IPv6 needs more. If it has too few inline bytes,
-/// `softhca` completes it with "local QP operation error"; public sources do not say which error a NIC gives.
-#[doc(alias("min_wqe_inline_mode", "mlx5_inline_modes"))]
-pub trait InlineMode: Sealed + Copy + core::fmt::Debug + 'static {
-    /// The mode, as a value.
-    const LAYERS: InlineLayers;
-    /// Bytes of inline headers that this crate requires of every frame: enough for the shortest packet of the kind.
-    const LEAST: usize;
-    /// Bytes of inline headers that are enough for every frame with at most one VLAN tag and without IP options,
-    /// extension headers and TCP options (DPDK `drivers/net/mlx5/mlx5_defs.h`, `MLX5_INLINE_HSIZE_L2` and so on).
-    const SUFFICIENT: usize;
-}
-
-/// A mode of inline headers as a value, in the order of the device's numbers. Each of the first four includes those
-/// before it (Linux `include/linux/mlx5/device.h`, `enum mlx5_inline_modes`).
-#[doc(alias = "MLX5_INLINE_MODE_L2")]
+/// (`drivers/net/ethernet/mellanox/mlx5/core/en_tx.c`, `mlx5e_calc_min_inline`). The compiler checks the bytes of the
+/// shortest packet only. A frame with VLAN tags, options or IPv6 needs more. If it has too few inline bytes, `softhca`
+/// completes it with "local QP operation error"; public sources do not say which error a NIC gives.
+#[doc(alias("min_wqe_inline_mode", "mlx5_inline_modes", "MLX5_INLINE_MODE_L2"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum InlineLayers {
-    /// [`InlineNone`].
+    /// No bytes: inline headers are optional. This is the default of ConnectX-5 and later (DPDK
+    /// `doc/guides/nics/mlx5.rst`, `txq_inline_min`).
     None,
-    /// [`InlineL2`].
+    /// The layer 2 headers: [`MIN_INLINE_HEADERS`] bytes, and 4 more for each VLAN tag past the first. ConnectX-4 and
+    /// ConnectX-4 Lx need it. libmlx5 assumes it when the kernel does not say.
     L2,
-    /// [`InlineIp`].
+    /// The layer 2 headers, and for an IP packet the IP header: 34 bytes of the shortest. 58 are enough for one VLAN tag
+    /// and IPv6. An eSwitch that steers by addresses requires it.
     Ip,
-    /// [`InlineTcpUdp`].
+    /// The layer 2 headers, for an IP packet the IP header, and for a TCP or UDP packet that header as well: 42 bytes of
+    /// the shortest. 78 are enough for one VLAN tag, IPv6 and TCP without options. An eSwitch that steers by ports
+    /// requires it.
     TcpUdp,
-    /// All headers of a tunnel, and those inside of it up to layer 2. This crate has no type for this and the next two.
+    /// All headers of a tunnel, and those inside of it up to layer 2. No [`RawPacket`] promises this or the next two.
     InnerL2,
     /// The same up to IP.
     InnerIp,
@@ -328,57 +323,17 @@ pub enum InlineLayers {
     InnerTcpUdp,
 }
 
-/// The layer 2 headers: [`MIN_INLINE_HEADERS`] bytes, and 4 more for each VLAN tag past the first. ConnectX-4 and
-/// ConnectX-4 Lx need it. libmlx5 assumes it when the kernel does not say.
-#[derive(Clone, Copy, Debug)]
-pub struct InlineL2;
-
-/// The layer 2 headers, and for an IP packet the IP header. An eSwitch that steers by addresses requires it.
-#[derive(Clone, Copy, Debug)]
-pub struct InlineIp;
-
-/// The layer 2 headers, for an IP packet the IP header, and for a TCP or UDP packet that header as well. An eSwitch
-/// that steers by ports requires it.
-#[derive(Clone, Copy, Debug)]
-pub struct InlineTcpUdp;
-
-/// No bytes: inline headers are optional. This is the default of ConnectX-5 and later (DPDK
-/// `doc/guides/nics/mlx5.rst`, `txq_inline_min`).
-#[derive(Clone, Copy, Debug)]
-pub struct InlineNone;
-
-impl Sealed for InlineL2 {}
-impl Sealed for InlineIp {}
-impl Sealed for InlineTcpUdp {}
-impl Sealed for InlineNone {}
-
-/// Bytes of headers: Ethernet, without and with a VLAN tag; IP versions 4 and 6; UDP and TCP. All without options.
-const ETHERNET: usize = 14;
-const WITH_VLAN: usize = MIN_INLINE_HEADERS;
-const IPV4: usize = 20;
-const IPV6: usize = 40;
-const UDP: usize = 8;
-const TCP: usize = 20;
-
-impl InlineMode for InlineNone {
-    const LAYERS: InlineLayers = InlineLayers::None;
-    const LEAST: usize = 0;
-    const SUFFICIENT: usize = 0;
-}
-impl InlineMode for InlineL2 {
-    const LAYERS: InlineLayers = InlineLayers::L2;
-    const LEAST: usize = MIN_INLINE_HEADERS;
-    const SUFFICIENT: usize = WITH_VLAN;
-}
-impl InlineMode for InlineIp {
-    const LAYERS: InlineLayers = InlineLayers::Ip;
-    const LEAST: usize = ETHERNET + IPV4;
-    const SUFFICIENT: usize = WITH_VLAN + IPV6;
-}
-impl InlineMode for InlineTcpUdp {
-    const LAYERS: InlineLayers = InlineLayers::TcpUdp;
-    const LEAST: usize = ETHERNET + IPV4 + UDP;
-    const SUFFICIENT: usize = WITH_VLAN + IPV6 + TCP;
+impl InlineLayers {
+    /// The layers that the first `bytes` of a frame hold, if its headers are the shortest.
+    #[must_use]
+    pub const fn of(bytes: usize) -> Self {
+        match bytes {
+            42.. => Self::TcpUdp,
+            34.. => Self::Ip,
+            MIN_INLINE_HEADERS.. => Self::L2,
+            _ => Self::None,
+        }
+    }
 }
 
 impl Sealed for Rc {}
@@ -387,7 +342,7 @@ impl Sealed for Ud {}
 impl Sealed for Dci {}
 impl Sealed for DciStreams {}
 impl Sealed for XrcInitiator {}
-impl<M: InlineMode> Sealed for RawPacket<M> {}
+impl<const HEADERS: usize> Sealed for RawPacket<HEADERS> {}
 impl<T> Sealed for Signed<T> {}
 impl Sealed for PlainRecv {}
 impl Sealed for SignedRecv {}
@@ -415,10 +370,10 @@ impl Transport for XrcInitiator {
     const BIT: u8 = 1 << 5;
     type RecvForm = PlainRecv;
 }
-impl<M: InlineMode> Transport for RawPacket<M> {
+impl<const HEADERS: usize> Transport for RawPacket<HEADERS> {
     const SIGNABLE: bool = false;
     const BIT: u8 = 1 << 6;
-    const LEAST_HEADERS: usize = M::LEAST;
+    const LEAST_HEADERS: usize = HEADERS;
     type RecvForm = PlainRecv;
 }
 impl<T: Transport> Transport for Signed<T> {

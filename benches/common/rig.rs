@@ -60,7 +60,7 @@ pub(crate) struct Shape {
 }
 
 /// Of frames, on a device that needs none of their headers inline.
-pub(crate) type Frames = transport::RawPacket<transport::InlineNone>;
+pub(crate) type Frames = transport::RawPacket<0>;
 
 /// Requests of one WQEBB.
 pub(crate) const SMALL: Shape = Shape { service: Service::Connection, entries: ENTRIES, inline: 28, sge: 1 };

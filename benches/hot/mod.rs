@@ -53,7 +53,7 @@ pub(crate) type OneFenceQueue = SendQueue<transport::Rc, ExclusiveRegister<OneFe
 /// A queue whose 8-byte doorbells end with a flush, and no others.
 pub(crate) type DoorbellFenceQueue = SendQueue<transport::Rc, ExclusiveRegister<DoorbellFence>>;
 /// A queue of frames, on a device that needs none of their headers inline.
-pub(crate) type FrameQueue = SendQueue<transport::RawPacket<transport::InlineNone>>;
+pub(crate) type FrameQueue = SendQueue<transport::RawPacket<0>>;
 /// A queue on a register that has a lock.
 pub(crate) type SharedQueue = SendQueue<transport::Rc, &'static SharedRegister>;
 /// The destination of a datagram within the subnet.

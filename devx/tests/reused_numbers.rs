@@ -11,7 +11,7 @@
 
 use std::time::{Duration, Instant};
 
-use blueflame::transport::InlineL2;
+use blueflame::transport::MIN_INLINE_HEADERS;
 use blueflame::types::WrId;
 use blueflame::{RetireError, wqe};
 use blueflame_devx::memory::{Rings, ThreadRings};
@@ -39,13 +39,13 @@ impl Ground {
         Self { pd: Pd::new(&context).expect("a PD"), rings, tis, cq }
     }
 
-    fn send_queue(&self) -> Result<OwnedSq<InlineL2>, Error> {
+    fn send_queue(&self) -> Result<OwnedSq<MIN_INLINE_HEADERS>, Error> {
         let uar = Uar::new(self.pd.context())?;
         self.pd.send_queue(&self.rings, &self.cq, &self.tis, uar, 16)
     }
 
     /// Waits until a completion with the queue's number lies in the completion queue, where it stays.
-    fn complete(&self, sq: &mut OwnedSq<InlineL2>, tag: u64) {
+    fn complete(&self, sq: &mut OwnedSq<MIN_INLINE_HEADERS>, tag: u64) {
         sq.post(&wqe::frame().inline_headers(&HEADERS).inline(&[0x5a; 46]).signaled(WrId(tag))).expect("room");
         let begin = Instant::now();
         while !self.cq.holds(sq.qpn()) {

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use blueflame::transport::{InlineNone, RawPacket};
+use blueflame::transport::RawPacket;
 use blueflame::verbs::{Access, Buffer, OwnedCq, Pool, ProtectionDomain, QueuePair};
 use blueflame::{WrId, wqe};
 
@@ -27,7 +27,7 @@ pub struct Layout {
 /// Sends frames. The memory goes after the queue.
 #[derive(Debug)]
 pub struct FrameSender {
-    pair: QueuePair<RawPacket<InlineNone>>,
+    pair: QueuePair<RawPacket<0>>,
     cq: OwnedCq,
     memory: Buffer,
     layout: Layout,
@@ -52,7 +52,7 @@ impl FrameSender {
         // Control and Ethernet segment, and the frame with its length, or a pointer.
         let inline = if layout.gather { 0 } else { frame.len() as u32 };
         let wqebbs = (36 + inline).max(48).div_ceil(64);
-        let builder = pd.queue_pair::<RawPacket<InlineNone>>(&cq, &cq).no_receives().inline(inline);
+        let builder = pd.queue_pair::<RawPacket<0>>(&cq, &cq).no_receives().inline(inline);
         let mut pair = builder.sends(OUTSTANDING as u32 * wqebbs).build()?;
         pair.activate(&device.port(port)?)?;
         let mut memory = Pool::new(pd, frame.len(), Access::LOCAL_READ)?.take(frame.len())?;

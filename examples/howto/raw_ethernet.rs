@@ -5,7 +5,7 @@
 
 use blueflame::flow::Flow;
 use blueflame::queue::Received;
-use blueflame::transport::{InlineNone, RawPacket};
+use blueflame::transport::RawPacket;
 use blueflame::verbs::Device;
 use blueflame::verbs::device::RateLimit;
 use blueflame::verbs::ethernet::FrameReceiver;
@@ -76,7 +76,7 @@ fn main() -> Result<(), Failure> {
 
     if device.attr().multi_packet {
         // ANCHOR: session
-        let mut pair = pd.queue_pair::<RawPacket<InlineNone>>(&sends, &sends).sends(16).no_receives().build()?;
+        let mut pair = pd.queue_pair::<RawPacket<0>>(&sends, &sends).sends(16).no_receives().build()?;
         pair.activate(&device.port(1)?)?;
         let mut batch = pair.sq.batch();
         // The `wr_id`s of the frames are 100, 101, 102, ...

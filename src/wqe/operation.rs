@@ -72,7 +72,7 @@ pub trait Operation: Sealed + Copy {
 /// supported::<transport::Ud, To<operations::Send, UdAddress>>();
 /// supported::<transport::XrcInitiator, To<operations::Read, Srqn>>();
 /// supported::<transport::Dci, operations::Memcpy>();
-/// supported::<transport::RawPacket<transport::InlineNone>, operations::Frame>();
+/// supported::<transport::RawPacket<0>, operations::Frame>();
 /// ```
 ///
 /// An unreliable connection has no responses that could carry data:
@@ -94,15 +94,15 @@ pub trait Operation: Sealed + Copy {
 /// Frames have inline headers, unless the device needs none. Frames with fewer than the device needs do not compile:
 ///
 /// ```
-/// # use blueflame::{SendQueue, transport::{self, InlineTcpUdp}, wqe};
-/// fn send(sq: &mut SendQueue<transport::RawPacket<InlineTcpUdp>>, headers: &[u8; 42]) {
+/// # use blueflame::{SendQueue, transport, wqe};
+/// fn send(sq: &mut SendQueue<transport::RawPacket<42>>, headers: &[u8; 42]) {
 ///     let _ = sq.post(&wqe::frame().inline_headers(headers).inline(b"an order"));
 /// }
 /// # let _ = send as fn(_, _);
 /// ```
 /// ```compile_fail,E0080
-/// # use blueflame::{SendQueue, transport::{self, InlineTcpUdp}, wqe};
-/// # fn send(sq: &mut SendQueue<transport::RawPacket<InlineTcpUdp>>, headers: &[u8; 34]) {
+/// # use blueflame::{SendQueue, transport, wqe};
+/// # fn send(sq: &mut SendQueue<transport::RawPacket<42>>, headers: &[u8; 34]) {
 /// let _ = sq.post(&wqe::frame().inline_headers(headers).inline(b"an order"));
 /// # }
 /// # let _ = send as fn(_, _);

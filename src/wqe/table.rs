@@ -1,6 +1,6 @@
 //! The operations: one table, and the calls that begin a request of each. Knows no queue.
 use crate::sealed::Sealed;
-use crate::transport::{Dci, DciStreams, InlineMode, RawPacket, Rc, Signed, Transport, Uc, Ud, XrcInitiator};
+use crate::transport::{Dci, DciStreams, RawPacket, Rc, Signed, Transport, Uc, Ud, XrcInitiator};
 use crate::types::{Rkey, Srqn};
 use crate::wqe::address::vector::{AddressVector, DcAddress, DcStream, UdAddress};
 use crate::wqe::data::{Nothing, Remote, ToCarry, ToFetch, ToScatter};
@@ -39,7 +39,7 @@ macro_rules! operations {
     (@bit Uc) => { Uc::BIT };
     (@bit Own) => { XrcInitiator::BIT | Dci::BIT | DciStreams::BIT };
     (@bit ToNobody) => { Dci::BIT | DciStreams::BIT };
-    (@bit Raw) => { RawPacket::<crate::transport::InlineL2>::BIT };
+    (@bit Raw) => { <RawPacket>::BIT };
     (@bit Any) => { u8::MAX };
     (@bit $other:ident) => { 0 };
 
@@ -66,7 +66,7 @@ macro_rules! operations {
     };
     (@on ToNobody, $op:ident) => { operations!(@plain $op, Dci DciStreams); };
     (@on Own, $op:ident) => { operations!(@plain $op, XrcInitiator Dci DciStreams); };
-    (@on Raw, $op:ident) => { impl<M: InlineMode> SupportedOn<RawPacket<M>> for $op {} };
+    (@on Raw, $op:ident) => { impl<const HEADERS: usize> SupportedOn<RawPacket<HEADERS>> for $op {} };
     (@on Any, $op:ident) => { impl<T: Transport> SupportedOn<T> for $op {} };
     (@on $transport:ident, $op:ident) => { operations!(@plain $op, $transport); };
 

@@ -22,7 +22,7 @@
 
 use blueflame::db::Register;
 use blueflame::queue::SendBatch;
-use blueflame::transport::{self, InlineMode, InlineNone, RawPacket, Transport};
+use blueflame::transport::{self, RawPacket, Transport};
 use blueflame::wqe::data::{self, ToCarry, ToFetch, ToScatter};
 use blueflame::wqe::operations::{Frame, Operation};
 use blueflame::wqe::{self, Erased, Request, SupportedOn};
@@ -181,7 +181,7 @@ impl Service for RawPacket {
     }
 }
 
-impl Service for RawPacket<InlineNone> {
+impl Service for RawPacket<0> {
     const TRANSPORT: softhca::context::Transport = softhca::context::Transport::RawPacket;
 
     unsafe fn put<P: Poster<Self>>(poster: &mut P, wr: &Wr) -> Result<(), PostError> {
@@ -279,7 +279,10 @@ fn checksummed<const N: usize, D>(frame: Request<'_, Frame<N>, D>, checksums: bo
 ///
 /// # Safety
 /// As [`Service::put`].
-unsafe fn put_frame<M: InlineMode, P: Poster<RawPacket<M>>>(poster: &mut P, wr: &Wr) -> Result<(), PostError> {
+unsafe fn put_frame<const HEADERS: usize, P: Poster<RawPacket<HEADERS>>>(
+    poster: &mut P,
+    wr: &Wr,
+) -> Result<(), PostError> {
     macro_rules! by_length {
         ($len:expr, $($array:literal)*, |$frame:ident| $made:expr) => {
             match $len {

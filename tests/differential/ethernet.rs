@@ -4,7 +4,7 @@
 
 use std::ptr::NonNull;
 
-use blueflame::transport::{self, InlineL2, InlineMode, InlineNone};
+use blueflame::transport;
 use blueflame::verbs::{Error, QueuePair, XrcTarget};
 use blueflame_testkit::request::{Data, Kind, Service, Wr};
 use proptest::prelude::*;
@@ -25,20 +25,7 @@ const INLINE_HEADERS: &str = "SOFTHCA_INLINE_HEADERS";
 /// Bytes of the shortest frame: of fewer, libmlx5 posts none if it must copy headers.
 const LEAST: u32 = 18;
 
-/// libmlx5's behaviour in the mode.
-trait Headers: InlineMode {
-    const BYTES: usize;
-}
-
-impl Headers for InlineNone {
-    const BYTES: usize = 0;
-}
-
-impl Headers for InlineL2 {
-    const BYTES: usize = 18;
-}
-
-impl<M: Headers> Link for transport::RawPacket<M>
+impl<const HEADERS: usize> Link for transport::RawPacket<HEADERS>
 where
     Self: Service,
 {
@@ -49,7 +36,7 @@ where
     }
 
     fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
-        let data = requests::data(fabric, max_sge, max_inline + M::BYTES as u32).prop_map(|mut data| {
+        let data = requests::data(fabric, max_sge, max_inline + HEADERS as u32).prop_map(|mut data| {
             match &mut data {
                 Data::Inline(bytes) if bytes.len() < LEAST as usize => bytes.resize(LEAST as usize, 0x5a),
                 Data::Sges(sges) if sges.is_empty() => return Data::Inline(vec![0xa5; LEAST as usize]),
@@ -70,7 +57,7 @@ where
         let nothing = Data::Sges(Vec::new());
         prop_oneof![
             1 => Just((Kind::Nop, nothing)),
-            12 => (any::<bool>(), data).prop_map(|(checksums, data)| (Kind::Frame(M::BYTES, checksums), data)),
+            12 => (any::<bool>(), data).prop_map(|(checksums, data)| (Kind::Frame(HEADERS, checksums), data)),
         ]
         .boxed()
     }
@@ -102,7 +89,7 @@ pub(crate) fn alone_as(test: &str, setting: (&str, &str)) -> bool {
 #[test]
 fn no_inline_headers() {
     if alone("ethernet::no_inline_headers", "none") {
-        geometries::<transport::RawPacket<InlineNone>>();
+        geometries::<transport::RawPacket<0>>();
     }
 }
 
@@ -111,7 +98,7 @@ fn no_inline_headers() {
 #[test]
 fn inline_headers() {
     if alone("ethernet::inline_headers", "l2") {
-        geometries::<transport::RawPacket<InlineL2>>();
+        geometries::<transport::RawPacket>();
     }
 }
 
@@ -144,7 +131,7 @@ fn longer_inline_headers() {
     let (mut place, mut places) = (0, 1);
     while place < places {
         // Requests that were taken back stay in the ring, so each place has twins of its own.
-        let mut twins = Twins::<transport::RawPacket<InlineNone>>::new(&fabric, &geometry, place == 0);
+        let mut twins = Twins::<transport::RawPacket<0>>::new(&fabric, &geometry, place == 0);
         places = twins.wqebbs();
         while twins.pi < place {
             let next = Wr::new(Kind::Frame(0, false), Data::Inline(vec![FILL; 28]), 1);

@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use blueflame::cq::cqe::ClockInfo;
 use blueflame::cq::{Cqe, CqeOpcode};
-use blueflame::transport::{self, InlineNone};
+use blueflame::transport;
 use blueflame::verbs::Device;
 use blueflame::verbs::Error;
 use blueflame::verbs::adopt::adopt_qp;
@@ -371,7 +371,7 @@ fn any_fields() {
 #[test]
 fn any_fields_of_frames() {
     if alone("extended::any_fields_of_frames", "none") {
-        compare::<transport::RawPacket<InlineNone>>(true, cases(20));
+        compare::<transport::RawPacket<0>>(true, cases(20));
     }
 }
 
@@ -381,7 +381,7 @@ fn any_real_time() {
     if !alone_as("extended::any_real_time", ("SOFTHCA_CLOCK", "both")) {
         return;
     }
-    type Frames = transport::RawPacket<InlineNone>;
+    type Frames = transport::RawPacket<0>;
     let fabric = Fabric::new();
     let wall_clock = with::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK.0;
     let mut failed = Failed::telling::<Frames>(&fabric, wall_clock);

@@ -4,7 +4,7 @@
 //! WQEs of large sends belong here, the frames that the device cuts them up into in `tests/loopback/frames.rs`.
 
 use blueflame::Sge;
-use blueflame::transport::{self, InlineNone};
+use blueflame::transport;
 use blueflame_testkit::request::{Data, Kind, Wr};
 
 use crate::ethernet::alone;
@@ -12,7 +12,7 @@ use crate::post::Way;
 use crate::twin::Twins;
 use crate::verbs::{Fabric, Geometry};
 
-type RawPacket = transport::RawPacket<InlineNone>;
+type RawPacket = transport::RawPacket<0>;
 
 /// Ethernet, IPv4 or IPv6, and TCP headers of so many bytes.
 fn headers(bytes: usize) -> Vec<u8> {

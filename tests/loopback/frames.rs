@@ -2,7 +2,7 @@
 //!
 //! Sent frames belong here, steering in `softhca/tests/ethernet`.
 
-use blueflame::transport::{self, InlineNone};
+use blueflame::transport;
 use blueflame::types::{Ds, WrId};
 use blueflame::wqe;
 use blueflame::wqe::operations::{HeaderOffsets, HeadersAt, Ip, L4};
@@ -47,7 +47,7 @@ fn sum(bytes: &[u8]) -> u16 {
 
 #[test]
 fn every_split_is_the_same_frame() {
-    let (hca, mut end) = end::<transport::RawPacket<InlineNone>>(16);
+    let (hca, mut end) = end::<transport::RawPacket<0>>(16);
     let mut buffer = hca.buffer(4096).expect("memory");
     let mut id = 0;
     for headers in [0, 18, 34, 42, 66, 130] {
@@ -163,7 +163,7 @@ fn assert_inner_checksums(frame: &[u8], inner: usize) {
 /// themselves, several in a WQE, and cut up.
 #[test]
 fn frames_in_tunnels_have_their_inner_checksums() {
-    let (hca, mut end) = end::<transport::RawPacket<InlineNone>>(16);
+    let (hca, mut end) = end::<transport::RawPacket<0>>(16);
     let vxlan = [&[8, 0, 0, 0, 0, 0, 7, 0][..], &[2; 12], &[8, 0]].concat();
     let data: Vec<u8> = (0..64).map(|n| n * 3).collect();
     let at = HeadersAt { ip: Ip::V4, l3: 14, l4: Some((L4::Udp, 34)) };
@@ -216,7 +216,7 @@ fn frames_in_tunnels_have_their_inner_checksums() {
 #[test]
 fn every_frame_of_a_session_leaves() {
     const ROOM: usize = 128;
-    let (hca, mut end) = end::<transport::RawPacket<InlineNone>>(16);
+    let (hca, mut end) = end::<transport::RawPacket<0>>(16);
     let mut buffer = hca.buffer(64 * ROOM).expect("memory");
     let mut tag = 0;
     for round in 0..300_usize {

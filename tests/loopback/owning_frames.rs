@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
 use blueflame::queue::{Owned, OwningFrameQueue, PostError, RetireError, SendQueue};
-use blueflame::transport::{InlineNone, RawPacket};
+use blueflame::transport::RawPacket;
 use blueflame::types::{Ds, Wqebbs, WrId};
 use blueflame::wqe::{self, EncodeError};
 use blueflame::{CompleteError, CompletionQueue, Qpn};
@@ -16,7 +16,7 @@ use softhca::context::{QpAttr, QpState};
 use crate::frames::end;
 use crate::owning::{BYTES, Page};
 
-type Queue = OwningFrameQueue<Owned<SendQueue<RawPacket<InlineNone>>, Handle>, Box<Page>>;
+type Queue = OwningFrameQueue<Owned<SendQueue<RawPacket<0>>, Handle>, Box<Page>>;
 
 struct Lab {
     hca: Device,
@@ -30,7 +30,7 @@ struct Lab {
 
 impl Lab {
     fn new() -> Self {
-        let (hca, end) = end::<RawPacket<InlineNone>>(16);
+        let (hca, end) = end::<RawPacket<0>>(16);
         let (qpn, cqes) = (end.qpn(), end.cq_parts().buf.as_ptr().cast());
         let End { sq, cq, .. } = end;
         Self { hca, sq: OwningFrameQueue::new(sq).expect("new"), cq, qpn, cqes, live: Arc::default() }
@@ -57,7 +57,7 @@ impl Lab {
 
 #[test]
 fn a_queue_with_something_outstanding_is_refused() {
-    let (_hca, mut end) = end::<RawPacket<InlineNone>>(16);
+    let (_hca, mut end) = end::<RawPacket<0>>(16);
     end.sq.post(&wqe::frame().inline(&[1; 60])).expect("room");
     let refused = Queue::new(end.sq).expect_err("its buffers are not of this type");
     assert_eq!(refused.free(), Wqebbs(14));

@@ -208,8 +208,5 @@ pub(crate) fn destinations() -> [Vec<(&'static str, [bool; 7])>; 2] {
 /// The compiler refuses them where the constant is not evaluated: the crate's docs have that test.
 pub(crate) fn bare_frames() -> [bool; 2] {
     let frame = wqe::frame().erased();
-    [
-        frame.is_supported_on::<transport::RawPacket>(),
-        frame.is_supported_on::<transport::RawPacket<transport::InlineNone>>(),
-    ]
+    [frame.is_supported_on::<transport::RawPacket>(), frame.is_supported_on::<transport::RawPacket<0>>()]
 }

@@ -2,7 +2,7 @@
 
 use blueflame::cq::WcStatus;
 use blueflame::flow::Flow;
-use blueflame::transport::{self, InlineLayers, InlineNone};
+use blueflame::transport::{self, InlineLayers};
 use blueflame::types::{Wqebbs, WrId};
 use blueflame::verbs::device::{SoftwareParser, Tunnels};
 use blueflame::verbs::ethernet::FlowAttr;
@@ -133,7 +133,7 @@ fn frames_of_a_session_arrive() {
     let port = device.port(1).expect("port 1");
     let pd = device.protection_domain().expect("a PD");
     let [mut sends, mut receives] = [(); 2].map(|()| device.completion_queue(64).build().expect("a CQ"));
-    let sender = pd.queue_pair::<transport::RawPacket<InlineNone>>(&sends, &sends).sends(16).no_receives();
+    let sender = pd.queue_pair::<transport::RawPacket<0>>(&sends, &sends).sends(16).no_receives();
     let needs = device.inline_layers().expect("the kernel has DevX");
     if needs != InlineLayers::None {
         let refused = Error::InlineLayers { has: InlineLayers::None, needs };

@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 use blueflame::cq::{CqeCopy, CqeError, WcStatus};
 use blueflame::flow::Flow;
 use blueflame::queue::RetireError;
-use blueflame::transport::{self, InlineMode, InlineTcpUdp};
+use blueflame::transport;
 use blueflame::types::WrId;
 use blueflame::verbs::ethernet::FlowRule;
 use blueflame::verbs::{Device, OwnedCq, ProtectionDomain, QueuePair};
@@ -40,8 +40,8 @@ fn device() -> Device {
 }
 
 /// Frames with as many headers inline as any device of these runs needs, and the least bytes of them.
-type Frames = transport::RawPacket<InlineTcpUdp>;
-const HEADERS: usize = InlineTcpUdp::LEAST;
+type Frames = transport::RawPacket<HEADERS>;
+const HEADERS: usize = 42;
 
 fn pair(pd: &ProtectionDomain, cq: &OwnedCq) -> QueuePair<Frames> {
     pd.queue_pair(cq, cq).sends(16).receives(16).inline(100).build().expect("a raw packet queue pair: is it permitted?")
@@ -71,7 +71,11 @@ fn completion(
 const EXPERIMENT: u16 = 0x88b5;
 
 /// A rule by which frames of [`EXPERIMENT`] for one station arrive at a queue pair, until it is dropped.
-fn rule<M: InlineMode>(pair: &QueuePair<transport::RawPacket<M>>, station: [u8; 6], tag: Option<u32>) -> FlowRule {
+fn rule<const HEADERS: usize>(
+    pair: &QueuePair<transport::RawPacket<HEADERS>>,
+    station: [u8; 6],
+    tag: Option<u32>,
+) -> FlowRule {
     let flow = Flow::mac(station).ether_type(EXPERIMENT);
     pair.qp.steer(&tag.map_or(flow, |tag| flow.flow_tag(tag))).expect("a rule")
 }

@@ -7,7 +7,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr::NonNull;
 
 use blueflame::cq::setup::ReceiverError;
-use blueflame::transport::{self, InlineLayers, InlineNone};
+use blueflame::transport::{self, InlineLayers};
 use blueflame::types::DcKey;
 use blueflame::verbs::adopt::adopt_qp_shared;
 use blueflame::verbs::{Device, Error, OwnedCq, ProtectionDomain};
@@ -114,7 +114,7 @@ fn an_adopted_receiver_of_frames_is_the_only_receiver() {
     // SAFETY: just made, and destroyed below; nothing else uses it.
     let adopt = || unsafe { adopt_qp_shared::<Frames>(raw) };
     // SAFETY: as above.
-    let without_headers = unsafe { adopt_qp_shared::<transport::RawPacket<InlineNone>>(raw) };
+    let without_headers = unsafe { adopt_qp_shared::<transport::RawPacket<0>>(raw) };
     match device.inline_layers().expect("the kernel has DevX") {
         InlineLayers::None => drop(without_headers.expect("adopted")),
         needs => {

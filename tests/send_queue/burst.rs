@@ -7,7 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use proptest::prelude::*;
 
 use blueflame::queue::{Done, PostError, SendQueue};
-use blueflame::transport::{InlineNone, RawPacket, Rc, Transport};
+use blueflame::transport::{RawPacket, Rc, Transport};
 use blueflame::types::{Lkey, Rkey, SqPi, Wqebbs, WrId};
 use blueflame::wqe::data::Data;
 use blueflame::wqe::{self, EncodeError, Remote, Request, Sge, SupportedOn};
@@ -88,7 +88,7 @@ proptest! {
         same::<Rc, _, _>(n, pushed, setup, |n| wqe::write(place(n)).gather([LOCAL]).wr_id(tag(n)));
         // Two, around the ring's end.
         same::<Rc, _, _>(n, pushed, setup, |n| wqe::write(place(n)).inline(&data[n]).signaled(tag(n)));
-        same::<RawPacket<InlineNone>, _, _>(n, pushed, setup, |n| wqe::frame().inline(&data[n]).signaled(tag(n)));
+        same::<RawPacket<0>, _, _>(n, pushed, setup, |n| wqe::frame().inline(&data[n]).signaled(tag(n)));
         same::<RawPacket, _, _>(n, pushed, setup, |n| {
             let headers = data[n].first_chunk::<18>().expect("60 bytes");
             wqe::frame().inline_headers(headers).gather([LOCAL]).l3_checksum().signaled(tag(n))

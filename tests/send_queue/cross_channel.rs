@@ -13,7 +13,7 @@ use blueflame::cq::CqId;
 use blueflame::db::Managed;
 use blueflame::queue::recv::RqParts;
 use blueflame::queue::{RecvQueue, SendQueue};
-use blueflame::transport::{InlineNone, RawPacket, Rc};
+use blueflame::transport::{RawPacket, Rc};
 use blueflame::types::{CqCi, Cqn, Lkey, Qpn, WrId};
 use blueflame::wqe::cross_channel::DeviceClock;
 use blueflame::wqe::{self, CompletionMode, Request, Sge};
@@ -119,11 +119,7 @@ fn on_reliable_connections() {
 fn on_raw_packets() {
     let wait = wqe::wait_for_completion(Cqn::truncate(0x00ab_cdef), CqCi::truncate(0x00fe_dcba));
     check::<RawPacket, _, _>(wait, &[ctrl(0, 0x0f, 2, QUIET), CQE], false);
-    check::<RawPacket<InlineNone>, _, _>(
-        until_time().signaled(WrId(1)),
-        &[ctrl(2, 0x0f, 3, 8), CONDITION, TIME],
-        false,
-    );
+    check::<RawPacket<0>, _, _>(until_time().signaled(WrId(1)), &[ctrl(2, 0x0f, 3, 8), CONDITION, TIME], false);
     check::<RawPacket, _, _>(wqe::dump([ENTRY]), &[ctrl(0, 0x23, 2, 0), DATA], false);
     let rig = Rig::new(Setup { pi: 0x00ab, ..Setup::default() });
     let mut enabled = [0; 16];

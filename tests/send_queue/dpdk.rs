@@ -4,7 +4,7 @@
 //! of `drivers/common/mlx5/mlx5_prm.h`.
 
 use blueflame::queue::{SendBatch, SendQueue};
-use blueflame::transport::{InlineNone, RawPacket};
+use blueflame::transport::RawPacket;
 use blueflame::types::Lkey;
 use blueflame::wqe::cross_channel::DeviceClock;
 use blueflame::wqe::limits::FrameOffloads;
@@ -27,7 +27,7 @@ const INLINE: u32 = 1 << 31;
 /// WQEBBs of a ring.
 const WQEBBS: u32 = 16;
 
-type Batch<'a> = SendBatch<'a, RawPacket<InlineNone>, blueflame::db::ExclusiveRegister>;
+type Batch<'a> = SendBatch<'a, RawPacket<0>, blueflame::db::ExclusiveRegister>;
 
 /// A frame of a WQE.
 #[derive(Clone, Copy, Debug)]
@@ -109,7 +109,7 @@ fn assert_same(mut expected: Vec<u8>, post: impl FnOnce(&mut Batch<'_>, &[u8])) 
     expected[4..8].copy_from_slice(&number.to_be_bytes());
     let index = half(&expected, 1);
     let rig = Rig::new(Setup { wqebbs: WQEBBS, pi: index, ..Setup::default() });
-    let mut sq: SendQueue<RawPacket<InlineNone>> = rig.queue();
+    let mut sq: SendQueue<RawPacket<0>> = rig.queue();
     sq.set_frame_offloads(FrameOffloads { multi_packet: true, max_large_send: 1 << 18, ..FrameOffloads::NONE });
     let mut batch = sq.batch();
     post(&mut batch, &expected);

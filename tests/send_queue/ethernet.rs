@@ -6,7 +6,7 @@
 use proptest::prelude::*;
 
 use blueflame::queue::{BlueFlamePolicy, PostError, SendQueue};
-use blueflame::transport::{self, InlineNone};
+use blueflame::transport;
 use blueflame::types::{Lkey, Wqebbs, WrId};
 use blueflame::wqe::data;
 use blueflame::wqe::{self, EncodeError, Request, Sge, SupportedOn};
@@ -37,20 +37,16 @@ fn eighteen_bytes_and_an_entry_are_one_wqebb() {
         DATA,
     ];
     check::<transport::RawPacket, _, _>(frame, &wqe, false);
-    check::<transport::RawPacket<InlineNone>, _, _>(frame, &wqe, false);
+    check::<transport::RawPacket<0>, _, _>(frame, &wqe, false);
 }
 
 #[test]
 fn a_device_that_needs_none_gets_none() {
     let segment = [0, 0, 0, 0, 0xc0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     let frame = wqe::frame().l3_checksum().l4_checksum().signaled(WrId(1));
-    check::<transport::RawPacket<InlineNone>, _, _>(
-        frame.gather([LOCAL, LOCAL]),
-        &[ctrl(4), segment, DATA, DATA],
-        false,
-    );
+    check::<transport::RawPacket<0>, _, _>(frame.gather([LOCAL, LOCAL]), &[ctrl(4), segment, DATA, DATA], false);
     let inline = [0x80, 0, 0, 12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
-    check::<transport::RawPacket<InlineNone>, _, _>(frame.inline(&count::<12>()), &[ctrl(3), segment, inline], true);
+    check::<transport::RawPacket<0>, _, _>(frame.inline(&count::<12>()), &[ctrl(3), segment, inline], true);
 }
 
 #[test]
@@ -212,11 +208,11 @@ impl Case {
     }
 }
 
-fn post<O: SupportedOn<transport::RawPacket<InlineNone>>, D: data::Data>(
+fn post<O: SupportedOn<transport::RawPacket<0>>, D: data::Data>(
     request: Request<'_, O, D>,
     rig: &Rig,
 ) -> Result<(), PostError> {
-    let mut sq = rig.queue::<transport::RawPacket<InlineNone>>();
+    let mut sq = rig.queue::<transport::RawPacket<0>>();
     sq.set_blueflame_policy(BlueFlamePolicy::Prefer);
     // SAFETY: no device looks.
     unsafe { sq.post_unchecked(&request.signaled(WrId(0))) }

@@ -6,7 +6,7 @@
 use proptest::prelude::*;
 
 use blueflame::queue::{BlueFlamePolicy, Done, PostError, RetireError, SendQueue};
-use blueflame::transport::{InlineNone, RawPacket};
+use blueflame::transport::RawPacket;
 use blueflame::types::{Ds, Lkey, SqPi, Wqebbs, WrId};
 use blueflame::wqe::limits::FrameOffloads;
 use blueflame::wqe::{self, CompletionMode, EncodeError, Sge};
@@ -14,7 +14,7 @@ use blueflame::wqe::{self, CompletionMode, EncodeError, Sge};
 use crate::rig::{OLD, QPN, Rig, Setup};
 
 /// A queue that takes sessions.
-fn queue(rig: &Rig) -> SendQueue<RawPacket<InlineNone>> {
+fn queue(rig: &Rig) -> SendQueue<RawPacket<0>> {
     let mut sq = rig.queue();
     sq.set_frame_offloads(FrameOffloads { multi_packet: true, ..FrameOffloads::NONE });
     sq
@@ -122,7 +122,7 @@ fn one_completion_gives_the_tags_of_all_frames() {
 #[test]
 fn the_limits_of_a_session_are_named() {
     let rig = Rig::new(Setup { wqebbs: 32, ..Setup::default() });
-    let mut sq = rig.queue::<RawPacket<InlineNone>>();
+    let mut sq = rig.queue::<RawPacket<0>>();
     assert_eq!(sq.batch().session(&wqe::frame()).err(), Some(PostError::NoMultiPacket));
     sq.set_frame_offloads(FrameOffloads { multi_packet: true, ..FrameOffloads::NONE });
     let mut batch = sq.batch();

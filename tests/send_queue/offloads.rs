@@ -8,7 +8,7 @@
 //! Offloads belong here, frames without them in `ethernet.rs`.
 
 use blueflame::queue::{PostError, SendQueue};
-use blueflame::transport::{InlineNone, RawPacket};
+use blueflame::transport::RawPacket;
 use blueflame::types::{Lkey, Wqebbs, WrId};
 use blueflame::wqe::limits::{FrameOffload, FrameOffloads};
 use blueflame::wqe::operations::{HeaderOffsets, HeadersAt, Ip, L4};
@@ -41,7 +41,7 @@ const fn offsets(outer: HeadersAt, inner: Option<HeadersAt>) -> HeaderOffsets {
 }
 
 /// A queue of a device with these offloads, whose next WQE has the index 0x1234.
-fn queue(rig: &Rig, offloads: FrameOffloads) -> SendQueue<RawPacket<InlineNone>> {
+fn queue(rig: &Rig, offloads: FrameOffloads) -> SendQueue<RawPacket<0>> {
     let mut sq = rig.queue();
     sq.set_frame_offloads(offloads);
     sq

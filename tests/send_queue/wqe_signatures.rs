@@ -127,6 +127,6 @@ fn bytes_of_a_nop() {
 fn all_but_frames_can_be_signed() {
     const {
         assert!(transport::Ud::SIGNABLE && transport::DciStreams::SIGNABLE && transport::XrcInitiator::SIGNABLE);
-        assert!(!transport::RawPacket::<transport::InlineL2>::SIGNABLE && !Signed::<transport::Rc>::SIGNABLE);
+        assert!(!<transport::RawPacket>::SIGNABLE && !Signed::<transport::Rc>::SIGNABLE);
     }
 }

@@ -1,6 +1,6 @@
 //! The headers that frames must have inline.
 
-use blueflame::transport::{InlineLayers, InlineMode};
+use blueflame::transport::InlineLayers;
 
 use crate::caps::CapMode;
 use crate::check::in_range;
@@ -43,15 +43,19 @@ impl Context {
         }
     }
 
-    /// `sqc.min_wqe_inline_mode` of a send queue whose frames all have the headers of `M` inline. The device needs no
-    /// more than these.
+    /// `sqc.min_wqe_inline_mode` of a send queue whose frames all have their first `headers` bytes inline. The device
+    /// needs no more than these.
     ///
     /// If the capability is `VPORT_CONTEXT`, drivers write the port's mode to the field. Otherwise they leave it 0
     /// (Linux `en_main.c`, `mlx5e_create_sq`; DPDK `drivers/common/mlx5/mlx5_devx_cmds.c`, `vport_inline_mode`).
-    pub(crate) fn inline_mode_of<M: InlineMode>(&self) -> Result<MinInlineMode, Error> {
+    pub(crate) fn inline_mode_of(&self, headers: usize) -> Result<MinInlineMode, Error> {
         let needed = self.min_inline_mode()?;
         let most = MinInlineMode::INNER_TCP_UDP.0.into();
-        in_range("inline mode of a send queue", MinInlineMode::from(M::LAYERS).0, needed.0.into()..=most)?;
+        in_range(
+            "inline mode of a send queue",
+            MinInlineMode::from(InlineLayers::of(headers)).0,
+            needed.0.into()..=most,
+        )?;
         let counts = self.inline_mode_source()? == InlineModeSource::VPORT_CONTEXT;
         Ok(if counts { needed } else { MinInlineMode::NONE })
     }

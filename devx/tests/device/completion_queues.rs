@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use blueflame::cq::Side;
 use blueflame::cq::compressed::{Basic, Checksum, ChecksumStride, Enhanced, Hash, Layout, MiniFormat};
 use blueflame::cq::setup::{CqParts, RoomError};
-use blueflame::transport::{self, InlineL2};
+use blueflame::transport::{self, MIN_INLINE_HEADERS};
 use blueflame::types::WrId;
 use blueflame::wqe;
 use blueflame_devx::Error;
@@ -274,7 +274,7 @@ fn every_kind_of_queue_counts() {
     if general.eth_net_offloads() {
         let domain = TransportDomain::new(&ground.context).expect("ALLOC_TRANSPORT_DOMAIN");
         let tis = Tis::new(&domain, 0).expect("CREATE_TIS");
-        let sends = ground.pd.send_queue::<InlineL2>(&ground.rings, &small, &tis, uar(), 8).map(drop);
+        let sends = ground.pd.send_queue::<MIN_INLINE_HEADERS>(&ground.rings, &small, &tis, uar(), 8).map(drop);
         assert_eq!(refused(&small, sends), (7, 0, 8));
         assert_eq!(refused(&small, ground.pd.recv_queue::<WrId>(&ground.rings, &small, 8, 1)), (7, 0, 8));
     }

@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use blueflame::transport::{InlineL2, Rc};
+use blueflame::transport::{MIN_INLINE_HEADERS, Rc};
 use blueflame::verbs::{self, Access, Device};
 use blueflame_devx::cmd::{FlowTableType, FteMatchParam, QueryCqIn, ServiceType};
 use blueflame_devx::mailbox::Structure;
@@ -183,22 +183,22 @@ const OF_FRAMES: &[Line] = &[
     ("send queue, rings", |here, there| {
         let uar = Uar::new(&here.context)?;
         let ground = &here.ground;
-        ground.pd.send_queue::<InlineL2>(&there.ground.rings, &here.cq, &here.frames().tis, uar, 16).map(drop)
+        ground.pd.send_queue::<MIN_INLINE_HEADERS>(&there.ground.rings, &here.cq, &here.frames().tis, uar, 16).map(drop)
     }),
     ("send queue, completions", |here, there| {
         let uar = Uar::new(&here.context)?;
         let ground = &here.ground;
-        ground.pd.send_queue::<InlineL2>(&ground.rings, &there.cq, &here.frames().tis, uar, 16).map(drop)
+        ground.pd.send_queue::<MIN_INLINE_HEADERS>(&ground.rings, &there.cq, &here.frames().tis, uar, 16).map(drop)
     }),
     ("send queue, interface", |here, there| {
         let uar = Uar::new(&here.context)?;
         let ground = &here.ground;
-        ground.pd.send_queue::<InlineL2>(&ground.rings, &here.cq, &there.frames().tis, uar, 16).map(drop)
+        ground.pd.send_queue::<MIN_INLINE_HEADERS>(&ground.rings, &here.cq, &there.frames().tis, uar, 16).map(drop)
     }),
     ("send queue, register", |here, there| {
         let uar = Uar::new(&there.context)?;
         let ground = &here.ground;
-        ground.pd.send_queue::<InlineL2>(&ground.rings, &here.cq, &here.frames().tis, uar, 16).map(drop)
+        ground.pd.send_queue::<MIN_INLINE_HEADERS>(&ground.rings, &here.cq, &here.frames().tis, uar, 16).map(drop)
     }),
     ("receive queue, rings", |here, there| {
         here.ground.pd.recv_queue::<blueflame::WrId>(&there.ground.rings, &here.cq, 16, 1).map(drop)

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use blueflame::queue::Done;
-use blueflame::transport::{InlineIp, InlineL2, InlineMode, InlineNone, InlineTcpUdp};
+use blueflame::transport::MIN_INLINE_HEADERS;
 use blueflame::types::WrId;
 use blueflame::verbs::device::LinkLayer;
 use blueflame::wqe;
@@ -105,7 +105,7 @@ fn frames_leave_by_a_send_queue() {
     let uar = Uar::new(&ground.context).expect("a register");
     let cq = ground.rings.completion_queue(uar.page(), 512).build().expect("a completion queue");
     let mut cq = cq;
-    let mut sq = ground.pd.send_queue::<InlineL2>(&ground.rings, &cq, &tis, uar, 16).expect("a send queue");
+    let mut sq = ground.pd.send_queue::<MIN_INLINE_HEADERS>(&ground.rings, &cq, &tis, uar, 16).expect("a send queue");
     let context = sq.handle().query().expect("QUERY_SQ");
     assert_eq!(context.state(), QueueState::RDY);
     assert!(context.allow_swp());
@@ -144,11 +144,11 @@ fn registers_without_blueflame_are_dedicated_where_libmlx5_has_them() {
     }
 }
 
-/// Tries to make a send queue of frames with the headers of `M` inline.
-fn send_queue<M: InlineMode>(ground: &Ground, tis: &Tis) -> Result<MinInlineMode, Error> {
+/// Tries to make a send queue of frames with `HEADERS` bytes inline.
+fn send_queue<const HEADERS: usize>(ground: &Ground, tis: &Tis) -> Result<MinInlineMode, Error> {
     let uar = Uar::new(&ground.context)?;
     let cq = ground.rings.completion_queue(uar.page(), 512).build()?;
-    let sq = ground.pd.send_queue::<M>(&ground.rings, &cq, tis, uar, 16)?;
+    let sq = ground.pd.send_queue::<HEADERS>(&ground.rings, &cq, tis, uar, 16)?;
     Ok(sq.handle().query()?.min_wqe_inline_mode())
 }
 
@@ -176,10 +176,10 @@ fn frames_have_the_headers_inline_that_the_device_needs() {
     };
     assert_eq!(ground.context.min_inline_mode(), Ok(needed));
     let made = [
-        send_queue::<InlineNone>(&ground, &tis),
-        send_queue::<InlineL2>(&ground, &tis),
-        send_queue::<InlineIp>(&ground, &tis),
-        send_queue::<InlineTcpUdp>(&ground, &tis),
+        send_queue::<0>(&ground, &tis),
+        send_queue::<MIN_INLINE_HEADERS>(&ground, &tis),
+        send_queue::<34>(&ground, &tis),
+        send_queue::<42>(&ground, &tis),
     ];
     for (mode, made) in (0..).zip(made) {
         let what = "inline mode of a send queue";
@@ -214,13 +214,13 @@ fn sessions_need_a_device_without_headers_inline() {
     let uar = Uar::new(context).expect("a register");
     let mut cq = ground.rings.completion_queue(uar.page(), 512).build().expect("a completion queue");
     if !taken {
-        let sq = ground.pd.send_queue::<InlineTcpUdp>(&ground.rings, &cq, &tis, uar, 16).expect("a send queue");
+        let sq = ground.pd.send_queue::<42>(&ground.rings, &cq, &tis, uar, 16).expect("a send queue");
         assert!(
             !sq.limits().offloads.multi_packet && !sq.handle().query().expect("QUERY_SQ").allow_multi_pkt_send_wqe()
         );
         return;
     }
-    let mut sq = ground.pd.send_queue::<InlineNone>(&ground.rings, &cq, &tis, uar, 16).expect("a send queue");
+    let mut sq = ground.pd.send_queue::<0>(&ground.rings, &cq, &tis, uar, 16).expect("a send queue");
     assert!(sq.handle().query().expect("QUERY_SQ").allow_multi_pkt_send_wqe());
     for round in 0..20 {
         let mut batch = sq.batch();

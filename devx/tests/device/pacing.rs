@@ -4,7 +4,6 @@
 
 use std::time::{Duration, Instant};
 
-use blueflame::transport::InlineNone;
 use blueflame::types::WrId;
 use blueflame::verbs::device::{RateLimit, RateLimits};
 use blueflame::wqe;
@@ -28,8 +27,8 @@ fn a_send_queue_keeps_to_its_rate() {
     let tis = Tis::new(&domain, 0).expect("CREATE_TIS");
     let uar = Uar::new(context).expect("a register");
     let mut cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
-    let mut sq = ground.pd.send_queue::<InlineNone>(&ground.rings, &cq, &tis, uar, 64).expect("a send queue");
-    let mut send = |sq: &mut blueflame_devx::object::OwnedSq<InlineNone>| {
+    let mut sq = ground.pd.send_queue::<0>(&ground.rings, &cq, &tis, uar, 64).expect("a send queue");
+    let mut send = |sq: &mut blueflame_devx::object::OwnedSq<0>| {
         let begin = Instant::now();
         for id in 0..21 {
             sq.post(&wqe::frame().inline(&[0x5a; 125]).signaled(WrId(id))).expect("room");

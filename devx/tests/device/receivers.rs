@@ -5,7 +5,7 @@
 use std::any::Any;
 
 use blueflame::cq::setup::ReceiverError;
-use blueflame::transport::{InlineL2, Rc};
+use blueflame::transport::{MIN_INLINE_HEADERS, Rc};
 use blueflame_devx::Error;
 use blueflame_devx::cmd::ServiceType;
 use blueflame_devx::object::{OwnedCq, OwnedRq, SharedReceives, Tis, TransportDomain, Uar};
@@ -74,7 +74,7 @@ fn a_receive_queue_of_frames_is_the_only_receiver() {
     // Sends may complete there.
     let domain = TransportDomain::new(&ground.context).expect("ALLOC_TRANSPORT_DOMAIN");
     let (tis, uar) = (Tis::new(&domain, 0).expect("CREATE_TIS"), Uar::new(&ground.context).expect("a register"));
-    let sends = ground.pd.send_queue::<InlineL2>(&ground.rings, &cq, &tis, uar, 16).expect("a send queue");
+    let sends = ground.pd.send_queue::<MIN_INLINE_HEADERS>(&ground.rings, &cq, &tis, uar, 16).expect("a send queue");
     let pair = ground.pd.queue_pair::<Rc>(&ground.rings, &cq, &other).build().expect("receives elsewhere");
     let none = ground.pd.queue_pair::<Rc>(&ground.rings, &cq, &cq).no_receives().build().expect("no receives");
     assert_eq!(refused(frames(&ground, &other)), ReceiverError { flow_tags: true, receivers: 1 });

@@ -2,7 +2,7 @@
 //!
 //! Clocks belong here, the values of CQEs in `tests/completion/fields.rs`.
 
-use blueflame::transport::{self, InlineNone};
+use blueflame::transport;
 use blueflame_devx::CapMode;
 use blueflame_devx::cmd::{RoceCap, TimestampFormat};
 use blueflame_devx::object::{Tis, TransportDomain, Uar};
@@ -31,7 +31,7 @@ fn each_queue_has_a_format_of_the_device() {
     let domain = TransportDomain::new(&ground.context).expect("ALLOC_TRANSPORT_DOMAIN");
     let tis = Tis::new(&domain, 0).expect("CREATE_TIS");
     let uar = Uar::new(&ground.context).expect("a register");
-    let sq = ground.pd.send_queue::<InlineNone>(&ground.rings, &end.cq, &tis, uar, 16).expect("a send queue");
+    let sq = ground.pd.send_queue::<0>(&ground.rings, &end.cq, &tis, uar, 16).expect("a send queue");
     assert_eq!(sq.handle().query().expect("QUERY_SQ").ts_format(), expected(general.sq_ts_format()));
     let page = Uar::new(&ground.context).expect("a register");
     let cq = ground.rings.completion_queue(page.page(), 64).build().expect("a completion queue");

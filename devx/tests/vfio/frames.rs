@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use blueflame::cq::setup::Whose;
 use blueflame::flow::Flow;
-use blueflame::transport::InlineL2;
+use blueflame::transport::MIN_INLINE_HEADERS;
 use blueflame::types::WrId;
 use blueflame::verbs::{Access, Buffer, Pool, ProtectionDomain};
 use blueflame::wqe;
@@ -44,7 +44,7 @@ pub(crate) struct Lab {
     pub(crate) rings: ThreadRings,
     pub(crate) domain: TransportDomain,
     pub(crate) group: FlowGroup,
-    pub(crate) sq: OwnedSq<InlineL2>,
+    pub(crate) sq: OwnedSq<MIN_INLINE_HEADERS>,
     pub(crate) sends: OwnedCq,
     cq: OwnedCq,
     pub(crate) page: DoorbellPage,

@@ -10,7 +10,7 @@ use blueflame::cq::CqId;
 use blueflame::db::{ExclusiveRegister, RegisterParts};
 use blueflame::queue::send::{SqParts, WqeRecord};
 use blueflame::queue::{PostError, SendBatch, SendQueue};
-use blueflame::transport::{InlineNone, RawPacket};
+use blueflame::transport::RawPacket;
 use blueflame::types::{Lkey, Qpn, SqPi, WrId};
 use blueflame::wqe::limits::{FrameOffloads, MAX_SGE_BYTES};
 use blueflame::wqe::operations::{Frame, HeaderOffsets, HeadersAt, Ip, L4};
@@ -21,7 +21,7 @@ use softhca::wqe::{self as device, Checksums, DataSeg, Framing, Part, Payload, S
 
 use super::memory::{Arena, BASE};
 
-type Queue = SendQueue<RawPacket<InlineNone>>;
+type Queue = SendQueue<RawPacket<0>>;
 
 const QPN: u32 = 0x123;
 /// DS in front of the frames of a WQE, and the most of a WQE.
@@ -279,7 +279,7 @@ fn entry(len: u32, id: u64) -> (Sge, DataSeg) {
 
 /// A WQE of several frames, if one was put.
 fn several<R: db::Register>(
-    batch: &mut SendBatch<'_, RawPacket<InlineNone>, R>,
+    batch: &mut SendBatch<'_, RawPacket<0>, R>,
     index: u16,
     id: u64,
     (pieces, bits, close): (&[Piece], u8, bool),
@@ -336,7 +336,7 @@ fn several<R: db::Register>(
 
 /// A frame in a WQE of its own.
 fn one<R: db::Register>(
-    batch: &mut SendBatch<'_, RawPacket<InlineNone>, R>,
+    batch: &mut SendBatch<'_, RawPacket<0>, R>,
     index: u16,
     id: u64,
     (tagged, len, checksums): (bool, u8, u8),
@@ -358,7 +358,7 @@ fn one<R: db::Register>(
 
 /// A large send.
 fn large<R: db::Register>(
-    batch: &mut SendBatch<'_, RawPacket<InlineNone>, R>,
+    batch: &mut SendBatch<'_, RawPacket<0>, R>,
     index: u16,
     id: u64,
     (tagged, mss, len): (bool, u16, u32),
@@ -402,7 +402,7 @@ fn large<R: db::Register>(
 
 /// Whether a WQE of so many WQEBBs was put, which only the room decides.
 fn put<R: db::Register>(
-    batch: &SendBatch<'_, RawPacket<InlineNone>, R>,
+    batch: &SendBatch<'_, RawPacket<0>, R>,
     result: Result<(), PostError>,
     wqebbs: u16,
 ) -> Option<()> {

@@ -8,7 +8,7 @@ use blueflame::cq::CqId;
 use blueflame::db::{ExclusiveRegister, RegisterParts};
 use blueflame::queue::send::{SqParts, WqeRecord};
 use blueflame::queue::{BlueFlamePolicy, PostError, SendQueue};
-use blueflame::transport::{self, InlineNone};
+use blueflame::transport;
 use blueflame::types::{DciStream, Lkey, Qpn, Rkey, SqPi, Srqn, WrId};
 use blueflame::wqe::atomics::Masked;
 use blueflame::wqe::limits::FrameOffloads;
@@ -134,7 +134,7 @@ pub fn run(input: &Input) {
     match input.service % 7 {
         0 => post::<transport::Rc>(input),
         1 => post::<transport::Uc>(input),
-        2 => post::<transport::RawPacket<InlineNone>>(input),
+        2 => post::<transport::RawPacket<0>>(input),
         3 => post::<transport::Ud>(input),
         4 => post::<transport::Dci>(input),
         5 => post_on_streams::<transport::DciStreams>(input),

@@ -16,7 +16,7 @@ use crate::queue::send::batch::SendBatch;
 use crate::queue::send::error::PostError;
 use crate::queue::send::queue::{Done, SendQueue};
 use crate::queue::send::session::Session;
-use crate::transport::{InlineNone, RawPacket};
+use crate::transport::RawPacket;
 use crate::types::{Ds, SqPi, Wqebbs};
 use crate::wqe::operations::Frame;
 use crate::wqe::{EncodeError, MULTI_PACKET_HEAD_DS, Request, Sge, WQEBB_DS};
@@ -33,10 +33,10 @@ use crate::wqe::{EncodeError, MULTI_PACKET_HEAD_DS, Request, Sge, WQEBB_DS};
 /// ```
 /// use blueflame::queue::owning::DeviceBuffer;
 /// use blueflame::queue::{Done, Owned, OwningFrameQueue, PostError, SendQueue};
-/// use blueflame::transport::{InlineNone, RawPacket};
+/// use blueflame::transport::RawPacket;
 /// use blueflame::{CompleteError, CompletionQueue, wqe};
 ///
-/// type Queue<H, B> = OwningFrameQueue<Owned<SendQueue<RawPacket<InlineNone>>, H>, B>;
+/// type Queue<H, B> = OwningFrameQueue<Owned<SendQueue<RawPacket<0>>, H>, B>;
 ///
 /// /// Sends the first 60 bytes of each buffer; those for which there is no room stay.
 /// fn send<H, B: DeviceBuffer>(sq: &mut Queue<H, B>, frames: &mut Vec<B>) -> Result<(), PostError> {
@@ -76,7 +76,7 @@ impl<Q, B> fmt::Debug for OwningFrameQueue<Q, B> {
 }
 
 /// A queue of frames and the object under it.
-type OwnedFrames<R, H> = Owned<SendQueue<RawPacket<InlineNone>, R>, H>;
+type OwnedFrames<R, H> = Owned<SendQueue<RawPacket<0>, R>, H>;
 
 /// The place of a WQE's DS in a list for all DS of a ring, whose number is a power of two.
 #[inline(always)]
@@ -125,7 +125,7 @@ impl<R: Register, H, B: DeviceBuffer> OwningFrameQueue<OwnedFrames<R, H>, B> {
 
     /// The queue, to look at.
     #[inline]
-    pub fn queue(&self) -> &SendQueue<RawPacket<InlineNone>, R> {
+    pub fn queue(&self) -> &SendQueue<RawPacket<0>, R> {
         &self.queue
     }
 
@@ -177,7 +177,7 @@ impl<R: Register, H, B: DeviceBuffer> OwningFrameQueue<OwnedFrames<R, H>, B> {
 #[must_use = "a batch that is dropped without `ring_doorbell` posts nothing"]
 pub struct OwningFrameBatch<'q, R: Register, B: DeviceBuffer> {
     /// `None` once it was rung.
-    batch: Option<SendBatch<'q, RawPacket<InlineNone>, R>>,
+    batch: Option<SendBatch<'q, RawPacket<0>, R>>,
     first: SqPi,
     ids: &'q mut [u64],
     buffers: PhantomData<B>,

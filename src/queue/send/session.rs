@@ -7,7 +7,7 @@ use crate::queue::send::batch::SendBatch;
 use crate::queue::send::error::PostError;
 use crate::queue::send::parts::WqeRecord;
 use crate::queue::send::place::WqeInRing;
-use crate::transport::{InlineNone, RawPacket};
+use crate::transport::RawPacket;
 use crate::types::{DS_BYTES, Ds, Wqebbs};
 use crate::wqe::data::ToCarry;
 use crate::wqe::limits::MAX_SGE_BYTES;
@@ -21,7 +21,7 @@ use crate::wqe::{
 /// 64-bit words of a DS.
 const DS_WORDS: usize = DS_BYTES / size_of::<u64>();
 
-impl<'q, R: Register> SendBatch<'q, RawPacket<InlineNone>, R> {
+impl<'q, R: Register> SendBatch<'q, RawPacket<0>, R> {
     /// Begins a WQE of several frames. `head` has their common options: the checksums, the offsets of headers, the
     /// metadata, when the WQE completes, and the `wr_id` of the first frame.
     ///
@@ -57,9 +57,9 @@ impl<'q, R: Register> SendBatch<'q, RawPacket<InlineNone>, R> {
 ///
 /// ```
 /// # use blueflame::{SendQueue, db::Register, queue::PostError, types::WrId, wqe};
-/// use blueflame::transport::{InlineNone, RawPacket};
+/// use blueflame::transport::RawPacket;
 ///
-/// fn send<R: Register>(sq: &mut SendQueue<RawPacket<InlineNone>, R>, frames: &[[u8; 60]]) -> Result<(), PostError> {
+/// fn send<R: Register>(sq: &mut SendQueue<RawPacket<0>, R>, frames: &[[u8; 60]]) -> Result<(), PostError> {
 ///     let mut batch = sq.batch();
 ///     for (chunk, n) in frames.chunks(8).zip(0..) {
 ///         let head = wqe::frame().l3_checksum().l4_checksum().signaled(WrId(8 * n));
@@ -90,11 +90,11 @@ impl<'q, R: Register> SendBatch<'q, RawPacket<InlineNone>, R> {
 /// `mlx5_tx_match_empw`).
 ///
 /// A device that needs headers inline has no place for them in such a WQE, so the queue is one of
-/// [`RawPacket<InlineNone>`]:
+/// [`RawPacket<0>`]:
 ///
 /// ```compile_fail,E0599
-/// # use blueflame::{queue::SendBatch, db::Register, transport::{InlineL2, RawPacket}, wqe};
-/// fn begin<R: Register>(batch: &mut SendBatch<'_, RawPacket<InlineL2>, R>) {
+/// # use blueflame::{queue::SendBatch, db::Register, transport::RawPacket, wqe};
+/// fn begin<R: Register>(batch: &mut SendBatch<'_, RawPacket, R>) {
 ///     let _ = batch.session(&wqe::frame());
 /// }
 /// ```
@@ -102,9 +102,9 @@ impl<'q, R: Register> SendBatch<'q, RawPacket<InlineNone>, R> {
 /// A large send has a WQE of its own:
 ///
 /// ```compile_fail,E0308
-/// # use blueflame::{queue::SendBatch, db::Register, transport::{InlineNone, RawPacket}, wqe};
+/// # use blueflame::{queue::SendBatch, db::Register, transport::RawPacket, wqe};
 /// # use blueflame::wqe::{Request, operations::LargeSend};
-/// fn begin<R: Register>(batch: &mut SendBatch<'_, RawPacket<InlineNone>, R>, head: Request<'static, LargeSend<54>>) {
+/// fn begin<R: Register>(batch: &mut SendBatch<'_, RawPacket<0>, R>, head: Request<'static, LargeSend<54>>) {
 ///     let _ = batch.session(&head);
 /// }
 /// ```
@@ -112,8 +112,8 @@ impl<'q, R: Register> SendBatch<'q, RawPacket<InlineNone>, R> {
 /// A batch is not rung beside its session:
 ///
 /// ```compile_fail,E0505
-/// # use blueflame::{queue::SendBatch, db::Register, transport::{InlineNone, RawPacket}, wqe};
-/// fn early<R: Register>(mut batch: SendBatch<'_, RawPacket<InlineNone>, R>) {
+/// # use blueflame::{queue::SendBatch, db::Register, transport::RawPacket, wqe};
+/// fn early<R: Register>(mut batch: SendBatch<'_, RawPacket<0>, R>) {
 ///     let session = batch.session(&wqe::frame());
 ///     batch.ring_doorbell();
 ///     drop(session);
@@ -123,7 +123,7 @@ impl<'q, R: Register> SendBatch<'q, RawPacket<InlineNone>, R> {
 #[derive(Debug)]
 #[must_use = "a session that is dropped without `close` sends nothing"]
 pub struct Session<'b, 'q, R: Register> {
-    batch: &'b mut SendBatch<'q, RawPacket<InlineNone>, R>,
+    batch: &'b mut SendBatch<'q, RawPacket<0>, R>,
     head: Request<'static, MultiPacket, ToCarry>,
     room: Room,
     /// DS that the WQE may have.

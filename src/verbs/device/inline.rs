@@ -95,7 +95,7 @@ mod tests {
         let error = Error::InlineLayers { has: InlineLayers::L2, needs };
         assert_eq!(needed.check(InlineLayers::L2), Err(error.clone()));
         let text = error.to_string();
-        assert!(text.contains("the headers up to IP") && text.ends_with("RawPacket<InlineIp>"), "{text}");
+        assert!(text.contains("the headers up to IP") && text.ends_with("RawPacket<34>"), "{text}");
         // No type of this crate has these.
         assert!(Needed(Some(layers(5))).check(InlineLayers::TcpUdp).is_err());
         assert_eq!(Needed(None).check(InlineLayers::None), Ok(()));

@@ -56,9 +56,9 @@ impl fmt::Display for Error {
             Self::InlineLayers { has, needs } => {
                 write!(f, "frames have {} inline, but the device needs {}: ", layers(*has), layers(*needs))?;
                 match needs {
-                    InlineLayers::None | InlineLayers::L2 => f.write_str("make a RawPacket<InlineL2>"),
-                    InlineLayers::Ip => f.write_str("make a RawPacket<InlineIp>"),
-                    InlineLayers::TcpUdp => f.write_str("make a RawPacket<InlineTcpUdp>"),
+                    InlineLayers::None | InlineLayers::L2 => f.write_str("make a RawPacket"),
+                    InlineLayers::Ip => f.write_str("make a RawPacket<34>"),
+                    InlineLayers::TcpUdp => f.write_str("make a RawPacket<42>"),
                     _ => f.write_str("`devlink dev eswitch set … inline-mode` changes that"),
                 }
             }

@@ -4,24 +4,24 @@ use rdma_sys as sys;
 
 use crate::db::Register;
 use crate::queue::owning::Posted;
-use crate::transport::{self, InlineLayers, InlineMode};
+use crate::transport::{self, InlineLayers};
 use crate::verbs::device::{Port, RateLimit, RateLimits};
 use crate::verbs::error::zero;
 use crate::verbs::qp::transitions::zeroed_attr;
 use crate::verbs::{Error, QpState, QueuePair, VerbsTransport, ffi};
 
 /// The process needs `CAP_NET_RAW` to make one, and the port must be Ethernet.
-impl<M: InlineMode> VerbsTransport for transport::RawPacket<M> {
+impl<const HEADERS: usize> VerbsTransport for transport::RawPacket<HEADERS> {
     const QP_TYPE: sys::ibv_qp_type::Type = sys::ibv_qp_type::IBV_QPT_RAW_PACKET;
     const RELIABLE: bool = false;
     const CONNECTED: bool = false;
     const OPERAND_DS: usize = 2;
     const FLOW_TAGS: bool = true;
-    const INLINE_LAYERS: Option<InlineLayers> = Some(M::LAYERS);
+    const INLINE_LAYERS: Option<InlineLayers> = Some(InlineLayers::of(HEADERS));
     const NAME: &'static str = "raw packet";
 }
 
-impl<M: InlineMode, R: Register, B: Posted> QueuePair<transport::RawPacket<M>, R, B> {
+impl<const HEADERS: usize, R: Register, B: Posted> QueuePair<transport::RawPacket<HEADERS>, R, B> {
     /// RESET to INIT to RTR to RTS: frames may be posted from here on, and leave by `port`.
     ///
     /// Flow rules decide which frames arrive here: [`Qp::steer`](crate::verbs::Qp::steer) makes them.

@@ -84,7 +84,7 @@ impl ClockReading {
     ///
     /// /// Sends two frames when the clock is at `time`.
     /// fn send_at(
-    ///     sq: &mut SendQueue<transport::RawPacket<transport::InlineNone>>,
+    ///     sq: &mut SendQueue<transport::RawPacket<0>>,
     ///     now: ClockReading,
     ///     time: u64,
     ///     frames: [&[u8; 60]; 2],

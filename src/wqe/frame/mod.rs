@@ -2,7 +2,7 @@
 pub(super) mod header_offsets;
 
 use crate::sealed::Sealed;
-use crate::transport::{InlineL2, InlineMode, MIN_INLINE_HEADERS, RawPacket, Transport as _};
+use crate::transport::{MIN_INLINE_HEADERS, RawPacket, Transport as _};
 use crate::types::Ds;
 use crate::wqe::data::ToCarry;
 use crate::wqe::frame::header_offsets::HeaderOffsets;
@@ -132,10 +132,10 @@ impl<const N: usize, const LARGE: bool> Operation for Frame<N, LARGE> {
     const HEADERS: usize = N;
     const IS_FRAME: bool = true;
     const IS_LARGE: bool = LARGE;
-    const ON: [u8; 2] = [RawPacket::<InlineL2>::BIT, 0];
+    const ON: [u8; 2] = [<RawPacket>::BIT, 0];
 }
-impl<const N: usize, const LARGE: bool, M: InlineMode> SupportedOn<RawPacket<M>> for Frame<N, LARGE> {
-    const FITS: () = assert!(N >= M::LEAST, "the device needs more inline headers: see `transport::InlineMode`");
+impl<const N: usize, const LARGE: bool, const HEADERS: usize> SupportedOn<RawPacket<HEADERS>> for Frame<N, LARGE> {
+    const FITS: () = assert!(N >= HEADERS, "the device needs more inline headers: see `transport::InlineLayers`");
 }
 
 impl Sealed for MultiPacket {}

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, anyhow, bail, ensure};
 use blueflame::flow::Flow;
 use blueflame::queue::{Owned, OwningSendQueue, Received, SendQueue};
-use blueflame::transport::{InlineNone, RawPacket};
+use blueflame::transport::RawPacket;
 use blueflame::verbs::ethernet::{FlowRule, FrameReceiver, OwnedWq};
 use blueflame::verbs::{Access, Buffer, Device, OwnedCq, Pool, Qp};
 use blueflame::wqe;
@@ -21,7 +21,7 @@ pub(crate) struct Port {
     /// Dropped first, before the queue that it leads to.
     _rule: FlowRule,
     _receiver: FrameReceiver,
-    sq: OwningSendQueue<Owned<SendQueue<RawPacket<InlineNone>>, Qp>, Box<Buffer>>,
+    sq: OwningSendQueue<Owned<SendQueue<RawPacket<0>>, Qp>, Box<Buffer>>,
     rq: OwnedWq<Box<Buffer>>,
     sends: OwnedCq,
     receives: OwnedCq,
@@ -43,7 +43,7 @@ impl Port {
         }
         let rule = receiver.steer(&Flow::mac(station))?;
         let sends = device.completion_queue(ROOM).build()?;
-        let mut pair = pd.queue_pair::<RawPacket<InlineNone>>(&sends, &sends).sends(ROOM).no_receives().build()?;
+        let mut pair = pd.queue_pair::<RawPacket<0>>(&sends, &sends).sends(ROOM).no_receives().build()?;
         pair.activate(&device.port(1)?)?;
         let sq = OwningSendQueue::new(pair.sq).map_err(|_| anyhow!("sends are outstanding"))?;
         Ok(Self { _rule: rule, _receiver: receiver, sq, rq, sends, receives, free })

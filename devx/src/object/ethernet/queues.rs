@@ -10,7 +10,7 @@ use blueflame::queue::recv::RqParts;
 use blueflame::queue::send::{SqParts, WqeRecord};
 use blueflame::queue::striding::StridedMemory;
 use blueflame::queue::{AnyCq, Owned, RecvQueue, SendQueue};
-use blueflame::transport::{InlineMode, PlainRecv, RawPacket};
+use blueflame::transport::{PlainRecv, RawPacket};
 use blueflame::types::{Qpn, SqPi, WQEBB_BYTES, Wqebbs, WrId};
 
 use super::pacing::PacketPacing;
@@ -47,7 +47,7 @@ struct SqHandle {
 }
 
 /// A send queue of frames.
-pub type OwnedSq<M> = Owned<SendQueue<RawPacket<M>, ExclusiveRegister>, Sq>;
+pub type OwnedSq<const HEADERS: usize> = Owned<SendQueue<RawPacket<HEADERS>, ExclusiveRegister>, Sq>;
 
 /// The most bytes of one request behind its control and Ethernet segments.
 const MAX_INLINE: u32 = 512;
@@ -78,7 +78,7 @@ impl Pd {
     /// Makes a send queue of frames with `wqebbs` WQEBBs (rounded up to a power of two). Its frames leave through
     /// `tis`. It is ready to send.
     ///
-    /// Each frame carries inline the headers that `M` names. If the device needs more
+    /// Each frame carries at least `HEADERS` bytes of its headers inline. If the device needs more
     /// ([`min_inline_mode`](crate::Context::min_inline_mode)), the queue cannot be made. The queue takes
     /// [WQEs of several frames](blueflame::queue::send::Session), large sends, checksums of inner headers, offsets of
     /// headers and metadata if the device does ([`frame_offloads`](crate::Context::frame_offloads)).
@@ -87,14 +87,14 @@ impl Pd {
     /// [`Error::OutOfRange`], [`Error::Capability`], [`Error::Foreign`] if `cq` is the queue of another handle,
     /// [`Error::CqRoom`], [`Error::StaleCompletions`], [`Error::ForeignDevice`], [`Error::Command`], or no memory for
     /// the ring.
-    pub fn send_queue<M: InlineMode>(
+    pub fn send_queue<const HEADERS: usize>(
         &self,
         rings: &ThreadRings,
         cq: &dyn AnyCq<Cq>,
         tis: &Tis,
         uar: Uar,
         wqebbs: u32,
-    ) -> Result<OwnedSq<M>, Error> {
+    ) -> Result<OwnedSq<HEADERS>, Error> {
         let completions = whole(cq)?;
         in_range("WQEBBs of a send queue", wqebbs, 1..=1 << 15)?;
         let wqebbs = wqebbs.next_power_of_two();
@@ -102,7 +102,7 @@ impl Pd {
         let general = context.general()?;
         at_least("cmd_hca_cap.log_max_qp_sz", general.log_max_qp_sz(), wqebbs.trailing_zeros())?;
         at_least("cmd_hca_cap.max_wqe_sz_sq", general.max_wqe_sz_sq(), LARGEST)?;
-        let inline_mode = context.inline_mode_of::<M>()?;
+        let inline_mode = context.inline_mode_of(HEADERS)?;
         let offloads = context.frame_offloads()?;
         let ring = rings.paged_ring(wqebbs as usize * WQEBB_BYTES)?;
         let record = rings.record()?;

@@ -1,6 +1,6 @@
 //! Queues that firmware commands make.
 
-use blueflame::transport::{InlineL2, Rc};
+use blueflame::transport::{MIN_INLINE_HEADERS, Rc};
 use blueflame::{WrId, wqe};
 use blueflame_devx::memory::{Rings, ThreadRings};
 use blueflame_devx::object::{Pd, Tis, TransportDomain, Uar};
@@ -79,7 +79,7 @@ fn frames(lab: &Lab) -> Result<Seen, Failure> {
     let tis = Tis::new(&domain, 0)?;
     let uar = Uar::new(context)?;
     let mut cq = rings.completion_queue(uar.page(), 64).build()?;
-    let mut sq = pd.send_queue::<InlineL2>(&rings, &cq, &tis, uar, 64)?;
+    let mut sq = pd.send_queue::<MIN_INLINE_HEADERS>(&rings, &cq, &tis, uar, 64)?;
     for number in 0..20 {
         let sent = own.frame(number, 60 + number as usize);
         let (headers, rest) = sent.split_first_chunk::<18>().ok_or("too short a frame")?;

@@ -9,7 +9,7 @@ use blueflame::cq::mode::PollMode;
 use blueflame::flow::Flow;
 use blueflame::queue::Received;
 use blueflame::queue::striding::{FrameBytes, Strides};
-use blueflame::transport::{InlineNone, RawPacket};
+use blueflame::transport::RawPacket;
 use blueflame::verbs::device::{Gid, RateLimit};
 use blueflame::verbs::ethernet::{FlowRule, FrameReceiver, OwnedStridingWq, OwnedWq};
 use blueflame::verbs::{self, Access, Buffer, Cq, Owned, OwnedCq, Pool, QueuePair};
@@ -271,7 +271,7 @@ fn sessions(lab: &Lab) -> Result<Seen, Failure> {
     let own = Frames::new(lab)?;
     let mut receiver = Receiver::new(lab, &own.flow())?;
     let mut cq = lab.device().completion_queue(256).build()?;
-    let builder = lab.pd().queue_pair::<RawPacket<InlineNone>>(&cq, &cq).sends(128).no_receives();
+    let builder = lab.pd().queue_pair::<RawPacket<0>>(&cq, &cq).sends(128).no_receives();
     let mut pair = builder.build()?;
     pair.activate(&lab.subject.port)?;
     let mut memory = lab.memory(64 * 128)?;

@@ -1,7 +1,7 @@
 //! Twins of each transport.
 
 use blueflame::WrId;
-use blueflame::transport::{Dci, InlineL2, InlineLayers, InlineMode, InlineNone, RawPacket, Rc, Ud, XrcInitiator};
+use blueflame::transport::{Dci, InlineLayers, MIN_INLINE_HEADERS, RawPacket, Rc, Ud, XrcInitiator};
 use blueflame::types::{DcKey, Psn, Qkey};
 use blueflame::verbs::{Buffer, OwnedSrq};
 use blueflame::wqe::{self, Fence, Sge};
@@ -155,12 +155,12 @@ pub(super) fn frames(lab: &Lab) -> Result<Seen, Failure> {
     match lab.device().inline_layers() {
         // This inline mode takes frames with headers in the WQE and without.
         None | Some(InlineLayers::None) => {
-            twin_frames::<InlineNone>(lab, |twins, inline, [whole, rest], headers| match inline {
+            twin_frames::<0>(lab, |twins, inline, [whole, rest], headers| match inline {
                 0 => twins.ours.post(&wqe::frame().gather([whole]).signaled(WrId(1))),
                 _ => twins.ours.post(&wqe::frame().inline_headers(headers).gather([rest]).signaled(WrId(1))),
             })
         }
-        Some(_) => twin_frames::<InlineL2>(lab, |twins, _, [_, rest], headers| {
+        Some(_) => twin_frames::<MIN_INLINE_HEADERS>(lab, |twins, _, [_, rest], headers| {
             twins.ours.post(&wqe::frame().inline_headers(headers).gather([rest]).signaled(WrId(1)))
         }),
     }
@@ -168,12 +168,13 @@ pub(super) fn frames(lab: &Lab) -> Result<Seen, Failure> {
 
 /// `post` posts a frame: as a whole from memory, or the headers inline and the rest from memory, if libmlx5 has put so
 /// many bytes inline.
-fn twin_frames<M: InlineMode>(
+fn twin_frames<const HEADERS: usize>(
     lab: &Lab,
-    post: impl Fn(&mut Twins<RawPacket<M>>, usize, [Sge; 2], &[u8; 18]) -> Result<(), Failure>,
+    post: impl Fn(&mut Twins<RawPacket<HEADERS>>, usize, [Sge; 2], &[u8; 18]) -> Result<(), Failure>,
 ) -> Result<Seen, Failure> {
     let own = Frames::new(lab)?;
-    let mut twins = Twins::<RawPacket<M>>::new(lab, Sizes::default(), |_, pair| Ok(pair.activate(&lab.subject.port)?))?;
+    let mut twins =
+        Twins::<RawPacket<HEADERS>>::new(lab, Sizes::default(), |_, pair| Ok(pair.activate(&lab.subject.port)?))?;
     let mut headers = None;
     for (way, len) in WAYS.into_iter().flat_map(|way| [60, 200, 1514].map(|len| (way, len))) {
         let bytes = own.frame(len as u32, len);
