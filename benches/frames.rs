@@ -10,7 +10,7 @@ use std::hint::black_box;
 
 use blueflame::arch;
 use blueflame::cq::CompletionQueue;
-use blueflame::cq::compressed::{Basic, ChecksumStride};
+use blueflame::cq::compressed::{BASIC, ChecksumStride};
 use blueflame::cq::mode::{Compressed, PollMode, Standard};
 use blueflame::queue::striding::StridingRecvQueue;
 
@@ -238,7 +238,7 @@ fn plain<const BY_TAG: bool>(name: &'static str, count: usize) -> Case {
 }
 
 fn packed<const BY_TAG: bool>(name: &'static str, count: usize) -> Case {
-    ours::<Compressed<ChecksumStride, Basic>, BY_TAG>(name, count, Form::Compressed, compressed)
+    ours::<Compressed<ChecksumStride, BASIC>, BY_TAG>(name, count, Form::Compressed, compressed)
 }
 
 fn main() {

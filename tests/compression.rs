@@ -5,9 +5,7 @@
 
 use std::error::Error;
 
-use blueflame::cq::compressed::{
-    Basic, Checksum, ChecksumStride, Enhanced, FlowTag, Hash, Headers, Layout, MiniFormat,
-};
+use blueflame::cq::compressed::{BASIC, Checksum, ChecksumStride, ENHANCED, FlowTag, Hash, Headers, MiniFormat};
 use blueflame::cq::mode::PollMode;
 use blueflame::cq::{CompletionQueue, Side};
 use blueflame::queue::SendQueue;
@@ -135,13 +133,18 @@ macro_rules! run {
 }
 
 /// The same with completions compressed, and without; whether any were.
-fn compare<F: MiniFormat, L: Layout>(format: Format, bursts: &[Burst], cqe_bytes: u32, step: usize) -> Outcome<bool> {
+fn compare<F: MiniFormat, const ENHANCED: bool>(
+    format: Format,
+    bursts: &[Burst],
+    cqe_bytes: u32,
+    step: usize,
+) -> Outcome<bool> {
     let shape = Shape { sq_wqebbs: 128, recv_wqes: 128, cqes: 128, cqe_bytes, ..Shape::default() };
-    let compression = Some(CqCompression { format, enhanced: L::LAYOUT == 1 });
+    let compression = Some(CqCompression { format, enhanced: ENHANCED });
     let (plain, none) = run!(shape, bursts, step, |cq| cq);
     let shape = Shape { compression, ..shape };
     // SAFETY: the device compresses so, and nothing has been polled.
-    let (expanded, compressed) = run!(shape, bursts, step, |cq| unsafe { cq.compressed::<F, L>() });
+    let (expanded, compressed) = run!(shape, bursts, step, |cq| unsafe { cq.compressed::<F, ENHANCED>() });
     assert_eq!(none, 0);
     assert_eq!(expanded, plain);
     Ok(compressed != 0)
@@ -149,16 +152,16 @@ fn compare<F: MiniFormat, L: Layout>(format: Format, bursts: &[Burst], cqe_bytes
 
 fn by_number(enhanced: bool, format: u8, bursts: &[Burst], cqe_bytes: u32, step: usize) -> Outcome<bool> {
     match (enhanced, format) {
-        (false, 0) => compare::<Hash, Basic>(Format::Hash, bursts, cqe_bytes, step),
-        (false, 1) => compare::<Checksum, Basic>(Format::Checksum, bursts, cqe_bytes, step),
-        (false, 2) => compare::<FlowTag, Basic>(Format::FlowTag, bursts, cqe_bytes, step),
-        (false, 3) => compare::<ChecksumStride, Basic>(Format::ChecksumStride, bursts, cqe_bytes, step),
-        (false, _) => compare::<Headers, Basic>(Format::Headers, bursts, cqe_bytes, step),
-        (true, 0) => compare::<Hash, Enhanced>(Format::Hash, bursts, cqe_bytes, step),
-        (true, 1) => compare::<Checksum, Enhanced>(Format::Checksum, bursts, cqe_bytes, step),
-        (true, 2) => compare::<FlowTag, Enhanced>(Format::FlowTag, bursts, cqe_bytes, step),
-        (true, 3) => compare::<ChecksumStride, Enhanced>(Format::ChecksumStride, bursts, cqe_bytes, step),
-        (true, _) => compare::<Headers, Enhanced>(Format::Headers, bursts, cqe_bytes, step),
+        (false, 0) => compare::<Hash, BASIC>(Format::Hash, bursts, cqe_bytes, step),
+        (false, 1) => compare::<Checksum, BASIC>(Format::Checksum, bursts, cqe_bytes, step),
+        (false, 2) => compare::<FlowTag, BASIC>(Format::FlowTag, bursts, cqe_bytes, step),
+        (false, 3) => compare::<ChecksumStride, BASIC>(Format::ChecksumStride, bursts, cqe_bytes, step),
+        (false, _) => compare::<Headers, BASIC>(Format::Headers, bursts, cqe_bytes, step),
+        (true, 0) => compare::<Hash, ENHANCED>(Format::Hash, bursts, cqe_bytes, step),
+        (true, 1) => compare::<Checksum, ENHANCED>(Format::Checksum, bursts, cqe_bytes, step),
+        (true, 2) => compare::<FlowTag, ENHANCED>(Format::FlowTag, bursts, cqe_bytes, step),
+        (true, 3) => compare::<ChecksumStride, ENHANCED>(Format::ChecksumStride, bursts, cqe_bytes, step),
+        (true, _) => compare::<Headers, ENHANCED>(Format::Headers, bursts, cqe_bytes, step),
     }
 }
 

@@ -173,7 +173,7 @@ pub(crate) fn tag(number: usize) -> usize {
 /// The same queue, whose device compresses completions.
 pub(crate) fn compressed<M: PollMode<Compression = ()>>(
     cq: CompletionQueue<M>,
-) -> CompletionQueue<Compressed<ChecksumStride, blueflame::cq::compressed::Basic, M>> {
+) -> CompletionQueue<Compressed<ChecksumStride, { blueflame::cq::compressed::BASIC }, M>> {
     // SAFETY: its completions are of this format, and none has been polled.
     unsafe { cq.compressed() }
 }

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 
-use super::compressed::{Expand, Layout, MiniFormat, RingAt};
+use super::compressed::{Expand, MiniFormat, RingAt};
 use super::cqe::view::{Cqe, CqeCopy, CqeView};
 use super::id::CqId;
 use super::initial;
@@ -140,11 +140,11 @@ impl<M: PollMode<Compression = ()>> CompletionQueue<M> {
     /// ```
     /// use blueflame::CompletionQueue;
     /// use blueflame::cq::mode::Compressed;
-    /// use blueflame::cq::compressed::{Basic, Checksum};
+    /// use blueflame::cq::compressed::{BASIC, Checksum};
     ///
     /// fn of_frames(cq: CompletionQueue) -> CompletionQueue<Compressed<Checksum>> {
     ///     // SAFETY: (for its caller to see to) the device compresses completions so, and none has been polled.
-    ///     unsafe { cq.compressed::<Checksum, Basic>() }
+    ///     unsafe { cq.compressed::<Checksum, BASIC>() }
     /// }
     /// ```
     ///
@@ -164,7 +164,7 @@ impl<M: PollMode<Compression = ()>> CompletionQueue<M> {
     /// The queue was made so, and nothing has been polled yet. With another format, completions have wrong indices:
     /// retiring one gives back the memory of requests that the device still executes.
     #[must_use]
-    pub unsafe fn compressed<F: MiniFormat, L: Layout>(self) -> CompletionQueue<Compressed<F, L, M>> {
+    pub unsafe fn compressed<F: MiniFormat, const ENHANCED: bool>(self) -> CompletionQueue<Compressed<F, ENHANCED, M>> {
         // SAFETY: the caller's promise.
         unsafe { self.made_for() }
     }

@@ -92,7 +92,7 @@ impl<M: PollMode> CompletionQueue<M> {
     /// the removed completions to that queue. Otherwise their WQEs never become free again.
     ///
     /// If the queue pair still works, the removed completions are lost; later ones are polled as usual. In the
-    /// [enhanced layout](super::compressed::Enhanced), completions compressed with a removed one are lost as well, and
+    /// [enhanced layout](super::compressed::ENHANCED), completions compressed with a removed one are lost as well, and
     /// polling reports that.
     pub fn forget(&mut self, whose: impl Into<Whose>) -> usize {
         self.forget_with(whose, |_| ())

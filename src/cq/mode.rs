@@ -1,7 +1,7 @@
 //! How a completion queue is polled, chosen by type.
 use core::marker::PhantomData;
 
-use super::compressed::{Basic, Expand, Expander, Layout, MiniFormat};
+use super::compressed::{Expand, Expander, MiniFormat};
 use crate::sealed::Sealed;
 
 /// How to poll: the barrier after the owner bit, when to tell the device the consumer index, and how far ahead to
@@ -86,22 +86,22 @@ impl<M: PollMode, const AHEAD: usize> PollMode for Prefetch<M, AHEAD> {
 
 /// As mode `M`, for a queue whose device compresses completions:
 /// [`CompletionQueue::compressed`](super::CompletionQueue::compressed). Mini-CQEs are of format `F`, sessions lie in
-/// the ring by layout `L`, both as the queue was made.
+/// the ring by the [enhanced layout](super::compressed::ENHANCED) or the basic one, both as the queue was made.
 ///
 /// The device is told of places once all of a session is polled (as in DPDK, `drivers/net/mlx5/mlx5_rx.c`,
 /// `mlx5_rx_poll_len`), so the queue needs room for the completions of one more session. Completions that the device
 /// compresses wrongly are lost: they are lent as [`CqeError::Compressed`](super::CqeError::Compressed).
 #[derive(Clone, Copy, Debug)]
-pub struct Compressed<F: MiniFormat, L: Layout = Basic, M: PollMode<Compression = ()> = Standard>(
-    PhantomData<(F, L, M)>,
+pub struct Compressed<F: MiniFormat, const ENHANCED: bool = false, M: PollMode<Compression = ()> = Standard>(
+    PhantomData<(F, M)>,
 );
 
-impl<F: MiniFormat, L: Layout, M: PollMode<Compression = ()>> Sealed for Compressed<F, L, M> {}
-impl<F: MiniFormat, L: Layout, M: PollMode<Compression = ()>> PollMode for Compressed<F, L, M> {
+impl<F: MiniFormat, const ENHANCED: bool, M: PollMode<Compression = ()>> Sealed for Compressed<F, ENHANCED, M> {}
+impl<F: MiniFormat, const ENHANCED: bool, M: PollMode<Compression = ()>> PollMode for Compressed<F, ENHANCED, M> {
     const CONSERVATIVE: bool = M::CONSERVATIVE;
     const PUBLISH: Publish = M::PUBLISH;
     const AHEAD: usize = M::AHEAD;
-    type Compression = Expander<F, L>;
+    type Compression = Expander<F, ENHANCED>;
 }
 
 impl Sealed for Standard {}

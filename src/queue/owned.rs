@@ -7,7 +7,7 @@ use core::ops::{Deref, DerefMut};
 use super::owning::buffer::Posted;
 use super::recv::queue::RecvQueue;
 use crate::cq::CompletionQueue;
-use crate::cq::compressed::{Layout, MiniFormat};
+use crate::cq::compressed::MiniFormat;
 use crate::cq::mode::{Compressed, PollMode};
 use crate::transport::RecvForm;
 
@@ -98,7 +98,9 @@ impl<M: PollMode<Compression = ()>, H> Owned<CompletionQueue<M>, H> {
     /// # Safety
     /// As there.
     #[must_use]
-    pub unsafe fn compressed<F: MiniFormat, L: Layout>(self) -> Owned<CompletionQueue<Compressed<F, L, M>>, H> {
+    pub unsafe fn compressed<F: MiniFormat, const ENHANCED: bool>(
+        self,
+    ) -> Owned<CompletionQueue<Compressed<F, ENHANCED, M>>, H> {
         // SAFETY: the caller's promise.
         self.map(|queue| unsafe { queue.compressed() }, CompletionQueue::ring_addr)
     }

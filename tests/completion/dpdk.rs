@@ -3,7 +3,7 @@
 //!
 //! Recorded CQEs belong here, literal bytes in `compressed/by_hand.rs`.
 
-use blueflame::cq::compressed::{Basic, ChecksumStride, Hash, MiniFormat};
+use blueflame::cq::compressed::{BASIC, ChecksumStride, Hash, MiniFormat};
 use blueflame::cq::cqe::{L3Header, L4Header};
 use blueflame::cq::mode::Standard;
 use blueflame::cq::{CqeView, Source};
@@ -66,7 +66,7 @@ fn described<S: Source>(cqe: &CqeView<S>) -> String {
 fn read<F: MiniFormat>(queue: &Queue<'_>) -> usize {
     let mut device = Device::new(CQES, 64, 0);
     // SAFETY: the record's completions are of this format.
-    let mut cq = unsafe { device.queue::<Standard>().compressed::<F, Basic>() };
+    let mut cq = unsafe { device.queue::<Standard>().compressed::<F, BASIC>() };
     let (mut lines, mut place, mut compressed) = (queue.cqes.iter(), 0, 0);
     while let Some(title) = lines.next() {
         device.cqe(place).copy_from_slice(title);

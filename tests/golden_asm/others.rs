@@ -1,6 +1,6 @@
 //! Barriers that no hot function has: with these, every call of a barrier in the crate is in some listing (`sites.rs`).
 //! Compiled with `benches/hot`, under the same rules; `setup_` functions are not on the data path, and under no rules.
-use blueflame::cq::compressed::{Basic, ChecksumStride, Enhanced, Hash};
+use blueflame::cq::compressed::{BASIC, ChecksumStride, ENHANCED, Hash};
 use blueflame::cq::{CompletionQueue, Cqe, Notify};
 use blueflame::cq::mode::{Compressed, Conservative};
 use blueflame::db::{ExclusiveRegister, OneFence, ThreadRegister, TwoFences};
@@ -74,14 +74,14 @@ pub fn other_arm(cq: &mut CompletionQueue, which: Notify) {
 
 /// Sixteen completions at most, of which the device packs those that are like each other, in the enhanced layout.
 #[unsafe(no_mangle)]
-pub fn other_poll_compressed_enhanced(cq: &mut CompletionQueue<Compressed<Hash, Enhanced>>, done: &mut u64) -> usize {
+pub fn other_poll_compressed_enhanced(cq: &mut CompletionQueue<Compressed<Hash, ENHANCED>>, done: &mut u64) -> usize {
     cq.poll_with(16, |cqe| *done += u64::from(cqe.wqe_counter()) + u64::from(cqe.byte_len()))
 }
 
 /// Up to 16 frames, of which the device packs those that are like each other, in the enhanced layout.
 #[unsafe(no_mangle)]
 pub fn other_receive_frames_enhanced(
-    cq: &mut CompletionQueue<Compressed<ChecksumStride, Enhanced>>,
+    cq: &mut CompletionQueue<Compressed<ChecksumStride, ENHANCED>>,
     rq: &mut StridingRecvQueue,
     bytes: &mut u64,
 ) -> usize {
@@ -101,7 +101,7 @@ pub fn setup_forget(cq: &mut CompletionQueue, qpn: Qpn) {
 }
 
 #[unsafe(no_mangle)]
-pub fn setup_forget_compressed(cq: &mut CompletionQueue<Compressed<Hash, Basic>>, qpn: Qpn) {
+pub fn setup_forget_compressed(cq: &mut CompletionQueue<Compressed<Hash, BASIC>>, qpn: Qpn) {
     cq.forget(qpn);
 }
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use blueflame::SetupError;
-use blueflame::cq::compressed::{Compression, Layout, MiniFormat};
+use blueflame::cq::compressed::{Compression, MiniFormat};
 use blueflame::cq::mode::{Compressed, PollMode, Standard};
 use blueflame::cq::setup::{CqParts, Reservation, Room, RoomError, mark_unwritten};
 use blueflame::cq::{CompletionQueue, CqId};
@@ -304,13 +304,15 @@ impl ThreadRings {
 }
 
 impl<'a> CqBuilder<'a> {
-    /// The device compresses similar completions, in mini-CQEs of format `F` and layout `L`. The queue is polled in the
+    /// The device compresses similar completions, in mini-CQEs of format `F` and the enhanced layout or the
+    /// [`BASIC`](blueflame::cq::compressed::BASIC) one. The queue is polled in the
     /// mode [`Compressed`]. Fields that differ and are not in `F`, such as timestamps, are lost.
     #[must_use]
-    pub fn compressed<F: MiniFormat, L: Layout>(self) -> CqBuilder<'a, Compressed<F, L>> {
+    pub fn compressed<F: MiniFormat, const ENHANCED: bool>(self) -> CqBuilder<'a, Compressed<F, ENHANCED>> {
         let Self { rings, page, cqes, cqe_bytes, vector, ignore_overrun, moderation, .. } = self;
+        let kind = if ENHANCED { Compression::Enhanced } else { Compression::Basic };
         let compression =
-            CqeCompression { kind: L::COMPRESSION, layout: L::LAYOUT, format: F::FORMAT, format_ext: F::FORMAT_EXT };
+            CqeCompression { kind, layout: ENHANCED.into(), format: F::FORMAT, format_ext: F::FORMAT_EXT };
         CqBuilder { rings, page, cqes, cqe_bytes, vector, ignore_overrun, moderation, compression, mode: PhantomData }
     }
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use blueflame::WrId;
 use blueflame::cq::CompletionQueue;
 use blueflame::cq::compressed::{
-    Basic, Checksum, ChecksumStride, Enhanced, FlowTag, Hash, Headers, Layout, MiniFormat, Strided,
+    BASIC, Checksum, ChecksumStride, ENHANCED, FlowTag, Hash, Headers, MiniFormat, Strided,
 };
 use blueflame::cq::mode::PollMode;
 use blueflame::flow::Flow;
@@ -91,9 +91,10 @@ fn exchange<M: PollMode>(lab: &mut Lab, mut cq: Owned<CompletionQueue<M>, Cq>, s
     drop((rule, tir));
 }
 
-fn compressed<F: MiniFormat, L: Layout>(lab: &mut Lab, strides: Strides) {
+fn compressed<F: MiniFormat, const ENHANCED: bool>(lab: &mut Lab, strides: Strides) {
     let cqes = 4 * strides.count() + 1 + 64;
-    let cq = lab.rings.completion_queue(&lab.page, cqes).compressed::<F, L>().build().expect("a completion queue");
+    let cq =
+        lab.rings.completion_queue(&lab.page, cqes).compressed::<F, ENHANCED>().build().expect("a completion queue");
     exchange(lab, cq, strides);
 }
 
@@ -115,18 +116,18 @@ fn frames_lie_in_strides_of_devx_queues() {
         }
     }
     let strides = Strides::new(8, 6).expect("possible");
-    compressed::<Headers, Basic>(&mut lab, strides);
-    compressed::<Headers, Enhanced>(&mut lab, strides);
-    compressed::<Strided<FlowTag>, Basic>(&mut lab, strides);
-    compressed::<Strided<FlowTag>, Enhanced>(&mut lab, strides);
-    compressed::<ChecksumStride, Basic>(&mut lab, strides);
-    compressed::<ChecksumStride, Enhanced>(&mut lab, strides);
-    compressed::<Strided<Hash>, Basic>(&mut lab, strides);
-    compressed::<Strided<Hash>, Enhanced>(&mut lab, strides);
-    compressed::<Strided<Checksum>, Basic>(&mut lab, strides);
-    compressed::<Strided<Checksum>, Enhanced>(&mut lab, strides);
+    compressed::<Headers, BASIC>(&mut lab, strides);
+    compressed::<Headers, ENHANCED>(&mut lab, strides);
+    compressed::<Strided<FlowTag>, BASIC>(&mut lab, strides);
+    compressed::<Strided<FlowTag>, ENHANCED>(&mut lab, strides);
+    compressed::<ChecksumStride, BASIC>(&mut lab, strides);
+    compressed::<ChecksumStride, ENHANCED>(&mut lab, strides);
+    compressed::<Strided<Hash>, BASIC>(&mut lab, strides);
+    compressed::<Strided<Hash>, ENHANCED>(&mut lab, strides);
+    compressed::<Strided<Checksum>, BASIC>(&mut lab, strides);
+    compressed::<Strided<Checksum>, ENHANCED>(&mut lab, strides);
 
-    let cq = lab.rings.completion_queue(&lab.page, 4096).compressed::<FlowTag, Basic>().build().expect("a queue");
+    let cq = lab.rings.completion_queue(&lab.page, 4096).compressed::<FlowTag, BASIC>().build().expect("a queue");
     let mut pool = Pool::new(&lab.verbs_pd, 1 << 16, Access::LOCAL_WRITE).expect("memory");
     let memory = pool.take(1 << 16).expect("all of it").strided(strides).expect("long enough");
     let refused = lab.pd.striding_recv_queue(&lab.rings, &cq, 4, memory).expect_err("strides are not told");

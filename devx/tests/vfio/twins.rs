@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use blueflame::cq::CompletionQueue;
-use blueflame::cq::compressed::{Basic, ChecksumStride};
+use blueflame::cq::compressed::{BASIC, ChecksumStride};
 use blueflame::cq::mode::PollMode;
 use blueflame::flow::{Flow, Rss};
 use blueflame::queue::RecvQueue;
@@ -147,7 +147,7 @@ fn frames_in_strides_are_the_same_by_either_maker() {
         let own = || device.completion_queue(cqes);
         let made = || lab.rings.completion_queue(&lab.page, cqes);
         if compressed {
-            twins!(own().compressed::<ChecksumStride>(), made().compressed::<ChecksumStride, Basic>());
+            twins!(own().compressed::<ChecksumStride>(), made().compressed::<ChecksumStride, BASIC>());
         } else {
             twins!(own(), made());
         }

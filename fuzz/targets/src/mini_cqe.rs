@@ -1,8 +1,6 @@
 //! Any bytes as a completion queue whose completions are compressed: polling ends, and every accessor gives a value.
 
-use blueflame::cq::compressed::{
-    Basic, Checksum, ChecksumStride, Enhanced, FlowTag, Hash, Headers, Layout, MiniFormat,
-};
+use blueflame::cq::compressed::{BASIC, Checksum, ChecksumStride, ENHANCED, FlowTag, Hash, Headers, MiniFormat};
 use blueflame::cq::setup::CqParts;
 use blueflame::cq::{CompletionQueue, CqeError};
 use blueflame::types::{CqCi, Cqn, Qpn};
@@ -28,20 +26,20 @@ input_struct! {
 /// Polls everything there is.
 pub fn run(input: &Input) {
     match input.kind % 10 {
-        0 => poll::<Hash, Basic>(input),
-        1 => poll::<Checksum, Basic>(input),
-        2 => poll::<FlowTag, Basic>(input),
-        3 => poll::<ChecksumStride, Basic>(input),
-        4 => poll::<Headers, Basic>(input),
-        5 => poll::<Hash, Enhanced>(input),
-        6 => poll::<Checksum, Enhanced>(input),
-        7 => poll::<FlowTag, Enhanced>(input),
-        8 => poll::<ChecksumStride, Enhanced>(input),
-        _ => poll::<Headers, Enhanced>(input),
+        0 => poll::<Hash, BASIC>(input),
+        1 => poll::<Checksum, BASIC>(input),
+        2 => poll::<FlowTag, BASIC>(input),
+        3 => poll::<ChecksumStride, BASIC>(input),
+        4 => poll::<Headers, BASIC>(input),
+        5 => poll::<Hash, ENHANCED>(input),
+        6 => poll::<Checksum, ENHANCED>(input),
+        7 => poll::<FlowTag, ENHANCED>(input),
+        8 => poll::<ChecksumStride, ENHANCED>(input),
+        _ => poll::<Headers, ENHANCED>(input),
     }
 }
 
-fn poll<F: MiniFormat, L: Layout>(input: &Input) {
+fn poll<F: MiniFormat, const ENHANCED: bool>(input: &Input) {
     let cqe_cnt = 1 << (input.log_cqes & 7);
     let cqe_size = if input.wide { 128 } else { 64 };
     let ring = Arena::new((cqe_cnt * cqe_size) as usize, 0xf0);
@@ -56,7 +54,7 @@ fn poll<F: MiniFormat, L: Layout>(input: &Input) {
         ci: CqCi::truncate(0),
     };
     // SAFETY: the arenas outlive the queue; nobody else uses them; the ring does not change, so nothing overruns.
-    let mut cq = unsafe { CompletionQueue::from_parts(parts).expect("parts of a queue").compressed::<F, L>() };
+    let mut cq = unsafe { CompletionQueue::from_parts(parts).expect("parts of a queue").compressed::<F, ENHANCED>() };
     for (i, bytes) in input.cqes.iter().enumerate().take(ring.len() / 64) {
         ring.scribble(i * 64, bytes);
     }

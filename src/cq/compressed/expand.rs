@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 use core::mem::offset_of;
 use core::ptr::NonNull;
 
-use super::layout::{Compression, Layout};
+use super::layout::Compression;
 use super::mini::{ARRAY, BLOCK, MiniFormat, Words, mini, put_request};
 use super::run::{MiniFrame, Part, Run, Shared};
 use super::step::{Expand, Found, RingAt};
@@ -16,7 +16,7 @@ use crate::types::CqCi;
 
 /// A title, and the mini-CQEs that are left of a session.
 #[derive(Clone, Debug)]
-pub struct Expander<F: MiniFormat, L: Layout> {
+pub struct Expander<F: MiniFormat, const ENHANCED: bool> {
     /// The title; while a completion is lent, that completion.
     title: Words,
     /// A copy of the mini-CQEs, the next one among them, so that polled places can be given back.
@@ -35,10 +35,10 @@ pub struct Expander<F: MiniFormat, L: Layout> {
     barred: u32,
     /// Whether there is a title: for the next compressed CQE (enhanced layout), or for the session.
     titled: bool,
-    kind: PhantomData<fn() -> (F, L)>,
+    format: PhantomData<fn() -> F>,
 }
 
-impl<F: MiniFormat, L: Layout> Expander<F, L> {
+impl<F: MiniFormat, const ENHANCED: bool> Expander<F, ENHANCED> {
     /// The last four bytes of the next CQE, if it is software's.
     ///
     /// # Safety
@@ -46,7 +46,7 @@ impl<F: MiniFormat, L: Layout> Expander<F, L> {
     /// The place is in the ring, of its current pass, whose number is known.
     #[inline(always)]
     unsafe fn tail(&self, at: &RingAt<'_>) -> Option<Tail> {
-        if L::NUMBERED {
+        if ENHANCED {
             // SAFETY: the caller's.
             return unsafe { at.ring.tail_of_pass(at.next, self.iteration) };
         }
@@ -60,7 +60,7 @@ impl<F: MiniFormat, L: Layout> Expander<F, L> {
         self.at = 0;
         // SAFETY: the place is in the ring, and the CQE software's.
         let here = unsafe { at.ring.fields(at.next) };
-        if L::NUMBERED {
+        if ENHANCED {
             let count = u32::from(tail.op_own().opcode()) + 1;
             self.minis.0 = here.words();
             self.end = count;
@@ -101,7 +101,7 @@ impl<F: MiniFormat, L: Layout> Expander<F, L> {
         let n = self.at;
         self.at += 1;
         if n != 0 {
-            if !L::NUMBERED && n % ARRAY == 0 && self.titled {
+            if !ENHANCED && n % ARRAY == 0 && self.titled {
                 // SAFETY: the place is in the ring, and the CQE software's, as all of the session.
                 self.minis.0 = unsafe { at.ring.fields(at.next) }.words();
             }
@@ -116,7 +116,7 @@ impl<F: MiniFormat, L: Layout> Expander<F, L> {
         let counter = if self.op_own.opcode() == 0 {
             put_request(&mut self.title, mini)
         } else {
-            if n != 0 || L::NUMBERED {
+            if n != 0 || ENHANCED {
                 self.title.forget_packet(F::HASHED);
             }
             F::put(&mut self.title, mini);
@@ -130,7 +130,7 @@ impl<F: MiniFormat, L: Layout> Expander<F, L> {
                 self.counter.wrapping_add(n as u16)
             }
         };
-        if L::NUMBERED && !F::TELLS_STRIDES && self.at == self.end {
+        if ENHANCED && !F::TELLS_STRIDES && self.at == self.end {
             self.counter = self.counter.wrapping_add(self.end as u16);
         }
         Tail::expanded(counter, self.op_own)
@@ -149,7 +149,7 @@ impl<F: MiniFormat, L: Layout> Expander<F, L> {
     /// Called after the queue has gone on to a place.
     #[inline(always)]
     fn count_pass(&mut self, ring: &Ring, next: Place) {
-        if L::NUMBERED && next.is_first_of(ring) {
+        if ENHANCED && next.is_first_of(ring) {
             cold_path();
             self.iteration = self.iteration.wrapping_add(1);
         }
@@ -168,9 +168,9 @@ const FORMAT: u8 = 0xd;
 /// The last byte of a completion that cannot be expanded: of a receive, compressed.
 const COMPRESSED: OpOwn = OpOwn(2 << 4 | 3 << 2);
 
-impl<F: MiniFormat, L: Layout> Sealed for Expander<F, L> {}
-impl<F: MiniFormat, L: Layout> Expand for Expander<F, L> {
-    const COMPRESSION: Compression = L::COMPRESSION;
+impl<F: MiniFormat, const ENHANCED: bool> Sealed for Expander<F, ENHANCED> {}
+impl<F: MiniFormat, const ENHANCED: bool> Expand for Expander<F, ENHANCED> {
+    const COMPRESSION: Compression = if ENHANCED { Compression::Enhanced } else { Compression::Basic };
     const COMPRESSED: bool = true;
     const TELLS_STRIDES: bool = F::TELLS_STRIDES;
     const COUNTS_STRIDES: bool = !F::TAGGED;
@@ -187,12 +187,12 @@ impl<F: MiniFormat, L: Layout> Expand for Expander<F, L> {
             iteration: (at.next.ci() / at.ring.cqe_cnt()) as u8,
             barred: u32::MAX,
             titled: false,
-            kind: PhantomData,
+            format: PhantomData,
         }
     }
 
     fn owns(&self, at: RingAt<'_>, index: CqCi) -> bool {
-        if L::NUMBERED {
+        if ENHANCED {
             // SAFETY: a place of this ring.
             return unsafe { at.ring.tail_of_pass(at.ring.place(index), self.iteration_of(&at, index)) }.is_some();
         }
@@ -206,7 +206,7 @@ impl<F: MiniFormat, L: Layout> Expand for Expander<F, L> {
     }
 
     fn copied(&self, at: RingAt<'_>, index: CqCi) {
-        if L::NUMBERED {
+        if ENHANCED {
             // SAFETY: the caller has just written it.
             unsafe { at.ring.number(at.ring.place(index), self.iteration_of(&at, index)) };
         }
@@ -261,7 +261,7 @@ impl<F: MiniFormat, L: Layout> Expand for Expander<F, L> {
 
     #[inline(always)]
     fn gone_on(&mut self, found: &Found, here: Place, at: RingAt<'_>) {
-        if !L::NUMBERED {
+        if !ENHANCED {
             return;
         }
         self.count_pass(at.ring, at.next);
@@ -296,7 +296,7 @@ impl<F: MiniFormat, L: Layout> Expand for Expander<F, L> {
         if !F::TELLS_STRIDES {
             return None;
         }
-        if self.at == self.end && !L::NUMBERED {
+        if self.at == self.end && !ENHANCED {
             // SAFETY: the place is in the ring, of its pass.
             let tail = unsafe { at.ring.any_tail(at.next) };
             if !tail.is_session_of_frames() {
@@ -354,7 +354,7 @@ impl<F: MiniFormat, L: Layout> Expand for Expander<F, L> {
         }
         // Of a session that was taken at once, this value has nothing: both are equal already.
         self.at = self.end;
-        if L::NUMBERED {
+        if ENHANCED {
             self.leave_title(next);
         }
         true
@@ -362,7 +362,7 @@ impl<F: MiniFormat, L: Layout> Expand for Expander<F, L> {
 
     fn leave_run(&mut self, (ring, place): (&mut Ring, &mut Place), part: Part, done: u32, next: u16) {
         let number = part.at + done;
-        let is_new = part.at == 0 && !L::NUMBERED;
+        let is_new = part.at == 0 && !ENHANCED;
         let within = number % ARRAY;
         // Where the session goes on within an array that was not copied.
         if within != 0 && within <= done {
@@ -411,7 +411,7 @@ mod tests {
     use std::boxed::Box;
 
     use super::*;
-    use crate::cq::compressed::{Basic, Hash};
+    use crate::cq::compressed::{BASIC, Hash};
 
     #[repr(C, align(64))]
     struct Cqes([[u8; 64]; 4]);
@@ -434,7 +434,7 @@ mod tests {
         // SAFETY: four CQEs, aligned.
         let (ring, next) = unsafe { Ring::new(cqes.cast(), 4, 64, CqCi::truncate(0)) };
         let at = || RingAt { ring: &ring, next };
-        Expander::<Hash, Basic>::new(&at()).flatten(at(), || write(0, 47, 2));
+        Expander::<Hash, BASIC>::new(&at()).flatten(at(), || write(0, 47, 2));
         // SAFETY: as above.
         let owners: [u8; 4] = core::array::from_fn(|cqe| unsafe { byte(cqe, 63).read() });
         assert_eq!(owners, [0x20, 0x20, 0xf1, 0xf1]);

@@ -2,7 +2,7 @@
 //!
 //! A *session* is a *title* and a *mini-CQE* of 8 bytes for each completion. The title is a CQE with the fields that
 //! the completions share. A mini-CQE has the fields that differ: the number of bytes and, by [format](MiniFormat),
-//! hash, checksum, flow tag, stride or headers. The [layout](Layout) says where sessions lie in the ring. The mode
+//! hash, checksum, flow tag, stride or headers. The [layout](Compression) says where sessions lie in the ring. The mode
 //! [`Compressed`](crate::cq::mode::Compressed) expands them: it lends each completion like any other, from the queue's
 //! own memory.
 //!
@@ -18,7 +18,7 @@ mod run;
 mod step;
 
 pub(super) use expand::Expander;
-pub use layout::{Basic, Compression, Enhanced, Layout};
+pub use layout::{BASIC, Compression, ENHANCED};
 pub use mini::{Checksum, ChecksumStride, FlowTag, Hash, Headers, MiniFormat, Strided};
 pub(super) use run::{MiniFrame, Minis, Run};
 pub(crate) use run::{Part, Shared};

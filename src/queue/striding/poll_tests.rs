@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use super::tests::{CQES, Rig, STRIDES};
 use super::{LentFrame, StridingRecvQueue};
 use crate::cq::CompletionQueue;
-use crate::cq::compressed::{Basic, Checksum, ChecksumStride, FlowTag, Hash, Headers, MiniFormat, Strided};
+use crate::cq::compressed::{BASIC, Checksum, ChecksumStride, FlowTag, Hash, Headers, MiniFormat, Strided};
 use crate::cq::cqe::Verdicts;
 use crate::cq::mode::{Compressed, OncePerCall, PollMode};
 use crate::queue::RetireError;
@@ -176,7 +176,7 @@ fn compare<M: PollMode>(
 
 fn compressed<F: MiniFormat>(bytes: (u32, &[[u8; 64]]), shifted: bool, maxima: &[usize]) -> Result<(), TestCaseError> {
     // SAFETY: nothing was polled; a wrong format harms nothing here, as no device uses the memory.
-    compare(bytes, shifted, maxima, |cq| unsafe { cq.compressed::<F, Basic>() })
+    compare(bytes, shifted, maxima, |cq| unsafe { cq.compressed::<F, BASIC>() })
 }
 
 proptest! {
@@ -239,11 +239,11 @@ fn a_session_of_frames_is_lent_whole() {
     // Also across the ring's end, behind which each array is found anew.
     for at in [0, CQES as u32 - 1, CQES as u32 - 7, CQES as u32 - 8, CQES as u32 - 16] {
         // SAFETY: as in `compressed`.
-        a_session(at, |cq| unsafe { cq.compressed::<ChecksumStride, Basic>() });
+        a_session(at, |cq| unsafe { cq.compressed::<ChecksumStride, BASIC>() });
         // SAFETY: as above.
-        a_session(at, |cq| unsafe { cq.compressed::<Strided<Hash>, Basic>() });
+        a_session(at, |cq| unsafe { cq.compressed::<Strided<Hash>, BASIC>() });
         // SAFETY: as above.
-        let once = |cq: CompletionQueue| unsafe { cq.compressed::<ChecksumStride, Basic>() };
+        let once = |cq: CompletionQueue| unsafe { cq.compressed::<ChecksumStride, BASIC>() };
         a_session(at, |cq| once(cq).with_mode::<OncePerCall<Compressed<ChecksumStride>>>());
     }
 }
@@ -319,7 +319,7 @@ fn a_panic_consumes_its_frame_alone() {
             (0..bytes.len()).for_each(|n| unsafe { rig.put(at as usize + n, bytes[n]) });
             let (mut rq, cq, memory, _rest) = rig.apart();
             // SAFETY: as above.
-            let mut cq = unsafe { cq.compressed::<ChecksumStride, Basic>() };
+            let mut cq = unsafe { cq.compressed::<ChecksumStride, BASIC>() };
             let mut places = Vec::new();
             let mut poll = || {
                 rq.poll_with(&mut cq, 64, |frame| {
@@ -352,7 +352,7 @@ fn a_session_left_in_the_middle_is_held() {
     }
     let (mut rq, cq, _, _rest) = rig.apart();
     // SAFETY: the sessions are of this format and layout.
-    let mut cq = unsafe { cq.compressed::<ChecksumStride, Basic>() };
+    let mut cq = unsafe { cq.compressed::<ChecksumStride, BASIC>() };
     for (frames, left) in [(1, true), (1, true), (3, true), (4, false)] {
         assert_eq!(rq.poll_with(&mut cq, frames, |_| ()), Ok(frames));
         assert_eq!(cq.holds(Qpn::truncate(7)), left);

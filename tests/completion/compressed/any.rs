@@ -3,9 +3,7 @@
 //! Random sessions belong here, literal bytes in `by_hand.rs`, single sessions in `sessions.rs`.
 
 use blueflame::cq::CompletionQueue;
-use blueflame::cq::compressed::{
-    Basic, Checksum, ChecksumStride, Enhanced, FlowTag, Hash, Headers, Layout, MiniFormat,
-};
+use blueflame::cq::compressed::{BASIC, Checksum, ChecksumStride, ENHANCED, FlowTag, Hash, Headers, MiniFormat};
 use blueflame::cq::mode::Compressed;
 use blueflame::types::Qpn;
 use proptest::prelude::*;
@@ -23,8 +21,8 @@ fn with<R>(
     packer: &mut Packer,
     mut run: impl FnMut(&mut Packer, &mut dyn FnMut(&mut Packer, Step) -> usize) -> R,
 ) -> R {
-    fn steps<F: MiniFormat + 'static, L: Layout + 'static>(packer: &mut Packer) -> Steps {
-        let mut cq = packer.queue::<F, L>();
+    fn steps<F: MiniFormat + 'static, const ENHANCED: bool + 'static>(packer: &mut Packer) -> Steps {
+        let mut cq = packer.queue::<F, ENHANCED>();
         Box::new(move |packer, step| match step {
             Step::Poll(max) => packer.poll(&mut cq, max),
             Step::Forget(tag) => {
@@ -39,16 +37,16 @@ fn with<R>(
         })
     }
     let mut steps = match (enhanced, format) {
-        (false, 0) => steps::<Hash, Basic>(packer),
-        (false, 1) => steps::<Checksum, Basic>(packer),
-        (false, 2) => steps::<FlowTag, Basic>(packer),
-        (false, 3) => steps::<ChecksumStride, Basic>(packer),
-        (false, _) => steps::<Headers, Basic>(packer),
-        (true, 0) => steps::<Hash, Enhanced>(packer),
-        (true, 1) => steps::<Checksum, Enhanced>(packer),
-        (true, 2) => steps::<FlowTag, Enhanced>(packer),
-        (true, 3) => steps::<ChecksumStride, Enhanced>(packer),
-        (true, _) => steps::<Headers, Enhanced>(packer),
+        (false, 0) => steps::<Hash, BASIC>(packer),
+        (false, 1) => steps::<Checksum, BASIC>(packer),
+        (false, 2) => steps::<FlowTag, BASIC>(packer),
+        (false, 3) => steps::<ChecksumStride, BASIC>(packer),
+        (false, _) => steps::<Headers, BASIC>(packer),
+        (true, 0) => steps::<Hash, ENHANCED>(packer),
+        (true, 1) => steps::<Checksum, ENHANCED>(packer),
+        (true, 2) => steps::<FlowTag, ENHANCED>(packer),
+        (true, 3) => steps::<ChecksumStride, ENHANCED>(packer),
+        (true, _) => steps::<Headers, ENHANCED>(packer),
     };
     run(packer, &mut *steps)
 }
@@ -154,8 +152,8 @@ proptest! {
 }
 
 enum Any {
-    Basic(CompletionQueue<Compressed<Hash, Basic>>),
-    Enhanced(CompletionQueue<Compressed<Hash, Enhanced>>),
+    Basic(CompletionQueue<Compressed<Hash, BASIC>>),
+    Enhanced(CompletionQueue<Compressed<Hash, ENHANCED>>),
 }
 
 impl Any {

@@ -2,7 +2,7 @@
 //!
 //! Literal bytes belong here, random sessions in `any.rs`.
 
-use blueflame::cq::compressed::{Basic, Checksum, ChecksumStride, Enhanced, FlowTag, Hash, Headers, MiniFormat};
+use blueflame::cq::compressed::{BASIC, Checksum, ChecksumStride, ENHANCED, FlowTag, Hash, Headers, MiniFormat};
 
 use super::packer::{Packer, headers_of};
 use crate::device::Device;
@@ -14,7 +14,7 @@ use crate::device::Device;
 fn basic_as_linux_reads_it() {
     let mut device = Device::new(16, 64, 0);
     // SAFETY: the test writes completions of this format.
-    let mut cq = unsafe { device.queue::<blueflame::cq::mode::Standard>().compressed::<Checksum, Basic>() };
+    let mut cq = unsafe { device.queue::<blueflame::cq::mode::Standard>().compressed::<Checksum, BASIC>() };
     let mut title = [0; 64];
     title[16] = 0x44;
     title[20..22].copy_from_slice(&[0xee, 0xee]);
@@ -42,7 +42,7 @@ fn basic_as_linux_reads_it() {
 #[test]
 fn enhanced_as_linux_and_ucx_read_it() {
     let mut packer = Packer::new(16, 64, 0, true, 0);
-    let mut cq = packer.queue::<Hash, Enhanced>();
+    let mut cq = packer.queue::<Hash, ENHANCED>();
     let device = &mut packer.device;
     device.cqe(0).fill(0);
     device.cqe(0)[60..].copy_from_slice(&[0xff, 0xff, 0, 0x20]);
@@ -68,7 +68,7 @@ fn formats_as_dpdk_reads_them() {
     fn second<F: MiniFormat>() -> (u32, Option<u32>, u16, u8, u32, u16) {
         let mut device = Device::new(4, 64, 0);
         // SAFETY: the test writes completions of this format.
-        let mut cq = unsafe { device.queue::<blueflame::cq::mode::Standard>().compressed::<F, Basic>() };
+        let mut cq = unsafe { device.queue::<blueflame::cq::mode::Standard>().compressed::<F, BASIC>() };
         device.cqe(0).fill(0);
         device.cqe(0)[16] = 0x44;
         device.cqe(0)[29] = 0x14;
@@ -97,7 +97,7 @@ fn formats_as_dpdk_reads_them() {
 fn the_first_byte_has_the_headers() {
     let mut device = Device::new(4, 64, 0);
     // SAFETY: the test writes completions of this format.
-    let mut cq = unsafe { device.queue::<blueflame::cq::mode::Standard>().compressed::<Headers, Basic>() };
+    let mut cq = unsafe { device.queue::<blueflame::cq::mode::Standard>().compressed::<Headers, BASIC>() };
     device.cqe(0).fill(0);
     device.cqe(0)[47] = 2;
     device.cqe(0)[61..].copy_from_slice(&[0x40, 0, 0x2c]);

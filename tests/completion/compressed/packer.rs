@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use blueflame::cq::compressed::{Layout, MiniFormat};
+use blueflame::cq::compressed::MiniFormat;
 use blueflame::cq::mode::{Compressed, PollMode};
 use blueflame::cq::{CompletionQueue, CqeView, Side, Source};
 
@@ -209,7 +209,7 @@ impl Packer {
         self.title = Some((title, before + block.len()));
     }
 
-    pub(super) fn queue<F: MiniFormat, L: Layout>(&mut self) -> CompletionQueue<Compressed<F, L>> {
+    pub(super) fn queue<F: MiniFormat, const ENHANCED: bool>(&mut self) -> CompletionQueue<Compressed<F, ENHANCED>> {
         // SAFETY: the test writes completions of this format.
         unsafe { self.device.queue::<blueflame::cq::mode::Standard>().compressed() }
     }

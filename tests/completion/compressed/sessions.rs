@@ -2,7 +2,7 @@
 //!
 //! Single sessions belong here, random ones in `any.rs`.
 
-use blueflame::cq::compressed::{Basic, Checksum, Enhanced, Hash, Layout};
+use blueflame::cq::compressed::{BASIC, Checksum, ENHANCED, Hash};
 use blueflame::cq::mode::{Compressed, OncePerCall};
 use blueflame::cq::setup::Whose;
 use blueflame::cq::{CompletionQueue, CqeError, Side};
@@ -19,7 +19,7 @@ fn what_cannot_be_expanded_is_an_error_for_each_completion_lost() {
     {
         let mut device = Device::new(8, 64, 0);
         // SAFETY: the test writes completions of this format.
-        let mut cq = unsafe { device.queue::<blueflame::cq::mode::Standard>().compressed::<Hash, Basic>() };
+        let mut cq = unsafe { device.queue::<blueflame::cq::mode::Standard>().compressed::<Hash, BASIC>() };
         device.complete(op_own, |cqe| put32(cqe, 44, count));
         let mut found = Vec::new();
         cq.poll_with(100, |cqe| found.push((cqe.check(), cqe.byte_len())));
@@ -30,7 +30,7 @@ fn what_cannot_be_expanded_is_an_error_for_each_completion_lost() {
     for (title, op_own, lost) in [(None, 0x6c, 7), (Some(0xe0), 0x1c, 2), (Some(0x20), 0x7c, 1), (Some(0x20), 0xec, 1)]
     {
         let mut packer = Packer::new(16, 64, 0, true, 0);
-        let mut cq = packer.queue::<Hash, Enhanced>();
+        let mut cq = packer.queue::<Hash, ENHANCED>();
         for op_own in title.into_iter().chain([op_own]) {
             let end = packer.end(op_own);
             packer.slot(0)[62..].copy_from_slice(&end);
@@ -46,7 +46,7 @@ fn what_cannot_be_expanded_is_an_error_for_each_completion_lost() {
 #[test]
 fn what_is_compressed_with_a_completion_taken_out_is_lost() {
     let mut packer = Packer::new(16, 64, 0, true, 0);
-    let mut cq = packer.queue::<Hash, Enhanced>();
+    let mut cq = packer.queue::<Hash, ENHANCED>();
     let [other, title, third] = [0, 1, 2].map(completion);
     packer.plain(&Completion { tag: 1, ..other });
     packer.plain(&Completion { tag: 2, ..title });
@@ -64,7 +64,7 @@ fn what_is_compressed_with_a_completion_taken_out_is_lost() {
 #[test]
 fn places_are_given_back_with_the_whole_session() {
     let mut packer = Packer::new(16, 64, 0, false, 0);
-    let mut cq = packer.queue::<Hash, Basic>();
+    let mut cq = packer.queue::<Hash, BASIC>();
     let all: Vec<_> = (0..10).map(completion).collect();
     packer.session(&all);
     for n in 0..10 {
@@ -82,7 +82,7 @@ fn places_are_given_back_with_the_whole_session() {
 #[test]
 fn a_panic_loses_one_completion_of_a_session() {
     let mut packer = Packer::new(16, 64, 0, true, 1);
-    let mut cq = packer.queue::<Checksum, Enhanced>();
+    let mut cq = packer.queue::<Checksum, ENHANCED>();
     packer.session(&(0..5).map(completion).collect::<Vec<_>>());
     packer.poll(&mut cq, 2);
     let panic = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -101,7 +101,7 @@ fn a_panic_loses_one_completion_of_a_session() {
 #[test]
 fn a_polled_completion_is_no_title_for_those_behind_one_taken_out() {
     let mut packer = Packer::new(16, 64, 0, true, 0);
-    let mut cq = packer.queue::<Hash, Enhanced>();
+    let mut cq = packer.queue::<Hash, ENHANCED>();
     let [first, gone, third] = [0, 1, 2].map(completion);
     packer.plain(&Completion { tag: 1, ..first });
     assert_eq!(packer.poll(&mut cq, 9), 1);
@@ -117,7 +117,7 @@ fn a_polled_completion_is_no_title_for_those_behind_one_taken_out() {
 #[test]
 fn receives_in_a_session_are_held_until_they_are_polled() {
     let mut packer = Packer::new(16, 64, 0, false, 0);
-    let mut cq = packer.queue::<Hash, Basic>();
+    let mut cq = packer.queue::<Hash, BASIC>();
     let completions = [0, 1, 2].map(completion);
     packer.session(&completions);
     let number = Qpn::truncate(completions[0].tag);
@@ -131,12 +131,12 @@ fn receives_in_a_session_are_held_until_they_are_polled() {
 /// Whose completions wait, across the ring's end, where the number of the pass tells new from old.
 #[test]
 fn completions_of_a_queue_pair_are_held_until_they_are_polled() {
-    fn held<L: Layout>(cq: &CompletionQueue<Compressed<Hash, L>>) -> [bool; 3] {
+    fn held<const ENHANCED: bool>(cq: &CompletionQueue<Compressed<Hash, ENHANCED>>) -> [bool; 3] {
         [1, 2, 3].map(|tag| cq.holds(Qpn::truncate(tag)))
     }
     let of = |tag, n| Completion { tag, ..completion(n) };
     let mut packer = Packer::new(16, 64, 14, true, 0);
-    let mut cq = packer.queue::<Hash, Enhanced>();
+    let mut cq = packer.queue::<Hash, ENHANCED>();
     for pass in 0..4 {
         assert_eq!(held(&cq), [false; 3], "{pass}");
         packer.plain(&of(1, 0));
@@ -155,20 +155,20 @@ fn completions_of_a_queue_pair_are_held_until_they_are_polled() {
     }
     // Those of pass 255 are old in the next, which has the number 0.
     let mut packer = Packer::new(16, 64, 16 * 255, true, 0);
-    let mut cq = packer.queue::<Hash, Enhanced>();
+    let mut cq = packer.queue::<Hash, ENHANCED>();
     (0..16).for_each(|n| packer.plain(&of(1, n)));
     assert_eq!(held(&cq), [true, false, false]);
     assert_eq!(packer.poll(&mut cq, 16), 16);
     assert_eq!(held(&cq), [false; 3]);
     // The index has 24 bits: in a ring of 2^17 it counts 128 passes, and the CQE the rest of 256.
     let mut packer = Packer::new(1 << 17, 64, 1 << 24, true, 0);
-    let cq = packer.queue::<Hash, Enhanced>();
+    let cq = packer.queue::<Hash, ENHANCED>();
     packer.plain(&of(1, 0));
     packer.plain(&of(2, 0));
     assert_eq!(held(&cq), [true, true, false]);
 
     let mut packer = Packer::new(16, 64, 14, false, 0);
-    let mut cq = packer.queue::<Hash, Basic>();
+    let mut cq = packer.queue::<Hash, BASIC>();
     for pass in 0..3 {
         packer.session(&[of(1, 0), of(1, 1), of(1, 2)]);
         packer.plain(&of(2, 3));

@@ -15,7 +15,7 @@ mod sends;
 use std::collections::VecDeque;
 
 use blueflame::SetupError;
-use blueflame::cq::compressed::{Basic, Checksum, ChecksumStride, Enhanced, Hash, Layout, MiniFormat, Strided};
+use blueflame::cq::compressed::{BASIC, Checksum, ChecksumStride, ENHANCED, Hash, MiniFormat, Strided};
 use blueflame::cq::mode::{Compressed, PollMode, Standard};
 use blueflame::cq::setup::CqParts;
 use blueflame::cq::{CompletionQueue, CqId, CqeView, Source};
@@ -123,7 +123,7 @@ impl Mode for Standard {
     const RESIZES: bool = true;
 }
 
-impl<F: MiniFormat, L: Layout> Mode for Compressed<F, L> {
+impl<F: MiniFormat, const ENHANCED: bool> Mode for Compressed<F, ENHANCED> {
     unsafe fn carry_over(_: &mut CompletionQueue<Self>, _: &CqeRing) -> Result<u32, SetupError> {
         unreachable!("not resized")
     }
@@ -162,10 +162,10 @@ pub fn run(input: &Input) {
     // SAFETY: for each that is compressed, the ring is written in that format, or hostile.
     unsafe {
         match input.kind % 6 {
-            2 => play.run(a.compressed::<Checksum, Basic>(), b.compressed::<ChecksumStride, Basic>()),
-            3 => play.run(a.compressed::<ChecksumStride, Basic>(), b),
-            4 => play.run(a.compressed::<Hash, Enhanced>(), b.compressed::<ChecksumStride, Enhanced>()),
-            5 => play.run(a, b.compressed::<Strided<Checksum>, Basic>()),
+            2 => play.run(a.compressed::<Checksum, BASIC>(), b.compressed::<ChecksumStride, BASIC>()),
+            3 => play.run(a.compressed::<ChecksumStride, BASIC>(), b),
+            4 => play.run(a.compressed::<Hash, ENHANCED>(), b.compressed::<ChecksumStride, ENHANCED>()),
+            5 => play.run(a, b.compressed::<Strided<Checksum>, BASIC>()),
             _ => play.run(a, b),
         }
     }

@@ -14,7 +14,7 @@ mod model;
 mod rack;
 
 use blueflame::cq::CompletionQueue;
-use blueflame::cq::compressed::{Basic, Checksum, ChecksumStride, Enhanced, FlowTag, Hash, Headers, Strided};
+use blueflame::cq::compressed::{BASIC, Checksum, ChecksumStride, ENHANCED, FlowTag, Hash, Headers, Strided};
 use blueflame::cq::mode::PollMode;
 use blueflame::cq::setup::CqParts;
 use blueflame::types::{CqCi, Cqn};
@@ -109,16 +109,16 @@ pub fn run(input: &Input) {
     // SAFETY: for each that is compressed, the ring is written in that format, or hostile.
     unsafe {
         match input.kind % 11 {
-            1 => play!(Strided<Hash>, Basic),
-            2 => play!(Strided<Checksum>, Basic),
-            3 => play!(Strided<FlowTag>, Basic),
-            4 => play!(ChecksumStride, Basic),
-            5 => play!(Headers, Basic),
-            6 => play!(Strided<Hash>, Enhanced),
-            7 => play!(Strided<Checksum>, Enhanced),
-            8 => play!(Strided<FlowTag>, Enhanced),
-            9 => play!(ChecksumStride, Enhanced),
-            10 => play!(Headers, Enhanced),
+            1 => play!(Strided<Hash>, BASIC),
+            2 => play!(Strided<Checksum>, BASIC),
+            3 => play!(Strided<FlowTag>, BASIC),
+            4 => play!(ChecksumStride, BASIC),
+            5 => play!(Headers, BASIC),
+            6 => play!(Strided<Hash>, ENHANCED),
+            7 => play!(Strided<Checksum>, ENHANCED),
+            8 => play!(Strided<FlowTag>, ENHANCED),
+            9 => play!(ChecksumStride, ENHANCED),
+            10 => play!(Headers, ENHANCED),
             _ => Play::new(input, [cq, observer], ring, arenas).run(),
         }
     }

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use blueflame::WrId;
-use blueflame::cq::compressed::{
-    Basic, Checksum, ChecksumStride, Enhanced, FlowTag, Hash, Headers, Layout, MiniFormat,
-};
+use blueflame::cq::compressed::{BASIC, Checksum, ChecksumStride, ENHANCED, FlowTag, Hash, Headers, MiniFormat};
 use blueflame::cq::cqe::{L3Header, L4Header};
 use blueflame::flow::Flow;
 use blueflame::verbs::{self, ffi};
@@ -59,8 +57,8 @@ fn by_verbs<F: MiniFormat>(lab: &Lab) -> Result<&'static str, Failure> {
     }
 }
 
-fn by_command<F: MiniFormat, L: Layout>(rings: &ThreadRings, uar: &Uar) -> Result<&'static str, Failure> {
-    outcome(rings.completion_queue(uar.page(), 16).compressed::<F, L>().build())
+fn by_command<F: MiniFormat, const ENHANCED: bool>(rings: &ThreadRings, uar: &Uar) -> Result<&'static str, Failure> {
+    outcome(rings.completion_queue(uar.page(), 16).compressed::<F, ENHANCED>().build())
 }
 
 fn formats(lab: &Lab) -> Result<Seen, Failure> {
@@ -71,13 +69,13 @@ fn formats(lab: &Lab) -> Result<Seen, Failure> {
         ("hash, by verbs", by_verbs::<Hash>(lab)),
         ("checksum, by verbs", by_verbs::<Checksum>(lab)),
         ("checksum and stride, by verbs", by_verbs::<ChecksumStride>(lab)),
-        ("hash", by_command::<Hash, Basic>(rings, uar)),
-        ("checksum", by_command::<Checksum, Basic>(rings, uar)),
-        ("checksum and stride", by_command::<ChecksumStride, Basic>(rings, uar)),
-        ("flow tag and stride", by_command::<FlowTag, Basic>(rings, uar)),
-        ("headers and stride (L34H)", by_command::<Headers, Basic>(rings, uar)),
-        ("hash, enhanced layout", by_command::<Hash, Enhanced>(rings, uar)),
-        ("headers and stride, enhanced layout", by_command::<Headers, Enhanced>(rings, uar)),
+        ("hash", by_command::<Hash, BASIC>(rings, uar)),
+        ("checksum", by_command::<Checksum, BASIC>(rings, uar)),
+        ("checksum and stride", by_command::<ChecksumStride, BASIC>(rings, uar)),
+        ("flow tag and stride", by_command::<FlowTag, BASIC>(rings, uar)),
+        ("headers and stride (L34H)", by_command::<Headers, BASIC>(rings, uar)),
+        ("hash, enhanced layout", by_command::<Hash, ENHANCED>(rings, uar)),
+        ("headers and stride, enhanced layout", by_command::<Headers, ENHANCED>(rings, uar)),
     ];
     let mut seen = Seen::new("each format of the device's capabilities was accepted");
     for (format, outcome) in found {
@@ -121,7 +119,7 @@ fn header_minis(lab: &Lab) -> Result<Seen, Failure> {
     let pd = Pd::of_verbs(context, &verbs_pd)?;
     let rings = ThreadRings::new(&Rings::new(context)?);
     let uar = Uar::new(context)?;
-    let mut cq = rings.completion_queue(uar.page(), RECEIVES).compressed::<Headers, Basic>().build()?;
+    let mut cq = rings.completion_queue(uar.page(), RECEIVES).compressed::<Headers, BASIC>().build()?;
     let mut rq = pd.recv_queue(&rings, &cq, RECEIVES, 1)?;
     let place = memory(&verbs_pd, RECEIVES as usize * SLOT)?;
     let slot = |n: u32| n as usize * SLOT..(n as usize + 1) * SLOT;
