@@ -17,7 +17,7 @@ use blueflame::transport::{self, Dci, Transport};
 use blueflame::types::{DcKey, Psn};
 use blueflame::verbs::adopt::adopt_qp;
 use blueflame::verbs::{AddressHandle, Device, OwnedCq, ProtectionDomain, QueuePair, Route, ThreadDomain, ffi};
-use blueflame::wqe::address::{CompactAv, FullAv, GlobalRoute};
+use blueflame::wqe::address::{AddressVector, CompactAv, FullAv, GlobalRoute};
 use blueflame::wqe::{self, DcAddress};
 use blueflame::{ByQpn, Qpn, Remote, Rkey, WrId};
 
@@ -158,11 +158,8 @@ struct OneForAll<V> {
     targets: Vec<DcAddress<V>>,
 }
 
-impl<V> OneForAll<V> {
-    fn new(setting: &Setting, vector: impl Fn(usize) -> V) -> Self
-    where
-        V: wqe::address::AddressVector,
-    {
+impl<const MORE: usize> OneForAll<AddressVector<MORE>> {
+    fn new(setting: &Setting, vector: impl Fn(usize) -> AddressVector<MORE>) -> Self {
         let pd = &setting.pd;
         let path = setting.device.path(1, None).expect("a path");
         let builder = pd.queue_pair::<Dci>(&setting.cq, &setting.cq).sends(2 * WINDOW as u32);
@@ -173,7 +170,7 @@ impl<V> OneForAll<V> {
     }
 }
 
-impl<V: wqe::address::AddressVector> Way for OneForAll<V> {
+impl<const MORE: usize> Way for OneForAll<AddressVector<MORE>> {
     #[inline(always)]
     fn post(&mut self, peer: usize, data: &[u8; 8]) {
         let to = self.targets[peer];
@@ -196,7 +193,9 @@ impl<V: wqe::address::AddressVector> Way for OneForAll<V> {
     }
 
     fn bytes(&self) -> usize {
-        queue_bytes(&self.pair.sq) + size_of_val(&self.pair.qp) + self.targets.len() * size_of::<DcAddress<V>>()
+        queue_bytes(&self.pair.sq)
+            + size_of_val(&self.pair.qp)
+            + self.targets.len() * size_of::<DcAddress<AddressVector<MORE>>>()
     }
 }
 

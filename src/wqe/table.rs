@@ -49,16 +49,16 @@ macro_rules! operations {
     (@bit_to $other:ident) => { 0 };
 
     (@on Ud, $op:ident) => {
-        impl<V: AddressVector> SupportedOn<Ud> for To<$op, UdAddress<V>> {}
-        impl<V: AddressVector> SupportedOn<Signed<Ud>> for To<$op, UdAddress<V>> {}
+        impl<const MORE: usize> SupportedOn<Ud> for To<$op, UdAddress<AddressVector<MORE>>> {}
+        impl<const MORE: usize> SupportedOn<Signed<Ud>> for To<$op, UdAddress<AddressVector<MORE>>> {}
     };
     (@on Dci, $op:ident) => {
-        impl<V: AddressVector> SupportedOn<Dci> for To<$op, DcAddress<V>> {}
-        impl<V: AddressVector> SupportedOn<Signed<Dci>> for To<$op, DcAddress<V>> {}
-        impl<V: AddressVector> SupportedOn<DciStreams> for To<$op, DcAddress<V>> {}
-        impl<V: AddressVector> SupportedOn<Signed<DciStreams>> for To<$op, DcAddress<V>> {}
-        impl<V: AddressVector> SupportedOn<DciStreams> for To<$op, DcStream<V>> {}
-        impl<V: AddressVector> SupportedOn<Signed<DciStreams>> for To<$op, DcStream<V>> {}
+        impl<const MORE: usize> SupportedOn<Dci> for To<$op, DcAddress<AddressVector<MORE>>> {}
+        impl<const MORE: usize> SupportedOn<Signed<Dci>> for To<$op, DcAddress<AddressVector<MORE>>> {}
+        impl<const MORE: usize> SupportedOn<DciStreams> for To<$op, DcAddress<AddressVector<MORE>>> {}
+        impl<const MORE: usize> SupportedOn<Signed<DciStreams>> for To<$op, DcAddress<AddressVector<MORE>>> {}
+        impl<const MORE: usize> SupportedOn<DciStreams> for To<$op, DcStream<AddressVector<MORE>>> {}
+        impl<const MORE: usize> SupportedOn<Signed<DciStreams>> for To<$op, DcStream<AddressVector<MORE>>> {}
     };
     (@on Xrc, $op:ident) => {
         impl SupportedOn<XrcInitiator> for To<$op, Srqn> {}

@@ -117,7 +117,7 @@ fn short(bytes: &[u8]) -> u64 {
 }
 
 /// One DS as two words in memory order: storing the words produces the wire's layout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DsWords(pub [u64; 2]);
 
 impl DsWords {

@@ -46,7 +46,7 @@ pub(crate) fn addressed(list: &[Wr], number: u32) -> Vec<Wr> {
 
 /// The request for the target, or on XRC the shared receive queue, of that number.
 fn aimed(wr: &Wr, dctn: Qpn) -> Wr {
-    fn aim<V: AddressVector>(address: DcAddress<V>, dctn: Qpn) -> DcAddress<V> {
+    fn aim<const MORE: usize>(address: DcAddress<AddressVector<MORE>>, dctn: Qpn) -> DcAddress<AddressVector<MORE>> {
         assert_eq!(address.dctn(), ITSELF);
         DcAddress::new(address.vector(), dctn, address.key())
     }

@@ -8,7 +8,7 @@ use blueflame::types::{Qkey, Qpn};
 use blueflame::verbs::device::{GidType, LinkLayer};
 use blueflame::verbs::{AddressHandle, Error, QueuePair, Route, XrcTarget};
 use blueflame::wqe::UdAddress;
-use blueflame::wqe::address::{AddressVector as _, CompactAv, GlobalRoute, StaticRate};
+use blueflame::wqe::address::{CompactAv, GlobalRoute, StaticRate};
 use blueflame_testkit::request::{Data, Kind, Whom, Wr};
 use proptest::prelude::*;
 use rdma_sys as sys;

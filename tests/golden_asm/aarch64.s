@@ -234,40 +234,40 @@ hot_batch_datagrams:
     sub sp, sp, #448
     mov x19, x8
     cbz x3, L9
-    ldp d0, d1, [x1, #32]
+    ldp d2, d0, [x1, #8]
     adrp x8, .LCPI_1
-    ldp d2, d3, [x1]
-    movi v7.2d, #0000000000000000
-    ldr q16, [x8, :lo12:.LCPI_1]
-    adrp x8, .LCPI_2
+    ldr d1, [x1]
+    ldp d3, d4, [x1, #24]
+    ldr d5, [x1, #40]
     mov w9, #2
-    stp q1, q0, [sp, #176]
-    mov v5.16b, v0.16b
-    ldr q17, [x8, :lo12:.LCPI_2]
-    ldp d4, d0, [x1, #16]
-    mov v6.16b, v2.16b
-    dup v18.2d, x9
-    adrp x8, .LCPI_0
     lsl x27, x3, #3
-    mov v5.d[1], v1.d[0]
+    mov v6.16b, v1.16b
+    mov v7.16b, v0.16b
+    ldr q16, [x8, :lo12:.LCPI_1]
+    stp q5, q4, [sp, #112]
+    mov v4.d[1], v5.d[0]
+    movi v5.2d, #0000000000000000
+    adrp x8, .LCPI_2
+    dup v18.2d, x9
     ldr w26, [x0, #64]
+    mov v6.d[1], v2.d[0]
+    mov v7.d[1], v3.d[0]
+    ldr q17, [x8, :lo12:.LCPI_2]
+    adrp x8, .LCPI_0
+    sub x28, x29, #208
+    stp q3, q2, [sp, #144]
+    stp q16, q4, [sp, #48]
     mov x21, x2
-    mov v6.d[1], v3.d[0]
-    str q4, [sp, #128]
-    mov v4.d[1], v0.d[0]
-    str q0, [sp, #96]
-    ldr q0, [x8, :lo12:.LCPI_0]
     mov x20, x0
+    stp q1, q0, [sp, #176]
+    ldr q0, [x8, :lo12:.LCPI_0]
     mov x23, xzr
     mov x25, xzr
     mov x22, xzr
     mov x24, xzr
-    sub x28, x29, #208
     stp q0, q18, [sp]
-    stp q17, q16, [sp, #32]
-    stp q4, q6, [sp, #64]
-    stp q3, q2, [sp, #144]
-    str q5, [sp, #112]
+    stp q7, q6, [sp, #80]
+    str q17, [sp, #32]
 L1:
     ldr w8, [x20, #76]
     cmp w8, #8
@@ -299,9 +299,9 @@ L1:
     add x13, x11, x12, lsl #2
     and w9, w9, #0xffff0
     str q1, [x8, x12]
-    ext v1.16b, v7.16b, v2.16b, #12
+    ext v1.16b, v5.16b, v2.16b, #12
     orr v0.16b, v0.16b, v16.16b
-    stp q4, q5, [x13, #32]
+    stp q7, q4, [x13, #32]
     ubfiz x10, x9, #2, #32
     fmov x22, d0
     stp q0, q6, [x13]
@@ -317,29 +317,29 @@ L2:
     b.ne L1
     b L5
 L3:
-    ldp q0, q1, [sp, #144]
+    ldp q0, q1, [sp, #160]
     mov w8, #1
-    ldr q2, [sp, #128]
+    ldp q4, q3, [sp, #128]
+    sub x0, x29, #208
     stp x8, xzr, [x29, #-72]
     mov w8, #8
+    ldr q2, [sp, #192]
+    stp d1, d0, [x29, #-168]
+    ldr q0, [sp, #112]
     stp x21, x8, [x29, #-56]
     mov w8, #18
-    sub x0, x29, #208
-    stp d1, d0, [x29, #-168]
-    ldr q0, [sp, #96]
+    stp d4, d0, [x29, #-136]
+    ldr q0, [sp]
     sturb w8, [x29, #-40]
     adrp x8, .Lanon
     add x8, x8, :lo12:.Lanon
-    stp d2, d0, [x29, #-152]
-    ldp q0, q3, [sp, #176]
-    stp xzr, xzr, [x28, #88]
-    stur x20, [x29, #-208]
-    stp d3, d0, [x29, #-136]
-    ldr q0, [sp]
-    stur w26, [x29, #-200]
     stur q0, [x29, #-104]
     ldr q0, [x8]
     add x8, sp, #216
+    stp xzr, xzr, [x28, #88]
+    stur x20, [x29, #-208]
+    stur w26, [x29, #-200]
+    stp d2, d3, [x29, #-152]
     stp x25, xzr, [x29, #-88]
     stur xzr, [x28, #184]
     stur wzr, [x28, #192]
@@ -349,28 +349,26 @@ L3:
     ldp x8, x9, [sp, #224]
     ldr w10, [sp, #216]
     tbz w10, #0, L4
-    movi v7.2d, #0000000000000000
-    ldp q4, q6, [sp, #64]
-    ldp q17, q16, [sp, #32]
+    movi v5.2d, #0000000000000000
+    ldp q7, q6, [sp, #80]
+    ldp q16, q4, [sp, #48]
     and x10, x8, #0xff
-    ldr q5, [sp, #112]
-    ldr q18, [sp, #16]
+    ldp q18, q17, [sp, #16]
     cmp x10, #25
     b.eq L2
     b L11
 L4:
     and w10, w9, #0xff
-    ldp q4, q6, [sp, #64]
+    ldp q7, q6, [sp, #80]
     add w10, w10, #3
-    ldp q17, q16, [sp, #32]
+    ldp q16, q4, [sp, #48]
     add w10, w26, w10, lsr #2
-    ldr q5, [sp, #112]
-    ldr q18, [sp, #16]
+    ldp q18, q17, [sp, #16]
     add x24, x24, #1
     mov x23, x9
     mov x22, x8
     and w26, w10, #0xffff
-    movi v7.2d, #0000000000000000
+    movi v5.2d, #0000000000000000
     b L2
 L5:
     cbz x24, L9
@@ -3573,7 +3571,7 @@ L2:
     str wzr, [sp, #184]
     str xzr, [sp, #24]
     stur q0, [sp, #8]
-    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
     ldp x29, x30, [sp, #192]
     add sp, sp, #208
     ret
@@ -3589,16 +3587,16 @@ L3:
     ret
 
 hot_post_datagram_entry:
-    ldr d0, [x2, #8]
+    ldr d2, [x2, #8]
     ldr x10, [x2]
     ldr w9, [x2, #8]
-    ldp d3, d6, [x1, #32]
-    rev32 v4.8b, v0.8b
+    ldp d1, d0, [x1]
+    rev32 v4.8b, v2.8b
     rev x10, x10
     cmp w9, #1
-    ldp d1, d0, [x1]
-    fmov d5, x10
     ldp d2, d7, [x1, #16]
+    fmov d5, x10
+    ldp d3, d6, [x1, #32]
     b.lt L2
     ldr w10, [x0, #80]
     cbz w10, L2
@@ -3706,7 +3704,7 @@ L2:
     strb wzr, [sp, #186]
     str xzr, [sp, #24]
     stur q0, [sp, #8]
-    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
     ldp x29, x30, [sp, #192]
     add sp, sp, #208
     ret
@@ -3740,10 +3738,10 @@ L6:
     ret
 
 hot_post_datagram_full:
-    ldp d3, d4, [x1, #32]
-    ldr w9, [x0, #76]
     ldp d1, d0, [x1]
+    ldr w9, [x0, #76]
     ldp d2, d5, [x1, #16]
+    ldp d3, d4, [x1, #32]
     cmp w9, #7
     b.ls L2
     ldp w9, w10, [x0, #64]
@@ -3851,7 +3849,7 @@ L2:
     str wzr, [sp, #184]
     str xzr, [sp, #24]
     stur q0, [sp, #8]
-    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
     ldp x29, x30, [sp, #192]
     add sp, sp, #208
     ret
@@ -4169,7 +4167,7 @@ L2:
     str wzr, [sp, #184]
     str xzr, [sp, #24]
     stur q0, [sp, #8]
-    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
     ldp x29, x30, [sp, #192]
     add sp, sp, #208
     ret
@@ -4188,10 +4186,10 @@ hot_post_dynamic_full:
     movi v5.2d, #0000000000000000
     rev w10, w3
     rev x9, x2
-    ldp d3, d6, [x1, #32]
-    fmov d4, x9
     ldp d1, d0, [x1]
+    fmov d4, x9
     ldp d2, d7, [x1, #16]
+    ldp d3, d6, [x1, #32]
     mov v5.s[0], w10
     ldr w10, [x0, #76]
     cmp w10, #7
@@ -4301,7 +4299,7 @@ L2:
     str wzr, [sp, #184]
     str xzr, [sp, #24]
     stur q0, [sp, #8]
-    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
     ldp x29, x30, [sp, #192]
     add sp, sp, #208
     ret
@@ -4338,18 +4336,18 @@ hot_post_dynamic_stream:
     ldrh w9, [x1, #48]
     movi v5.2d, #0000000000000000
     rev w11, w3
-    rev x10, x2
-    ldp d3, d0, [x1, #32]
+    rev x12, x2
+    ldp d1, d0, [x1]
     rev w9, w9
-    ldp d1, d6, [x1]
-    lsr w12, w9, #8
+    ldp d2, d7, [x1, #16]
+    lsr w10, w9, #8
     lsr w9, w9, #24
-    fmov d4, x10
+    fmov d4, x12
     mov v5.s[0], w11
     ldr w11, [x0, #76]
-    and x12, x12, #0xff00
-    ldp d2, d7, [x1, #16]
-    orr x9, x12, x9, lsl #16
+    and x10, x10, #0xff00
+    ldp d3, d6, [x1, #32]
+    orr x9, x10, x9, lsl #16
     cmp w11, #7
     orr x10, x9, #0x8000000
     b.ls L2
@@ -4367,36 +4365,36 @@ hot_post_dynamic_stream:
     ldr w12, [x0, #56]
     movi v18.2d, #0000000000000000
     ldr d19, [x4]
-    mov v1.d[1], v6.d[0]
     mov v2.d[1], v7.d[0]
+    adrp x15, .LCPI_1
     orr x11, x13, x11
     lsl w13, w9, #4
     mov v17.d[0], x5
     mov v16.d[0], x11
     adrp x11, .LCPI_0
-    adrp x15, .LCPI_1
+    mov v3.d[1], v6.d[0]
     ldr q20, [x11, :lo12:.LCPI_0]
     and x11, x12, x13
     mov v18.d[1], x10
     str q17, [x14, x11]
     movi v17.2d, #0000000000000000
+    ldr q6, [x15, :lo12:.LCPI_1]
     add w13, w13, #16
     ldr x10, [x0, #32]
-    mov v3.d[1], v0.d[0]
-    mov v4.d[1], v5.d[0]
+    mov v1.d[1], v0.d[0]
     orr v7.16b, v16.16b, v20.16b
-    ldr q16, [x15, :lo12:.LCPI_1]
+    mov v4.d[1], v5.d[0]
     and w12, w13, w12
     and w12, w12, #0xffff0
     add x11, x10, x11, lsl #2
     add w9, w9, #2
-    ext v6.16b, v17.16b, v19.16b, #12
+    ext v16.16b, v17.16b, v19.16b, #12
     mov v17.d[0], x5
     add x10, x10, w12, uxtw #2
     orr v0.16b, v18.16b, v7.16b
     and w9, w9, #0xffff
     stp q2, q3, [x11, #32]
-    orr v5.16b, v6.16b, v16.16b
+    orr v5.16b, v16.16b, v6.16b
     stp q0, q1, [x11]
     str q17, [x14, w12, uxtw]
     stp q4, q5, [x10]
@@ -4440,7 +4438,7 @@ L2:
     stp x29, x30, [sp, #192]
     add x29, sp, #192
     mov w9, #1
-    stp d3, d0, [sp, #64]
+    stp d1, d0, [sp, #32]
     stp x9, xzr, [sp, #128]
     mov w9, #8
     stp x4, x9, [sp, #144]
@@ -4451,8 +4449,8 @@ L2:
     ldr q0, [x9]
     str x0, [sp]
     mov x0, sp
-    stp d1, d6, [sp, #32]
     stp d2, d7, [sp, #48]
+    stp d3, d6, [sp, #64]
     stp d4, d5, [sp, #80]
     stp xzr, x10, [sp, #96]
     stp x5, xzr, [sp, #112]
@@ -4460,7 +4458,7 @@ L2:
     str wzr, [sp, #184]
     str xzr, [sp, #24]
     stur q0, [sp, #8]
-    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
     ldp x29, x30, [sp, #192]
     add sp, sp, #208
     ret
@@ -4623,7 +4621,7 @@ L2:
     strb wzr, [sp, #186]
     str xzr, [sp, #24]
     stur q0, [sp, #8]
-    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
     ldp x29, x30, [sp, #192]
     add sp, sp, #208
     ret
@@ -4778,7 +4776,7 @@ L2:
     strb w10, [sp, #187]
     str x12, [sp, #24]
     stur q0, [sp, #8]
-    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
     ldp x29, x30, [sp, #192]
     add sp, sp, #208
     ret
@@ -4916,7 +4914,7 @@ L2:
     str wzr, [sp, #184]
     stp x9, x10, [sp, #24]
     stur q0, [sp, #8]
-    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
     ldp x29, x30, [sp, #192]
     add sp, sp, #208
     ret
@@ -5078,7 +5076,7 @@ L2:
     strb w10, [sp, #187]
     str x11, [sp, #24]
     stur q0, [sp, #8]
-    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
     ldp x29, x30, [sp, #192]
     add sp, sp, #208
     ret
@@ -5237,7 +5235,7 @@ L2:
     strb wzr, [sp, #186]
     str xzr, [sp, #24]
     stur q0, [sp, #8]
-    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
     ldp x29, x30, [sp, #192]
     add sp, sp, #208
     ret
@@ -5488,7 +5486,7 @@ L1:
     strb w12, [sp, #186]
     str x9, [sp, #24]
     stur q0, [sp, #8]
-    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
     ldp x29, x30, [sp, #192]
     add sp, sp, #208
     ret
@@ -5679,7 +5677,7 @@ L2:
     str xzr, [sp, #176]
     str x9, [sp, #24]
     stur q0, [sp, #8]
-    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
     ldp x29, x30, [sp, #192]
     add sp, sp, #208
     ret
@@ -6430,7 +6428,7 @@ L2:
     str wzr, [sp, #184]
     str xzr, [sp, #24]
     stur q0, [sp, #8]
-    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
     ldp x29, x30, [sp, #192]
     add sp, sp, #208
     ret
@@ -7279,7 +7277,7 @@ L4:
     strb wzr, [sp, #186]
     str xzr, [sp, #24]
     stur q0, [sp, #8]
-    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
     ldp x29, x30, [sp, #192]
     add sp, sp, #208
     ret
@@ -7428,7 +7426,7 @@ L2:
     str wzr, [sp, #184]
     str xzr, [sp, #24]
     stur q0, [sp, #8]
-    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
     ldp x29, x30, [sp, #192]
     add sp, sp, #208
     ret
@@ -7581,7 +7579,7 @@ L2:
     str wzr, [sp, #184]
     str xzr, [sp, #24]
     stur q0, [sp, #8]
-    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
     ldp x29, x30, [sp, #192]
     add sp, sp, #208
     ret
@@ -10746,7 +10744,7 @@ L11:
     mov x20, x9
     mov x24, x2
     mov x1, x8
-    bl <blueflame::cq::completion_queue::CompletionQueue<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride, blueflame::cq::compressed::layout::Enhanced>>>::leave_run
+    bl <blueflame::cq::completion_queue::CompletionQueue<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride, true>>>::leave_run
     mov x2, x24
     mov x1, x28
     mov x9, x20
@@ -10853,7 +10851,7 @@ L20:
     mov x1, x9
     mov x27, x2
     mov x20, x9
-    bl <blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride, blueflame::cq::compressed::layout::Enhanced>>
+    bl <blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride, true>>
     ldrb w8, [sp]
     cmp w8, #2
     b.ne L25
@@ -10884,7 +10882,7 @@ L23:
     mov x0, x1
     mov x1, x9
     mov w2, #16
-    bl <blueflame::queue::striding::queue::StridingRecvQueue>::refuse::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride, blueflame::cq::compressed::layout::Enhanced>>
+    bl <blueflame::queue::striding::queue::StridingRecvQueue>::refuse::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride, true>>
     ldrb w8, [sp]
     ldr x9, [sp, #8]
     cmp w8, #2

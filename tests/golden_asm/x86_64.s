@@ -3660,7 +3660,7 @@ L2:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
     add rsp, 192
     pop rbx
@@ -3792,7 +3792,7 @@ L2:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
     add rsp, 192
     pop rbx
@@ -3928,7 +3928,7 @@ L2:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
     add rsp, 192
     pop rbx
@@ -4218,7 +4218,7 @@ L3:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
     add rsp, 192
     pop rbx
@@ -4242,13 +4242,13 @@ hot_post_dynamic_full:
     mov rdi, qword ptr [rsp + 208]
     bswap rcx
     bswap r8d
+    movq xmm0, rcx
+    movd xmm1, r8d
+    pslldq xmm1, 8
+    shufps xmm0, xmm1, 36
     movups xmm3, xmmword ptr [rdx]
     movups xmm2, xmmword ptr [rdx + 16]
     movups xmm1, xmmword ptr [rdx + 32]
-    movq xmm0, rcx
-    movd xmm4, r8d
-    pslldq xmm4, 8
-    shufps xmm0, xmm4, 36
     cmp dword ptr [rsi + 76], 7
     jbe L3
     mov ecx, dword ptr [rsi + 64]
@@ -4344,7 +4344,7 @@ L3:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
     add rsp, 192
     pop rbx
@@ -4385,31 +4385,31 @@ hot_post_dynamic_stream:
     mov rdi, qword ptr [rsp + 208]
     bswap rcx
     bswap r8d
-    movups xmm2, xmmword ptr [rdx]
-    movups xmm1, xmmword ptr [rdx + 16]
-    movups xmm0, xmmword ptr [rdx + 32]
-    movzx edx, word ptr [rdx + 48]
-    rol dx, 8
-    movzx edx, dx
-    shl edx, 8
-    movq xmm3, rcx
-    movd xmm4, r8d
-    pslldq xmm4, 8
-    shufps xmm3, xmm4, 36
-    or rdx, 134217728
+    movzx r10d, word ptr [rdx + 48]
+    rol r10w, 8
+    movzx r10d, r10w
+    shl r10d, 8
+    movq xmm0, rcx
+    movd xmm1, r8d
+    pslldq xmm1, 8
+    shufps xmm0, xmm1, 36
+    movups xmm3, xmmword ptr [rdx]
+    movups xmm2, xmmword ptr [rdx + 16]
+    movups xmm1, xmmword ptr [rdx + 32]
+    or r10, 134217728
     cmp dword ptr [rsi + 76], 7
     jbe L3
     mov ecx, dword ptr [rsi + 64]
-    mov r8d, dword ptr [rsi + 68]
-    sub r8d, ecx
-    cmp r8w, 1
+    mov edx, dword ptr [rsi + 68]
+    sub edx, ecx
+    cmp dx, 1
     jbe L4
-    mov r8d, ecx
-    bswap r8d
-    shr r8d, 8
-    or r8, qword ptr [rsi + 48]
-    movd xmm5, edx
-    movq xmm4, r8
+    mov edx, ecx
+    bswap edx
+    shr edx, 8
+    or rdx, qword ptr [rsi + 48]
+    movd xmm5, r10d
+    movq xmm4, rdx
     punpcklqdq xmm4, xmm5
     por xmm4, xmmword ptr [rip + .LCPI_0]
     movq xmm5, qword ptr [r9]
@@ -4429,14 +4429,14 @@ hot_post_dynamic_stream:
     movdqa xmmword ptr [rdx + r9], xmm8
     mov r10, qword ptr [rsi + 32]
     movdqa xmmword ptr [r10 + 4*r9], xmm4
-    movaps xmmword ptr [r10 + 4*r9 + 16], xmm2
-    movaps xmmword ptr [r10 + 4*r9 + 32], xmm1
-    movaps xmmword ptr [r10 + 4*r9 + 48], xmm0
+    movaps xmmword ptr [r10 + 4*r9 + 16], xmm3
+    movaps xmmword ptr [r10 + 4*r9 + 32], xmm2
+    movaps xmmword ptr [r10 + 4*r9 + 48], xmm1
     add edi, 16
     and edi, r8d
     and edi, 1048560
     movdqa xmmword ptr [rdx + rdi], xmm6
-    movaps xmmword ptr [r10 + 4*rdi], xmm3
+    movaps xmmword ptr [r10 + 4*rdi], xmm0
     movdqa xmmword ptr [r10 + 4*rdi + 16], xmm5
     add ecx, 2
     movzx ecx, cx
@@ -4449,10 +4449,10 @@ hot_post_dynamic_stream:
     sfence
     mov rcx, qword ptr [rsi]
     movdqa xmmword ptr [rcx], xmm4
-    movaps xmmword ptr [rcx + 16], xmm2
-    movaps xmmword ptr [rcx + 32], xmm1
-    movaps xmmword ptr [rcx + 48], xmm0
-    movaps xmmword ptr [rcx + 64], xmm3
+    movaps xmmword ptr [rcx + 16], xmm3
+    movaps xmmword ptr [rcx + 32], xmm2
+    movaps xmmword ptr [rcx + 48], xmm1
+    movaps xmmword ptr [rcx + 64], xmm0
     movdqa xmmword ptr [rcx + 80], xmm5
     xorps xmm0, xmm0
     movaps xmmword ptr [rcx + 96], xmm0
@@ -4473,12 +4473,12 @@ L2:
     ret
 L3:
     mov qword ptr [rsp], rsi
-    movups xmmword ptr [rsp + 32], xmm2
-    movups xmmword ptr [rsp + 48], xmm1
-    movups xmmword ptr [rsp + 64], xmm0
-    movups xmmword ptr [rsp + 80], xmm3
+    movups xmmword ptr [rsp + 32], xmm3
+    movups xmmword ptr [rsp + 48], xmm2
+    movups xmmword ptr [rsp + 64], xmm1
+    movups xmmword ptr [rsp + 80], xmm0
     mov qword ptr [rsp + 96], 0
-    mov qword ptr [rsp + 104], rdx
+    mov qword ptr [rsp + 104], r10
     mov qword ptr [rsp + 112], rdi
     mov qword ptr [rsp + 120], 0
     mov qword ptr [rsp + 128], 1
@@ -4494,7 +4494,7 @@ L3:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
     add rsp, 192
     pop rbx
@@ -4506,21 +4506,21 @@ L4:
     mov ecx, dword ptr [rsi + 56]
     shr ecx, 4
     inc ecx
-    mov dl, 19
+    mov sil, 19
     cmp cx, 2
     jb L6
     cmp di, 1
-    sete dl
+    sete sil
     mov ecx, 1
-    cmovne ecx, r8d
-    add dl, dl
-    add dl, 18
+    cmovne ecx, edx
+    add sil, sil
+    add sil, 18
     jmp L6
 L5:
-    mov dl, 21
+    mov sil, 21
 L6:
     movzx ecx, cx
-    mov byte ptr [rax], dl
+    mov byte ptr [rax], sil
     mov word ptr [rax + 2], 2
     mov dword ptr [rax + 4], ecx
     mov word ptr [rax + 8], 2
@@ -4666,7 +4666,7 @@ L3:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
     add rsp, 192
     pop rbx
@@ -4829,7 +4829,7 @@ L3:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
     add rsp, 192
     pop rbx
@@ -4955,7 +4955,7 @@ L2:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
     add rsp, 192
     pop rbx
@@ -5120,7 +5120,7 @@ L2:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
     add rsp, 192
     pop rbx
@@ -5274,7 +5274,7 @@ L2:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
     add rsp, 192
     pop rbx
@@ -5518,7 +5518,7 @@ L1:
     mov qword ptr [rsp + 24], 257
     mov rsi, rsp
     mov rdi, rbx
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
     add rsp, 192
     pop rbx
@@ -5714,7 +5714,7 @@ L4:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
     jmp L3
 L5:
@@ -6439,7 +6439,7 @@ L2:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
     add rsp, 192
     pop rbx
@@ -7388,7 +7388,7 @@ L4:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
     add rsp, 192
     pop rbx
@@ -7527,7 +7527,7 @@ L2:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
     add rsp, 192
     pop rbx
@@ -7665,7 +7665,7 @@ L3:
     mov rsi, rsp
     mov rbx, rax
     mov rdi, rax
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::arch::wide::Wide, blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
     add rsp, 192
     pop rbx
@@ -10865,7 +10865,7 @@ L6:
     mov rbx, rsi
     mov rsi, rcx
     mov ecx, r14d
-    call qword ptr [rip + <blueflame::cq::completion_queue::CompletionQueue<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride, blueflame::cq::compressed::layout::Enhanced>>>::leave_run@GOTPCREL]
+    call qword ptr [rip + <blueflame::cq::completion_queue::CompletionQueue<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride, true>>>::leave_run@GOTPCREL]
     movsd xmm1, qword ptr [rip + .LCPI_0]
     mov rsi, rbx
     mov rdi, r15
@@ -11064,7 +11064,7 @@ L22:
     lea rdi, [rsp + 104]
     mov rbx, rsi
     mov r14, rdx
-    call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride, blueflame::cq::compressed::layout::Enhanced>>@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::take_one::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride, true>>@GOTPCREL]
     cmp byte ptr [rsp + 104], 2
     jne L25
     cmp qword ptr [rsp + 112], 0
@@ -11086,7 +11086,7 @@ L24:
     mov ecx, 16
     mov rdx, rdi
     mov rdi, rax
-    call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::refuse::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride, blueflame::cq::compressed::layout::Enhanced>>@GOTPCREL]
+    call qword ptr [rip + <blueflame::queue::striding::queue::StridingRecvQueue>::refuse::<blueflame::cq::mode::Compressed<blueflame::cq::compressed::mini::ChecksumStride, true>>@GOTPCREL]
     cmp byte ptr [rsp + 104], 2
     jne L25
     mov rax, qword ptr [rsp + 112]

@@ -32,7 +32,7 @@ const fn base(mark: u8) -> [u8; 16] {
     [0x51, 0x52, 0x53, 0x54, 0, 0, 0, 0, mark, 0xab, 0xcd, 0xef, 0xc3, 0x7e, 0x12, 0x34]
 }
 
-fn aim<V: AddressVector>(vector: V) -> UdAddress<V> {
+fn aim<const MORE: usize>(vector: AddressVector<MORE>) -> UdAddress<AddressVector<MORE>> {
     UdAddress::new(vector, Qpn::truncate(0x00ab_cdef), Qkey(0x5152_5354))
 }
 
@@ -165,8 +165,12 @@ proptest! {
         prop_assert_eq!((by_gid.qpn(), by_gid.qkey(), by_gid.vector()), (number, key, far));
         prop_assert_eq!(by_lid.to_full(), UdAddress::new(near.to_full(), number, key));
         prop_assert_eq!((near.to_full().to_compact(), far.to_compact()), (Some(near), None));
-        let seg = far.seg();
-        prop_assert_eq!((seg.base.rlid.get(), seg.base.stat_rate_sl, seg.base.fl_mlid), (lid, level, bits));
-        prop_assert_eq!(seg.grh.grh_gid_fl.get(), 1 << 30 | u32::from(index) << 20 | label);
+        let base = BaseAvSeg {
+            key: Be64::new(0), dqp_dct: Be32::new(0), stat_rate_sl: level, fl_mlid: bits, rlid: Be16::new(lid),
+        };
+        let gid_fl = Be32::new(1 << 30 | u32::from(index) << 20 | label);
+        let (rmac, reserved0) = ([0; 6], Be32::new(0));
+        let grh = GrhAvSeg { reserved0, rmac, tclass: 2, hop_limit: 1, grh_gid_fl: gid_fl };
+        prop_assert_eq!(far, FullAv::from_seg(DatagramSeg { base, grh, rgid: dgid }));
     }
 }

@@ -35,7 +35,7 @@ fn far() -> FullAv {
     near().with_grh(&route)
 }
 
-fn aim<V: AddressVector>(vector: V) -> DcAddress<V> {
+fn aim<const MORE: usize>(vector: AddressVector<MORE>) -> DcAddress<AddressVector<MORE>> {
     DcAddress::new(vector, Qpn::truncate(0x00ab_cdef), DcKey(0x5152_5354_5556_5758))
 }
 

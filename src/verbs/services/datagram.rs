@@ -8,7 +8,7 @@ use crate::transport;
 use crate::types::{Psn, Qkey};
 use crate::verbs::qp::transitions::zeroed_attr;
 use crate::verbs::{Error, Path, QueuePair, VerbsTransport};
-use crate::wqe::address::{AddressVector, FullAv};
+use crate::wqe::address::FullAv;
 
 impl VerbsTransport for transport::Ud {
     const QP_TYPE: sys::ibv_qp_type::Type = sys::ibv_qp_type::IBV_QPT_UD;

@@ -11,7 +11,7 @@ use crate::verbs::error::{in_range, zero};
 use crate::verbs::event::event;
 use crate::verbs::qp::transitions::zeroed_attr;
 use crate::verbs::{Error, Path, QueuePair, VerbsTransport, ffi};
-use crate::wqe::address::{AddressVector, FullAv};
+use crate::wqe::address::FullAv;
 use crate::wqe::seg::RaddrSeg;
 
 /// The name of dynamic connections in the error for a device without them.

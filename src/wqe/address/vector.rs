@@ -2,36 +2,20 @@
 //! number of the queue pair or the target there. Knows no request.
 use crate::sealed::Sealed;
 use crate::transport::{self, Transport as _};
-use crate::types::{DS_BYTES, DcKey, DciStream, Qkey, Qpn};
+use crate::types::{DcKey, DciStream, Qkey, Qpn};
 use crate::wqe::address::destination::Destination;
 use crate::wqe::seg::{AV_GRH, BaseAvSeg, DatagramSeg, EXTENDED_AV, GrhAvSeg};
 use crate::wqe::words::DsWords;
 use crate::wqe::words::{Be16, Be32, Be64};
 
-/// The route to a port: [`CompactAv`] or [`FullAv`]. [`UdAddress::new`] adds the queue pair at that port,
-/// [`DcAddress::new`] the target.
-pub trait AddressVector: Sealed + Copy {
-    /// DS it takes in a WQE.
-    const DS: usize;
-
-    /// The same address vector in full form.
-    fn to_full(self) -> FullAv;
-
-    /// Its base, with the destination's number and key.
-    #[doc(hidden)]
-    fn base(&self) -> &BaseAvSeg;
-
-    /// Sets the number of the queue pair or DCT, and its key.
-    #[doc(hidden)]
-    fn aim(self, key: u64, number: Qpn) -> Self;
-
-    /// Clears the number and the key.
-    #[doc(hidden)]
-    fn aimless(self) -> Self;
-
-    /// Writes it to the start of `words`.
-    #[doc(hidden)]
-    fn write(&self, words: &mut [DsWords]);
+/// The route to a port: a [`CompactAv`] or a [`FullAv`]. [`UdAddress::new`] adds the queue pair at that port,
+/// [`DcAddress::new`] the target. `MORE` is the number of DS behind the first, 0 or 2.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(C)]
+pub struct AddressVector<const MORE: usize> {
+    base: BaseAvSeg,
+    /// Of a full one: a [`GrhAvSeg`] and a GID.
+    more: [DsWords; MORE],
 }
 
 /// Address vector of 16 bytes, for InfiniBand within a subnet: by LID, with no GRH. A datagram to it has room for 28
@@ -51,16 +35,14 @@ pub trait AddressVector: Sealed + Copy {
 /// let peer = UdAddress::new(CompactAv::new(0x12).service_level(1), Qpn::truncate(0x345), Qkey(0x1111_1111));
 /// let _ = wqe::send().to(peer).inline(b"28 bytes fit in one WQEBB...").signaled(WrId(1));
 /// ```
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct CompactAv(BaseAvSeg);
+pub type CompactAv = AddressVector<0>;
 
 /// Address vector of 48 bytes: for InfiniBand with or without a GRH, and for RoCE.
 ///
 /// A vector for RoCE has the MAC address of the next hop, which the kernel resolves.
 /// `verbs::ProtectionDomain::address` gets it from libmlx5. For InfiniBand it can be made here:
 /// [`CompactAv::with_grh`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct FullAv(DatagramSeg);
+pub type FullAv = AddressVector<2>;
 
 /// The fields of a packet's global route header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -104,38 +86,78 @@ pub enum StaticRate {
     Gbps120 = 15,
 }
 
+impl<const MORE: usize> AddressVector<MORE> {
+    /// DS it takes in a WQE.
+    pub const DS: usize = 1 + MORE;
+
+    /// The same address vector in full form.
+    #[inline]
+    #[must_use]
+    pub fn to_full(self) -> FullAv {
+        let mut more = [DsWords::ZERO; 2];
+        more.iter_mut().zip(self.more).for_each(|(to, from)| *to = from);
+        FullAv { base: self.base, more }
+    }
+
+    /// Sets the number of the queue pair or DCT, and its key.
+    #[inline]
+    fn aim(self, key: u64, number: Qpn) -> Self {
+        let extended = if MORE == 0 { 0 } else { EXTENDED_AV };
+        let base = BaseAvSeg { key: Be64::new(key), dqp_dct: Be32::new(extended | number.get()), ..self.base };
+        Self { base, ..self }
+    }
+
+    /// Clears the number and the key.
+    #[inline]
+    const fn aimless(self) -> Self {
+        Self { base: BaseAvSeg { key: Be64::new(0), dqp_dct: Be32::new(0), ..self.base }, ..self }
+    }
+
+    /// Writes it to the start of `words`.
+    #[inline(always)]
+    fn write(&self, words: &mut [DsWords]) {
+        let Self { base, more } = *self;
+        if let [first, rest @ ..] = words {
+            *first = base.into();
+            rest.iter_mut().zip(more).for_each(|(to, from)| *to = from);
+        }
+    }
+}
+
 impl CompactAv {
     /// To the port with this LID, on service level 0, from the port's first LID, at the port's full rate.
     #[must_use]
     pub const fn new(lid: u16) -> Self {
-        Self(BaseAvSeg { key: Be64::new(0), dqp_dct: Be32::new(0), stat_rate_sl: 0, fl_mlid: 0, rlid: Be16::new(lid) })
+        let (key, dqp_dct) = (Be64::new(0), Be32::new(0));
+        let base = BaseAvSeg { key, dqp_dct, stat_rate_sl: 0, fl_mlid: 0, rlid: Be16::new(lid) };
+        Self { base, more: [] }
     }
 
     /// Sets the service level; the low 4 bits count.
     #[must_use]
-    pub const fn service_level(self, level: u8) -> Self {
-        let Self(base) = self;
-        Self(BaseAvSeg { stat_rate_sl: base.stat_rate_sl & 0xf0 | level & 0xf, ..base })
+    pub const fn service_level(mut self, level: u8) -> Self {
+        self.base.stat_rate_sl = self.base.stat_rate_sl & 0xf0 | level & 0xf;
+        self
     }
 
     /// Limits the rate.
     #[must_use]
-    pub const fn static_rate(self, rate: StaticRate) -> Self {
-        let Self(base) = self;
-        Self(BaseAvSeg { stat_rate_sl: (rate as u8) << 4 | base.stat_rate_sl & 0xf, ..base })
+    pub const fn static_rate(mut self, rate: StaticRate) -> Self {
+        self.base.stat_rate_sl = (rate as u8) << 4 | self.base.stat_rate_sl & 0xf;
+        self
     }
 
     /// Sends from the own LID with these path bits; the low 7 bits count.
     #[must_use]
-    pub const fn path_bits(self, bits: u8) -> Self {
-        let Self(base) = self;
-        Self(BaseAvSeg { fl_mlid: bits & 0x7f, ..base })
+    pub const fn path_bits(mut self, bits: u8) -> Self {
+        self.base.fl_mlid = bits & 0x7f;
+        self
     }
 
     /// Adds a global route header.
     #[must_use]
-    pub const fn with_grh(self, route: &GlobalRoute) -> FullAv {
-        let gid_fl = AV_GRH | (route.sgid_index as u32) << 20 | route.flow_label & 0x000f_ffff;
+    pub fn with_grh(self, route: &GlobalRoute) -> FullAv {
+        let gid_fl = AV_GRH | u32::from(route.sgid_index) << 20 | route.flow_label & 0x000f_ffff;
         let grh = GrhAvSeg {
             reserved0: Be32::new(0),
             rmac: [0; 6],
@@ -143,45 +165,7 @@ impl CompactAv {
             hop_limit: route.hop_limit,
             grh_gid_fl: Be32::new(gid_fl),
         };
-        FullAv(DatagramSeg { base: self.0, grh, rgid: route.dgid })
-    }
-}
-
-/// The base without a number and a key.
-const fn aimless(base: BaseAvSeg) -> BaseAvSeg {
-    BaseAvSeg { key: Be64::new(0), dqp_dct: Be32::new(0), ..base }
-}
-
-impl Sealed for CompactAv {}
-impl AddressVector for CompactAv {
-    const DS: usize = size_of::<BaseAvSeg>() / DS_BYTES;
-
-    #[inline]
-    fn to_full(self) -> FullAv {
-        let grh = GrhAvSeg { reserved0: Be32::new(0), rmac: [0; 6], tclass: 0, hop_limit: 0, grh_gid_fl: Be32::new(0) };
-        FullAv(DatagramSeg { base: self.0, grh, rgid: [0; 16] })
-    }
-
-    #[inline]
-    fn base(&self) -> &BaseAvSeg {
-        &self.0
-    }
-
-    #[inline]
-    fn aim(self, key: u64, number: Qpn) -> Self {
-        Self(BaseAvSeg { key: Be64::new(key), dqp_dct: Be32::new(number.get()), ..self.0 })
-    }
-
-    #[inline]
-    fn aimless(self) -> Self {
-        Self(aimless(self.0))
-    }
-
-    #[inline(always)]
-    fn write(&self, words: &mut [DsWords]) {
-        if let [first, ..] = words {
-            *first = self.0.into();
-        }
+        FullAv { base: self.base, more: [grh.into(), route.dgid.into()] }
     }
 }
 
@@ -189,57 +173,15 @@ impl FullAv {
     /// From libmlx5's own bytes, those of `struct mlx5_wqe_av`. Key and number are ignored: the queue pair's address
     /// sets them.
     #[must_use]
-    pub const fn from_seg(seg: DatagramSeg) -> Self {
-        Self(DatagramSeg { base: aimless(seg.base), ..seg })
-    }
-
-    /// The bytes as [`from_seg`](Self::from_seg) takes them.
-    #[must_use]
-    pub const fn seg(&self) -> &DatagramSeg {
-        &self.0
+    pub fn from_seg(DatagramSeg { base, grh, rgid }: DatagramSeg) -> Self {
+        Self { base, more: [grh.into(), rgid.into()] }.aimless()
     }
 
     /// The compact form. `None` if the vector has a GRH or a MAC address, which a compact one cannot hold. All vectors
     /// for RoCE have a MAC address.
     #[must_use]
     pub fn to_compact(self) -> Option<CompactAv> {
-        let compact = CompactAv(self.0.base);
-        (self == compact.to_full()).then_some(compact)
-    }
-}
-
-impl Sealed for FullAv {}
-impl AddressVector for FullAv {
-    const DS: usize = size_of::<DatagramSeg>() / DS_BYTES;
-
-    #[inline]
-    fn to_full(self) -> FullAv {
-        self
-    }
-
-    #[inline]
-    fn base(&self) -> &BaseAvSeg {
-        &self.0.base
-    }
-
-    #[inline]
-    fn aim(self, key: u64, number: Qpn) -> Self {
-        let dqp_dct = Be32::new(EXTENDED_AV | number.get());
-        let base = BaseAvSeg { key: Be64::new(key), dqp_dct, ..self.0.base };
-        Self(DatagramSeg { base, ..self.0 })
-    }
-
-    #[inline]
-    fn aimless(self) -> Self {
-        Self::from_seg(self.0)
-    }
-
-    #[inline(always)]
-    fn write(&self, words: &mut [DsWords]) {
-        let Self(DatagramSeg { base, grh, rgid }) = *self;
-        if let [first, second, third, ..] = words {
-            (*first, *second, *third) = (base.into(), grh.into(), rgid.into());
-        }
+        (self.more == [DsWords::ZERO; 2]).then_some(CompactAv { base: self.base, more: [] })
     }
 }
 
@@ -251,11 +193,11 @@ impl AddressVector for FullAv {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct UdAddress<V = FullAv>(V);
 
-impl<V: AddressVector> UdAddress<V> {
+impl<const MORE: usize> UdAddress<AddressVector<MORE>> {
     /// The queue pair `qpn` at the end of `vector`, which accepts datagrams with `qkey`.
     #[inline]
     #[must_use]
-    pub fn new(vector: V, qpn: Qpn, qkey: Qkey) -> Self {
+    pub fn new(vector: AddressVector<MORE>, qpn: Qpn, qkey: Qkey) -> Self {
         Self(vector.aim(u64::from(qkey.0) << 32, qpn))
     }
 
@@ -263,14 +205,14 @@ impl<V: AddressVector> UdAddress<V> {
     #[inline]
     #[must_use]
     pub fn qpn(&self) -> Qpn {
-        Qpn::truncate(self.0.base().dqp_dct.get())
+        Qpn::truncate(self.0.base.dqp_dct.get())
     }
 
     /// The Q_Key.
     #[inline]
     #[must_use]
     pub fn qkey(&self) -> Qkey {
-        Qkey((self.0.base().key.get() >> 32) as u32)
+        Qkey((self.0.base.key.get() >> 32) as u32)
     }
 
     /// The same with a full address vector.
@@ -283,14 +225,14 @@ impl<V: AddressVector> UdAddress<V> {
     /// The route.
     #[inline]
     #[must_use]
-    pub fn vector(&self) -> V {
+    pub fn vector(&self) -> AddressVector<MORE> {
         self.0.aimless()
     }
 }
 
 impl<V> Sealed for UdAddress<V> {}
-impl<V: AddressVector> Destination for UdAddress<V> {
-    const DS: usize = V::DS;
+impl<const MORE: usize> Destination for UdAddress<AddressVector<MORE>> {
+    const DS: usize = AddressVector::<MORE>::DS;
     const ON: u8 = transport::Ud::BIT;
 
     #[inline(always)]
@@ -318,11 +260,11 @@ impl<V: AddressVector> Destination for UdAddress<V> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DcAddress<V = FullAv>(V);
 
-impl<V: AddressVector> DcAddress<V> {
+impl<const MORE: usize> DcAddress<AddressVector<MORE>> {
     /// The target `dctn` at the end of `vector`, which serves requests with `key`.
     #[inline]
     #[must_use]
-    pub fn new(vector: V, dctn: Qpn, key: DcKey) -> Self {
+    pub fn new(vector: AddressVector<MORE>, dctn: Qpn, key: DcKey) -> Self {
         Self(vector.aim(key.0, dctn))
     }
 
@@ -330,14 +272,14 @@ impl<V: AddressVector> DcAddress<V> {
     #[inline]
     #[must_use]
     pub fn dctn(&self) -> Qpn {
-        Qpn::truncate(self.0.base().dqp_dct.get())
+        Qpn::truncate(self.0.base.dqp_dct.get())
     }
 
     /// The access key.
     #[inline]
     #[must_use]
     pub fn key(&self) -> DcKey {
-        DcKey(self.0.base().key.get())
+        DcKey(self.0.base.key.get())
     }
 
     /// The same with a full address vector.
@@ -350,7 +292,7 @@ impl<V: AddressVector> DcAddress<V> {
     /// The route.
     #[inline]
     #[must_use]
-    pub fn vector(&self) -> V {
+    pub fn vector(&self) -> AddressVector<MORE> {
         self.0.aimless()
     }
 
@@ -358,14 +300,14 @@ impl<V: AddressVector> DcAddress<V> {
     /// requests without `on` belong to stream 0.
     #[inline]
     #[must_use]
-    pub const fn on(self, stream: DciStream) -> DcStream<V> {
+    pub const fn on(self, stream: DciStream) -> DcStream<AddressVector<MORE>> {
         DcStream { address: self, stream }
     }
 }
 
 impl<V> Sealed for DcAddress<V> {}
-impl<V: AddressVector> Destination for DcAddress<V> {
-    const DS: usize = V::DS;
+impl<const MORE: usize> Destination for DcAddress<AddressVector<MORE>> {
+    const DS: usize = AddressVector::<MORE>::DS;
     const ON: u8 = transport::Dci::BIT | transport::DciStreams::BIT;
 
     #[inline(always)]
@@ -382,11 +324,11 @@ pub struct DcStream<V = FullAv> {
     stream: DciStream,
 }
 
-impl<V: AddressVector> DcStream<V> {
+impl<const MORE: usize> DcStream<AddressVector<MORE>> {
     /// The target.
     #[inline]
     #[must_use]
-    pub const fn address(&self) -> DcAddress<V> {
+    pub const fn address(&self) -> DcAddress<AddressVector<MORE>> {
         self.address
     }
 
@@ -399,8 +341,8 @@ impl<V: AddressVector> DcStream<V> {
 }
 
 impl<V> Sealed for DcStream<V> {}
-impl<V: AddressVector> Destination for DcStream<V> {
-    const DS: usize = V::DS;
+impl<const MORE: usize> Destination for DcStream<AddressVector<MORE>> {
+    const DS: usize = AddressVector::<MORE>::DS;
     const ON: u8 = transport::DciStreams::BIT;
 
     #[inline]

@@ -21,7 +21,7 @@ fn with<R>(
     packer: &mut Packer,
     mut run: impl FnMut(&mut Packer, &mut dyn FnMut(&mut Packer, Step) -> usize) -> R,
 ) -> R {
-    fn steps<F: MiniFormat + 'static, const ENHANCED: bool + 'static>(packer: &mut Packer) -> Steps {
+    fn steps<F: MiniFormat + 'static, const ENHANCED: bool>(packer: &mut Packer) -> Steps {
         let mut cq = packer.queue::<F, ENHANCED>();
         Box::new(move |packer, step| match step {
             Step::Poll(max) => packer.poll(&mut cq, max),
