@@ -184,6 +184,7 @@ pub use store::mmio_copy64;
 #[cfg(not(target_arch = "s390x"))]
 pub use store::mmio_write64;
 
+pub(crate) mod ds;
 mod wide;
 pub use wide::{Wide, mmio_copy64_wide};
 mod prefetch;

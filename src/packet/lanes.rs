@@ -5,8 +5,8 @@
 //! all 16 bytes around them, aligned.
 
 use crate::arch::Wide;
+use crate::arch::ds::take8;
 use crate::wqe::HEADERS_BEFORE_DS;
-use crate::wqe::words::take8;
 
 /// Bytes of a lane.
 const BYTES: usize = size_of::<Wide>();

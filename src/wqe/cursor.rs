@@ -1,9 +1,9 @@
 //! The place in a ring where a WQE is written in place, DS by DS. Knows no request.
 use core::ptr::NonNull;
 
+use crate::arch::ds::DsWords;
+use crate::arch::ds::take8;
 use crate::types::{DS_BYTES, WQEBB_BYTES};
-use crate::wqe::words::DsWords;
-use crate::wqe::words::take8;
 
 /// The place in a ring where the next DS goes. At the ring's end it continues at the start.
 ///

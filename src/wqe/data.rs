@@ -1,10 +1,10 @@
 //! The data of a request: entries that name registered memory, or bytes copied into the WQE; and a place in the peer's
 //! memory. As types: what a request may still be given, and how many bytes and entries it has. Knows no request.
+use crate::arch::ds::DsWords;
 use crate::sealed::Sealed;
 use crate::types::{DS_BYTES, Lkey, Rkey};
 use crate::wqe::limits::MAX_SGE_BYTES;
 use crate::wqe::seg::{DataSeg, InlineSeg, RaddrSeg};
-use crate::wqe::words::DsWords;
 
 /// A scatter/gather entry: a range of this side's registered memory (`struct ibv_sge`).
 #[doc(alias = "ibv_sge")]

@@ -1,4 +1,6 @@
 //! From a request to a WQE: in CPU registers, or in the ring in place. Knows no queue.
+use crate::arch::ds::take8;
+use crate::arch::ds::{DsWords, HeldDs};
 use crate::types::Ds;
 use crate::wqe::cursor::RingCursor;
 use crate::wqe::data::{Data, ToCarry, inline_ds};
@@ -7,8 +9,6 @@ use crate::wqe::operation::Operation;
 use crate::wqe::parts::{Parts, Shape, byte_count};
 use crate::wqe::request::Request;
 use crate::wqe::seg::{CtrlSeg, InlineSeg};
-use crate::wqe::words::take8;
-use crate::wqe::words::{DsWords, HeldDs};
 
 /// Goes through the words of a request from `from` to `to`. No loop: where both are constant, nothing is left of it but
 /// the words.

@@ -91,4 +91,4 @@ pub(crate) use data::inline_ds;
 pub(crate) use frame::{HEADERS_BEFORE_DS, MULTI_PACKET_HEAD_DS, MultiPacket};
 pub(crate) use seg::{CtrlSeg, DataSeg};
 pub(crate) use signing::{ByteXor, sign, signed_in_ring};
-pub(crate) use words::{DsWords, HeldDs, WQEBB_DS};
+pub(crate) use words::WQEBB_DS;

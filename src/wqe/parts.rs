@@ -1,10 +1,10 @@
 //! A request without its type: words, references and limits; and its checks. Knows no operation by its name.
+use crate::arch::ds::DsWords;
 use crate::types::{Ds, WrId};
 use crate::wqe::data::{Sge, inline_ds};
 use crate::wqe::error::EncodeError;
 use crate::wqe::keys::list::KeyList;
 use crate::wqe::limits::{Limits, MAX_SGE_BYTES, Needs};
-use crate::wqe::words::DsWords;
 
 /// DS that a request holds in words: the longest operations with a destination, or those that change a key, with an
 /// entry each.

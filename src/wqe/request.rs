@@ -4,6 +4,7 @@ use core::fmt;
 use core::marker::PhantomData;
 use core::mem::offset_of;
 
+use crate::arch::ds::DsWords;
 use crate::transport::Transport;
 use crate::types::{DS_BYTES, Ds, Lkey, Wqebbs, WrId};
 use crate::wqe::address::destination::Destination;
@@ -14,7 +15,6 @@ use crate::wqe::limits::{Limits, MAX_SGE_BYTES};
 use crate::wqe::operation::{Operation, Prepared, To};
 use crate::wqe::parts::{Parts, Shape, WORDS};
 use crate::wqe::seg::{CtrlSeg, DataSeg, RaddrSeg};
-use crate::wqe::words::DsWords;
 
 /// The most DS of a prepared request: four WQEBBs.
 const MAX_PREPARED_DS: usize = 16;

@@ -6,10 +6,10 @@ pub use super::formats::seg::{CryptoBsfSeg, DifSeg, SetPsvSeg, SigBsfSeg, bsf};
 pub use super::keys::seg::{MkeySeg, RepeatBlockSeg, RepeatEntrySeg, UmrCtrlSeg, umr};
 pub use super::opcode::{IbvWrOpcode, NotSupported, Opcode};
 pub use super::tags::seg::{TmSeg, TmTagSeg, tm};
-use super::words::DsWords;
-use super::words::join;
-use super::words::take8;
 pub use super::words::{Be16, Be32, Be64, Be128};
+use crate::arch::ds::DsWords;
+use crate::arch::ds::join;
+use crate::arch::ds::take8;
 use crate::types::{DS_BYTES, DciStream, Ds, Lkey, Qpn, Rkey};
 use crate::wqe::flags::bits;
 

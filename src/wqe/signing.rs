@@ -1,9 +1,9 @@
 //! Signatures of WQEs: an XOR of their bytes. The device checks it on queue pairs made with signatures. Knows no
 //! queue.
+use crate::arch::ds::{DsWords, HeldDs};
 use crate::types::Ds;
 use crate::wqe::cursor::RingCursor;
 use crate::wqe::seg::CtrlSeg;
-use crate::wqe::words::{DsWords, HeldDs};
 
 /// The XOR of bytes, eight at a time.
 #[derive(Clone, Copy, Debug, Default)]

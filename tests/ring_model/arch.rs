@@ -6,6 +6,9 @@ use crate::access;
 use crate::faults::{self, Caller};
 
 pub(crate) mod copy;
+#[path = "../../src/arch/ds.rs"]
+#[allow(dead_code, unreachable_pub, reason = "the model does not use all that this file has")]
+pub(crate) mod ds;
 #[path = "../../src/arch/wide.rs"]
 #[allow(dead_code, unreachable_pub, unused_imports, reason = "the model does not use all that this file has")]
 mod wide;

@@ -11,7 +11,7 @@ use crate::schedules::{
 
 /// The stores of a WQE, of a receive, of a record, of a consumer index, of a link of the free list, of a register.
 const WQE: Function = ("src/arch/wide.rs", "store");
-const WQE_BY_WORDS: Function = ("wqe/words.rs", "store");
+const WQE_BY_WORDS: Function = ("src/arch/ds.rs", "store");
 const RECEIVE: Function = ("recv/scatter.rs", "store_words");
 const RECORD: Function = ("db/record.rs", "store");
 const CQ_RECORD: Function = ("cq/completion_queue.rs", "store_record");

@@ -66,6 +66,11 @@ impl Wide {
     }
 }
 
+mod ds {
+    pub(crate) trait HeldDs {}
+    impl HeldDs for super::Wide {}
+}
+
 #[path = "../ring_model/arch/copy.rs"]
 #[expect(dead_code, reason = "this model copies words alone")]
 mod block;

@@ -1,6 +1,7 @@
 //! A copy routine as a type, and the routine of every CPU.
 use core::fmt::Debug;
 
+use super::super::ds::{DsWords, HeldDs};
 use super::super::{Wide, mmio_copy64};
 use super::routine::CopyRoutine;
 use crate::sealed::Sealed;
@@ -12,9 +13,16 @@ pub trait BlockCopy: Sealed + Copy + Debug + Send + Sync + 'static {
     /// The routine's name at run time.
     const ROUTINE: CopyRoutine;
 
-    /// Whether to compose a WQEBB in wide registers ([`copy_wide`](Self::copy_wide)) rather than in words
-    /// ([`copy`](Self::copy)).
-    const WIDE: bool;
+    /// The form in which to compose a WQEBB for it: words or wide registers.
+    #[doc(hidden)]
+    type Held: HeldDs;
+
+    /// As [`copy`](Self::copy), from that form.
+    ///
+    /// # Safety
+    /// As for [`copy`](Self::copy).
+    #[doc(hidden)]
+    unsafe fn copy_held(self, dst: *mut u64, wqebb: [Self::Held; 4]);
 
     /// Copies 64 bytes to a BlueFlame register. The caller brackets it with barriers.
     ///
@@ -50,7 +58,14 @@ pub struct Words;
 impl Sealed for Words {}
 impl BlockCopy for Words {
     const ROUTINE: CopyRoutine = CopyRoutine::Words;
-    const WIDE: bool = false;
+    type Held = DsWords;
+
+    #[inline(always)]
+    unsafe fn copy_held(self, dst: *mut u64, wqebb: [DsWords; 4]) {
+        let [DsWords([a, b]), DsWords([c, d]), DsWords([e, f]), DsWords([g, h])] = wqebb;
+        // SAFETY: the caller's promise.
+        unsafe { self.copy(dst, &[a, b, c, d, e, f, g, h]) }
+    }
 
     #[inline(always)]
     unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]) {
@@ -88,7 +103,13 @@ macro_rules! routines {
         impl $crate::sealed::Sealed for $name {}
         impl BlockCopy for $name {
             const ROUTINE: CopyRoutine = CopyRoutine::$name;
-            const WIDE: bool = true;
+            type Held = Wide;
+
+            #[inline(always)]
+            unsafe fn copy_held(self, dst: *mut u64, wqebb: [Wide; 4]) {
+                // SAFETY: the caller's promise.
+                unsafe { self.copy_wide(dst, wqebb) }
+            }
 
             #[inline(always)]
             unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]) {

@@ -68,10 +68,9 @@
 //!
 //! # Which is best
 //!
-//! A request whose type fixes its size to at most four WQEBBs is composed in the form that the routine takes
-//! ([`BlockCopy::WIDE`]): words for `8x8`, wide registers ([`Wide`]) for the others. Wide registers halve the
-//! stores. Any other request is read back from the ring by words, because combining the words would cost more than it
-//! saves.
+//! A request whose type fixes its size to at most four WQEBBs is composed in the form that the routine takes: words for
+//! `8x8`, wide registers ([`Wide`]) for the others. Wide registers halve the stores. Any other request is read back from
+//! the ring by words, because combining the words would cost more than it saves.
 //!
 //! `docs/performance/measurements.md`, "Copy routines", has measurements of the CPU's cost for each routine. The effect
 //! on the bus differs from machine to machine. [`SendQueue::probe`] measures it on yours, and sees which copies the

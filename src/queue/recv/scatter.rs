@@ -3,11 +3,12 @@ use core::fmt;
 use core::mem::{MaybeUninit, align_of, size_of};
 use core::ptr::NonNull;
 
+use crate::arch::ds::DsWords;
 use crate::setup::SetupError;
 use crate::types::Lkey;
 use crate::wqe::limits::MAX_SGE_BYTES;
 use crate::wqe::seg::SignatureSeg;
-use crate::wqe::{ByteXor, DataSeg, DsWords, Sge};
+use crate::wqe::{ByteXor, DataSeg, Sge};
 
 /// Bytes of one scatter entry.
 pub(in crate::queue) const SCATTER_BYTES: usize = size_of::<DataSeg>();

@@ -2,9 +2,9 @@
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
+use crate::arch::ds::{DsWords, HeldDs};
 use crate::cq::CqId;
 use crate::types::{Qpn, SqPi, Wqebbs, WrId};
-use crate::wqe::{DsWords, HeldDs};
 
 layout! {
     /// The queue's record of one WQE until it completes, in private memory that the device cannot reach.

@@ -14,7 +14,8 @@
 //! [staged request](crate::queue::Staged) go as far as the store, many times or once, and publish and ring the doorbell
 //! later.
 use crate::arch::copy::BlockCopy;
-use crate::arch::{self, Wide};
+use crate::arch::ds::{DsWords, HeldDs as _};
+use crate::arch::{self};
 use crate::db::register::{Half, Register, Stored};
 use crate::queue::send::error::PostError;
 use crate::queue::send::parts::WqeRecord;
@@ -25,9 +26,7 @@ use crate::transport::Transport;
 use crate::types::{WQEBB_BYTES, Wqebbs};
 use crate::wqe::data::{Data, NoLocalMemory};
 use crate::wqe::operations::{Operation, Prepared};
-use crate::wqe::{
-    DsWords, EncodeError, Erased, HeldDs, Parts, Request, RingCursor, Shape, SupportedOn, WQEBB_DS, signed_in_ring,
-};
+use crate::wqe::{EncodeError, Erased, Parts, Request, RingCursor, Shape, SupportedOn, WQEBB_DS, signed_in_ring};
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Posts one request that names no memory of this side, and rings the doorbell: by BlueFlame where the
@@ -149,14 +148,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     ) -> Result<(), PostError> {
         let () = O::FITS;
         // SAFETY: the caller's.
-        unsafe {
-            // In the form that the register's copy routine wants.
-            if const { <R::Copy as BlockCopy>::WIDE } {
-                self.post_composed::<Wide, _, _>(request)
-            } else {
-                self.post_composed::<DsWords, _, _>(request)
-            }
-        }
+        unsafe { self.post_composed(request) }
     }
 
     /// Posts a request that was chosen at run time, and that names no memory of this side.
@@ -190,35 +182,32 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         unsafe { self.post_long(&request.parts, request.shape) }
     }
 
-    /// Takes one of the two ways, the short one with a WQE composed in form `F`.
+    /// Takes one of the two ways, the short one with a WQE composed in the form that the register's copy routine wants.
     ///
     /// # Safety
     /// As for [`post_unchecked`](Self::post_unchecked).
     #[inline(always)]
-    unsafe fn post_composed<F: HeldDs, O: Operation, D: Data>(
-        &mut self,
-        request: &Request<'_, O, D>,
-    ) -> Result<(), PostError> {
+    unsafe fn post_composed<O: Operation, D: Data>(&mut self, request: &Request<'_, O, D>) -> Result<(), PostError> {
         let () = Request::<'_, O, D>::IS_AS_PREPARED;
         if const { O::PREPARED.is_some() } {
             if !request.is_regular(&self.limits) {
                 return Err(PostError::Encode(request.irregularity(&self.limits)));
             }
             // SAFETY: the caller's; the queue takes what it has prepared.
-            return unsafe { self.post_short::<F, O, D>(request) };
+            return unsafe { self.post_short::<O, D>(request) };
         }
         if const { composed_wqebbs::<O, D>() != 0 } && request.is_regular(&self.limits) {
             if const { composed_wqebbs::<O, D>() == 1 } && self.blueflame.take_one::<O, D>() {
                 // SAFETY: the caller's; BlueFlame takes the request, so the register has a size of at least 64 bytes.
-                return unsafe { self.post_one(request, |half, wqe: &[F; WQEBB_DS]| copy(half, wqe)) };
+                return unsafe { self.post_one(request, |half, wqe: &[Held<R>; WQEBB_DS]| copy(half, wqe)) };
             }
             if self.limits.cover(Request::<'_, O, D>::NEEDS) {
                 // SAFETY: the caller's; the queue takes the request.
                 return unsafe {
                     if const { composed_wqebbs::<O, D>() == 1 } {
-                        self.post_one(request, |half, wqe: &[F; WQEBB_DS]| half.write(wqe[0].first_word()))
+                        self.post_one(request, |half, wqe: &[Held<R>; WQEBB_DS]| half.write(wqe[0].first_word()))
                     } else {
-                        self.post_short::<F, O, D>(request)
+                        self.post_short::<O, D>(request)
                     }
                 };
             }
@@ -238,17 +227,14 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// # Safety
     /// As for [`post_unchecked`](Self::post_unchecked); the queue takes the request.
     #[inline(always)]
-    unsafe fn post_short<F: HeldDs, O: Operation, D: Data>(
-        &mut self,
-        request: &Request<'_, O, D>,
-    ) -> Result<(), PostError> {
+    unsafe fn post_short<O: Operation, D: Data>(&mut self, request: &Request<'_, O, D>) -> Result<(), PostError> {
         // SAFETY: the caller's.
         unsafe {
             match const { composed_wqebbs::<O, D>() } {
-                1 => self.post_wqebbs::<F, O, D, WQEBB_DS>(request),
-                2 => self.post_wqebbs::<F, O, D, { 2 * WQEBB_DS }>(request),
-                3 => self.post_wqebbs::<F, O, D, { 3 * WQEBB_DS }>(request),
-                _ => self.post_wqebbs::<F, O, D, { 4 * WQEBB_DS }>(request),
+                1 => self.post_wqebbs::<O, D, WQEBB_DS>(request),
+                2 => self.post_wqebbs::<O, D, { 2 * WQEBB_DS }>(request),
+                3 => self.post_wqebbs::<O, D, { 3 * WQEBB_DS }>(request),
+                _ => self.post_wqebbs::<O, D, { 4 * WQEBB_DS }>(request),
             }
         }
     }
@@ -258,7 +244,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// # Safety
     /// As for [`post_short`](Self::post_short).
     #[inline(always)]
-    unsafe fn post_wqebbs<F: HeldDs, O: Operation, D: Data, const N: usize>(
+    unsafe fn post_wqebbs<O: Operation, D: Data, const N: usize>(
         &mut self,
         request: &Request<'_, O, D>,
     ) -> Result<(), PostError> {
@@ -269,7 +255,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             self.check_room(pi, wqebbs)?;
         }
         // SAFETY: there is room, and the caller vouches for the request.
-        let wqe: [F; N] = unsafe { self.places.put::<T, _, _, _, N>(pi, request) };
+        let wqe: [Held<R>; N] = unsafe { self.places.put::<T, _, _, _, N>(pi, request) };
         // SAFETY: just put; the caller vouches for the memory that the request names.
         unsafe { self.publish(pi.add(wqebbs)) };
         if self.blueflame.take(const { composed_ds::<O, D>() }, wqebbs, Request::<'_, O, D>::INLINE) {
@@ -288,10 +274,10 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// As for [`post_unchecked`](Self::post_unchecked); the queue takes the request, and the register takes what
     /// `doorbell` stores.
     #[inline(always)]
-    unsafe fn post_one<F: HeldDs, O: Operation, D: Data>(
+    unsafe fn post_one<O: Operation, D: Data>(
         &mut self,
         request: &Request<'_, O, D>,
-        doorbell: impl FnOnce(Half<'_, R::Copy>, &[F; WQEBB_DS]) -> Stored,
+        doorbell: impl FnOnce(Half<'_, R::Copy>, &[Held<R>; WQEBB_DS]) -> Stored,
     ) -> Result<(), PostError> {
         let pi = self.pi;
         self.check_room_for_one(pi)?;
@@ -468,18 +454,21 @@ fn cold<Z>(work: impl FnOnce() -> Z) -> Z {
     work()
 }
 
+/// The form in which a request is composed for the register `R`.
+type Held<R> = <<R as Register>::Copy as BlockCopy>::Held;
+
 /// Rings a doorbell by a composed WQE of `N` DS, whole WQEBBs, which is the doorbell itself.
 ///
 /// # Safety
 /// As for [`Half::copy`]. Each half of the register must have room for the `N` DS.
 #[inline(always)]
-unsafe fn copy<F: HeldDs, C: BlockCopy, const N: usize>(half: Half<'_, C>, wqe: &[F; N]) -> Stored {
+unsafe fn copy<C: BlockCopy, const N: usize>(half: Half<'_, C>, wqe: &[C::Held; N]) -> Stored {
     // SAFETY: the caller's, of all WQEBBs.
     unsafe {
         half.copy_by(|routine, dst| {
             for (n, wqebb) in wqe.chunks_exact(WQEBB_DS).enumerate() {
                 if let Some(wqebb) = wqebb.first_chunk() {
-                    F::copy_wqebb(*wqebb, routine, dst.byte_add(n * WQEBB_BYTES));
+                    routine.copy_held(dst.byte_add(n * WQEBB_BYTES), *wqebb);
                 }
             }
         })

@@ -2,6 +2,7 @@
 use core::ptr::NonNull;
 
 use crate::arch::Wide;
+use crate::arch::ds::{DsWords, HeldDs as _};
 use crate::db::Register;
 use crate::queue::send::batch::SendBatch;
 use crate::queue::send::error::PostError;
@@ -14,8 +15,7 @@ use crate::wqe::limits::MAX_SGE_BYTES;
 use crate::wqe::operations::Frame;
 use crate::wqe::seg::InlineSeg;
 use crate::wqe::{
-    DsWords, EncodeError, HeldDs as _, MULTI_PACKET_HEAD_DS, MultiPacket, Request, RingCursor, Sge, WQEBB_DS, each_ds,
-    inline_ds,
+    EncodeError, MULTI_PACKET_HEAD_DS, MultiPacket, Request, RingCursor, Sge, WQEBB_DS, each_ds, inline_ds,
 };
 
 /// 64-bit words of a DS.

@@ -11,6 +11,7 @@
 //!
 //! The device fills WQEs in order, and the strides of a WQE in order. So the completions that the queue accepts begin
 //! at the next stride of the oldest WQE or behind it. The completion of a frame is accepted once.
+use crate::arch::ds::DsWords;
 use crate::hint::cold_path;
 use crate::setup::SetupError;
 use core::mem::MaybeUninit;
@@ -26,7 +27,7 @@ use crate::queue::striding::filling::{BYTES_MASK, COUNT_MASK, COUNT_SHIFT, FILLE
 use crate::queue::striding::frame::{FrameBytes, LentFrame};
 use crate::queue::striding::memory::{BufferState, StridedMemory};
 use crate::types::Qpn;
-use crate::wqe::{DataSeg, DsWords};
+use crate::wqe::DataSeg;
 
 /// The most WQEs: half of the values of the 16-bit counter.
 const MAX_WQES: u32 = 1 << 15;

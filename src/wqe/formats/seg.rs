@@ -1,7 +1,7 @@
 //! The segments that describe the format of a memory key's data ("byte stream format", BSF), and that set the initial
 //! values of signatures. Each has its field map (byte offsets, big endian) and its layout. Knows no request.
+use crate::arch::ds::DsWords;
 use crate::types::DS_BYTES;
-use crate::wqe::words::DsWords;
 use crate::wqe::words::{Be16, Be32, Be64};
 
 layout! {

@@ -1,6 +1,7 @@
 //! Ethernet frames, which raw packet queue pairs send: their first bytes and their options. Knows no queue.
 pub(super) mod header_offsets;
 
+use crate::arch::ds::DsWords;
 use crate::sealed::Sealed;
 use crate::transport::{MIN_INLINE_HEADERS, RawPacket, Transport as _};
 use crate::types::Ds;
@@ -12,7 +13,6 @@ use crate::wqe::operation::{Operation, Prepared, SupportedOn, whole_ds};
 use crate::wqe::parts::Parts;
 use crate::wqe::request::Request;
 use crate::wqe::seg::EthSeg;
-use crate::wqe::words::DsWords;
 use crate::wqe::words::{Be16, Be32};
 
 /// An Ethernet frame, from the destination's MAC address to the last byte before the frame check sequence. The device

@@ -1,8 +1,8 @@
 //! The segments of requests that change a memory key (UMR). Each has its field map (byte offsets, big endian), its
 //! layout, and how its words are made. Knows no request.
+use crate::arch::ds::DsWords;
 use crate::types::{DS_BYTES, Lkey};
 use crate::wqe::formats::seg::SigBsfSeg;
-use crate::wqe::words::DsWords;
 use crate::wqe::words::{Be16, Be32, Be64};
 
 layout! {

@@ -4,6 +4,7 @@
 //! They go to a command queue. This is the send queue of a reliable connection to itself, whose receives are those of
 //! the list's shared receive queue. [`TagMatching`](crate::queue::TagMatching) has one, and assigns the entries'
 //! numbers. Use these requests if you assign the numbers yourself.
+use crate::arch::ds::DsWords;
 use crate::types::{Lkey, TagIndex};
 use crate::wqe::data::{Given, Named, Sge};
 use crate::wqe::request::Request;
@@ -11,7 +12,6 @@ use crate::wqe::seg::DataSeg;
 use crate::wqe::table::{TagAppend, TagRemove, TagSync};
 use crate::wqe::tags::seg::{TmSeg, TmTagSeg, tm};
 use crate::wqe::words::Be16;
-use crate::wqe::words::DsWords;
 
 /// The key of an entry without memory (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_INVALID_LKEY`).
 const INVALID_LKEY: Lkey = Lkey(0x100);

@@ -1,6 +1,6 @@
 //! The segment of tag matching: an operation on a list of tagged buffers. Knows no request.
+use crate::arch::ds::DsWords;
 use crate::types::DS_BYTES;
-use crate::wqe::words::DsWords;
 use crate::wqe::words::{Be16, Be64};
 
 layout! {

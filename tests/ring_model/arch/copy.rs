@@ -1,9 +1,10 @@
 //! Copies to a register: one store in the model. `tests/shared_register_model` has this file, too.
 
+use super::ds::HeldDs;
 use super::{Wide, mmio_write64};
 
 pub(crate) trait BlockCopy: Copy + std::fmt::Debug + Send + Sync + 'static {
-    const WIDE: bool;
+    type Held: HeldDs;
     const ROUTINE: CopyRoutine = CopyRoutine::Words;
 
     /// # Safety
@@ -12,6 +13,9 @@ pub(crate) trait BlockCopy: Copy + std::fmt::Debug + Send + Sync + 'static {
     /// # Safety
     /// As above.
     unsafe fn copy_wide(self, dst: *mut u64, block: [Wide; 4]);
+    /// # Safety
+    /// As above.
+    unsafe fn copy_held(self, dst: *mut u64, wqebb: [Self::Held; 4]);
     /// # Safety
     /// As above.
     unsafe fn copy_wqebb(self, dst: *mut u64, wqebb: *const u64);
@@ -30,7 +34,7 @@ pub(crate) struct Block;
 pub(crate) type DefaultCopy = Block;
 
 impl BlockCopy for Block {
-    const WIDE: bool = true;
+    type Held = Wide;
 
     unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]) {
         // SAFETY: the caller's.
@@ -40,6 +44,11 @@ impl BlockCopy for Block {
     unsafe fn copy_wide(self, dst: *mut u64, block: [Wide; 4]) {
         // SAFETY: the caller's.
         unsafe { mmio_write64(dst, block[0].first_word()) }
+    }
+
+    unsafe fn copy_held(self, dst: *mut u64, wqebb: [Wide; 4]) {
+        // SAFETY: the caller's.
+        unsafe { self.copy_wide(dst, wqebb) }
     }
 
     unsafe fn copy_wqebb(self, _: *mut u64, _: *const u64) {

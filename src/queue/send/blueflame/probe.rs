@@ -1,7 +1,6 @@
 //! Chooses the copy routine that suits a register: measures posts, and asks the device which copies it took.
 use core::array;
 
-use crate::arch::Wide;
 use crate::arch::copy::{BlockCopy, CopyRoutine, CopyUnavailable, CopyVisitor};
 use crate::cq::mode::PollMode;
 use crate::cq::{CompletionQueue, CqeError, CqeView, Source};
@@ -11,7 +10,7 @@ use crate::queue::send::queue::SendQueue;
 use crate::setup::SetupError;
 use crate::transport::Transport;
 use crate::types::{WQEBB_BYTES, Wqebbs, WrId};
-use crate::wqe::{self, DsWords, HeldDs, WQEBB_DS, sign};
+use crate::wqe::{self, WQEBB_DS, sign};
 
 /// Copy routines that there are.
 const ROUTINES: usize = CopyRoutine::ALL.len();
@@ -115,9 +114,9 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
 
     /// Posts a NOP by a routine. The ring's asks for a completion if `signaled`, the register's does.
     #[inline(always)]
-    fn nop<D: HeldDs>(&mut self, routine: impl BlockCopy, signaled: bool) {
+    fn nop<C: BlockCopy>(&mut self, routine: C, signaled: bool) {
         let pi = self.pi;
-        let mut register: [D; WQEBB_DS] = wqe::nop().signaled(WrId(0)).compose(self.places.first_word(pi), false);
+        let mut register: [C::Held; WQEBB_DS] = wqe::nop().signaled(WrId(0)).compose(self.places.first_word(pi), false);
         if const { T::SIGNS } {
             sign(&mut register);
         }
@@ -125,9 +124,9 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         // least 64 bytes: `probe` has checked both.
         unsafe {
             let nop = wqe::nop().signaled_if(signaled, WrId(0));
-            let _: [D; WQEBB_DS] = self.places.put::<T, _, _, _, WQEBB_DS>(pi, &nop);
+            let _: [C::Held; WQEBB_DS] = self.places.put::<T, _, _, _, WQEBB_DS>(pi, &nop);
             self.publish(pi.add(Wqebbs(1)));
-            self.register.ring_doorbell(|half| half.copy_by(|_, dst| D::copy_wqebb(register, routine, dst)));
+            self.register.ring_doorbell(|half| half.copy_by(|_, dst| routine.copy_held(dst, register)));
         }
     }
 
@@ -187,14 +186,7 @@ impl<T: Transport, R: Register, K: FnMut() -> u64> CopyVisitor for Slice<'_, T, 
 
     fn run<C: BlockCopy>(self, copy: C) -> u64 {
         let Self { queue, nops, clock } = self;
-        let mut nop = |signaled| {
-            // As `post` chooses.
-            if const { C::WIDE } {
-                queue.nop::<Wide>(copy, signaled);
-            } else {
-                queue.nop::<DsWords>(copy, signaled);
-            }
-        };
+        let mut nop = |signaled| queue.nop(copy, signaled);
         nop(false);
         let start = clock();
         (2..=nops).for_each(|n| nop(n == nops));
