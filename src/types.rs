@@ -110,6 +110,9 @@ pub struct Wqebbs(pub u16);
 #[doc(alias = "MLX5_SEND_WQE_BB")]
 pub const WQEBB_BYTES: usize = 64;
 
+/// DS of one WQEBB.
+pub(crate) const WQEBB_DS: usize = WQEBB_BYTES / DS_BYTES;
+
 /// Bytes in one DS, the unit of WQE sizes (PRM "DS").
 pub const DS_BYTES: usize = 16;
 

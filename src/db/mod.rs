@@ -43,7 +43,6 @@
 mod exclusive;
 mod managed;
 mod mode;
-mod parts;
 mod record;
 pub mod register;
 mod shared;
@@ -52,9 +51,8 @@ mod thread;
 pub use exclusive::ExclusiveRegister;
 pub use managed::Managed;
 pub use mode::{DoorbellFence, FlushMode, OneFence, TwoFences};
-pub use parts::RegisterParts;
 pub use record::DoorbellRecord;
-pub use register::Register;
+pub use register::{Register, RegisterParts};
 pub use shared::SharedRegister;
 pub use thread::ThreadRegister;
 

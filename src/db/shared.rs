@@ -2,8 +2,7 @@ use core::cell::UnsafeCell;
 use core::hint;
 use core::sync::atomic::{AtomicBool, Ordering};
 
-use super::parts::{Halves, RegisterParts};
-use super::register::{Half, Register, Stored};
+use super::register::{Half, Halves, Register, RegisterParts, Stored};
 use crate::arch;
 use crate::arch::copy::{BlockCopy, DefaultSharedCopy};
 use crate::sealed::Sealed;

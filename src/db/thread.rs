@@ -2,8 +2,7 @@ use core::cell::Cell;
 use core::marker::PhantomData;
 
 use super::mode::{FlushMode, TwoFences};
-use super::parts::{Halves, RegisterParts};
-use super::register::{Half, Register, Stored};
+use super::register::{Half, Halves, Register, RegisterParts, Stored};
 use crate::arch;
 use crate::arch::copy::{BlockCopy, DefaultCopy};
 use crate::sealed::Sealed;

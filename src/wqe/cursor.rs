@@ -1,8 +1,7 @@
 //! The place in a ring where a WQE is written in place, DS by DS. Knows no request.
 use core::ptr::NonNull;
 
-use crate::arch::ds::DsWords;
-use crate::arch::ds::take8;
+use crate::arch::ds::{DsWords, take8};
 use crate::types::{DS_BYTES, WQEBB_BYTES};
 
 /// The place in a ring where the next DS goes. At the ring's end it continues at the start.

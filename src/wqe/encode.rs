@@ -1,6 +1,5 @@
 //! From a request to a WQE: in CPU registers, or in the ring in place. Knows no queue.
-use crate::arch::ds::take8;
-use crate::arch::ds::{DsWords, HeldDs};
+use crate::arch::ds::{DsWords, HeldDs, take8};
 use crate::types::Ds;
 use crate::wqe::cursor::RingCursor;
 use crate::wqe::data::{Data, ToCarry, inline_ds};

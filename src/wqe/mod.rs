@@ -43,7 +43,6 @@ mod cursor;
 pub mod data;
 mod encode;
 mod error;
-mod flags;
 pub mod formats;
 mod frame;
 pub mod keys;
@@ -56,7 +55,6 @@ pub mod seg;
 mod signing;
 mod table;
 mod tags;
-pub(crate) mod words;
 
 /// The operations as types, and what they are made of.
 pub mod operations {
@@ -73,7 +71,6 @@ pub use copy::memcpy;
 pub use cross_channel::queues::{dump, dump_slice, wait_for_completion};
 pub use data::{Remote, Sge};
 pub use error::EncodeError;
-pub use flags::{CompletionMode, Fence};
 pub use formats::signature::set_psv;
 pub use frame::frame;
 pub use keys::configure::configure_key;
@@ -82,6 +79,7 @@ pub use limits::Limits;
 pub use operation::SupportedOn;
 pub(crate) use parts::{Parts, Shape};
 pub use request::{Erased, Request};
+pub use seg::{CompletionMode, Fence};
 pub use table::{compare_swap, fetch_add, nop, read, send, write};
 pub use tags::entry::{tag_append, tag_remove, tag_sync};
 
@@ -91,4 +89,3 @@ pub(crate) use data::inline_ds;
 pub(crate) use frame::{HEADERS_BEFORE_DS, MULTI_PACKET_HEAD_DS, MultiPacket};
 pub(crate) use seg::{CtrlSeg, DataSeg};
 pub(crate) use signing::{ByteXor, sign, signed_in_ring};
-pub(crate) use words::WQEBB_DS;

@@ -10,10 +10,10 @@ use crate::types::{DS_BYTES, Ds, Lkey, Wqebbs, WrId};
 use crate::wqe::address::destination::Destination;
 use crate::wqe::data::{Bytes, Data, Entries, Given, Remote, Sge, ToCarry, ToFetch, ToScatter, inline_ds};
 use crate::wqe::error::EncodeError;
-use crate::wqe::flags::{CompletionMode, Fence, bits};
 use crate::wqe::limits::{Limits, MAX_SGE_BYTES};
 use crate::wqe::operation::{Operation, Prepared, To};
 use crate::wqe::parts::{Parts, Shape, WORDS};
+use crate::wqe::seg::{CompletionMode, Fence, bits};
 use crate::wqe::seg::{CtrlSeg, DataSeg, RaddrSeg};
 
 /// The most DS of a prepared request: four WQEBBs.

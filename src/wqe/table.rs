@@ -1,4 +1,5 @@
 //! The operations: one table, and the calls that begin a request of each. Knows no queue.
+use crate::layout::Be64;
 use crate::sealed::Sealed;
 use crate::transport::{Dci, DciStreams, RawPacket, Rc, Signed, Transport, Uc, Ud, XrcInitiator};
 use crate::types::{Rkey, Srqn};
@@ -8,7 +9,6 @@ use crate::wqe::opcode::Opcode;
 use crate::wqe::operation::{Operation, SupportedOn, To};
 use crate::wqe::request::Request;
 use crate::wqe::seg::{AtomicSeg, RaddrSeg};
-use crate::wqe::words::Be64;
 
 /// Makes the operations of the table.
 macro_rules! operations {

@@ -71,15 +71,13 @@ unchanged! {
 pub(crate) mod db {
     mod exclusive;
     mod mode;
-    mod parts;
     mod record;
     pub(crate) mod register;
 
     pub(crate) use exclusive::ExclusiveRegister;
     pub(crate) use mode::FlushMode;
-    pub(crate) use parts::RegisterParts;
     pub(crate) use record::DoorbellRecord;
-    pub(crate) use register::Register;
+    pub(crate) use register::{Register, RegisterParts};
 }
 
 #[path = "../../src/queue"]
@@ -95,7 +93,6 @@ pub(crate) mod queue {
 
     pub(crate) mod send {
         pub(crate) mod batch;
-        pub(crate) mod depth;
         pub(crate) mod error;
         pub(crate) mod parts;
         pub(crate) mod place;

@@ -38,7 +38,6 @@ mod setup;
 #[allow(dead_code, unreachable_pub, reason = "the model does not use all that these files have")]
 mod db {
     pub(crate) mod mode;
-    pub(crate) mod parts;
     pub(crate) mod register;
     pub(crate) mod shared;
 }
@@ -47,8 +46,7 @@ use std::cell::Cell;
 use std::panic::catch_unwind;
 use std::ptr::NonNull;
 
-use db::parts::RegisterParts;
-use db::register::{Half, Register, Stored};
+use db::register::{Half, Register, RegisterParts, Stored};
 use db::shared::SharedRegister;
 use fault::Fault;
 use loom::sync::Arc;

@@ -17,9 +17,9 @@ use crate::queue::send::error::PostError;
 use crate::queue::send::queue::{Done, SendQueue};
 use crate::queue::send::session::Session;
 use crate::transport::RawPacket;
-use crate::types::{Ds, SqPi, Wqebbs};
+use crate::types::{Ds, SqPi, WQEBB_DS, Wqebbs};
 use crate::wqe::operations::Frame;
-use crate::wqe::{EncodeError, MULTI_PACKET_HEAD_DS, Request, Sge, WQEBB_DS};
+use crate::wqe::{EncodeError, MULTI_PACKET_HEAD_DS, Request, Sge};
 
 /// A send queue of frames that owns buffers of type `B` while its [sessions](crate::queue::send::Session) use them.
 ///

@@ -2,7 +2,6 @@
 pub(super) mod batch;
 pub(super) mod blueflame;
 pub(super) mod burst;
-pub(super) mod depth;
 pub(super) mod error;
 pub(super) mod moderation;
 pub(super) mod parts;

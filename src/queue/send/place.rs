@@ -6,10 +6,10 @@ use crate::arch::Wide;
 use crate::arch::ds::{DsWords, HeldDs};
 use crate::queue::send::parts::WqeRecord;
 use crate::transport::Transport;
-use crate::types::{Ds, SqPi, WQEBB_BYTES, Wqebbs};
+use crate::types::{Ds, SqPi, WQEBB_BYTES, WQEBB_DS, Wqebbs};
 use crate::wqe::data::Data;
 use crate::wqe::operations::Operation;
-use crate::wqe::{CtrlSeg, Request, WQEBB_DS, sign};
+use crate::wqe::{CtrlSeg, Request, sign};
 
 /// An [`SqPi`] for calculating: the same 16 bits in a field of a CPU register's width.
 ///

@@ -23,10 +23,10 @@ use crate::queue::send::place::Index;
 use crate::queue::send::place::{WqeInRing, composed_ds, composed_wqebbs};
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
-use crate::types::{WQEBB_BYTES, Wqebbs};
+use crate::types::{WQEBB_BYTES, WQEBB_DS, Wqebbs};
 use crate::wqe::data::{Data, NoLocalMemory};
 use crate::wqe::operations::{Operation, Prepared};
-use crate::wqe::{EncodeError, Erased, Parts, Request, RingCursor, Shape, SupportedOn, WQEBB_DS, signed_in_ring};
+use crate::wqe::{EncodeError, Erased, Parts, Request, RingCursor, Shape, SupportedOn, signed_in_ring};
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Posts one request that names no memory of this side, and rings the doorbell: by BlueFlame where the

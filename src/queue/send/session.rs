@@ -9,14 +9,12 @@ use crate::queue::send::error::PostError;
 use crate::queue::send::parts::WqeRecord;
 use crate::queue::send::place::WqeInRing;
 use crate::transport::RawPacket;
-use crate::types::{DS_BYTES, Ds, Wqebbs};
+use crate::types::{DS_BYTES, Ds, WQEBB_DS, Wqebbs};
 use crate::wqe::data::ToCarry;
 use crate::wqe::limits::MAX_SGE_BYTES;
 use crate::wqe::operations::Frame;
 use crate::wqe::seg::InlineSeg;
-use crate::wqe::{
-    EncodeError, MULTI_PACKET_HEAD_DS, MultiPacket, Request, RingCursor, Sge, WQEBB_DS, each_ds, inline_ds,
-};
+use crate::wqe::{EncodeError, MULTI_PACKET_HEAD_DS, MultiPacket, Request, RingCursor, Sge, each_ds, inline_ds};
 
 /// 64-bit words of a DS.
 const DS_WORDS: usize = DS_BYTES / size_of::<u64>();

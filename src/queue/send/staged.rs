@@ -6,9 +6,9 @@ use crate::queue::send::place::Index;
 use crate::queue::send::place::WqeInRing;
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
-use crate::types::{DS_BYTES, Wqebbs};
+use crate::types::{DS_BYTES, WQEBB_DS, Wqebbs};
 use crate::wqe::data::{Data, NoLocalMemory};
-use crate::wqe::{Erased, Request, SupportedOn, WQEBB_DS};
+use crate::wqe::{Erased, Request, SupportedOn};
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Puts a request that names no memory of this side into the ring, and does everything except ring the doorbell.

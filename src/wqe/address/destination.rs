@@ -1,10 +1,10 @@
 //! The destination of a request whose queue pair does not fix it. Knows no request.
 use crate::arch::ds::DsWords;
+use crate::layout::Be32;
 use crate::sealed::Sealed;
 use crate::transport::{Transport as _, XrcInitiator};
 use crate::types::{DS_BYTES, DciStream, Srqn};
 use crate::wqe::seg::XrcSeg;
-use crate::wqe::words::Be32;
 
 /// The destination of a request: segments that follow the control segment. It is a
 /// [`UdAddress`](crate::wqe::UdAddress), a target of dynamic connections, or for XRC the number of a shared receive

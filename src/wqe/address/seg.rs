@@ -1,7 +1,7 @@
 //! The segments that hold a request's destination. Each has its field map (byte offsets, big endian) and its layout,
 //! which assertions hold to the map. Knows no request.
+use crate::layout::{Be16, Be32, Be64};
 use crate::types::DS_BYTES;
-use crate::wqe::words::{Be16, Be32, Be64};
 
 layout! {
     /// Base of an address vector: a whole compact vector, or the beginning of a full one (rdma-core

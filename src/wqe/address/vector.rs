@@ -1,12 +1,12 @@
 //! Addresses of datagrams and of dynamic connections: an address vector, which says how to reach a port, and the
 //! number of the queue pair or the target there. Knows no request.
 use crate::arch::ds::DsWords;
+use crate::layout::{Be16, Be32, Be64};
 use crate::sealed::Sealed;
 use crate::transport::{self, Transport as _};
 use crate::types::{DcKey, DciStream, Qkey, Qpn};
 use crate::wqe::address::destination::Destination;
 use crate::wqe::seg::{AV_GRH, BaseAvSeg, DatagramSeg, EXTENDED_AV, GrhAvSeg};
-use crate::wqe::words::{Be16, Be32, Be64};
 
 /// The route to a port: a [`CompactAv`] or a [`FullAv`]. [`UdAddress::new`] adds the queue pair at that port,
 /// [`DcAddress::new`] the target. `MORE` is the number of DS behind the first, 0 or 2.

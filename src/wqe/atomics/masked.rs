@@ -13,6 +13,7 @@
 //! DOCA and today's libmlx5 have no 16-byte atomics. Devices may have larger ones, which are not here.
 use core::fmt;
 
+use crate::layout::{Be32, Be64, Be128};
 use crate::sealed::Sealed;
 use crate::wqe::data::{Data, Remote, ToFetch};
 use crate::wqe::operation::Operation;
@@ -22,7 +23,6 @@ use crate::wqe::table::{
     MaskedCompareSwap32, MaskedCompareSwap64, MaskedCompareSwap128, MaskedFetchAdd32, MaskedFetchAdd64,
     MaskedFetchAdd128,
 };
-use crate::wqe::words::{Be32, Be64, Be128};
 
 /// A word, and the bits of it that count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

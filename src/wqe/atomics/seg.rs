@@ -1,7 +1,7 @@
 //! The segments of atomics: their operands. Each has its field map (byte offsets, big endian) and its layout, which
 //! assertions hold to the map. Knows no request.
+use crate::layout::{Be32, Be64, Be128};
 use crate::types::DS_BYTES;
-use crate::wqe::words::{Be32, Be64, Be128};
 
 layout! {
     /// Atomic segment (`struct mlx5_wqe_atomic_seg`).

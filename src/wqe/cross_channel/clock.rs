@@ -2,12 +2,12 @@
 use core::fmt;
 use core::num::NonZeroU32;
 
+use crate::layout::{Be32, Be64};
 use crate::wqe::data::Nothing;
-use crate::wqe::flags::CompletionMode;
 use crate::wqe::request::Request;
+use crate::wqe::seg::CompletionMode;
 use crate::wqe::seg::{WaitSeg, WaitValueSeg};
 use crate::wqe::table::WaitTime;
-use crate::wqe::words::{Be32, Be64};
 
 /// `MLX5_WAIT_COND_CYCLIC_SMALLER` of DPDK: waits until the value is behind the clock, which may have wrapped.
 const CYCLIC_SMALLER: u32 = 5;

@@ -7,8 +7,8 @@
 //! of rdma-core neither posts them nor creates queue pairs for them; `blueflame-devx` creates such queue pairs.
 use crate::types::{CqCi, Cqn, Qpn, SqPi};
 use crate::wqe::data::{Entries, Given, Nothing, Sge, ToCarry};
-use crate::wqe::flags::CompletionMode;
 use crate::wqe::request::Request;
+use crate::wqe::seg::CompletionMode;
 use crate::wqe::seg::QueueSeg;
 use crate::wqe::table::{Dump, RecvEnable, SendEnable, WaitCqe};
 

@@ -1,9 +1,9 @@
 //! Encryption of the data behind a memory key (AES-XTS): the settings in a request. Knows no request.
+use crate::layout::Be32;
 use crate::types::Dek;
 use crate::wqe::error::EncodeError;
 use crate::wqe::formats::seg::{CryptoBsfSeg, bsf};
 use crate::wqe::formats::signature::BlockSize;
-use crate::wqe::words::Be32;
 
 /// Where data is encrypted (`encrypt_on_tx`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

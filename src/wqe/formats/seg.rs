@@ -1,8 +1,8 @@
 //! The segments that describe the format of a memory key's data ("byte stream format", BSF), and that set the initial
 //! values of signatures. Each has its field map (byte offsets, big endian) and its layout. Knows no request.
 use crate::arch::ds::DsWords;
+use crate::layout::{Be16, Be32, Be64};
 use crate::types::DS_BYTES;
-use crate::wqe::words::{Be16, Be32, Be64};
 
 layout! {
     /// Signatures of blocks, in memory and on the wire (rdma-core `providers/mlx5/wqe.h`, `struct mlx5_bsf`).

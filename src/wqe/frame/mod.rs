@@ -2,6 +2,7 @@
 pub(super) mod header_offsets;
 
 use crate::arch::ds::DsWords;
+use crate::layout::{Be16, Be32};
 use crate::sealed::Sealed;
 use crate::transport::{MIN_INLINE_HEADERS, RawPacket, Transport as _};
 use crate::types::Ds;
@@ -13,7 +14,6 @@ use crate::wqe::operation::{Operation, Prepared, SupportedOn, whole_ds};
 use crate::wqe::parts::Parts;
 use crate::wqe::request::Request;
 use crate::wqe::seg::EthSeg;
-use crate::wqe::words::{Be16, Be32};
 
 /// An Ethernet frame, from the destination's MAC address to the last byte before the frame check sequence. The device
 /// adds that sequence. Raw packet queue pairs send frames ([`RawPacket`](crate::transport::RawPacket)). Transports: raw

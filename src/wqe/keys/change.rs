@@ -1,9 +1,9 @@
 //! Both segments of a request that changes a memory key. Knows no operation.
 use crate::arch::ds::DsWords;
+use crate::layout::{Be16, Be32, Be64};
 use crate::types::Rkey;
 use crate::wqe::keys::seg::{MkeySeg, UmrCtrlSeg, umr};
 use crate::wqe::request::Request;
-use crate::wqe::words::{Be16, Be32, Be64};
 
 /// Both segments after the control segment. The control segment's last word is the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,6 +1,7 @@
 //! Indirect memory keys: the request that sets a key's memory and its rights. Knows no queue.
 use core::ops::BitOr;
 
+use crate::layout::{Be16, Be32, Be64};
 use crate::types::Rkey;
 use crate::wqe::data::{List, ListAt, SameList, Sge};
 use crate::wqe::error::EncodeError;
@@ -11,7 +12,6 @@ use crate::wqe::keys::seg::{MkeySeg, umr};
 use crate::wqe::limits::KEY_LIST_ALIGN;
 use crate::wqe::request::Request;
 use crate::wqe::table::ConfigureKey;
-use crate::wqe::words::{Be16, Be32, Be64};
 
 /// The operations that an indirect key permits. Combine with `|`. The keys behind it must permit this side's access:
 /// local read, or local write.

@@ -1,12 +1,12 @@
 //! The memory behind an indirect key: lists in a request, or in memory; and the formats of its data. Knows no request.
 use crate::arch::ds::DsWords;
+use crate::layout::Be32;
 use crate::types::{DS_BYTES, Lkey};
 use crate::wqe::cursor::RingCursor;
 use crate::wqe::data::Sge;
 use crate::wqe::error::EncodeError;
 use crate::wqe::formats::Formats;
 use crate::wqe::keys::seg::{RepeatBlockSeg, RepeatEntrySeg};
-use crate::wqe::words::Be32;
 
 /// Lists are whole WQEBBs, of this many entries each.
 pub(in crate::wqe) const LIST_ENTRIES: usize = 4;

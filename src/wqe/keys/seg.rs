@@ -1,9 +1,9 @@
 //! The segments of requests that change a memory key (UMR). Each has its field map (byte offsets, big endian), its
 //! layout, and how its words are made. Knows no request.
 use crate::arch::ds::DsWords;
+use crate::layout::{Be16, Be32, Be64};
 use crate::types::{DS_BYTES, Lkey};
 use crate::wqe::formats::seg::SigBsfSeg;
-use crate::wqe::words::{Be16, Be32, Be64};
 
 layout! {
     /// UMR control segment: the changes of a memory key, and the conditions on it (rdma-core `providers/mlx5/mlx5dv.h`,

@@ -2,6 +2,7 @@
 //! no queue.
 use core::ops::BitOr;
 
+use crate::layout::{Be32, Be64};
 use crate::types::{Qpn, Rkey};
 use crate::wqe::data::{Named, Nothing, Sge};
 use crate::wqe::error::EncodeError;
@@ -10,7 +11,6 @@ use crate::wqe::keys::list::LIST_ENTRIES;
 use crate::wqe::keys::seg::{MkeySeg, umr};
 use crate::wqe::request::Request;
 use crate::wqe::table::{BindWindow, Invalidate};
-use crate::wqe::words::{Be32, Be64};
 
 /// A memory window, as named by the requests that change it.
 #[doc(alias = "ibv_mw")]

@@ -5,13 +5,13 @@
 //! the list's shared receive queue. [`TagMatching`](crate::queue::TagMatching) has one, and assigns the entries'
 //! numbers. Use these requests if you assign the numbers yourself.
 use crate::arch::ds::DsWords;
+use crate::layout::Be16;
 use crate::types::{Lkey, TagIndex};
 use crate::wqe::data::{Given, Named, Sge};
 use crate::wqe::request::Request;
 use crate::wqe::seg::DataSeg;
 use crate::wqe::table::{TagAppend, TagRemove, TagSync};
 use crate::wqe::tags::seg::{TmSeg, TmTagSeg, tm};
-use crate::wqe::words::Be16;
 
 /// The key of an entry without memory (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_INVALID_LKEY`).
 const INVALID_LKEY: Lkey = Lkey(0x100);

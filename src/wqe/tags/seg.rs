@@ -1,7 +1,7 @@
 //! The segment of tag matching: an operation on a list of tagged buffers. Knows no request.
 use crate::arch::ds::DsWords;
+use crate::layout::{Be16, Be64};
 use crate::types::DS_BYTES;
-use crate::wqe::words::{Be16, Be64};
 
 layout! {
     /// Tag matching segment, its first half (rdma-core `providers/mlx5/mlx5dv.h`, `struct mlx5_wqe_tm_seg`).

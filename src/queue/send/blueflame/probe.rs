@@ -9,8 +9,8 @@ use crate::queue::complete::CompleteError;
 use crate::queue::send::queue::SendQueue;
 use crate::setup::SetupError;
 use crate::transport::Transport;
-use crate::types::{WQEBB_BYTES, Wqebbs, WrId};
-use crate::wqe::{self, WQEBB_DS, sign};
+use crate::types::{WQEBB_BYTES, WQEBB_DS, Wqebbs, WrId};
+use crate::wqe::{self, sign};
 
 /// Copy routines that there are.
 const ROUTINES: usize = CopyRoutine::ALL.len();
