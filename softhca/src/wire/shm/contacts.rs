@@ -30,6 +30,7 @@ use parking_lot::Mutex;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};
+use rustix::io::Errno;
 
 use super::ring::{Reader, Writer};
 use super::slot::{Connection, Control, Directory, OwnSlot, Received, SLOTS};
@@ -147,7 +148,7 @@ impl Connections {
 
     /// Ends the connection of the sender that has handed nothing over for longest; `false` if all that have handed
     /// nothing over have come within [`ARRIVAL_LIFE`].
-    fn make_room(&mut self) -> bool {
+    fn end_longest_mute(&mut self) -> bool {
         let mute = self.kept.iter().filter_map(|(number, kept)| match kept.purpose {
             Purpose::Arriving(since) if since.elapsed() >= ARRIVAL_LIFE => Some((since, *number)),
             _ => None,
@@ -375,7 +376,7 @@ impl Listener {
         loop {
             events.clear();
             match epoll::wait(&*self.awaited, spare_capacity(&mut events), None) {
-                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Ok(_) | Err(Errno::INTR) => {}
                 Err(error) => return self.warn(format!("senders cannot be let in: {error}")),
             }
             for event in &events {
@@ -411,9 +412,10 @@ impl Listener {
                     self.warn(format!("a sender cannot be let in: {error}"));
                 }
             }
-            // There is no descriptor for it, perhaps. It still waits.
+            // It still waits. If there is no descriptor for it, a sender that makes room has one.
             Err(error) => {
-                if !self.make_room(&mut connections) {
+                let lacks_descriptor = [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error).map(Some);
+                if !lacks_descriptor.contains(&error.raw_os_error()) || !self.make_room(&mut connections) {
                     drop(connections);
                     self.warn(format!("a sender cannot be let in: {error}"));
                     std::thread::sleep(PAUSE);
@@ -424,7 +426,7 @@ impl Listener {
 
     /// Whether a sender that hands no ring over has made room.
     fn make_room(&self, connections: &mut Connections) -> bool {
-        let made = connections.make_room();
+        let made = connections.end_longest_mute();
         if made {
             self.warn("a sender makes room for another one: it has handed over no ring".into());
         }
