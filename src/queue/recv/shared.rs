@@ -79,6 +79,18 @@ pub struct SrqRecord {
 }
 
 /// A shared receive queue.
+///
+/// # Why completing a request is `unsafe`
+///
+/// A completion names its WQE by its place in the ring, and says neither for which shared receive queue nor how often
+/// the place was used. So the queue cannot refuse:
+/// - a completion of a queue pair that receives elsewhere: its CQE has the number of the queue pair, which the queue does
+///   not know, and only CQEs of version 0 have that of the shared receive queue;
+/// - a completion that is given once more: in between, a new request may have been posted at the same place. A
+///   [`RecvQueue`](crate::RecvQueue) counts its requests modulo 2^16 instead, so an index that is given once more is of
+///   no outstanding request.
+///
+/// Either would free a WQE that the device may still read, and hand out a buffer that it may still write.
 #[doc(alias = "SRQ")]
 #[derive(Debug)]
 pub struct SharedRecvQueue {
@@ -219,9 +231,8 @@ impl SharedRecvQueue {
     ///
     /// # Safety
     ///
-    /// The completion is of a queue pair that receives from this queue, and was not given before. The queue cannot
-    /// check that: only CQEs of version 0 name their shared receive queue. A foreign completion would free a WQE that
-    /// the device may still read, and hand back a buffer that the device may still write.
+    /// The completion is of a queue pair that receives from this queue, and was not given before. The queue [cannot
+    /// check that](Self#why-completing-a-request-is-unsafe).
     #[inline]
     pub unsafe fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<WrId, RetireError> {
         retire::check_side(cqe, Side::Responder)?;
