@@ -4,7 +4,7 @@ use core::fmt;
 /// Why a queue, a register or a flow cannot have the parts or the setting that you gave. Each value names what is
 /// wrong, its value and the limit. Where many calls return a variant, its `what` says which number or address is meant.
 ///
-/// `from_parts` of queues and registers return it. So do the calls that check a setting, for example
+/// `from_parts` of queues and registers return it, and calls that check a setting, for example
 /// [`SendQueue::set_depth`](crate::SendQueue::set_depth), [`Moderation::new`](crate::queue::Moderation::new),
 /// [`Strides::new`](crate::queue::striding::Strides::new) and [`Flow::fields`](crate::flow::Flow::fields). Unless the
 /// call says otherwise, nothing has changed.

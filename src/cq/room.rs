@@ -60,7 +60,7 @@ impl Room {
     /// Reserves places for the most `completions` that an object can have waiting at a time.
     ///
     /// # Errors
-    /// [`RoomError`] if so many do not fit beside those of the other objects, unless the room is
+    /// [`RoomError`] if `completions` do not fit beside those of the other objects, unless the room is
     /// [oversubscribed](Self::oversubscribe).
     pub fn reserve(&self, completions: u32) -> Result<Reservation, RoomError> {
         let mut places = self.places();

@@ -42,7 +42,7 @@ impl<'a> InQueue<'a> {
         Self { cqe, wide, queue: PhantomData }
     }
 
-    /// The same without the first half of a 128-byte CQE.
+    /// Drops the first half of a 128-byte CQE.
     #[inline(always)]
     pub(super) const fn narrow(self) -> Self {
         Self { wide: false, ..self }

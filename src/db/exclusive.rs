@@ -54,7 +54,7 @@ impl<F: FlushMode, C: BlockCopy> ExclusiveRegister<F, C> {
         Self { halves, copy, mode: PhantomData }
     }
 
-    /// The same register in another flush mode.
+    /// Changes the flush mode.
     #[must_use]
     pub fn with_mode<M: FlushMode>(self) -> ExclusiveRegister<M, C> {
         // The new mode may never flush doorbells that the old one has left in the CPU's buffers.
@@ -62,13 +62,14 @@ impl<F: FlushMode, C: BlockCopy> ExclusiveRegister<F, C> {
         ExclusiveRegister::new(self.halves, self.copy)
     }
 
-    /// The same register with another [copy routine](crate::arch::copy).
+    /// Changes the [copy routine](crate::arch::copy).
     #[must_use]
     pub fn with_copy<D: BlockCopy>(self, copy: D) -> ExclusiveRegister<F, D> {
         ExclusiveRegister::new(self.halves, copy)
     }
 
-    /// The same over ordinary memory. It has no BlueFlame if the copy routine stores to devices alone.
+    /// A register over ordinary memory, with the same halves. It has no BlueFlame if the copy routine stores to devices
+    /// alone.
     ///
     /// # Safety
     /// As for [`from_parts`](ExclusiveRegister::from_parts): `page` is aligned to 4096 bytes, and as many are valid for

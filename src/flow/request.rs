@@ -348,7 +348,7 @@ const fn no_family(field: &'static str) -> SetupError {
     SetupError::FlowIncomplete { field, needs: "IP version: give it an address, or a prefix of 0 bits" }
 }
 
-/// What a port needs.
+/// The setting that a flow with a port lacks.
 const TRANSPORT: &str = "transport: begin with Flow::tcp or Flow::udp";
 /// The largest flow tag: CQEs have 24 bits for it (rdma-core `providers/mlx5/cq.c`, `mlx5_cq_read_flow_tag`).
 const FLOW_TAG: u64 = 0x00ff_ffff;

@@ -72,7 +72,7 @@ pub enum RetireError {
         /// The stride.
         first: u32,
     },
-    /// The index is of a WQE of a shared receive queue that is not posted.
+    /// The WQE of a shared receive queue at that index is not posted.
     NotPosted {
         /// The completion's index.
         wqe_counter: u16,

@@ -16,13 +16,13 @@ static TAKEN: Mutex<BTreeMap<usize, Known>> = Mutex::new(BTreeMap::new());
 #[derive(Clone, Debug)]
 pub(crate) enum Known {
     Nothing,
-    /// Of a completion queue: the identity of the queue over it, and its room.
+    /// A completion queue: the identity of the queue over it, and its room.
     Cq {
         id: CqId,
         cqn: Cqn,
         room: Room,
     },
-    /// Of a shared receive queue: the places that its receives need.
+    /// A shared receive queue: the places that its receives need.
     Srq(Arc<Reservations>),
 }
 
@@ -59,7 +59,7 @@ impl Taken {
         if let Known::Cq { id, .. } = Self::known(address) { id } else { CqId::NONE }
     }
 
-    /// What is known of the object at `address`.
+    /// Looks up the object at `address`.
     pub(crate) fn known(address: usize) -> Known {
         taken().get(&address).cloned().unwrap_or(Known::Nothing)
     }

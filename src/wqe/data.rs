@@ -140,7 +140,7 @@ impl<const BYTES: u32> Data for ToFetch<BYTES> {
 }
 impl<const BYTES: u32> NoLocalMemory for ToFetch<BYTES> {}
 
-/// So many inline bytes, and then so many entries.
+/// `BYTES` inline bytes, and `ENTRIES` entries behind them.
 #[derive(Clone, Copy, Debug)]
 pub struct Given<const BYTES: usize, const ENTRIES: usize>(());
 

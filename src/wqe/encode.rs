@@ -1,4 +1,4 @@
-//! From a request to a WQE: in CPU registers, or in the ring in place. Knows no queue.
+//! Encodes a request as a WQE: in CPU registers, or in place in the ring. Knows no queue.
 use crate::arch::ds::{DsWords, HeldDs, take8};
 use crate::types::Ds;
 use crate::wqe::cursor::RingCursor;

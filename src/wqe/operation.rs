@@ -1,4 +1,5 @@
-//! What an operation is made of, as a type, and which transports have it. Knows no request, and no operation by its name.
+//! Operations as types: the parts of an operation's WQE, and the transports that have it. The operations themselves are
+//! in `table.rs`.
 use core::marker::PhantomData;
 
 use crate::sealed::Sealed;
@@ -7,7 +8,7 @@ use crate::types::DS_BYTES;
 use crate::wqe::address::destination::Destination;
 use crate::wqe::opcode::Opcode;
 
-/// An operation of a send queue: what its type tells of its WQE. The operands are in the
+/// An operation of a send queue, with the facts about its WQE that are known at compile time. The operands are in the
 /// [request](crate::wqe::Request).
 pub trait Operation: Sealed + Copy {
     /// The device's opcode.

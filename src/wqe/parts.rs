@@ -68,7 +68,8 @@ impl Parts<'static> {
     }
 }
 
-/// What a request's type says about the WQE, as a value. Where the value is a constant, reading it costs nothing.
+/// The facts about a WQE that a request's type fixes, as a value. Where the value is a constant, reading it costs
+/// nothing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     /// The first word of the control segment, but for the queue's parts and the size.

@@ -37,9 +37,8 @@ const PREPARED_FLAGS: usize = WORDS - 1;
 /// let _ = wqe::send().gather([local, local]).imm(42).solicited();
 /// ```
 ///
-/// Its types say which operation `O` it is, and what data `D` it has: both are known when the program is compiled, and
-/// so is the size of the WQE. All else are values. A request can be kept, and posted many times, each time with other
-/// data:
+/// The operation `O` and the kind of data `D` are types, so the compiler knows the size of the WQE. Everything else is
+/// a value. A request can be kept, and posted many times, each time with other data:
 ///
 /// ```
 /// # use blueflame::{PostError, Remote, SendQueue, WrId, db::Register, transport, wqe};
@@ -220,7 +219,7 @@ impl<'d, O: Operation, D: Data> Request<'d, O, D> {
         None => 0,
     };
 
-    /// What its type tells, as a value.
+    /// The facts that its type fixes, as a value.
     pub(crate) const SHAPE: Shape = Shape {
         opcode: CtrlSeg::opcode(O::OPMOD, O::OPCODE),
         words: O::WORDS as u8,

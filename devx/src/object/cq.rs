@@ -196,7 +196,7 @@ impl Cq {
         let resize = |room| cq.room().resize(room).map_err(|error| cq.too_small(error));
         resize(was.min(cqes - 1))?;
         let moved = Self::change_ring(queue, &cq, rings, cqes);
-        // Of the ring that the queue is in now.
+        // The room of whichever ring the queue is in now.
         resize(queue.room())?;
         moved
     }

@@ -170,7 +170,7 @@ impl Tail {
         Self((wqe_counter as usize) << 16 | op_own.0 as usize)
     }
 
-    /// The same with the plain format.
+    /// Changes the format to the plain one.
     #[inline(always)]
     pub(in crate::cq) const fn without_format(self) -> Self {
         Self(self.0 & !(OpOwn::FORMAT as usize))

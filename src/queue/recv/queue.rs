@@ -450,7 +450,7 @@ impl<F: RecvForm, B> RecvQueue<F, B> {
     ///
     /// # Safety
     ///
-    /// As [`post_unchecked`](Self::post_unchecked), from the time when the device is told.
+    /// As for [`post_unchecked`](Self::post_unchecked), beginning when the doorbell record is stored.
     #[inline(always)]
     unsafe fn push(&mut self, head: u32, wr_id: WrId, sges: &[Sge]) -> Result<u32, RecvError> {
         if head.wrapping_sub(self.tail) >= self.room {

@@ -84,11 +84,11 @@ pub struct SrqRecord {
 ///
 /// A completion names its WQE by its place in the ring, and says neither for which shared receive queue nor how often
 /// the place was used. So the queue cannot refuse:
-/// - a completion of a queue pair that receives elsewhere: its CQE has the number of the queue pair, which the queue does
-///   not know, and only CQEs of version 0 have that of the shared receive queue;
-/// - a completion that is given once more: in between, a new request may have been posted at the same place. A
-///   [`RecvQueue`](crate::RecvQueue) counts its requests modulo 2^16 instead, so an index that is given once more is of
-///   no outstanding request.
+/// - a completion of a queue pair that receives elsewhere. The CQE names the queue pair, which the queue does not know.
+///   Only CQEs of version 0 name the shared receive queue.
+/// - a completion that is given twice. A new request may have been posted at the same place in between. A
+///   [`RecvQueue`](crate::RecvQueue) numbers its requests modulo 2^16 instead, so it finds no outstanding request
+///   with the old number.
 ///
 /// Either would free a WQE that the device may still read, and hand out a buffer that it may still write.
 #[doc(alias = "SRQ")]

@@ -236,8 +236,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// which it was as well; after this call, [`CqeView::check`] does.
     ///
     /// # Errors
-    /// See [`RetireError`]; the queue is unchanged then. The completion is of a receive, of another queue pair, or of
-    /// another completion queue, or its index is of no outstanding request. The queue does not trust the device's
+    /// See [`RetireError`]; the queue is unchanged then. The completion belongs to a receive, to another queue pair or
+    /// to another completion queue, or no outstanding request has its index. The queue does not trust the device's
     /// writes.
     #[inline]
     pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Done, RetireError> {

@@ -83,9 +83,8 @@ impl<'q, R: Register> SendBatch<'q, RawPacket<0>, R> {
 /// DS (`en/xdp.h`, `MLX5E_XDP_MPW_MAX_NUM_DS`). Fewer frames in a WQE complete earlier.
 ///
 /// # Closing
-/// All frames of a WQE have the same options. A frame with other options, a large send, or a wait needs the
-/// WQE to be closed first. So does a frame of several pieces of memory (DPDK `mlx5_tx.h`, `mlx5_tx_able_to_empw`,
-/// `mlx5_tx_match_empw`).
+/// All frames of a WQE have the same options. Close the WQE before a frame with other options, a frame of several
+/// pieces of memory, a large send, or a wait (DPDK `mlx5_tx.h`, `mlx5_tx_able_to_empw`, `mlx5_tx_match_empw`).
 ///
 /// A device that needs headers inline has no place for them in such a WQE, so the queue is one of
 /// [`RawPacket<0>`]:
@@ -214,7 +213,7 @@ impl<R: Register> Session<'_, '_, R> {
         let ds = inline_ds(frame.len());
         if self.room.fits(ds) {
             each_ds_of(frame, |ds| {
-                // SAFETY: so many free DS follow in the ring, which `from_parts`' caller vouches for.
+                // SAFETY: `fits` has found `ds` free DS in the ring, which `from_parts`' caller vouches for.
                 unsafe {
                     ds.store(self.room.next);
                     self.room.next = self.room.next.add(DS_WORDS);

@@ -232,8 +232,8 @@ impl StridingRecvQueue {
     }
 
     /// Takes a completion that is not the usual one: the first of a WQE, one that has no frame, or one that cannot be.
-    /// Returns the first byte of its frame, if it has one. Generic for no other reason than to be compiled with its
-    /// callers, which then see that it cannot unwind. So are the functions that it calls.
+    /// Returns the first byte of its frame, if it has one. It and the functions that it calls are generic only to be
+    /// compiled with their callers, which then see that they cannot unwind.
     #[cold]
     #[inline(never)]
     #[expect(clippy::extra_unused_type_parameters, reason = "it is compiled with its callers")]

@@ -11,7 +11,7 @@ use crate::types::Qpn;
 use crate::verbs::Error;
 use crate::verbs::cq::queue::{Cq, OBJECT};
 
-/// What an object holds of the completion queues that it completes to. It must outlive the object.
+/// An object's share in the completion queues that it completes to. It must outlive the object.
 #[derive(Debug, Default)]
 pub(in crate::verbs) struct Completes {
     /// Counts it as a receiver; `None` without receives.

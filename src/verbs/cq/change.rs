@@ -102,15 +102,15 @@ impl<M: PollMode<Compression = ()>> OwnedCq<M> {
             let result = result.map_err(|why| Error::Parts { object: OBJECT, why });
             Ok(Moved { buf, cqe_cnt: cqes, memory, result })
         });
-        // Of the ring that the queue is in now.
+        // The room of whichever ring the queue is in now.
         resize(self.room())?;
         result
     }
 }
 
 impl Cq {
-    /// Has events wait for so many completions since the event before, or so many microseconds (4095 at most), from now
-    /// on (`ibv_modify_cq`). Queues begin with 0 and 0. If either is 0, `softhca` does not hold events back. For a
+    /// From now on, an event waits for `completions` since the one before, or for `microseconds` (4095 at most;
+    /// `ibv_modify_cq`). Queues begin with 0 and 0. If either is 0, `softhca` does not hold events back. For a
     /// NIC, no public source has this case.
     ///
     /// # Errors

@@ -215,11 +215,13 @@ impl Device {
     /// can wait unpolled: a queue that overruns is lost, with all its queue pairs. So a queue for which there is no
     /// room is not made ([`Error::CqRoom`]), unless the completion queue is [oversubscribed](Cq::oversubscribe).
     ///
-    /// `cqes` is the sum, over the queues that complete there, of
-    /// [`send_completions`](crate::verbs::QpBuilder::send_completions) and
-    /// [`recv_completions`](crate::verbs::QpBuilder::recv_completions), of the receives of work queues (or the strides
-    /// of their buffers), and of the [capacities](crate::SharedRecvQueue::capacity) of shared receive queues, each
-    /// counted once. Unsignalled requests count as well: they complete when their queue pair goes to the error state.
+    /// `cqes` is the sum of these, over all queues that complete there:
+    /// - [`send_completions`](crate::verbs::QpBuilder::send_completions) and
+    ///   [`recv_completions`](crate::verbs::QpBuilder::recv_completions) of a queue pair;
+    /// - the receives of a work queue, or the strides of its buffers;
+    /// - the [capacity](crate::SharedRecvQueue::capacity) of a shared receive queue, once.
+    ///
+    /// Unsignalled requests count as well: they complete when their queue pair goes to the error state.
     /// Leave one more place for each memory key whose signatures are checked: a signature error
     /// has a completion of its own, and keys are not counted. Completions that were unpolled when their queue pair was
     /// dropped are not counted either.

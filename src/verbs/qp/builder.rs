@@ -111,7 +111,7 @@ impl<'a, T: VerbsTransport, B: Posted> QpBuilder<'a, T, B> {
 
     /// Requests that may be posted to the receive queue at a time. Default 128.
     ///
-    /// `C` is what is posted, and follows from how you post: buffers that the queue owns meanwhile
+    /// The compiler infers `C` from the way you post: buffers, which the queue owns until they complete
     /// ([`RecvQueue::post`](crate::RecvQueue::post)), or memory that you vouch for
     /// ([`RecvQueue::post_unchecked`](crate::RecvQueue::post_unchecked), with a [`WrId`]).
     #[must_use]

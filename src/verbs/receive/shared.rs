@@ -223,7 +223,7 @@ impl ProtectionDomain {
     }
 }
 
-/// The receives that fit a new queue of at least so many: libmlx5 keeps one free, and makes rings of a power of two
+/// The receives that fit a new queue of at least `receives`: libmlx5 keeps one free, and makes rings of a power of two
 /// (rdma-core `providers/mlx5/verbs.c`, `mlx5_create_srq`).
 pub(super) const fn capacity(receives: u32) -> u32 {
     if receives < 1 << 31 { (receives + 1).next_power_of_two() - 1 } else { u32::MAX }

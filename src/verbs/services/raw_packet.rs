@@ -67,7 +67,7 @@ impl<const HEADERS: usize, R: Register, B: Posted> QueuePair<transport::RawPacke
         let made = qp
             .modify_alone(&mut init, Mask::IBV_QP_STATE | Mask::IBV_QP_PORT)
             .and_then(|()| qp.modify_alone(&mut zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTR), Mask::IBV_QP_STATE));
-        // Also after a failure: a later post stores its count, too.
+        // After a failure as well: a later post would store the count anyway.
         self.rq.ring_again();
         made
     }

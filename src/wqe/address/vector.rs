@@ -14,7 +14,7 @@ use crate::wqe::seg::{AV_GRH, BaseAvSeg, DatagramSeg, EXTENDED_AV, GrhAvSeg};
 #[repr(C)]
 pub struct AddressVector<const MORE: usize> {
     base: BaseAvSeg,
-    /// Of a full one: a [`GrhAvSeg`] and a GID.
+    /// The [`GrhAvSeg`] and the GID of a full vector.
     more: [DsWords; MORE],
 }
 

@@ -69,8 +69,8 @@ impl ClockReading {
     /// `blueflame-devx` asks). Others fail the request.
     ///
     /// The device compares when the request's turn comes. If that is [`reach`](DeviceClock::reach) or more after
-    /// `time`, the request waits until the comparison has wrapped. So do not post a time in the past behind requests
-    /// that take seconds.
+    /// `time`, the request waits until the comparison has wrapped. Therefore, post no time in the past behind
+    /// requests that take seconds.
     ///
     /// It asks for no completion unless you request one, and has the mode
     /// [`OnFirstError`](crate::wqe::CompletionMode::OnFirstError). Give this mode to unsignalled frames behind it, too.

@@ -13,8 +13,8 @@ use crate::wqe::cursor::RingCursor;
 use crate::wqe::error::EncodeError;
 use seg::bsf;
 
-/// What the device does with data that passes through a key ([`Request::formats`](crate::wqe::Request::formats); BSF):
-/// block signatures, encryption, or both.
+/// The device's work on data that passes through a key ([`Request::formats`](crate::wqe::Request::formats); BSF): block
+/// signatures, encryption, or both.
 #[derive(Clone, Copy, Debug)]
 pub struct Formats {
     signatures: Option<(BlockSignature, Psvs)>,
@@ -111,7 +111,7 @@ impl Formats {
         Self { signatures: None, encryption: Some(encryption) }
     }
 
-    /// The same with encryption. The key must be made for both.
+    /// Adds encryption. The key must be made for both.
     #[must_use]
     pub const fn and_encryption(self, encryption: Encryption) -> Self {
         Self { encryption: Some(encryption), ..self }

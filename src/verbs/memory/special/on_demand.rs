@@ -87,8 +87,8 @@ impl Buffer {
     }
 }
 
-/// A registration of the whole address space of this process, on demand: one key for all memory that there is or will
-/// be (`IBV_ACCESS_ON_DEMAND` of address 0, length `SIZE_MAX`).
+/// The on-demand registration of this process' whole address space: one key for all present and future memory
+/// (`IBV_ACCESS_ON_DEMAND` of address 0, length `SIZE_MAX`).
 #[doc(alias = "IBV_ACCESS_ON_DEMAND")]
 pub struct AddressSpace(Registration<()>);
 
