@@ -1,5 +1,5 @@
 //! Barriers towards a DMA device, and stores to its registers: one file per CPU architecture, with the same names in
-//! each. Knows no queue, no WQE and no CQE.
+//! each. Knows no queue and no CQE, and a WQE as blocks of 16 and 64 bytes only.
 //!
 //! | name | where | promise |
 //! |---|---|---|

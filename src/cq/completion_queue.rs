@@ -292,7 +292,7 @@ impl<M: PollMode> CompletionQueue<M> {
     fn take_compressed<'a>(&mut self) -> Option<Cqe<'a>> {
         let Self { next, ring, expander, id, .. } = self;
         let here = *next;
-        let found = expander.found(RingAt { ring, next: here }, || Self::taking_from(ring, here))?;
+        let found = expander.found(RingAt { ring, next: here }, || Self::prefetch_and_barrier(ring, here))?;
         // SAFETY: the only place there is.
         unsafe { ring.advance(next) };
         expander.gone_on(&found, here, RingAt { ring, next: *next });
@@ -309,7 +309,7 @@ impl<M: PollMode> CompletionQueue<M> {
         let mut walk = Walk { next: self.next, queue: self };
         let mut left = max;
         let handled = loop {
-            walk.queue.taking(walk.next);
+            Self::prefetch_and_barrier(&walk.queue.ring, walk.next);
             // SAFETY: in this ring. The CQE is software's until an index past it is published, after the walk.
             let handled = f(CqeView::new(tail, walk.queue.id, unsafe { walk.queue.ring.fields(walk.next) }));
             walk.advance();
@@ -351,7 +351,7 @@ impl<M: PollMode> CompletionQueue<M> {
         }
         // SAFETY: in this ring.
         let tail = unsafe { self.ring.tail(self.next) }?;
-        self.taking(self.next);
+        Self::prefetch_and_barrier(&self.ring, self.next);
         // SAFETY: in this ring. The CQE is software's until an index past it is published, below.
         let copy = unsafe { self.ring.fields(self.next) }.copy();
         // SAFETY: the only place there is.
@@ -362,15 +362,10 @@ impl<M: PollMode> CompletionQueue<M> {
         Some(CqeView::new(tail, self.id, copy))
     }
 
-    /// For use before reading a CQE that was found to be software's: orders the load that saw the owner bit before the
-    /// loads of the rest.
+    /// Orders the load that saw the owner bit of the CQE at `place` before the loads of the rest; before that, prefetches
+    /// a later CQE if the mode does.
     #[inline(always)]
-    pub(super) fn taking(&self, place: Place) {
-        Self::taking_from(&self.ring, place);
-    }
-
-    #[inline(always)]
-    pub(super) fn taking_from(ring: &Ring, place: Place) {
+    pub(super) fn prefetch_and_barrier(ring: &Ring, place: Place) {
         if M::AHEAD != 0 {
             ring.prefetch(place, M::AHEAD);
         }

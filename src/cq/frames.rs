@@ -18,7 +18,7 @@ impl<M: PollMode> CompletionQueue<M> {
             if !tail.is_frame() {
                 break;
             }
-            walk.queue.taking(walk.next);
+            Self::prefetch_and_barrier(&walk.queue.ring, walk.next);
             // SAFETY: in this ring. The CQE is software's until an index past it is published, after this.
             if !take(CqeView::new(tail, walk.queue.id, unsafe { walk.queue.ring.fields(walk.next) })) {
                 break;
@@ -40,7 +40,7 @@ impl<M: PollMode> CompletionQueue<M> {
     pub(crate) fn run<'a>(&mut self) -> Option<(Cqe<'a>, Run<'a>)> {
         let Self { next, ring, expander, id, .. } = self;
         let here = *next;
-        let run = expander.run(RingAt { ring, next: here }, || Self::taking_from(ring, here))?;
+        let run = expander.run(RingAt { ring, next: here }, || Self::prefetch_and_barrier(ring, here))?;
         let (title, op_own) = run.title();
         Some((CqeView::new(Tail::expanded(0, op_own), *id, title), run))
     }

@@ -56,5 +56,5 @@ pub use error::completion::{CqeError, ErrorCqe};
 pub use error::status::{Syndrome, WcStatus};
 pub use id::CqId;
 pub(crate) use id::Origin;
-pub(crate) use source::Few;
+pub(crate) use source::ColdCqe;
 pub use source::Source;

@@ -27,7 +27,7 @@ pub struct InQueue<'a> {
     /// The 64 bytes that carry the fields.
     cqe: NonNull<u8>,
     /// Whether the 64 bytes before them are the first half of the same, 128-byte CQE.
-    wide: bool,
+    is_128_bytes: bool,
     /// While this lives, the queue does not publish its consumer index, so the CQE is software's.
     queue: PhantomData<&'a ()>,
 }
@@ -35,17 +35,17 @@ pub struct InQueue<'a> {
 impl<'a> InQueue<'a> {
     /// # Safety
     ///
-    /// For the lifetime chosen by the caller, 64 bytes at `cqe` are readable and `cqe` is 64-byte aligned; if `wide`,
+    /// For the lifetime chosen by the caller, 64 bytes at `cqe` are readable and `cqe` is 64-byte aligned; if `is_128_bytes`,
     /// so are the 64 bytes before it. Any other writer of this memory is a device, not this program's abstract machine.
     #[inline(always)]
-    pub(super) unsafe fn new(cqe: NonNull<u8>, wide: bool) -> Self {
-        Self { cqe, wide, queue: PhantomData }
+    pub(super) unsafe fn new(cqe: NonNull<u8>, is_128_bytes: bool) -> Self {
+        Self { cqe, is_128_bytes, queue: PhantomData }
     }
 
     /// Drops the first half of a 128-byte CQE.
     #[inline(always)]
     pub(super) const fn narrow(self) -> Self {
-        Self { wide: false, ..self }
+        Self { is_128_bytes: false, ..self }
     }
 
     /// One volatile load of `T` at `offset`.
@@ -64,11 +64,11 @@ impl<'a> InQueue<'a> {
     /// again.
     #[inline(always)]
     pub(super) fn copy(&self) -> Private<'a> {
-        const PARTS: usize = WIDE_BYTES / size_of::<Wide>();
-        let parts: [Wide; PARTS] = core::array::from_fn(|i| self.load(i * size_of::<Wide>()));
+        const PARTS: usize = LANE_BYTES / size_of::<Lane>();
+        let parts: [Lane; PARTS] = core::array::from_fn(|i| self.load(i * size_of::<Lane>()));
         // SAFETY: 48 bytes either way, and any bytes are six words.
-        let [a, b, c, d, e, f] = unsafe { core::mem::transmute::<[Wide; PARTS], [u64; 6]>(parts) };
-        let [g, h] = core::array::from_fn(|i| self.load(WIDE_BYTES + i * size_of::<u64>()));
+        let [a, b, c, d, e, f] = unsafe { core::mem::transmute::<[Lane; PARTS], [u64; 6]>(parts) };
+        let [g, h] = core::array::from_fn(|i| self.load(LANE_BYTES + i * size_of::<u64>()));
         Private { words: [a, b, c, d, e, f, g, h], queue: PhantomData }
     }
 
@@ -80,18 +80,18 @@ impl<'a> InQueue<'a> {
     }
 }
 
-/// The bytes of a CQE that [`Wide`] copies. General registers copy the last 16, which have the fields most often asked
+/// The bytes of a CQE that [`Lane`]s copy. General registers copy the last 16, which have the fields most often asked
 /// for (measured: `docs/performance/measurements.md`, "Polling").
-const WIDE_BYTES: usize = 48;
+const LANE_BYTES: usize = 48;
 
 /// The widest register that every CPU of the architecture has. Its load need not be one access on the bus. A
 /// misbehaving device can make the copy a mixture of two CQEs, but cannot change the finished copy.
 #[cfg(target_arch = "x86_64")]
-type Wide = core::arch::x86_64::__m128i;
+type Lane = core::arch::x86_64::__m128i;
 #[cfg(target_arch = "aarch64")]
-type Wide = core::arch::aarch64::uint64x2_t;
+type Lane = core::arch::aarch64::uint64x2_t;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
-type Wide = u64;
+type Lane = u64;
 
 impl Sealed for InQueue<'_> {}
 
@@ -120,8 +120,8 @@ impl Source for InQueue<'_> {
     fn inline_words(&self, format: CqeFormat) -> Option<[u64; 8]> {
         match format {
             CqeFormat::Inline32 => Some(core::array::from_fn(|i| if i < 4 { self.load(i * 8) } else { 0 })),
-            CqeFormat::Inline64 if self.wide => {
-                // SAFETY: `wide` means that the 64 bytes before the fields belong to the same CQE.
+            CqeFormat::Inline64 if self.is_128_bytes => {
+                // SAFETY: `is_128_bytes` means that the 64 bytes before the fields belong to the same CQE.
                 let first = unsafe { Self::new(self.cqe.sub(64), false) };
                 Some(first.copy().words)
             }
@@ -133,13 +133,13 @@ impl Source for InQueue<'_> {
 /// The fields that decide about a completion of frames, by value: to hand it to a cold function, which would make its
 /// callers keep any other source in memory.
 #[derive(Clone, Copy)]
-pub(crate) struct Few {
+pub(crate) struct ColdCqe {
     /// The word at [`sop_drop_qpn`](Cqe64::sop_drop_qpn).
     number: u32,
     wqe_id: u16,
 }
 
-impl Few {
+impl ColdCqe {
     #[inline(always)]
     pub(super) fn of<S: Source>(source: &S) -> Self {
         let (number, wqe_id) = (offset_of!(Cqe64, sop_drop_qpn), offset_of!(Cqe64, wqe_id));
@@ -147,10 +147,10 @@ impl Few {
     }
 }
 
-impl Sealed for Few {}
+impl Sealed for ColdCqe {}
 
 /// Other fields than those are zero.
-impl Source for Few {
+impl Source for ColdCqe {
     #[inline(always)]
     fn u8(&self, _: usize) -> u8 {
         0

@@ -176,16 +176,15 @@ impl<C: BlockCopy> Half<'_, C> {
         Stored { wqe: true }
     }
 
-    /// Copies a WQE of `wqebbs` WQEBBs to BlueFlame. `wqebb` returns them one after the other.
+    /// Copies one WQEBB to BlueFlame, from wide registers.
     ///
     /// # Safety
-    /// As for [`write`](Self::write), and the register must have a size of at least `wqebbs * 64` bytes.
+    /// As for [`copy`](Self::copy).
     #[inline(always)]
-    pub unsafe fn copy_wide(self, wqebbs: usize, mut wqebb: impl FnMut(usize) -> [Wide; 4]) -> Stored {
-        for n in 0..wqebbs {
-            // SAFETY: `n` stays below `wqebbs`; the caller vouches for that size and for the device's actions.
-            unsafe { self.1.copy_wide(self.0.add(n * WQEBB_WORDS).as_ptr(), wqebb(n)) };
-        }
+    pub unsafe fn copy_wide(self, wqebb: [Wide; 4]) -> Stored {
+        // SAFETY: the register's constructor vouches for the address, the caller for its size and for the device's
+        // actions.
+        unsafe { self.1.copy_wide(self.0.as_ptr(), wqebb) };
         Stored { wqe: true }
     }
 
@@ -201,25 +200,25 @@ impl<C: BlockCopy> Half<'_, C> {
         Stored { wqe: true }
     }
 
-    /// Copies a WQE of `wqebbs` WQEBBs from the ring to BlueFlame, starting at WQEBB `slot` and going on at the ring's
+    /// Copies a WQE of `wqebbs` WQEBBs from the ring to BlueFlame, starting at WQEBB `place` and going on at the ring's
     /// start where it ends (rdma-core `providers/mlx5/qp.c`, `mlx5_bf_copy`).
     ///
     /// # Safety
     /// As for [`write`](Self::write); the register must have a size of at least `wqebbs * 64` bytes; `ring` must be
-    /// valid for reads of `ring_wqebbs * 64` bytes and 8-byte aligned, and `slot < ring_wqebbs`.
+    /// valid for reads of `ring_wqebbs * 64` bytes and 8-byte aligned, and `place < ring_wqebbs`.
     #[inline]
-    pub unsafe fn copy_from_ring(self, ring: NonNull<u64>, ring_wqebbs: usize, slot: usize, wqebbs: usize) -> Stored {
-        let mut slot = slot;
+    pub unsafe fn copy_from_ring(self, ring: NonNull<u64>, ring_wqebbs: usize, place: usize, wqebbs: usize) -> Stored {
+        let mut place = place;
         for n in 0..wqebbs {
-            // SAFETY: `slot` stays below the ring's size, `n` below the WQE's; the caller vouches for both and for the
+            // SAFETY: `place` stays below the ring's size, `n` below the WQE's; the caller vouches for both and for the
             // device's actions.
             unsafe {
-                let wqebb = ring.add(slot * WQEBB_WORDS);
+                let wqebb = ring.add(place * WQEBB_WORDS);
                 self.1.copy_wqebb(self.0.add(n * WQEBB_WORDS).as_ptr(), wqebb.as_ptr());
             }
-            slot += 1;
-            if slot == ring_wqebbs {
-                slot = 0;
+            place += 1;
+            if place == ring_wqebbs {
+                place = 0;
             }
         }
         Stored { wqe: true }

@@ -7,18 +7,17 @@
 #![cfg_attr(doc, doc = include_str!("../../docs/pictures/posting.svg"))]
 
 mod any_cq;
-mod complete;
 mod managed;
+mod outcome;
 mod owned;
 pub mod owning;
 pub mod recv;
-mod retire;
 pub mod send;
 pub mod striding;
 pub mod tags;
 
 pub use any_cq::{AnyCq, forget_in_all};
-pub use complete::{CompleteError, Received};
+pub use outcome::{CompleteError, Received, RetireError};
 pub use owned::Owned;
 #[cfg(feature = "std")]
 pub use owning::frames::OwningFrameQueue;
@@ -26,7 +25,6 @@ pub use owning::send::OwningSendQueue;
 pub use recv::queue::RecvQueue;
 pub use recv::scatter::RecvError;
 pub use recv::shared::SharedRecvQueue;
-pub use retire::RetireError;
 pub use send::batch::SendBatch;
 pub use send::blueflame::policy::BlueFlamePolicy;
 pub use send::error::PostError;

@@ -5,25 +5,25 @@ use crate::wqe::cursor::RingCursor;
 use crate::wqe::data::{Data, ToCarry, inline_ds};
 use crate::wqe::frame::{EthHeaders, MultiPacket};
 use crate::wqe::operation::Operation;
-use crate::wqe::parts::{Parts, Shape, byte_count};
 use crate::wqe::request::Request;
 use crate::wqe::seg::{CtrlSeg, InlineSeg};
+use crate::wqe::untyped::{Shape, Untyped, byte_count};
 
-/// Goes through the words of a request from `from` to `to`. No loop: where both are constant, nothing is left of it but
-/// the words.
-macro_rules! each_word {
-    ($all:expr, $from:expr, $to:expr, |$n:ident, $words:ident| $body:block) => {
-        each_word!(@ $all, $from, $to, $n, $words, $body, 0 1 2 3 4 5 6 7 8 9 10 11)
+/// Goes through the segments of a request from `from` to `to`. No loop: where both are constant, only the segments are
+/// left of it.
+macro_rules! each_segment {
+    ($all:expr, $from:expr, $to:expr, |$n:ident, $ds:ident| $body:block) => {
+        each_segment!(@ $all, $from, $to, $n, $ds, $body, 0 1 2 3 4 5 6 7 8 9 10 11)
     };
-    (@ $all:expr, $from:expr, $to:expr, $n:ident, $words:ident, $body:block, $($place:literal)*) => {$(
+    (@ $all:expr, $from:expr, $to:expr, $n:ident, $ds:ident, $body:block, $($place:literal)*) => {$(
         if $from <= $place && $place < $to {
-            let ($n, $words): (usize, DsWords) = ($place, $all[$place]);
+            let ($n, $ds): (usize, DsWords) = ($place, $all[$place]);
             $body
         }
     )*};
 }
 
-impl Parts<'_> {
+impl Untyped<'_> {
     /// The control segment. On a queue that signals all requests, this one completes with a CQE.
     #[inline(always)]
     fn control_segment<F: HeldDs>(&self, opcode: u64, ds: Ds, queue: u64, signal_all: bool) -> F {
@@ -41,8 +41,8 @@ impl Request<'_, MultiPacket, ToCarry> {
     #[inline(always)]
     pub(crate) fn compose_head(&self, queue: u64, signal_all: bool, ds: Ds) -> [DsWords; 2] {
         let opcode = const { CtrlSeg::opcode(0, MultiPacket::OPCODE) };
-        let [segment, ..] = self.parts.words;
-        [self.parts.control_segment(opcode, ds, queue, signal_all), segment]
+        let [segment, ..] = self.untyped.segments;
+        [self.untyped.control_segment(opcode, ds, queue, signal_all), segment]
     }
 }
 
@@ -63,7 +63,7 @@ impl<O: Operation, D: Data> Request<'_, O, D> {
                 *place = ds;
             }
         };
-        let parts = &self.parts;
+        let untyped = &self.untyped;
         let ds = const {
             match Self::DS {
                 Some(ds) => Ds(ds as u8),
@@ -73,26 +73,26 @@ impl<O: Operation, D: Data> Request<'_, O, D> {
         put(
             0,
             match O::PREPARED {
-                None => parts.control_segment(const { CtrlSeg::opcode(O::OPMOD, O::OPCODE) }, ds, queue, signal_all),
-                Some(_) => F::new(parts.control).or(F::new(DsWords([queue, 0]))),
+                None => untyped.control_segment(const { CtrlSeg::opcode(O::OPMOD, O::OPCODE) }, ds, queue, signal_all),
+                Some(_) => F::new(untyped.control).or(F::new(DsWords([queue, 0]))),
             },
         );
-        for (n, words) in parts.words.into_iter().enumerate().take(O::WORDS) {
-            put(1 + n, F::new(words));
+        for (n, segment) in untyped.segments.into_iter().enumerate().take(O::STORED_DS) {
+            put(1 + n, F::new(segment));
         }
-        let mut at = 1 + O::WORDS;
+        let mut at = 1 + O::STORED_DS;
         if O::IS_FRAME && O::HEADERS != 0 {
             // As many as the type says: `inline_headers` has taken them from an array of this length.
-            let mut headers = parts.headers.get(..O::HEADERS).unwrap_or_default();
-            let [segment, ..] = parts.words;
+            let mut headers = untyped.headers.get(..O::HEADERS).unwrap_or_default();
+            let [segment, ..] = untyped.segments;
             put(1, F::new(EthHeaders::start(segment, &mut headers)));
-            for n in 0..O::DS - O::WORDS {
+            for n in 0..O::DS - O::STORED_DS {
                 put(at + n, F::new(DsWords([take8(&mut headers), take8(&mut headers)])));
             }
-            at += O::DS - O::WORDS;
+            at += O::DS - O::STORED_DS;
         }
         if let Some(bytes @ 1..) = D::BYTES {
-            let mut data = parts.bytes.get(..bytes).unwrap_or_default();
+            let mut data = untyped.bytes.get(..bytes).unwrap_or_default();
             put(at, F::headed(InlineSeg::of(bytes).byte_count.to_bits(), &mut data));
             for n in 1..inline_ds(bytes) {
                 put(at + n, F::new(DsWords([take8(&mut data), take8(&mut data)])));
@@ -100,25 +100,25 @@ impl<O: Operation, D: Data> Request<'_, O, D> {
             at += inline_ds(bytes);
         }
         if let Some(entries) = D::ENTRIES {
-            for (n, words) in parts.words.into_iter().skip(O::WORDS).enumerate().take(entries) {
-                put(at + n, F::new(words));
+            for (n, entry) in untyped.segments.into_iter().skip(O::STORED_DS).enumerate().take(entries) {
+                put(at + n, F::new(entry));
             }
         }
         wqe
     }
 }
 
-impl Parts<'_> {
+impl Untyped<'_> {
     /// Writes the whole WQE of `ds`, which [`check`](Self::check) has said, into the ring. `queue` is the queue's part of
     /// the first word, and `signal_all` whether the queue signals all requests.
     #[inline(always)]
     pub(crate) fn encode(&self, shape: Shape, queue: u64, signal_all: bool, ds: Ds, ring: &mut RingCursor) {
         ring.ds(self.control_segment(shape.opcode, ds, queue, signal_all));
         let mut headers = self.headers;
-        let own = usize::from(shape.words);
-        each_word!(self.words, 0, own, |n, words| {
+        let own = usize::from(shape.stored);
+        each_segment!(self.segments, 0, own, |n, segment| {
             let is_start = n == 0 && shape.is_frame;
-            ring.ds(if is_start { EthHeaders::start(words, &mut headers) } else { words });
+            ring.ds(if is_start { EthHeaders::start(segment, &mut headers) } else { segment });
         });
         if shape.is_frame {
             ring.bytes(headers);
@@ -128,9 +128,9 @@ impl Parts<'_> {
             ring.ds(DsWords::headed(InlineSeg::of(data.len()).byte_count.to_bits(), &mut data));
             ring.bytes(data);
         }
-        each_word!(self.words, own, shape.all_words(), |_n, words| {
-            if !self.is_odd || byte_count(&words) != 0 {
-                ring.ds(words);
+        each_segment!(self.segments, own, shape.all_stored(), |_n, entry| {
+            if !self.is_odd || byte_count(&entry) != 0 {
+                ring.ds(entry);
             }
         });
         if shape.has_slice {

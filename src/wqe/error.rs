@@ -1,7 +1,7 @@
 //! Why a request cannot become a WQE of a queue. Knows limits only, no request.
 use core::fmt;
 
-use super::limits::{FrameOffload, KEY_LIST_ALIGN, Limits, MAX_MEMCPY_BYTES, MAX_SGE_BYTES, Needs};
+use super::limits::{FrameOffload, KEY_LIST_ALIGN, Limits, MAX_MEMCPY_BYTES, MAX_SGE_BYTES};
 use crate::types::Ds;
 
 /// Why a request does not fit a WQE of this queue, with the value and the limit. Nothing has been written.
@@ -203,17 +203,6 @@ impl EncodeError {
     #[cold]
     pub(crate) fn wqe_too_long(ds: usize) -> Self {
         Self::WqeTooLong { ds, limit: Ds::MAX }
-    }
-}
-
-impl Limits {
-    /// Checks that the device has the offloads of `needs`.
-    #[inline(always)]
-    pub(crate) fn check_offloads(&self, needs: Needs) -> Result<(), EncodeError> {
-        match self.offloads.missing(needs) {
-            None => Ok(()),
-            Some(offload) => Err(EncodeError::no_offload(offload)),
-        }
     }
 }
 

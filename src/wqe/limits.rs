@@ -1,6 +1,8 @@
 //! The limits of one request. Knows no request.
 use core::fmt;
 
+use crate::wqe::error::EncodeError;
+
 /// The most bytes one scatter/gather entry can name: 2^31 - 1. The data segment's byte count has 31 bits (bit 31 marks
 /// an inline segment). The device reads 0 as 2^31. Verbs has no way to ask for that, and this crate has none either.
 pub const MAX_SGE_BYTES: u32 = 0x7fff_ffff;
@@ -33,13 +35,22 @@ impl Limits {
     pub(crate) const fn cover(&self, needs: Self) -> bool {
         self.max_inline >= needs.max_inline && self.max_sge >= needs.max_sge
     }
+
+    /// Checks that the device has the offloads of `needs`.
+    #[inline(always)]
+    pub(crate) fn check_offloads(&self, needs: OffloadBits) -> Result<(), EncodeError> {
+        match self.offloads.missing(needs) {
+            None => Ok(()),
+            Some(offload) => Err(EncodeError::no_offload(offload)),
+        }
+    }
 }
 
 /// The offloads that a frame needs, a bit for each of [`FrameOffload`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Needs(u8);
+pub(crate) struct OffloadBits(u8);
 
-impl Needs {
+impl OffloadBits {
     /// None.
     pub(crate) const NONE: Self = Self(0);
 
@@ -105,8 +116,8 @@ impl FrameOffloads {
 
     /// The first offload of `needs` that is not here. Bytes of large sends are compared where they are known.
     #[inline(always)]
-    pub(crate) fn missing(&self, needs: Needs) -> Option<FrameOffload> {
-        if needs == Needs::NONE {
+    pub(crate) fn missing(&self, needs: OffloadBits) -> Option<FrameOffload> {
+        if needs == OffloadBits::NONE {
             return None;
         }
         FrameOffload::ALL.into_iter().find(|&offload| needs.0 & 1 << offload as u8 != 0 && !self.has(offload))

@@ -49,12 +49,12 @@ pub mod keys;
 pub mod limits;
 mod opcode;
 mod operation;
-mod parts;
 mod request;
 pub mod seg;
 mod signing;
 mod table;
 mod tags;
+mod untyped;
 
 /// The operations as types, and what they are made of.
 pub mod operations {
@@ -77,11 +77,11 @@ pub use keys::configure::configure_key;
 pub use keys::window::{bind_window, local_invalidate, unbind_window};
 pub use limits::Limits;
 pub use operation::SupportedOn;
-pub(crate) use parts::{Parts, Shape};
 pub use request::{Erased, Request};
 pub use seg::{CompletionMode, Fence};
 pub use table::{compare_swap, fetch_add, nop, read, send, write};
 pub use tags::entry::{tag_append, tag_remove, tag_sync};
+pub(crate) use untyped::{Shape, Untyped};
 
 pub(crate) use cross_channel::queues::{enable_receives, enable_sends};
 pub(crate) use cursor::{RingCursor, each_ds};

@@ -21,15 +21,15 @@ pub trait Operation: Sealed + Copy {
     /// DS of its segments, without control segment and data.
     const DS: usize;
 
-    /// Those of them that the request holds in words. The rest are inline headers.
+    /// How many of those DS the request stores. The others come from its inline headers.
     #[doc(hidden)]
-    const WORDS: usize = Self::DS;
+    const STORED_DS: usize = Self::DS;
 
     /// Bytes of inline headers.
     #[doc(hidden)]
     const HEADERS: usize = 0;
 
-    /// Which of its words is the remote address segment, if it has one.
+    /// Which of its DS is the remote address segment, if it has one.
     #[doc(hidden)]
     const REMOTE: Option<usize> = None;
 
@@ -168,7 +168,7 @@ impl<O: Operation, const BYTES: usize, const ENTRIES: usize> Operation for Prepa
     const OPCODE: Opcode = O::OPCODE;
     const OPMOD: u8 = O::OPMOD;
     const DS: usize = O::DS;
-    const WORDS: usize = O::WORDS;
+    const STORED_DS: usize = O::STORED_DS;
     const HEADERS: usize = O::HEADERS;
     const REMOTE: Option<usize> = O::REMOTE;
     const IS_FRAME: bool = O::IS_FRAME;

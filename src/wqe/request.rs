@@ -12,16 +12,16 @@ use crate::wqe::data::{Bytes, Data, Entries, Given, Remote, Sge, ToCarry, ToFetc
 use crate::wqe::error::EncodeError;
 use crate::wqe::limits::{Limits, MAX_SGE_BYTES};
 use crate::wqe::operation::{Operation, Prepared, To};
-use crate::wqe::parts::{Parts, Shape, WORDS};
 use crate::wqe::seg::{CompletionMode, Fence, bits};
 use crate::wqe::seg::{CtrlSeg, DataSeg, RaddrSeg};
+use crate::wqe::untyped::{MAX_STORED_DS, Shape, Untyped};
 
 /// The most DS of a prepared request: four WQEBBs.
 const MAX_PREPARED_DS: usize = 16;
 
 /// The place of a prepared request's second words of the control segment: that of one that asks for no completion, and
 /// the bits that differ in one that does.
-const PREPARED_FLAGS: usize = WORDS - 1;
+const PREPARED_FLAGS: usize = MAX_STORED_DS - 1;
 
 /// A work request: start with the operation ([`write`](super::write()), [`send`](super::send), …), add
 /// data, flags and an identifier, then post it.
@@ -65,7 +65,7 @@ const PREPARED_FLAGS: usize = WORDS - 1;
 #[doc(alias = "ibv_send_wr")]
 #[must_use = "a request does nothing until it is posted"]
 pub struct Request<'d, O, D = ToCarry> {
-    pub(crate) parts: Parts<'d>,
+    pub(crate) untyped: Untyped<'d>,
     types: PhantomData<(O, D)>,
 }
 
@@ -80,15 +80,15 @@ impl<O, D> Copy for Request<'_, O, D> {}
 
 impl<O, D> fmt::Debug for Request<'_, O, D> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Request").field(&self.parts).finish()
+        f.debug_tuple("Request").field(&self.untyped).finish()
     }
 }
 
 impl<O, D> Request<'static, O, D> {
-    /// A request of these words.
+    /// A request of these segments.
     #[inline(always)]
-    pub(super) fn new<const N: usize>(words: [DsWords; N]) -> Self {
-        Self { parts: Parts::new(words), types: PhantomData }
+    pub(super) fn new<const N: usize>(segments: [DsWords; N]) -> Self {
+        Self { untyped: Untyped::new(segments), types: PhantomData }
     }
 }
 
@@ -96,22 +96,22 @@ impl<'d, O, D> Request<'d, O, D> {
     /// The same value as a request of other types.
     #[inline(always)]
     pub(super) fn with_types<P, E>(self) -> Request<'d, P, E> {
-        Request { parts: self.parts, types: PhantomData }
+        Request { untyped: self.untyped, types: PhantomData }
     }
 
-    /// The same request with other parts.
+    /// Changes it.
     #[inline(always)]
-    pub(super) fn change(mut self, change: impl FnOnce(&mut Parts<'d>)) -> Self {
-        change(&mut self.parts);
+    pub(super) fn change(mut self, change: impl FnOnce(&mut Untyped<'d>)) -> Self {
+        change(&mut self.untyped);
         self
     }
 
-    /// The same with these words at a place.
+    /// Replaces the segments from `at` on.
     #[inline(always)]
-    pub(super) fn with_words<const N: usize>(self, at: usize, words: [DsWords; N]) -> Self {
-        self.change(|parts| {
-            for (place, words) in parts.words.iter_mut().skip(at).zip(words) {
-                *place = words;
+    pub(super) fn with_segments<const N: usize>(self, at: usize, new: [DsWords; N]) -> Self {
+        self.change(|untyped| {
+            for (place, segment) in untyped.segments.iter_mut().skip(at).zip(new) {
+                *place = segment;
             }
         })
     }
@@ -137,28 +137,28 @@ impl<'d, O, D> Request<'d, O, D> {
     #[inline(always)]
     pub fn completion(self, mode: CompletionMode) -> Self {
         let others = !CtrlSeg::flags(bits::CQ_UPDATE | bits::ONLY_FIRST_ERROR);
-        self.change(|parts| parts.control.0[1] = parts.control.0[1] & others | CtrlSeg::flags(mode as u8))
+        self.change(|untyped| untyped.control.0[1] = untyped.control.0[1] & others | CtrlSeg::flags(mode as u8))
     }
 
     /// Sets the identifier without asking for a completion. An error completion returns the identifier even so.
     #[inline(always)]
     pub fn wr_id(self, wr_id: WrId) -> Self {
-        self.change(|parts| parts.record.0[0] = wr_id.0)
+        self.change(|untyped| untyped.record.0[0] = wr_id.0)
     }
 
     /// Marks the message so that it wakes a peer that waits for solicited events only (`IBV_SEND_SOLICITED`).
     #[doc(alias = "IBV_SEND_SOLICITED")]
     #[inline(always)]
     pub fn solicited(self) -> Self {
-        self.change(|parts| parts.control.0[1] |= CtrlSeg::flags(bits::SOLICITED))
+        self.change(|untyped| untyped.control.0[1] |= CtrlSeg::flags(bits::SOLICITED))
     }
 
     /// Makes the request wait for earlier ones; the last call counts. `IBV_SEND_FENCE` is [`Fence::SmallAndReads`].
     #[doc(alias = "IBV_SEND_FENCE")]
     #[inline(always)]
     pub fn fence(self, fence: Fence) -> Self {
-        self.change(|parts| {
-            parts.control.0[1] = parts.control.0[1] & !CtrlSeg::flags(bits::FENCE) | CtrlSeg::flags(fence as u8)
+        self.change(|untyped| {
+            untyped.control.0[1] = untyped.control.0[1] & !CtrlSeg::flags(bits::FENCE) | CtrlSeg::flags(fence as u8)
         })
     }
 
@@ -166,21 +166,21 @@ impl<'d, O, D> Request<'d, O, D> {
     #[inline(always)]
     #[must_use]
     pub const fn id(&self) -> WrId {
-        WrId(self.parts.record.0[0])
+        WrId(self.untyped.record.0[0])
     }
 
     /// Sets the control segment's last word, as a number.
     #[inline(always)]
     pub(super) fn with_imm(self, number: u32) -> Self {
-        self.change(|parts| parts.control.0[1] |= CtrlSeg::imm(number))
+        self.change(|untyped| untyped.control.0[1] |= CtrlSeg::imm(number))
     }
 
     /// Refuses it, unless it is refused already.
     #[inline(always)]
     pub(super) fn refused_if(self, fault: Option<EncodeError>) -> Self {
-        self.change(|parts| {
-            if fault.is_some() && parts.fault.is_none() {
-                parts.fault = fault;
+        self.change(|untyped| {
+            if fault.is_some() && untyped.fault.is_none() {
+                untyped.fault = fault;
             }
         })
     }
@@ -222,8 +222,8 @@ impl<'d, O: Operation, D: Data> Request<'d, O, D> {
     /// The facts that its type fixes, as a value.
     pub(crate) const SHAPE: Shape = Shape {
         opcode: CtrlSeg::opcode(O::OPMOD, O::OPCODE),
-        words: O::WORDS as u8,
-        headers: (O::DS - O::WORDS) as u8,
+        stored: O::STORED_DS as u8,
+        headers: (O::DS - O::STORED_DS) as u8,
         entries: Self::ENTRIES as u8,
         has_bytes: !matches!(D::BYTES, Some(0)),
         has_slice: D::ENTRIES.is_none(),
@@ -244,16 +244,16 @@ impl<'d, O: Operation, D: Data> Request<'d, O, D> {
     #[inline(always)]
     pub fn to<A: Destination>(self, destination: A) -> Request<'d, To<O, A>, D> {
         const {
-            assert!(A::DS + O::WORDS + Self::ENTRIES <= WORDS, "give so many entries by reference");
+            assert!(A::DS + O::STORED_DS + Self::ENTRIES <= MAX_STORED_DS, "give so many entries by reference");
             assert!(O::PREPARED.is_none(), "a request has its destination before it is prepared");
         }
-        let old = self.parts.words;
-        self.change(|parts| {
-            parts.control.0[1] |= CtrlSeg::stream(destination.stream());
-            for (place, words) in parts.words.iter_mut().skip(A::DS).zip(old) {
-                *place = words;
+        let old = self.untyped.segments;
+        self.change(|untyped| {
+            untyped.control.0[1] |= CtrlSeg::stream(destination.stream());
+            for (place, segment) in untyped.segments.iter_mut().skip(A::DS).zip(old) {
+                *place = segment;
             }
-            destination.write(&mut parts.words);
+            destination.write(&mut untyped.segments);
         })
         .with_types()
     }
@@ -264,14 +264,14 @@ impl<'d, O: Operation, D: Data> Request<'d, O, D> {
         const { assert!(bits::CQ_UPDATE == 1 << 3 && bits::ONLY_FIRST_ERROR == 1 << 2) }
         // By a shift, and not by a branch: which requests ask is no pattern that a CPU could predict.
         let asked = CtrlSeg::flags(1).wrapping_mul(u64::from(signaled) << 3);
-        self.change(|parts| {
+        self.change(|untyped| {
             if const { O::PREPARED.is_some() } {
-                let DsWords([unsignaled, change]) = parts.words[PREPARED_FLAGS];
-                parts.control.0[1] = unsignaled ^ change & u64::from(signaled).wrapping_neg();
+                let DsWords([unsignaled, change]) = untyped.segments[PREPARED_FLAGS];
+                untyped.control.0[1] = unsignaled ^ change & u64::from(signaled).wrapping_neg();
             } else {
                 // A request that asks has no other mode.
                 let others = !(CtrlSeg::flags(bits::CQ_UPDATE) | asked >> 1);
-                parts.control.0[1] = parts.control.0[1] & others | asked;
+                untyped.control.0[1] = untyped.control.0[1] & others | asked;
             }
         })
         .wr_id(wr_id)
@@ -294,7 +294,7 @@ impl<'d, O: Operation, D: Data> Request<'d, O, D> {
                 None => panic!("the operation names no memory of the peer"),
             }
         };
-        self.with_words(at, [RaddrSeg::from(remote).into()])
+        self.with_segments(at, [RaddrSeg::from(remote).into()])
     }
 
     /// WQEBBs that it takes in the ring, for [`Moderation`](crate::queue::Moderation) and for the length of the queue.
@@ -308,8 +308,8 @@ impl<'d, O: Operation, D: Data> Request<'d, O, D> {
     #[must_use]
     pub fn wqebbs(&self) -> Wqebbs {
         let ds = match Self::DS {
-            Some(ds) if O::PREPARED.is_some() || !self.parts.is_odd => ds,
-            _ => self.parts.ds(Self::SHAPE),
+            Some(ds) if O::PREPARED.is_some() || !self.untyped.is_odd => ds,
+            _ => self.untyped.ds(Self::SHAPE),
         };
         Ds(ds.min(usize::from(Ds::MAX)) as u8).wqebbs()
     }
@@ -318,30 +318,30 @@ impl<'d, O: Operation, D: Data> Request<'d, O, D> {
     /// that it needs. Of a prepared request, all but the size is checked already.
     #[inline(always)]
     pub(crate) fn is_regular(&self, limits: &Limits) -> bool {
-        let parts = &self.parts;
-        let is_even = const { matches!(D::ENTRIES, Some(0)) } || !parts.is_odd;
+        let untyped = &self.untyped;
+        let is_even = const { matches!(D::ENTRIES, Some(0)) } || !untyped.is_odd;
         is_even
             && (O::PREPARED.is_some()
-                || (!O::IS_CHECKED || parts.fault.is_none())
-                    && (!O::IS_FRAME || limits.offloads.missing(parts.needs).is_none())
-                    && (!O::IS_LARGE || parts.large_send(limits).is_none()))
+                || (!O::IS_CHECKED || untyped.fault.is_none())
+                    && (!O::IS_FRAME || limits.offloads.missing(untyped.needs).is_none())
+                    && (!O::IS_LARGE || untyped.large_send(limits).is_none()))
     }
 
     /// Why it is not [regular](Self::is_regular).
     #[inline(always)]
     pub(crate) fn irregularity(&self, limits: &Limits) -> EncodeError {
-        let (parts, shape) = (&self.parts, Self::SHAPE);
-        if let Err(error) = parts.check_operands(shape, limits) {
+        let (untyped, shape) = (&self.untyped, Self::SHAPE);
+        if let Err(error) = untyped.check_operands(shape, limits) {
             return error;
         }
-        // A single entry has all bytes, so that its words need not be kept for the error.
+        // A single entry has all bytes, so that its segment need not be kept for the error.
         EncodeError::odd_entry(match Self::ENTRIES {
-            1 => parts.payload as u32,
-            _ => parts.odd_entry(shape),
+            1 => untyped.payload as u32,
+            _ => untyped.odd_entry(shape),
         })
     }
 
-    /// The request prepared for `BYTES` inline bytes and `ENTRIES` entries, on queues that have these limits. The words
+    /// The request prepared for `BYTES` inline bytes and `ENTRIES` entries, on queues that have these limits. The segments
     /// that do not change are put together here. `signal_all` says whether the queues signal all requests.
     ///
     /// # Errors
@@ -354,37 +354,37 @@ impl<'d, O: Operation, D: Data> Request<'d, O, D> {
         let ds = const {
             assert!(matches!(D::DS, Some(0)), "a request is prepared before it has its data");
             assert!(!O::IS_LARGE, "a large send is posted, not prepared: each may have other bytes");
-            assert!(O::PREPARED.is_none() && O::WORDS + ENTRIES <= PREPARED_FLAGS);
+            assert!(O::PREPARED.is_none() && O::STORED_DS + ENTRIES <= PREPARED_FLAGS);
             let ds = 1 + O::DS + inline_ds(BYTES) + ENTRIES;
             assert!(ds <= MAX_PREPARED_DS, "a prepared request takes at most four WQEBBs");
             Ds(ds as u8)
         };
         let needs = Limits { max_inline: BYTES as u32, max_sge: ENTRIES as u32, ..Limits::NONE };
-        self.parts.check(Self::SHAPE, limits)?;
+        self.untyped.check(Self::SHAPE, limits)?;
         if !limits.cover(needs) {
             return Err(EncodeError::uncovered(*limits, needs));
         }
         let opcode = CtrlSeg::opcode(O::OPMOD, O::OPCODE) | CtrlSeg::size(ds);
-        let second = self.parts.control.0[1];
+        let second = self.untyped.control.0[1];
         let signaled = CtrlSeg::signaled(second);
         let unsignaled = if signal_all { signaled } else { second & !CtrlSeg::flags(bits::CQ_UPDATE) };
-        let prepared = self.with_words(PREPARED_FLAGS, [DsWords([unsignaled, unsignaled ^ signaled])]);
+        let prepared = self.with_segments(PREPARED_FLAGS, [DsWords([unsignaled, unsignaled ^ signaled])]);
         Ok(prepared
-            .change(|parts| {
-                parts.control = DsWords([opcode, if signal_all { signaled } else { second }]);
-                parts.record.0[1] = ds.wqebbs().0.into();
+            .change(|untyped| {
+                untyped.control = DsWords([opcode, if signal_all { signaled } else { second }]);
+                untyped.record.0[1] = ds.wqebbs().0.into();
             })
             .with_types())
     }
 
-    /// The memory that holds it while it is kept: a frame's inline headers; of any other request, its words.
+    /// The memory that holds it while it is kept: a frame's inline headers; of any other request, its segments.
     #[inline(always)]
     pub(crate) fn kept_at(&self) -> (*const u8, usize) {
         if const { O::IS_FRAME } {
-            (self.parts.headers.as_ptr(), O::HEADERS)
+            (self.untyped.headers.as_ptr(), O::HEADERS)
         } else {
-            const BEFORE: usize = offset_of!(Parts<'static>, words);
-            ((&raw const self.parts).cast(), BEFORE + (O::WORDS + Self::ENTRIES) * DS_BYTES)
+            const BEFORE: usize = offset_of!(Untyped<'static>, segments);
+            ((&raw const self.untyped).cast(), BEFORE + (O::STORED_DS + Self::ENTRIES) * DS_BYTES)
         }
     }
 
@@ -392,7 +392,7 @@ impl<'d, O: Operation, D: Data> Request<'d, O, D> {
     #[inline(always)]
     pub(crate) const fn record(&self, wqebbs: u64) -> DsWords {
         // A prepared request has its size there.
-        let DsWords([wr_id, prepared]) = self.parts.record;
+        let DsWords([wr_id, prepared]) = self.untyped.record;
         DsWords([wr_id, if O::PREPARED.is_some() { prepared } else { wqebbs }])
     }
 
@@ -402,7 +402,7 @@ impl<'d, O: Operation, D: Data> Request<'d, O, D> {
     /// The device lacks one.
     #[inline(always)]
     pub(crate) fn check_offloads(&self, limits: &Limits) -> Result<(), EncodeError> {
-        limits.check_offloads(self.parts.needs)
+        limits.check_offloads(self.untyped.needs)
     }
 
     /// The request for queues that check its transport when it is posted: for requests that are chosen at run time.
@@ -421,12 +421,13 @@ impl<'d, O: Operation, D: Data> Request<'d, O, D> {
     /// ```
     #[inline(always)]
     pub fn erased(&self) -> Erased<'d> {
-        // Its size is in its words already, and could differ from that of the data.
+        // Its size is in its control segment already, and could differ from that of the data.
         const { assert!(O::PREPARED.is_none(), "a prepared request is posted as it is") }
-        Erased { parts: self.parts, shape: Self::SHAPE }
+        Erased { untyped: self.untyped, shape: Self::SHAPE }
     }
 
-    /// Does not compile if the request was prepared for other data: its size is in its words already.
+    /// Does not compile if the request was prepared for other data: its size is in its control segment
+    /// already.
     pub(crate) const IS_AS_PREPARED: () = if let Some((bytes, entries)) = O::PREPARED {
         assert!(
             matches!(D::BYTES, Some(given) if given == bytes) && matches!(D::ENTRIES, Some(given) if given == entries),
@@ -442,7 +443,7 @@ impl<'d, O: Operation, D: Data> Request<'d, O, D> {
 #[derive(Clone, Copy, Debug)]
 #[must_use = "a request does nothing until it is posted"]
 pub struct Erased<'d> {
-    pub(crate) parts: Parts<'d>,
+    pub(crate) untyped: Untyped<'d>,
     pub(crate) shape: Shape,
 }
 
@@ -451,8 +452,8 @@ impl Erased<'_> {
     #[inline]
     #[must_use]
     pub fn is_supported_on<T: Transport>(&self) -> bool {
-        let Self { parts, shape } = self;
-        shape.transports & T::BIT != 0 && (!shape.is_frame || parts.headers.len() >= T::LEAST_HEADERS)
+        let Self { untyped, shape } = self;
+        shape.transports & T::BIT != 0 && (!shape.is_frame || untyped.headers.len() >= T::LEAST_HEADERS)
     }
 
     /// Whether it names memory of this side, so that posting it is `unsafe`.
@@ -464,13 +465,13 @@ impl Erased<'_> {
 }
 
 impl<'d, O: Operation, D: Data> Request<'d, O, D> {
-    /// Puts entries behind its words.
+    /// Puts entries behind its segments.
     #[inline(always)]
     fn with_entries<const N: usize, E>(self, list: [Sge; N]) -> Request<'d, O, E> {
-        const { assert!(O::WORDS + N <= WORDS, "give so many entries by reference: gather_slice, scatter_slice") }
+        const { assert!(O::STORED_DS + N <= MAX_STORED_DS, "give so many entries by reference: gather_slice, scatter_slice") }
         let mut all = self;
         for (n, sge) in list.into_iter().enumerate() {
-            all = all.with_words(O::WORDS + n, [sge.words()]).with_entry(sge);
+            all = all.with_segments(O::STORED_DS + n, [sge.words()]).with_entry(sge);
         }
         all.with_types()
     }
@@ -478,10 +479,10 @@ impl<'d, O: Operation, D: Data> Request<'d, O, D> {
     /// Takes an entry into account.
     #[inline(always)]
     fn with_entry(self, sge: Sge) -> Self {
-        self.change(|parts| {
+        self.change(|untyped| {
             // One comparison for both ends of a size: zero wraps to the largest value.
-            parts.is_odd |= sge.length.wrapping_sub(1) >= MAX_SGE_BYTES;
-            parts.payload += u64::from(sge.length);
+            untyped.is_odd |= sge.length.wrapping_sub(1) >= MAX_SGE_BYTES;
+            untyped.payload += u64::from(sge.length);
         })
     }
 
@@ -492,7 +493,7 @@ impl<'d, O: Operation, D: Data> Request<'d, O, D> {
         for sge in list {
             all = all.with_entry(*sge);
         }
-        all.change(|parts| parts.entries = list).with_types()
+        all.change(|untyped| untyped.entries = list).with_types()
     }
 }
 
@@ -518,7 +519,7 @@ impl<'d, O: Operation> Request<'d, O, ToCarry> {
         'd: 'e,
     {
         let request: Request<'e, O, ToCarry> = self;
-        request.change(|parts| parts.bytes = data).with_types()
+        request.change(|untyped| untyped.bytes = data).with_types()
     }
 
     /// Copies the message's bytes into the WQE, as many as the slice has.
@@ -528,7 +529,7 @@ impl<'d, O: Operation> Request<'d, O, ToCarry> {
         'd: 'e,
     {
         let request: Request<'e, O, ToCarry> = self;
-        request.change(|parts| parts.bytes = data).with_types()
+        request.change(|untyped| untyped.bytes = data).with_types()
     }
 }
 
@@ -587,6 +588,6 @@ impl<'d, O: Operation, const BYTES: u32> Request<'d, O, ToFetch<BYTES>> {
     /// order.
     #[inline(always)]
     pub fn result(self, addr: u64, lkey: Lkey) -> Request<'d, O, Given<0, 1>> {
-        self.with_words(O::WORDS, [DataSeg::new(BYTES, lkey, addr).into()]).with_types()
+        self.with_segments(O::STORED_DS, [DataSeg::new(BYTES, lkey, addr).into()]).with_types()
     }
 }

@@ -153,13 +153,13 @@ L5:
     b.ne L8
     and x8, x23, #0xfe
     cbz x8, L8
-    add x8, x20, #100
-    add x9, x20, #96
+    add x8, x20, #96
+    add x9, x20, #100
     tst x23, #0x100
-    csel x8, x8, x9, eq
+    csel x8, x9, x8, eq
     ldr w8, [x8]
-    cmp w8, #64
-    b.lo L8
+    cmp w8, #63
+    b.ls L8
     ldr w8, [x20, #56]
     ldr x9, [x20, #32]
     dsb st
@@ -388,13 +388,13 @@ L5:
     b.ne L8
     and x8, x23, #0xfe
     cbz x8, L8
-    add x8, x20, #100
-    add x9, x20, #96
+    add x8, x20, #96
+    add x9, x20, #100
     tst x23, #0x100
-    csel x8, x8, x9, eq
+    csel x8, x9, x8, eq
     ldr w8, [x8]
-    cmp w8, #64
-    b.lo L8
+    cmp w8, #63
+    b.ls L8
     ldr w8, [x20, #56]
     ldr x9, [x20, #32]
     dsb st
@@ -640,13 +640,13 @@ L2:
     and w9, w9, #0x1fc
     cmp w9, #4
     b.ne L10
-    add x9, x0, #100
-    add x10, x0, #96
+    add x9, x0, #96
+    add x10, x0, #100
     tst x3, #0x100
-    csel x9, x9, x10, eq
+    csel x9, x10, x9, eq
     ldr w9, [x9]
-    cmp w9, #64
-    b.lo L10
+    cmp w9, #63
+    b.ls L10
     ldr w9, [x0, #56]
     ldr x10, [x0, #32]
     dsb st
@@ -974,13 +974,13 @@ L1:
     and w8, w8, #0x1fc
     cmp w8, #4
     b.ne L4
-    add x8, x0, #100
-    add x9, x0, #96
+    add x8, x0, #96
+    add x9, x0, #100
     tst x3, #0x100
-    csel x8, x8, x9, eq
+    csel x8, x9, x8, eq
     ldr w8, [x8]
-    cmp w8, #64
-    b.lo L4
+    cmp w8, #63
+    b.ls L4
     ldr w8, [x0, #56]
     ldr x9, [x0, #32]
     dsb st
@@ -3310,13 +3310,13 @@ L1:
     b.ne L4
     and x8, x3, #0xfe
     cbz x8, L4
-    add x8, x0, #100
-    add x9, x0, #96
+    add x8, x0, #96
+    add x9, x0, #100
     tst x3, #0x100
-    csel x8, x8, x9, eq
+    csel x8, x9, x8, eq
     ldr w8, [x8]
-    cmp w8, #64
-    b.lo L4
+    cmp w8, #63
+    b.ls L4
     ldr w8, [x0, #56]
     ldr x9, [x0, #32]
     dsb st
@@ -9238,13 +9238,13 @@ L1:
     and w8, w8, #0x1fc
     cmp w8, #4
     b.ne L2
-    add x8, x0, #100
-    add x9, x0, #96
+    add x8, x0, #96
+    add x9, x0, #100
     tst x3, #0x100
-    csel x8, x8, x9, eq
+    csel x8, x9, x8, eq
     ldr w8, [x8]
-    cmp w8, #64
-    b.lo L2
+    cmp w8, #63
+    b.ls L2
     ldr w8, [x0, #56]
     ldr x9, [x0, #32]
     dsb st
@@ -9687,7 +9687,7 @@ hot_stage:
     b.lo L2
     ldr w11, [x0, #68]
     cmp w19, w11
-    b.eq L6
+    b.eq L5
     fmov d0, x9
     ldp x12, x9, [x0, #40]
     lsl w13, w19, #4
@@ -9718,28 +9718,28 @@ hot_stage:
     add w11, w19, #1
     add x10, x10, x13, lsl #2
     str x9, [x8, #16]
-    and w9, w11, #0xffff
     mov v2.d[1], x14
     stp q1, q0, [x10]
     str q2, [x10, #32]
     ldr w10, [x0, #96]
     cmp w10, #63
-    cset w10, hi
+    and w10, w11, #0xffff
+    cset w9, hi
 L1:
-    str w9, [x8, #28]
-    strb w10, [x8, #32]
+    str w10, [x8, #28]
+    strb w9, [x8, #32]
     ldp x20, x19, [sp, #256]
     ldp x28, x21, [sp, #240]
     ldp x29, x30, [sp, #224]
     add sp, sp, #272
     ret
 L2:
-    mov x20, x8
+    mov x21, x8
     mov w8, #134217728
     movi v0.2d, #0000000000000000
     stp x8, x4, [sp, #136]
     mov w8, #1
-    mov x21, x0
+    mov x20, x0
     stp xzr, x8, [sp, #152]
     mov w8, #8
     str x8, [sp, #184]
@@ -9764,44 +9764,44 @@ L2:
     stur q0, [sp, #40]
     bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>
     ldp x8, x11, [sp]
-    ldr x9, [sp, #16]
+    ldr x10, [sp, #16]
     cmp x8, #1
-    b.ne L4
-    mov x8, x20
-    stp x11, x9, [x20]
-L3:
-    mov w10, #2
-    strb w10, [x8, #32]
+    b.ne L3
+    stp x11, x10, [x21]
+    mov w9, #2
+    strb w9, [x21, #32]
     ldp x20, x19, [sp, #256]
     ldp x28, x21, [sp, #240]
     ldp x29, x30, [sp, #224]
     add sp, sp, #272
     ret
+L3:
+    tst x10, #0xfe
+    mov w9, wzr
+    mov x8, x21
+    b.eq L4
+    and w12, w10, #0xff
+    add w12, w12, #3
+    and w12, w12, #0x1fc
+    cmp w12, #4
+    b.ne L4
+    add x9, x20, #96
+    add x12, x20, #100
+    tst x10, #0x100
+    csel x9, x12, x9, eq
+    ldr w9, [x9]
+    cmp w9, #63
+    cset w9, hi
 L4:
-    and w8, w9, #0xff
-    tst x9, #0xfe
-    mov w10, wzr
-    add w8, w8, #3
-    lsr w12, w8, #2
-    mov x8, x20
-    b.eq L5
-    cmp w12, #1
-    b.ne L5
-    add x10, x21, #100
-    add x13, x21, #96
-    tst x9, #0x100
-    csel x10, x10, x13, eq
-    ldr w10, [x10]
-    cmp w10, #63
-    cset w10, hi
-L5:
-    stp x21, x11, [x8]
-    add w11, w12, w19
-    str x9, [x8, #16]
-    and w9, w11, #0xffff
+    and w12, w10, #0xff
+    stp x20, x11, [x8]
+    add w12, w12, #3
+    str x10, [x8, #16]
+    add w12, w19, w12, lsr #2
     str w19, [x8, #24]
+    and w10, w12, #0xffff
     b L1
-L6:
+L5:
     ldr w9, [x0, #72]
     mov w10, #18
     mov w11, #21
@@ -9809,8 +9809,14 @@ L6:
     csel w9, w11, w10, eq
     mov w10, #1
     strb w9, [x8]
+    mov w9, #2
     stur w10, [x8, #2]
-    b L3
+    strb w9, [x8, #32]
+    ldp x20, x19, [sp, #256]
+    ldp x28, x21, [sp, #240]
+    ldp x29, x30, [sp, #224]
+    add sp, sp, #272
+    ret
 
 hot_warm_order:
     ldr w8, [x0, #64]

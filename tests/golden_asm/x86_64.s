@@ -161,13 +161,12 @@ L5:
     test r9b, -2
     sete cl
     or cl, al
-    cmp cl, 1
-    je L7
+    jne L7
     xor eax, eax
     test r9d, 256
     sete al
-    cmp dword ptr [r14 + 4*rax + 96], 64
-    jb L7
+    cmp dword ptr [r14 + 4*rax + 96], 63
+    jbe L7
     shl esi, 4
     and esi, dword ptr [r14 + 56]
     mov rax, qword ptr [r14 + 32]
@@ -410,13 +409,12 @@ L5:
     test cl, -2
     sete dl
     or dl, al
-    cmp dl, 1
-    je L7
+    jne L7
     xor eax, eax
     test ecx, 256
     sete al
-    cmp dword ptr [r14 + 4*rax + 96], 64
-    jb L7
+    cmp dword ptr [r14 + 4*rax + 96], 63
+    jbe L7
     shl esi, 4
     and esi, dword ptr [r14 + 56]
     mov rax, qword ptr [r14 + 32]
@@ -716,8 +714,8 @@ L2:
     xor edi, edi
     test ecx, 256
     sete dil
-    cmp dword ptr [rsi + 4*rdi + 96], 64
-    jb L10
+    cmp dword ptr [rsi + 4*rdi + 96], 63
+    jbe L10
     shl r8d, 4
     and r8d, dword ptr [rsi + 56]
     mov rcx, qword ptr [rsi + 32]
@@ -1056,8 +1054,8 @@ L2:
     xor edi, edi
     test ecx, 256
     sete dil
-    cmp dword ptr [rsi + 4*rdi + 96], 64
-    jb L4
+    cmp dword ptr [rsi + 4*rdi + 96], 63
+    jbe L4
     shl eax, 4
     and eax, dword ptr [rsi + 56]
     mov rcx, qword ptr [rsi + 32]
@@ -3402,16 +3400,16 @@ L1:
     add edi, 3
     and edi, -4
     cmp di, 4
-    sete dil
+    setne dil
     test cl, -2
-    setne r8b
-    test dil, r8b
-    je L3
+    sete r8b
+    or r8b, dil
+    jne L3
     xor edi, edi
     test ecx, 256
     sete dil
-    cmp dword ptr [rsi + 4*rdi + 96], 64
-    jb L3
+    cmp dword ptr [rsi + 4*rdi + 96], 63
+    jbe L3
     shl eax, 4
     and eax, dword ptr [rsi + 56]
     mov rcx, qword ptr [rsi + 32]
@@ -9287,8 +9285,8 @@ L1:
     xor eax, eax
     test ecx, 256
     sete al
-    cmp dword ptr [rdi + 4*rax + 96], 64
-    jb L2
+    cmp dword ptr [rdi + 4*rax + 96], 63
+    jbe L2
     shl esi, 4
     and esi, dword ptr [rdi + 56]
     mov rax, qword ptr [rdi + 32]
@@ -9886,7 +9884,7 @@ hot_stage:
     cmp dword ptr [rsi + 76], 8
     jb L2
     cmp ebx, dword ptr [rsi + 68]
-    je L6
+    je L5
     mov r10d, ebx
     bswap r10d
     shr r10d, 8
@@ -9916,16 +9914,16 @@ hot_stage:
     movups xmmword ptr [rcx + 4*rdx + 16], xmm1
     movdqu xmmword ptr [rcx + 4*rdx + 32], xmm3
     cmp dword ptr [rsi + 96], 64
-    setae r8b
-    lea ecx, [rbx + 1]
-    movzx ecx, cx
+    setae cl
+    lea edx, [rbx + 1]
+    movzx edx, dx
     mov qword ptr [rax], rsi
     mov qword ptr [rax + 8], rdi
     mov qword ptr [rax + 16], 259
     mov dword ptr [rax + 24], ebx
-    mov dword ptr [rax + 28], ecx
+    mov dword ptr [rax + 28], edx
 L1:
-    mov byte ptr [rax + 32], r8b
+    mov byte ptr [rax + 32], cl
     add rsp, 224
     pop rbx
     pop r14
@@ -9959,45 +9957,43 @@ L2:
     mov rdi, rsp
     lea rsi, [rsp + 24]
     call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>@GOTPCREL]
-    mov rdx, qword ptr [rsp + 8]
-    mov rcx, qword ptr [rsp + 16]
+    mov rsi, qword ptr [rsp + 8]
+    mov rdx, qword ptr [rsp + 16]
     cmp dword ptr [rsp], 1
     jne L3
     mov rax, r15
-    mov qword ptr [r15], rdx
-    mov qword ptr [r15 + 8], rcx
-    mov r8b, 2
+    mov qword ptr [r15], rsi
+    mov qword ptr [r15 + 8], rdx
+    mov cl, 2
     jmp L1
 L3:
-    movzx esi, cl
-    add esi, 3
-    shr esi, 2
-    cmp si, 1
-    setne al
-    test cl, -2
-    sete dil
-    or dil, al
+    xor ecx, ecx
+    test dl, -2
     mov rax, r15
     je L4
-    xor r8d, r8d
-    jmp L5
+    movzx edi, dl
+    add edi, 3
+    and edi, -4
+    cmp di, 4
+    jne L4
+    xor ecx, ecx
+    test edx, 256
+    sete cl
+    cmp dword ptr [r14 + 4*rcx + 96], 64
+    setae cl
 L4:
-    xor edi, edi
-    test ecx, 256
-    sete dil
-    cmp dword ptr [r14 + 4*rdi + 96], 64
-    setae r8b
-L5:
-    movzx esi, si
-    add esi, ebx
-    movzx esi, si
+    movzx edi, dl
+    add edi, 3
+    shr edi, 2
+    add edi, ebx
+    movzx edi, di
     mov qword ptr [rax], r14
-    mov qword ptr [rax + 8], rdx
-    mov qword ptr [rax + 16], rcx
+    mov qword ptr [rax + 8], rsi
+    mov qword ptr [rax + 16], rdx
     mov dword ptr [rax + 24], ebx
-    mov dword ptr [rax + 28], esi
+    mov dword ptr [rax + 28], edi
     jmp L1
-L6:
+L5:
     xor ecx, ecx
     cmp dword ptr [rsi + 72], 0
     sete cl
@@ -10005,7 +10001,7 @@ L6:
     add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
-    mov r8b, 2
+    mov cl, 2
     jmp L1
 
 hot_warm_order:

@@ -83,8 +83,7 @@ pub(crate) mod db {
 #[path = "../../src/queue"]
 #[allow(dead_code, unfulfilled_lint_expectations, unreachable_pub, unused_imports, reason = "as above")]
 pub(crate) mod queue {
-    pub(crate) mod complete;
-    pub(crate) mod retire;
+    pub(crate) mod outcome;
 
     pub(crate) mod recv {
         pub(crate) mod scatter;

@@ -16,7 +16,7 @@ pub trait Expand: Sealed + fmt::Debug + Send + Sized {
     /// The layout of completions in the ring.
     const COMPRESSION: Compression;
     /// Whether CQEs can be compressed.
-    const COMPRESSED: bool;
+    const COMPRESSED: bool = !matches!(Self::COMPRESSION, Compression::None);
     /// Whether completions of a striding receive queue name their strides.
     const TELLS_STRIDES: bool;
     /// Whether mini-CQEs of frames count their strides.
@@ -98,7 +98,6 @@ pub struct Found {
 impl Sealed for () {}
 impl Expand for () {
     const COMPRESSION: Compression = Compression::None;
-    const COMPRESSED: bool = false;
     const TELLS_STRIDES: bool = true;
     const COUNTS_STRIDES: bool = true;
     const MLX5DV: Option<u8> = None;

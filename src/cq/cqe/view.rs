@@ -7,7 +7,7 @@ use crate::cq::cqe::layout::{Cqe64, CqeFormat, ErrCqe, OpOwn, Tail};
 use crate::cq::cqe::opcode::{CqeOpcode, Side, WcOpcode};
 use crate::cq::error::completion::{CqeError, InlineError};
 use crate::cq::id::{CqId, Origin};
-use crate::cq::source::{Few, InQueue, Private, Source};
+use crate::cq::source::{ColdCqe, InQueue, Private, Source};
 use crate::types::{Qpn, Rkey, Srqn};
 
 /// A completion in the queue's memory, lent for one call of a closure. Each call of a field's method reads the field
@@ -50,8 +50,8 @@ impl<S: Source> CqeView<S> {
 
     /// The same completion, with the fields that decide about frames alone.
     #[inline(always)]
-    pub(crate) fn few(&self) -> CqeView<Few> {
-        CqeView::new(self.tail, self.cq, Few::of(&self.source))
+    pub(crate) fn for_cold_code(&self) -> CqeView<ColdCqe> {
+        CqeView::new(self.tail, self.cq, ColdCqe::of(&self.source))
     }
 
     #[inline(always)]

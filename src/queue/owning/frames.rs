@@ -8,10 +8,9 @@ use std::vec::Vec;
 
 use crate::cq::{CqeView, Source};
 use crate::db::Register;
-use crate::queue::complete::{self, CompleteError};
+use crate::queue::outcome::{self, CompleteError, RetireError};
 use crate::queue::owned::Owned;
 use crate::queue::owning::buffer::{DeviceBuffer, Refused};
-use crate::queue::retire::RetireError;
 use crate::queue::send::batch::SendBatch;
 use crate::queue::send::error::PostError;
 use crate::queue::send::queue::{Done, SendQueue};
@@ -150,7 +149,7 @@ impl<R: Register, H, B: DeviceBuffer> OwningFrameQueue<OwnedFrames<R, H>, B> {
     #[inline]
     pub fn complete<S: Source>(&mut self, cqe: &CqeView<S>, each: impl FnMut(B)) -> Result<Done, CompleteError<Done>> {
         let done = self.retire(cqe, each)?;
-        complete::checked(cqe, done)
+        outcome::checked(cqe, done)
     }
 
     /// Like [`SendQueue::retire`], and `each` gets the buffers of the WQE's frames, in their order, whether the WQE

@@ -5,10 +5,9 @@ use core::num::NonZeroU64;
 
 use crate::cq::{CqeView, Source};
 use crate::db::Register;
-use crate::queue::complete::{self, CompleteError};
+use crate::queue::outcome::{self, CompleteError, RetireError};
 use crate::queue::owned::Owned;
 use crate::queue::owning::buffer::{DeviceBuffer, Refused};
-use crate::queue::retire::RetireError;
 use crate::queue::send::error::PostError;
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
@@ -164,7 +163,7 @@ impl<T: Transport, R: Register, H, B: DeviceBuffer> OwningSendQueue<Owned<SendQu
     #[inline]
     pub fn complete<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Option<B>, CompleteError<Option<B>>> {
         let buffer = self.retire(cqe)?;
-        complete::checked(cqe, buffer)
+        outcome::checked(cqe, buffer)
     }
 
     /// Like [`SendQueue::retire`], but returns the request's buffer, if it has one, for successful and failed requests.

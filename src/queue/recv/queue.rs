@@ -21,11 +21,10 @@ use core::ptr::NonNull;
 use crate::arch;
 use crate::cq::{CqeView, Origin, Side, Source};
 use crate::db::DoorbellRecord;
-use crate::queue::complete::{self, CompleteError, Received};
+use crate::queue::outcome::{self, CompleteError, Received, RetireError};
 use crate::queue::owning::buffer::{DeviceBuffer, Posted, Refused};
 use crate::queue::recv::parts::RqParts;
 use crate::queue::recv::scatter::{self, RecvError, SCATTER_BYTES};
-use crate::queue::retire::{self, RetireError};
 use crate::setup::SetupError;
 use crate::transport::{PlainRecv, RecvForm};
 use crate::types::{Qpn, WrId};
@@ -235,7 +234,7 @@ impl<F: RecvForm, B: Posted> RecvQueue<F, B> {
     #[inline(always)]
     pub fn complete<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Received<B>, CompleteError<B>> {
         let buffer = self.retire(cqe)?;
-        complete::received(cqe, buffer)
+        outcome::received(cqe, buffer)
     }
 
     /// Takes back the request that completed, successfully or not, and returns its buffer, or its `wr_id`.
@@ -253,8 +252,8 @@ impl<F: RecvForm, B: Posted> RecvQueue<F, B> {
     pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<B, RetireError> {
         // As with `SendQueue::retire`: while the view lives, no other receive of this queue can be retired. Given once
         // more, its index is of a WQE that is done, or at most 2^15 before the oldest outstanding one, where none is.
-        retire::check_side(cqe, Side::Responder)?;
-        retire::check_origin(cqe, self.origin, self.origin_bits)?;
+        outcome::check_side(cqe, Side::Responder)?;
+        outcome::check_origin(cqe, self.origin, self.origin_bits)?;
         // SAFETY: of a completion of this queue, as argued.
         unsafe { self.retire_index(cqe.wqe_counter()) }
     }

@@ -15,9 +15,8 @@ use core::ptr::NonNull;
 use crate::arch;
 use crate::cq::{CqeError, CqeView, Side, Source};
 use crate::db::DoorbellRecord;
-use crate::queue::complete::{self, CompleteError, Received};
+use crate::queue::outcome::{self, CompleteError, Received, RetireError};
 use crate::queue::recv::scatter::{self, RecvError, SCATTER_BYTES};
-use crate::queue::retire::{self, RetireError};
 use crate::setup::SetupError;
 use crate::types::{Srqn, WrId};
 use crate::wqe::Sge;
@@ -218,7 +217,7 @@ impl SharedRecvQueue {
     pub unsafe fn complete<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Received<WrId>, CompleteError<WrId>> {
         // SAFETY: the caller makes the same promise.
         let wr_id = unsafe { self.retire(cqe)? };
-        complete::received(cqe, wr_id)
+        outcome::received(cqe, wr_id)
     }
 
     /// Puts the WQE that completed, successfully or not, back on the free list, and returns its `wr_id`.
@@ -235,7 +234,7 @@ impl SharedRecvQueue {
     /// check that](Self#why-completing-a-request-is-unsafe).
     #[inline]
     pub unsafe fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<WrId, RetireError> {
-        retire::check_side(cqe, Side::Responder)?;
+        outcome::check_side(cqe, Side::Responder)?;
         // SAFETY: the caller's promise.
         unsafe { self.retire_index(cqe.wqe_counter()) }
     }

@@ -121,7 +121,7 @@ impl<T: Transport, R: Register> SendBatch<'_, T, R> {
         if !request.is_supported_on::<T>() {
             return Err(PostError::NotSupported);
         }
-        self.last = self.sq.put_long(self.pi, &request.parts, request.shape)?;
+        self.last = self.sq.put_long(self.pi, &request.untyped, request.shape)?;
         self.pi = self.pi.add(self.last.wqebbs());
         self.requests += 1;
         Ok(())

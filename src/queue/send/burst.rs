@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 use crate::db::Register;
 use crate::queue::send::error::PostError;
 use crate::queue::send::place::Index;
-use crate::queue::send::place::{Places, WqeInRing, composed_ds};
+use crate::queue::send::place::{SendRing, WqeInRing, composed_ds};
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
 use crate::types::Wqebbs;
@@ -49,7 +49,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             let needed = u16::try_from(n).unwrap_or(u16::MAX).saturating_mul(each.0);
             return Err(PostError::refused(Wqebbs(needed), free, self.depth(), self.capacity()));
         }
-        Ok(Burst { places: self.places, pi: self.pi, left: n, sq: self, requests: PhantomData })
+        Ok(Burst { ring: self.ring, pi: self.pi, left: n, sq: self, requests: PhantomData })
     }
 }
 
@@ -72,7 +72,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
 #[must_use = "a burst that is dropped without `ring_doorbell` posts nothing"]
 pub struct Burst<'q, T: Transport, R: Register, O, D> {
     sq: &'q mut SendQueue<T, R>,
-    places: Places,
+    ring: SendRing,
     /// Index of the next WQEBB; the queue's own index still is where the burst starts.
     pi: Index,
     /// Requests that can still be put.
@@ -177,7 +177,7 @@ impl<T: Transport, R: Register, O: Operation, D: Data> Burst<'_, T, R, O, D> {
         }
         // SAFETY: `batch_of` has reserved the room, and checked the limits; the request has the size of its type.
         unsafe {
-            self.places.put_for_later::<T, _, _>(self.pi, request);
+            self.ring.put_for_later::<T, _, _>(self.pi, request);
         }
         self.pi = self.pi.add(Self::WQEBBS);
         Ok(())
@@ -206,7 +206,7 @@ impl<T: Transport, R: Register, O: Operation, D: Data> Burst<'_, T, R, O, D> {
         if put == Wqebbs(0) {
             return;
         }
-        let last = self.places.wqebb(self.places.place(self.pi.sub(Self::WQEBBS)));
+        let last = self.ring.wqebb(self.ring.place(self.pi.sub(Self::WQEBBS)));
         // SAFETY: a word of the ring that `push_unchecked` has stored.
         let first_word = unsafe { last.read() };
         // SAFETY: all are put, then published, and `push_unchecked`'s callers vouch for the memory they name.

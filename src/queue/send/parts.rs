@@ -20,7 +20,7 @@ layout! {
         0 => pub(crate) wr_id: WrId,
         /// Bits 15:0: the WQEBBs of the WQE that starts at this place. Bits 31:16: the frames of that WQE after the
         /// first. Zero if no WQE starts here: the place is unused, or inside a longer WQE.
-        8 => pub(crate) wqebbs: u64,
+        8 => pub(crate) size_and_frames: u64,
     }
 }
 
@@ -28,13 +28,13 @@ impl WqeRecord {
     /// The record of a WQE of several frames.
     #[inline(always)]
     pub(crate) const fn of_frames(wr_id: WrId, wqebbs: Wqebbs, frames: u16) -> Self {
-        Self { wr_id, wqebbs: (frames as u64 - 1) << 16 | wqebbs.0 as u64 }
+        Self { wr_id, size_and_frames: (frames as u64 - 1) << 16 | wqebbs.0 as u64 }
     }
 
     /// Frames of the WQE; 1 for a request that is no frame.
     #[inline(always)]
     pub(crate) const fn frames(self) -> u16 {
-        (self.wqebbs >> 16) as u16 + 1
+        (self.size_and_frames >> 16) as u16 + 1
     }
 
     /// Stores the record in the form of its WQE: by one store of 16 bytes, or by words.
@@ -44,7 +44,7 @@ impl WqeRecord {
     #[inline(always)]
     pub(crate) unsafe fn store<D: HeldDs>(self, place: NonNull<Self>) {
         // SAFETY: the caller's; the record's alignment is its size.
-        unsafe { D::new(DsWords([self.wr_id.0, self.wqebbs])).store(place.cast()) }
+        unsafe { D::new(DsWords([self.wr_id.0, self.size_and_frames])).store(place.cast()) }
     }
 }
 

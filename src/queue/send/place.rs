@@ -106,9 +106,9 @@ impl WqebbPlace {
 /// A copy stays in CPU registers while many requests are put. Each store to the ring could change the queue itself, as
 /// far as the compiler knows.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::queue) struct Places {
-    /// The send ring, which `from_parts`' caller vouches for.
-    pub(in crate::queue) ring: NonNull<u64>,
+pub(in crate::queue) struct SendRing {
+    /// Its first word, which `from_parts`' caller vouches for.
+    pub(in crate::queue) start: NonNull<u64>,
     /// The records of its WQEBBs, likewise.
     pub(in crate::queue) shadow: NonNull<WqeRecord>,
     /// The queue pair's number where the control segment's first word has it.
@@ -118,7 +118,7 @@ pub(in crate::queue) struct Places {
     pub(in crate::queue) signal_all: bool,
 }
 
-impl Places {
+impl SendRing {
     /// The queue's part of the control segment's first word, for a WQE at an index.
     #[inline(always)]
     pub(in crate::queue) fn first_word(&self, pi: Index) -> u64 {
@@ -135,7 +135,7 @@ impl Places {
     #[inline(always)]
     pub(in crate::queue) fn wqebb(&self, place: WqebbPlace) -> NonNull<u64> {
         // SAFETY: a place is inside of the ring that `from_parts`' caller vouches for.
-        unsafe { self.ring.byte_add(place.ring_offset()) }
+        unsafe { self.start.byte_add(place.ring_offset()) }
     }
 
     /// The record of the WQE that starts at a place.
@@ -243,18 +243,18 @@ pub(in crate::queue) struct WqeInRing {
     /// The first word of the control segment, in memory order: the doorbell.
     pub(in crate::queue) first_word: u64,
     /// The size in DS, and whether it is inline.
-    shape: u64,
+    size_and_inline: u64,
 }
 
 impl WqeInRing {
     const INLINE: u64 = 1 << 8;
 
     /// No WQE.
-    pub(in crate::queue) const NONE: Self = Self { first_word: 0, shape: 0 };
+    pub(in crate::queue) const NONE: Self = Self { first_word: 0, size_and_inline: 0 };
 
     #[inline(always)]
     pub(in crate::queue) const fn new(first_word: u64, Ds(ds): Ds, inline: bool) -> Self {
-        Self { first_word, shape: ds as u64 | if inline { Self::INLINE } else { 0 } }
+        Self { first_word, size_and_inline: ds as u64 | if inline { Self::INLINE } else { 0 } }
     }
 
     /// A WQE whose doorbell is never a BlueFlame copy: its size is no size that BlueFlame takes.
@@ -271,12 +271,12 @@ impl WqeInRing {
 
     #[inline(always)]
     pub(in crate::queue) const fn ds(self) -> Ds {
-        Ds(self.shape as u8)
+        Ds(self.size_and_inline as u8)
     }
 
     #[inline(always)]
     pub(in crate::queue) const fn is_inline(self) -> bool {
-        self.shape & Self::INLINE != 0
+        self.size_and_inline & Self::INLINE != 0
     }
 
     #[inline(always)]

@@ -26,7 +26,7 @@ use crate::transport::Transport;
 use crate::types::{WQEBB_BYTES, WQEBB_DS, Wqebbs};
 use crate::wqe::data::{Data, NoLocalMemory};
 use crate::wqe::operations::{Operation, Prepared};
-use crate::wqe::{EncodeError, Erased, Parts, Request, RingCursor, Shape, SupportedOn, signed_in_ring};
+use crate::wqe::{EncodeError, Erased, Request, RingCursor, Shape, SupportedOn, Untyped, signed_in_ring};
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Posts one request that names no memory of this side, and rings the doorbell: by BlueFlame where the
@@ -123,7 +123,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         request: &Request<'d, O, D>,
     ) -> Result<Request<'d, Prepared<O, BYTES, ENTRIES>, D>, EncodeError> {
         let () = O::FITS;
-        request.prepared(&self.limits, self.places.signal_all)
+        request.prepared(&self.limits, self.ring.signal_all)
     }
 
     /// Posts any request as [`post`](Self::post) does.
@@ -179,10 +179,11 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             return Err(PostError::NotSupported);
         }
         // SAFETY: the caller's.
-        unsafe { self.post_long(&request.parts, request.shape) }
+        unsafe { self.post_long(&request.untyped, request.shape) }
     }
 
-    /// Takes one of the two ways, the short one with a WQE composed in the form that the register's copy routine wants.
+    /// Posts a request in the cheapest way that its type allows: a prepared one; one of a single WQEBB, with BlueFlame and
+    /// without; one of two to four WQEBBs; and through the ring, one that has no size by type, or is not as its type says.
     ///
     /// # Safety
     /// As for [`post_unchecked`](Self::post_unchecked).
@@ -197,7 +198,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             return unsafe { self.post_short::<O, D>(request) };
         }
         if const { composed_wqebbs::<O, D>() != 0 } && request.is_regular(&self.limits) {
-            if const { composed_wqebbs::<O, D>() == 1 } && self.blueflame.take_one::<O, D>() {
+            if const { composed_wqebbs::<O, D>() == 1 } && self.blueflame.carry_one::<O, D>() {
                 // SAFETY: the caller's; BlueFlame takes the request, so the register has a size of at least 64 bytes.
                 return unsafe { self.post_one(request, |half, wqe: &[Held<R>; WQEBB_DS]| copy(half, wqe)) };
             }
@@ -214,12 +215,12 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         }
         if const { composed_wqebbs::<O, D>() == 0 } {
             // A copy, which can stay in CPU registers where the request itself cannot.
-            let parts = request.parts;
+            let request = request.untyped;
             // SAFETY: the caller's.
-            return unsafe { self.post_long(&parts, const { Request::<'_, O, D>::SHAPE }) };
+            return unsafe { self.post_long(&request, const { Request::<'_, O, D>::SHAPE }) };
         }
         // SAFETY: the caller's.
-        out_of_line(request, move |parts, shape| unsafe { self.post_long(parts, shape) })
+        out_of_line(request, move |request, shape| unsafe { self.post_long(request, shape) })
     }
 
     /// The short way.
@@ -255,10 +256,10 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             self.check_room(pi, wqebbs)?;
         }
         // SAFETY: there is room, and the caller vouches for the request.
-        let wqe: [Held<R>; N] = unsafe { self.places.put::<T, _, _, _, N>(pi, request) };
+        let wqe: [Held<R>; N] = unsafe { self.ring.put::<T, _, _, _, N>(pi, request) };
         // SAFETY: just put; the caller vouches for the memory that the request names.
         unsafe { self.publish(pi.add(wqebbs)) };
-        if self.blueflame.take(const { composed_ds::<O, D>() }, wqebbs, Request::<'_, O, D>::INLINE) {
+        if self.blueflame.carry(const { composed_ds::<O, D>() }, Request::<'_, O, D>::INLINE) {
             // SAFETY: published, and BlueFlame takes the size.
             self.register.ring_doorbell(|half| unsafe { copy(half, &wqe) });
         } else {
@@ -282,7 +283,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         let pi = self.pi;
         self.check_room_for_one(pi)?;
         // SAFETY: there is room, and the caller vouches for the request.
-        let wqe = unsafe { self.places.put::<T, _, _, _, WQEBB_DS>(pi, request) };
+        let wqe = unsafe { self.ring.put::<T, _, _, _, WQEBB_DS>(pi, request) };
         // SAFETY: just put; the caller vouches for the memory that the request names.
         unsafe { self.publish(pi.add(Wqebbs(1))) };
         self.register.ring_doorbell(|half| doorbell(half, &wqe));
@@ -294,9 +295,9 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// # Safety
     /// As for [`post_unchecked`](Self::post_unchecked).
     #[inline(always)]
-    unsafe fn post_long(&mut self, parts: &Parts<'_>, shape: Shape) -> Result<(), PostError> {
+    unsafe fn post_long(&mut self, request: &Untyped<'_>, shape: Shape) -> Result<(), PostError> {
         let pi = self.pi;
-        let wqe = self.put_long(pi, parts, shape)?;
+        let wqe = self.put_long(pi, request, shape)?;
         // SAFETY: just put, the only request; the caller vouches for the memory that it names.
         unsafe {
             self.publish(pi.add(wqe.wqebbs()));
@@ -310,29 +311,30 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     pub(in crate::queue) fn put_long(
         &mut self,
         pi: Index,
-        parts: &Parts<'_>,
+        request: &Untyped<'_>,
         shape: Shape,
     ) -> Result<WqeInRing, PostError> {
-        let ds = parts.check(shape, &self.limits)?;
+        let ds = request.check(shape, &self.limits)?;
         let wqebbs = ds.wqebbs();
         self.check_room(pi, wqebbs)?;
-        let places = self.places;
-        let place = places.place(pi);
+        let ring = self.ring;
+        let place = ring.place(pi);
         // SAFETY: `from_parts`' caller vouches for the ring; the place is below its size; as many WQEBBs as the WQE
         // takes are free.
-        let cursor = || unsafe { RingCursor::new(places.ring, places.wqebbs() as usize, place.number()) };
-        parts.encode(shape, places.first_word(pi), places.signal_all, ds, &mut cursor());
+        let cursor = || unsafe { RingCursor::new(ring.start, ring.wqebbs() as usize, place.number()) };
+        request.encode(shape, ring.first_word(pi), ring.signal_all, ds, &mut cursor());
         if const { T::SIGNS } {
             cursor().ds(signed_in_ring(cursor(), ds));
         }
         for n in 0..wqebbs.0 {
             // No WQE starts in the other WQEBBs that it covers.
-            let record = WqeRecord { wr_id: parts.id(), wqebbs: if n == 0 { u64::from(wqebbs.0) } else { 0 } };
+            let record =
+                WqeRecord { wr_id: request.id(), size_and_frames: if n == 0 { u64::from(wqebbs.0) } else { 0 } };
             // SAFETY: the record is one of the shadow, which `from_parts`' caller vouches for.
-            unsafe { record.store::<DsWords>(places.record(places.place(pi.add(Wqebbs(n))))) };
+            unsafe { record.store::<DsWords>(ring.record(ring.place(pi.add(Wqebbs(n))))) };
         }
         // SAFETY: a word of the ring, which has just been stored.
-        let first_word = unsafe { places.wqebb(place).read() };
+        let first_word = unsafe { ring.wqebb(place).read() };
         Ok(WqeInRing::new(first_word, ds, shape.is_inline))
     }
 
@@ -365,15 +367,15 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
                 self.check_room(pi, wqebbs)?;
             }
             // SAFETY: there is room, and the queue takes the request.
-            let first_word = unsafe { self.places.put_for_later::<T, _, _>(pi, request) };
+            let first_word = unsafe { self.ring.put_for_later::<T, _, _>(pi, request) };
             return Ok(then(self, WqeInRing::composed::<O, D>(first_word)));
         }
         let wqe = if const { composed_wqebbs::<O, D>() == 0 } {
-            let parts = request.parts;
-            self.put_long(pi, &parts, const { Request::<'_, O, D>::SHAPE })
+            let request = request.untyped;
+            self.put_long(pi, &request, const { Request::<'_, O, D>::SHAPE })
         } else {
             let queue = &mut *self;
-            out_of_line(request, move |parts, shape| queue.put_long(pi, parts, shape))
+            out_of_line(request, move |request, shape| queue.put_long(pi, request, shape))
         }?;
         Ok(then(self, wqe))
     }
@@ -388,7 +390,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         arch::to_device();
         if R::RINGS {
             // SAFETY: the caller's.
-            unsafe { self.db.store(pi.get().0) };
+            unsafe { self.doorbell_record.store(pi.get().0) };
         }
     }
 
@@ -400,8 +402,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// names stays valid until it completes.
     #[inline(always)]
     pub(in crate::queue) unsafe fn ring_lone(&mut self, pi: Index, wqe: WqeInRing) {
-        if wqe.wqebbs() == Wqebbs(1) && self.blueflame.take(wqe.ds(), Wqebbs(1), wqe.is_inline()) {
-            let wqebb = self.places.wqebb(self.places.place(pi));
+        if self.blueflame.carry_one_in_ring(wqe) {
+            let wqebb = self.ring.wqebb(self.ring.place(pi));
             // SAFETY: the WQE is one WQEBB of the ring; BlueFlame takes it; the caller vouches for the rest.
             self.register.ring_doorbell(|half| unsafe { half.copy_wqebb(wqebb) });
         } else {
@@ -417,12 +419,12 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// As for [`ring_lone`](Self::ring_lone).
     #[inline(never)]
     pub(in crate::queue) unsafe fn ring_other(&mut self, pi: Index, wqe: WqeInRing) {
-        if self.blueflame.take(wqe.ds(), wqe.wqebbs(), wqe.is_inline()) {
-            let (ring, capacity) = (self.places.ring, usize::from(self.capacity().0));
-            let (place, wqebbs) = (self.places.place(pi).number(), usize::from(wqe.wqebbs().0));
+        if self.blueflame.carry(wqe.ds(), wqe.is_inline()) {
+            let (start, capacity) = (self.ring.start, usize::from(self.capacity().0));
+            let (place, wqebbs) = (self.ring.place(pi).number(), usize::from(wqe.wqebbs().0));
             // SAFETY: the WQE is in the ring that `from_parts`' caller vouches for, at a place inside; BlueFlame takes
             // its size; the caller vouches for the rest.
-            self.register.ring_doorbell(|half| unsafe { half.copy_from_ring(ring, capacity, place, wqebbs) });
+            self.register.ring_doorbell(|half| unsafe { half.copy_from_ring(start, capacity, place, wqebbs) });
         } else {
             // SAFETY: the caller vouches for the device's actions.
             self.register.ring_doorbell(|half| unsafe { half.write(wqe.first_word) });
@@ -436,16 +438,16 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
 #[inline(always)]
 fn out_of_line<'d, O: Operation, D: Data, Z>(
     request: &Request<'d, O, D>,
-    exception: impl FnOnce(&Parts<'d>, Shape) -> Z,
+    exception: impl FnOnce(&Untyped<'d>, Shape) -> Z,
 ) -> Z {
     const FEW: usize = 4;
     let shape = const { Request::<'d, O, D>::SHAPE };
-    if const { Request::<'d, O, D>::SHAPE.all_words() <= FEW } {
-        let few = request.parts.few::<FEW>(shape);
-        return cold(move || exception(&few.parts(), shape));
+    if const { Request::<'d, O, D>::SHAPE.all_stored() <= FEW } {
+        let cold_request = request.untyped.for_cold_code::<FEW>(shape);
+        return cold(move || exception(&cold_request.untyped(), shape));
     }
-    let few = request.parts.few::<{ 2 * FEW }>(shape);
-    cold(move || exception(&few.parts(), shape))
+    let cold_request = request.untyped.for_cold_code::<{ 2 * FEW }>(shape);
+    cold(move || exception(&cold_request.untyped(), shape))
 }
 
 #[cold]

@@ -7,13 +7,11 @@ use crate::arch::copy::BlockCopy;
 use crate::cq::{CqeView, Origin, Side, Source};
 use crate::db::{DoorbellRecord, ExclusiveRegister, FlushMode, Register};
 use crate::hint::cold_path;
-use crate::queue::complete::{self, CompleteError};
-use crate::queue::retire::{self, RetireError};
+use crate::queue::outcome::{self, CompleteError, RetireError};
 use crate::queue::send::blueflame::policy::{BlueFlameLimits, BlueFlamePolicy};
 use crate::queue::send::error::PostError;
 use crate::queue::send::parts::{SqParts, WqeRecord};
-use crate::queue::send::place::Places;
-use crate::queue::send::place::{Index, WqebbPlace};
+use crate::queue::send::place::{Index, SendRing, WqebbPlace};
 use crate::setup::SetupError;
 use crate::transport::Transport;
 use crate::types::{Qpn, SqPi, WQEBB_BYTES, Wqebbs, WrId};
@@ -66,8 +64,8 @@ impl Done {
 #[derive(Debug)]
 pub struct SendQueue<T: Transport, R: Register = ExclusiveRegister> {
     /// The ring and its records.
-    pub(in crate::queue) places: Places,
-    pub(in crate::queue) db: DoorbellRecord,
+    pub(in crate::queue) ring: SendRing,
+    pub(in crate::queue) doorbell_record: DoorbellRecord,
     pub(in crate::queue) register: R,
     /// Whose completions are this queue's.
     pub(super) origin: Origin,
@@ -116,19 +114,19 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         let shadow = shadow.cast::<WqeRecord>();
         for place in 0..wqebbs as usize {
             // SAFETY: the caller vouches for `wqebbs` records.
-            unsafe { shadow.add(place).write(WqeRecord { wr_id: WrId(0), wqebbs: 0 }) };
+            unsafe { shadow.add(place).write(WqeRecord { wr_id: WrId(0), size_and_frames: 0 }) };
         }
         let limits = Limits { max_inline, max_sge, offloads: FrameOffloads::NONE };
         Ok(Self {
-            places: Places {
-                ring: ring.cast(),
+            ring: SendRing {
+                start: ring.cast(),
                 shadow,
                 qpn: CtrlSeg::qpn(qpn),
                 mask: WqebbPlace::mask(wqebbs),
                 signal_all,
             },
             // SAFETY: the caller vouches for the record.
-            db: unsafe { DoorbellRecord::send(dbrec) },
+            doorbell_record: unsafe { DoorbellRecord::send(dbrec) },
             origin: Origin::new(cq, qpn),
             limits,
             blueflame: BlueFlameLimits::new(BlueFlamePolicy::default(), register.size(), limits),
@@ -159,7 +157,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// The ring's address, which tells queues apart.
     #[must_use]
     pub fn ring_addr(&self) -> usize {
-        self.places.ring.addr().get()
+        self.ring.start.addr().get()
     }
 
     /// The queue pair's number.
@@ -189,16 +187,16 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// domains").
     #[inline(always)]
     pub fn prefetch(&self) {
-        let place = self.places.place(self.pi);
-        arch::prefetch_write(self.places.wqebb(place).as_ptr());
-        arch::prefetch_write(self.places.record(place).as_ptr());
+        let place = self.ring.place(self.pi);
+        arch::prefetch_write(self.ring.wqebb(place).as_ptr());
+        arch::prefetch_write(self.ring.record(place).as_ptr());
     }
 
     /// WQEBBs of the ring, 1 to 32768. [`depth`](Self::depth) says how many of them may be outstanding.
     #[inline]
     #[must_use]
     pub const fn capacity(&self) -> Wqebbs {
-        Wqebbs(self.places.wqebbs() as u16)
+        Wqebbs(self.ring.wqebbs() as u16)
     }
 
     /// WQEBBs that can be posted now.
@@ -229,7 +227,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     #[inline(always)]
     pub fn complete<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Done, CompleteError<Done>> {
         let done = self.retire(cqe)?;
-        complete::checked(cqe, done)
+        outcome::checked(cqe, done)
     }
 
     /// Takes back the request that completed, successfully or not, and all before it. [`complete`](Self::complete) says
@@ -254,8 +252,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         //   refuses unless more than 2^16 - 16 WQEBBs are outstanding, and a ring has 2^15. To bring the index around,
         //   others must be retired meanwhile. Their CQEs come from the same completion queue, which the view borrows:
         //   the next one is lent when this view is gone.
-        retire::check_side(cqe, Side::Requester)?;
-        retire::check_origin(cqe, self.origin, Origin::NUMBERED)?;
+        outcome::check_side(cqe, Side::Requester)?;
+        outcome::check_origin(cqe, self.origin, Origin::NUMBERED)?;
         let index = cqe.wqe_counter();
         // SAFETY: of a completion of this queue, as argued.
         let retired = unsafe { self.retire_index(index) }?;
@@ -285,12 +283,12 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             return Err(RetireError::not_outstanding(wqe_counter, oldest.get().0, self.pi().0));
         }
         // SAFETY: the place is one of the shadow.
-        let record = unsafe { self.places.record(self.places.place(completed)).read() };
-        if record.wqebbs == 0 {
+        let record = unsafe { self.ring.record(self.ring.place(completed)).read() };
+        if record.size_and_frames == 0 {
             return Err(RetireError::inside_wqe(wqe_counter));
         }
         // Outstanding places were recorded when their WQE was put, so the WQE ends at or before `pi`.
-        let freed = Wqebbs(before.0.wrapping_add(record.wqebbs as u16));
+        let freed = Wqebbs(before.0.wrapping_add(record.size_and_frames as u16));
         self.end = self.end.add(freed);
         Ok(Done { wr_id: record.wr_id, frames: record.frames(), freed })
     }
@@ -369,19 +367,19 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// posted from here on.
     pub unsafe fn reset(&mut self) {
         for place in 0..self.capacity().0 {
-            let record = self.places.record(self.places.place(Index::new(SqPi(place))));
+            let record = self.ring.record(self.ring.place(Index::new(SqPi(place))));
             // SAFETY: one of the shadow.
-            unsafe { record.write(WqeRecord { wr_id: WrId(0), wqebbs: 0 }) };
+            unsafe { record.write(WqeRecord { wr_id: WrId(0), size_and_frames: 0 }) };
         }
         (self.pi, self.end, self.depth) = (Index::new(SqPi(0)), Index::new(SqPi(0)), 0);
         // SAFETY: nothing is posted, and the device takes nothing in this state.
-        unsafe { self.db.store(0) };
+        unsafe { self.doorbell_record.store(0) };
     }
 
     /// Whether the doorbell record still has the value that this queue has stored there.
     #[cfg(feature = "verbs")]
     pub(crate) fn is_recorded(&self) -> bool {
-        self.db.load() == self.pi().0
+        self.doorbell_record.load() == self.pi().0
     }
 
     /// The oldest WQEBB outstanding; the one to be posted next, if none is.
@@ -398,7 +396,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             return None;
         }
         // SAFETY: the place is one of the shadow, all of which are written.
-        let record = unsafe { self.places.record(self.places.place(oldest)).read() };
+        let record = unsafe { self.ring.record(self.ring.place(oldest)).read() };
         Some((oldest.get(), record.wr_id))
     }
 

@@ -8,7 +8,7 @@ use crate::arch::copy::BlockCopy;
 use crate::cq::{CqId, Origin};
 use crate::db::{DoorbellRecord, ExclusiveRegister, FlushMode, Register};
 use crate::queue::send::parts::WqeRecord;
-use crate::queue::send::place::Places;
+use crate::queue::send::place::SendRing;
 use crate::queue::send::place::{Index, WqebbPlace};
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
@@ -127,7 +127,7 @@ impl<T: Transport, F: FlushMode, C: BlockCopy> SendQueue<T, ExclusiveRegister<F,
         // SAFETY: the reference ends here, so the memory is this queue's alone, as long as the program runs. The parts
         // are valid for writes and have the sizes that the ring, the records and the register need. They are aligned,
         // because the whole is aligned to a page and each part's size is a multiple of the next part's alignment.
-        let (register, ring, shadow, db) = unsafe {
+        let (register, start, shadow, doorbell_record) = unsafe {
             (
                 self.register.elsewhere(NonNull::from(&mut memory.register).cast()),
                 NonNull::from(&mut memory.ring).cast(),
@@ -136,8 +136,8 @@ impl<T: Transport, F: FlushMode, C: BlockCopy> SendQueue<T, ExclusiveRegister<F,
             )
         };
         Self {
-            places: Places { ring, shadow, mask: WqebbPlace::mask(WQEBBS), ..self.places },
-            db,
+            ring: SendRing { start, shadow, mask: WqebbPlace::mask(WQEBBS), ..self.ring },
+            doorbell_record,
             blueflame: self.blueflame.within(register.size()),
             register,
             origin: Origin::new(CqId::REHEARSAL, self.qpn()),

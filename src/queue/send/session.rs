@@ -34,11 +34,11 @@ impl<'q, R: Register> SendBatch<'q, RawPacket<0>, R> {
         }
         head.check_offloads(&sq.limits)?;
         sq.check_room_for_one(pi)?;
-        let place = sq.places.place(pi);
+        let place = sq.ring.place(pi);
         let limit = (usize::from(sq.free_from(pi).0) * WQEBB_DS).min(usize::from(Ds::MAX));
         let straight = (usize::from(sq.capacity().0) - place.number()) * WQEBB_DS;
         let here = limit.min(straight);
-        let start = sq.places.wqebb(place);
+        let start = sq.ring.wqebb(place);
         // SAFETY: the ring has `straight` DS from `start` on, at least `here`, which is more than those of the head: at
         // least one WQEBB is free.
         let (next, stop) = unsafe { (start.add(MULTI_PACKET_HEAD_DS * DS_WORDS), start.add(here * DS_WORDS)) };
@@ -221,7 +221,7 @@ impl<R: Register> Session<'_, '_, R> {
             });
         } else {
             // SAFETY: the room's DS are free since `session` has looked, and the ring is the queue's.
-            match unsafe { self.room.around(self.batch.sq.places.ring, frame, ds) } {
+            match unsafe { self.room.around(self.batch.sq.ring.start, frame, ds) } {
                 Some(room) => self.room = room,
                 None => return Err(self.full(ds)),
             }
@@ -246,7 +246,7 @@ impl<R: Register> Session<'_, '_, R> {
         }
         if self.room.next == self.room.stop {
             // SAFETY: the ring is the queue's.
-            match unsafe { self.room.behind(self.batch.sq.places.ring) } {
+            match unsafe { self.room.behind(self.batch.sq.ring.start) } {
                 Some(room) => self.room = room,
                 None => return Err(self.full(1)),
             }
@@ -303,22 +303,22 @@ impl<R: Register> Session<'_, '_, R> {
         }
         let ds = Ds((limit - room.left()) as u8);
         let (pi, wqebbs) = (batch.pi, ds.wqebbs());
-        let places = batch.sq.places;
-        let [control, segment] = head.compose_head(places.first_word(pi), places.signal_all, ds);
-        let place = places.place(pi);
+        let ring = batch.sq.ring;
+        let [control, segment] = head.compose_head(ring.first_word(pi), ring.signal_all, ds);
+        let place = ring.place(pi);
         // SAFETY: the start of a WQEBB of the ring that is free, since `session` has looked.
         unsafe {
-            let wqebb = places.wqebb(place);
+            let wqebb = ring.wqebb(place);
             control.store(wqebb);
             segment.store(wqebb.add(DS_WORDS));
         }
         let record = WqeRecord::of_frames(head.id(), wqebbs, frames);
         // SAFETY: one of the shadow, which `from_parts`' caller vouches for.
-        unsafe { record.store::<Wide>(places.record(place)) };
+        unsafe { record.store::<Wide>(ring.record(place)) };
         for n in 1..wqebbs.0 {
-            let place = places.record(places.place(pi.add(Wqebbs(n))));
+            let place = ring.record(ring.place(pi.add(Wqebbs(n))));
             // SAFETY: as above. No WQE starts in the other WQEBBs.
-            unsafe { WqeRecord { wqebbs: 0, ..record }.store::<Wide>(place) };
+            unsafe { WqeRecord { size_and_frames: 0, ..record }.store::<Wide>(place) };
         }
         // DPDK and Linux ring such WQEs by 8 bytes; no public driver copies them to BlueFlame.
         batch.last = WqeInRing::without_blueflame(control.first_word());

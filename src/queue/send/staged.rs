@@ -2,11 +2,10 @@
 use crate::arch::Wide;
 use crate::db::Register;
 use crate::queue::send::error::PostError;
-use crate::queue::send::place::Index;
-use crate::queue::send::place::WqeInRing;
+use crate::queue::send::place::{Index, WqeInRing};
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
-use crate::types::{DS_BYTES, WQEBB_DS, Wqebbs};
+use crate::types::{DS_BYTES, WQEBB_DS};
 use crate::wqe::data::{Data, NoLocalMemory};
 use crate::wqe::{Erased, Request, SupportedOn};
 
@@ -65,7 +64,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             return Err(PostError::NotSupported);
         }
         let start = self.pi;
-        let wqe = self.put_long(start, &request.parts, request.shape)?;
+        let wqe = self.put_long(start, &request.untyped, request.shape)?;
         Ok(Staged::new(self, start, wqe))
     }
 }
@@ -87,7 +86,7 @@ impl<'q, T: Transport, R: Register> Staged<'q, T, R> {
     /// A request that lies in the ring at `start`.
     #[inline(always)]
     fn new(sq: &'q mut SendQueue<T, R>, start: Index, wqe: WqeInRing) -> Self {
-        let one_wqebb = wqe.wqebbs() == Wqebbs(1) && sq.blueflame.take(wqe.ds(), Wqebbs(1), wqe.is_inline());
+        let one_wqebb = sq.blueflame.carry_one_in_ring(wqe);
         Self { sq, start, end: start.add(wqe.wqebbs()), one_wqebb, wqe }
     }
 
@@ -98,13 +97,13 @@ impl<'q, T: Transport, R: Register> Staged<'q, T, R> {
         // SAFETY: put, then published, and `stage_unchecked`'s caller vouches for the memory it names.
         unsafe { sq.publish(end) };
         if one_wqebb {
-            let wqebb = sq.places.wqebb(sq.places.place(start));
+            let wqebb = sq.ring.wqebb(sq.ring.place(start));
             // SAFETY: the four DS of a WQEBB of the ring. The loads have sixteen bytes: a wide load of recent word
             // stores would wait until they reach the cache, but the request was staged before.
             let copied: [Wide; WQEBB_DS] =
                 core::array::from_fn(|i| unsafe { Wide::load(wqebb.byte_add(i * DS_BYTES)) });
             // SAFETY: published; `one_wqebb` says that BlueFlame takes it.
-            sq.register.ring_doorbell(|half| unsafe { half.copy_wide(1, |_| copied) });
+            sq.register.ring_doorbell(|half| unsafe { half.copy_wide(copied) });
         } else {
             // SAFETY: published, the only request, and starts at `start`.
             unsafe { sq.ring_lone(start, wqe) };

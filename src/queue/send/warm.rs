@@ -41,12 +41,12 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     pub fn warm<O: SupportedOn<T>, D: Data>(&self, request: &Request<'_, O, D>) {
         let mut at = self.pi;
         for _ in 0..request.wqebbs().0 {
-            let place = self.places.place(at);
-            arch::prefetch_write(self.places.wqebb(place).as_ptr());
-            arch::prefetch_write(self.places.record(place).as_ptr());
+            let place = self.ring.place(at);
+            arch::prefetch_write(self.ring.wqebb(place).as_ptr());
+            arch::prefetch_write(self.ring.record(place).as_ptr());
             at = at.add(Wqebbs(1));
         }
-        arch::prefetch_write(self.db.as_ptr());
+        arch::prefetch_write(self.doorbell_record.as_ptr());
         let (kept, bytes) = request.kept_at();
         for line in 0..bytes.div_ceil(LINE) {
             arch::prefetch_read(kept.wrapping_add(line * LINE));

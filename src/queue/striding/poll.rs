@@ -5,7 +5,7 @@ use core::mem::ManuallyDrop;
 
 use crate::cq::mode::PollMode;
 use crate::cq::{CompletionQueue, Expand, Part, Shared};
-use crate::queue::complete::CompleteError;
+use crate::queue::outcome::CompleteError;
 use crate::queue::striding::filling::Filling;
 use crate::queue::striding::frame::{FrameBytes, LentFrame};
 use crate::queue::striding::queue::StridingRecvQueue;

@@ -10,7 +10,7 @@ use crate::cq::compressed::{BASIC, Checksum, ChecksumStride, FlowTag, Hash, Head
 use crate::cq::cqe::Verdicts;
 use crate::cq::mode::{Compressed, OncePerCall, PollMode};
 use crate::queue::RetireError;
-use crate::queue::complete::CompleteError;
+use crate::queue::outcome::CompleteError;
 use crate::types::Qpn;
 
 /// A frame as it is lent, or an error.

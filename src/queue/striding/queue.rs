@@ -19,10 +19,10 @@ use core::ptr::NonNull;
 
 use crate::arch;
 use crate::cq::mode::PollMode;
-use crate::cq::{CompletionQueue, CqId, CqeView, Few, Origin, Side, Source};
+use crate::cq::{ColdCqe, CompletionQueue, CqId, CqeView, Origin, Side, Source};
 use crate::db::DoorbellRecord;
+use crate::queue::outcome::{self, RetireError};
 use crate::queue::recv::scatter::{self, SCATTER_BYTES};
-use crate::queue::retire::{self, RetireError};
 use crate::queue::striding::filling::{BYTES_MASK, COUNT_MASK, COUNT_SHIFT, FILLER, Filling, Span};
 use crate::queue::striding::frame::{FrameBytes, LentFrame};
 use crate::queue::striding::memory::{BufferState, StridedMemory};
@@ -201,7 +201,7 @@ impl StridingRecvQueue {
             start
         } else {
             cold_path();
-            let Some(start) = self.settle::<S>(cqe.few(), first, word)? else { return Ok(None) };
+            let Some(start) = self.settle::<S>(cqe.for_cold_code(), first, word)? else { return Ok(None) };
             start
         };
         // SAFETY: the strides were checked, here or in `settle`, and have room for the bytes. They are only read, as long
@@ -239,12 +239,12 @@ impl StridingRecvQueue {
     #[expect(clippy::extra_unused_type_parameters, reason = "it is compiled with its callers")]
     fn settle<S: Source>(
         &mut self,
-        cqe: CqeView<Few>,
+        cqe: CqeView<ColdCqe>,
         first: u16,
         word: u32,
     ) -> Result<Option<NonNull<u8>>, RetireError> {
-        retire::check_side(&cqe, Side::Responder)?;
-        retire::check_origin(&cqe, self.origin, Origin::ANY_NUMBER)?;
+        outcome::check_side(&cqe, Side::Responder)?;
+        outcome::check_origin(&cqe, self.origin, Origin::ANY_NUMBER)?;
         self.finish();
         self.open_oldest();
         let wqe = cqe.wqe_id();

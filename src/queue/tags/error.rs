@@ -2,7 +2,7 @@
 use core::fmt;
 
 use crate::cq::{CqeOpcode, ErrorCqe};
-use crate::queue::retire::RetireError;
+use crate::queue::outcome::RetireError;
 use crate::queue::send::error::PostError;
 use crate::types::TagIndex;
 

@@ -11,9 +11,9 @@ use crate::wqe::frame::header_offsets::HeaderOffsets;
 use crate::wqe::limits::FrameOffload;
 use crate::wqe::opcode::Opcode;
 use crate::wqe::operation::{Operation, Prepared, SupportedOn, whole_ds};
-use crate::wqe::parts::Parts;
 use crate::wqe::request::Request;
 use crate::wqe::seg::EthSeg;
+use crate::wqe::untyped::Untyped;
 
 /// An Ethernet frame, from the destination's MAC address to the last byte before the frame check sequence. The device
 /// adds that sequence. Raw packet queue pairs send frames ([`RawPacket`](crate::transport::RawPacket)). Transports: raw
@@ -101,7 +101,7 @@ const L4_CSUM: u8 = 1 << 7;
 /// Bytes of inline headers in the first 16 bytes of the Ethernet segment, in front of those that a WQE has by 16.
 pub(crate) const HEADERS_BEFORE_DS: usize = 2;
 
-/// Inline headers in the words of a request.
+/// Inline headers in the segments of a request.
 pub(super) struct EthHeaders;
 
 impl EthHeaders {
@@ -127,8 +127,8 @@ impl EthHeaders {
 impl<const N: usize, const LARGE: bool> Sealed for Frame<N, LARGE> {}
 impl<const N: usize, const LARGE: bool> Operation for Frame<N, LARGE> {
     const OPCODE: Opcode = if LARGE { Opcode::Tso } else { Opcode::Send };
-    const DS: usize = Self::WORDS + EthHeaders::ds(N);
-    const WORDS: usize = 1;
+    const DS: usize = Self::STORED_DS + EthHeaders::ds(N);
+    const STORED_DS: usize = 1;
     const HEADERS: usize = N;
     const IS_FRAME: bool = true;
     const IS_LARGE: bool = LARGE;
@@ -187,7 +187,7 @@ impl<'d, const OLD: usize, D> Request<'d, Frame<OLD>, D> {
         }
         // Fewer than 1008.
         let size = if OLD == 0 { EthSeg { inline_hdr_sz: Be16::new(N as u16), ..NO_OPTIONS } } else { NO_OPTIONS };
-        request.with_option(size).change(|parts| parts.headers = headers).with_types()
+        request.with_option(size).change(|untyped| untyped.headers = headers).with_types()
     }
 }
 
@@ -201,7 +201,7 @@ impl<'d, const N: usize, const BYTES: usize, const ENTRIES: usize, D>
         'd: 'e,
     {
         let request: Request<'e, Prepared<Frame<N>, BYTES, ENTRIES>, D> = self;
-        request.change(|parts| parts.headers = headers)
+        request.change(|untyped| untyped.headers = headers)
     }
 }
 
@@ -256,7 +256,7 @@ impl<'d, const N: usize, D> Request<'d, Frame<N>, D> {
         const { assert!(N >= MIN_INLINE_HEADERS, "a large send has all its headers inline") }
         self.with_option(EthSeg { mss: Be16::new(mss), ..NO_OPTIONS })
             .needing(FrameOffload::LargeSends)
-            .change(|parts| parts.size = mss)
+            .change(|untyped| untyped.size = mss)
             .with_types()
     }
 
@@ -352,8 +352,8 @@ impl<'d, O, D> Request<'d, O, D> {
     #[inline(always)]
     fn with_option(self, option: EthSeg) -> Self {
         let DsWords([first, second]) = option.into();
-        self.change(|parts: &mut Parts<'d>| {
-            let [DsWords(segment), ..] = &mut parts.words;
+        self.change(|untyped: &mut Untyped<'d>| {
+            let [DsWords(segment), ..] = &mut untyped.segments;
             *segment = [segment[0] | first, segment[1] | second];
         })
     }
@@ -361,6 +361,6 @@ impl<'d, O, D> Request<'d, O, D> {
     /// Needs an offload of the device.
     #[inline(always)]
     fn needing(self, offload: FrameOffload) -> Self {
-        self.change(|parts| parts.needs = parts.needs.and(offload))
+        self.change(|untyped| untyped.needs = untyped.needs.and(offload))
     }
 }

@@ -53,7 +53,7 @@ impl KeySegs {
     /// A request of them for `key`.
     #[inline(always)]
     pub(in crate::wqe) fn request<O, D>(self, key: Rkey) -> Request<'static, O, D> {
-        Request::new([]).with_imm(key.0).change(|parts| self.write(&mut parts.words))
+        Request::new([]).with_imm(key.0).change(|untyped| self.write(&mut untyped.segments))
     }
 }
 

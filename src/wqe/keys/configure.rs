@@ -89,7 +89,7 @@ impl BitOr for KeyRights {
 #[inline(always)]
 pub fn configure_key(key: Rkey, room: u16) -> Request<'static, ConfigureKey, SameList> {
     let qpn_mkey = Be32::new(ANY_QPN << 8 | key.0 & 0xff);
-    KeySegs::new(0, 0, 0, MkeySeg { qpn_mkey, ..NO_CHANGE }).request(key).change(|parts| parts.size = room)
+    KeySegs::new(0, 0, 0, MkeySeg { qpn_mkey, ..NO_CHANGE }).request(key).change(|untyped| untyped.size = room)
 }
 
 impl<'d, D> Request<'d, ConfigureKey, D> {
@@ -128,16 +128,16 @@ impl<'d, D> Request<'d, ConfigureKey, D> {
     /// Changes the segments.
     #[inline(always)]
     fn with_key(mut self, change: impl FnOnce(&mut KeySegs)) -> Self {
-        let mut segs = KeySegs::of(&self.parts.words);
+        let mut segs = KeySegs::of(&self.untyped.segments);
         change(&mut segs);
-        segs.write(&mut self.parts.words);
+        segs.write(&mut self.untyped.segments);
         self
     }
 
     /// Puts memory behind the key: so many entries, and bytes.
     #[inline(always)]
     fn with_memory<E>(self, memory: KeyList<'d>, entries: usize, bytes: u64) -> Request<'d, ConfigureKey, E> {
-        let fault = too_long(entries, self.parts.size);
+        let fault = too_long(entries, self.untyped.size);
         let is_in_memory = memory.at.is_some();
         self.refused_if(fault)
             .with_key(|segs| {
@@ -149,7 +149,7 @@ impl<'d, D> Request<'d, ConfigureKey, D> {
                     segs.umr.flags = 0;
                 }
             })
-            .change(|parts| parts.list = KeyList { formats: parts.list.formats, ..memory })
+            .change(|untyped| untyped.list = KeyList { formats: untyped.list.formats, ..memory })
             .with_types()
     }
 }
@@ -235,7 +235,7 @@ impl<'d, D> Request<'d, ConfigureKey, D> {
     /// Adds formats.
     #[inline(always)]
     fn with_formats(self, formats: &'d Formats) -> Request<'d, ConfigureKey, List> {
-        let bytes = self.parts.list.bytes();
+        let bytes = self.untyped.list.bytes();
         let fault = if bytes > u32::MAX.into() {
             Some(EncodeError::formatted_too_long(bytes))
         } else {
@@ -247,7 +247,7 @@ impl<'d, D> Request<'d, ConfigureKey, D> {
                 segs.mkey.flags_pd = segs.mkey.flags_pd.or(Be32::new(umr::BSF_ENABLE));
             })
             .plain()
-            .change(|parts| parts.list.formats = Some(formats))
+            .change(|untyped| untyped.list.formats = Some(formats))
             .with_types()
     }
 }

@@ -133,17 +133,17 @@ pub fn bind_window(window: Window, new: Rkey, piece: Sge, rights: WindowRights) 
     let segs = KeySegs::new(umr::TRANSLATION_OFFSET | flags, LIST_ENTRIES as u16, mask, mkey);
     let fault = if piece.is_too_long() { Some(EncodeError::sge_too_long(piece.length)) } else { None };
     // One entry; the rest of its WQEBB is zeros.
-    segs.request(window.rkey()).with_words(KeySegs::DS, [piece.words()]).refused_if(fault)
+    segs.request(window.rkey()).with_segments(KeySegs::DS, [piece.words()]).refused_if(fault)
 }
 
 impl Request<'_, BindWindow, Named> {
     /// Makes the addresses that peers name count from 0 (`IBV_ACCESS_ZERO_BASED`).
     #[inline(always)]
     pub fn zero_based(self) -> Self {
-        self.change(|parts| {
-            let mut segs = KeySegs::of(&parts.words);
+        self.change(|untyped| {
+            let mut segs = KeySegs::of(&untyped.segments);
             segs.mkey.start_addr = Be64::new(0);
-            segs.write(&mut parts.words);
+            segs.write(&mut untyped.segments);
         })
     }
 }

@@ -46,8 +46,8 @@ impl<O, D> Request<'_, O, D> {
     #[inline(always)]
     fn flagged(self, bits: TmSeg) -> Self {
         let DsWords([first, second]) = bits.into();
-        self.change(|parts| {
-            let [DsWords(segment), ..] = &mut parts.words;
+        self.change(|untyped| {
+            let [DsWords(segment), ..] = &mut untyped.segments;
             *segment = [segment[0] | first, segment[1] | second];
         })
     }
@@ -82,9 +82,9 @@ pub fn tag_append(tag: u64, mask: u64, next: TagIndex, buffer: Sge) -> Request<'
     // As in libmlx5 (`set_data_ptr_seg_end`): a message of that tag has no bytes.
     let entry = if length == 0 { DataSeg::new(0, INVALID_LKEY, 0) } else { DataSeg::new(length, lkey, addr) };
     let (segment, operands) = (TmSeg::new(tm::APPEND, next.0), TmTagSeg::new(tag, mask));
-    Request::new([segment.into(), operands.into(), entry.into()]).change(|parts| {
-        parts.is_odd = buffer.is_too_long();
-        parts.payload = length.into();
+    Request::new([segment.into(), operands.into(), entry.into()]).change(|untyped| {
+        untyped.is_odd = buffer.is_too_long();
+        untyped.payload = length.into();
     })
 }
 

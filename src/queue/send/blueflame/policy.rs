@@ -1,5 +1,5 @@
-//! The requests that BlueFlame takes: the policy, the register and the queue's limits in one struct. Knows no ring.
-use crate::queue::send::place::composed_ds;
+//! The requests that BlueFlame carries: the policy, the register and the queue's limits in one struct. Knows no ring.
+use crate::queue::send::place::{WqeInRing, composed_ds};
 use crate::types::{Ds, WQEBB_BYTES, Wqebbs};
 use crate::wqe::data::Data;
 use crate::wqe::limits::FrameOffloads;
@@ -64,21 +64,27 @@ impl BlueFlameLimits {
         self.one_wqebb.offloads = offloads;
     }
 
-    /// Whether the queue takes a regular request of one WQEBB, and BlueFlame does.
+    /// Whether the queue takes a regular request of one WQEBB, and BlueFlame carries it.
     #[inline(always)]
-    pub(in crate::queue) fn take_one<O: Operation, D: Data>(&self) -> bool {
+    pub(in crate::queue) fn carry_one<O: Operation, D: Data>(&self) -> bool {
         let ds = const { composed_ds::<O, D>() };
         let has_data = const { !matches!(D::DS, Some(0)) };
         // A request without data needs nothing of `one_wqebb`.
         ds > Ds(1)
             && self.one_wqebb.cover(Request::<'static, O, D>::NEEDS)
-            && (has_data || self.take(ds, Wqebbs(1), Request::<'static, O, D>::INLINE))
+            && (has_data || self.carry(ds, Request::<'static, O, D>::INLINE))
     }
 
-    /// Whether BlueFlame takes a WQE of `ds` in `wqebbs`, `inline` if the device has nothing else to fetch.
+    /// Whether BlueFlame carries a WQE of `ds`, `inline` if the device has nothing else to fetch.
     #[inline(always)]
-    pub(in crate::queue) fn take(&self, ds: Ds, wqebbs: Wqebbs, inline: bool) -> bool {
+    pub(in crate::queue) fn carry(&self, ds: Ds, inline: bool) -> bool {
         let [of_inline, of_other] = self.wqe_bytes;
-        ds > Ds(1) && (if inline { of_inline } else { of_other }) as usize >= usize::from(wqebbs.0) * WQEBB_BYTES
+        ds > Ds(1) && (if inline { of_inline } else { of_other }) as usize >= usize::from(ds.wqebbs().0) * WQEBB_BYTES
+    }
+
+    /// Whether BlueFlame carries a WQE in the ring that has one WQEBB.
+    #[inline(always)]
+    pub(in crate::queue) fn carry_one_in_ring(&self, wqe: WqeInRing) -> bool {
+        wqe.wqebbs() == Wqebbs(1) && self.carry(wqe.ds(), wqe.is_inline())
     }
 }

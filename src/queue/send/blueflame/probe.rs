@@ -5,7 +5,7 @@ use crate::arch::copy::{BlockCopy, CopyRoutine, CopyUnavailable, CopyVisitor};
 use crate::cq::mode::PollMode;
 use crate::cq::{CompletionQueue, CqeError, CqeView, Source};
 use crate::db::Register;
-use crate::queue::complete::CompleteError;
+use crate::queue::outcome::CompleteError;
 use crate::queue::send::queue::SendQueue;
 use crate::setup::SetupError;
 use crate::transport::Transport;
@@ -116,7 +116,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     #[inline(always)]
     fn nop<C: BlockCopy>(&mut self, routine: C, signaled: bool) {
         let pi = self.pi;
-        let mut register: [C::Held; WQEBB_DS] = wqe::nop().signaled(WrId(0)).compose(self.places.first_word(pi), false);
+        let mut register: [C::Held; WQEBB_DS] = wqe::nop().signaled(WrId(0)).compose(self.ring.first_word(pi), false);
         if const { T::SIGNS } {
             sign(&mut register);
         }
@@ -124,7 +124,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         // least 64 bytes: `probe` has checked both.
         unsafe {
             let nop = wqe::nop().signaled_if(signaled, WrId(0));
-            let _: [C::Held; WQEBB_DS] = self.places.put::<T, _, _, _, WQEBB_DS>(pi, &nop);
+            let _: [C::Held; WQEBB_DS] = self.ring.put::<T, _, _, _, WQEBB_DS>(pi, &nop);
             self.publish(pi.add(Wqebbs(1)));
             self.register.ring_doorbell(|half| half.copy_by(|_, dst| routine.copy_held(dst, register)));
         }

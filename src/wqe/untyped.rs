@@ -1,27 +1,27 @@
-//! A request without its type: words, references and limits; and its checks. Knows no operation by its name.
+//! A request without its type: segments, references and limits; and its checks. Knows no operation by its name.
 use crate::arch::ds::DsWords;
 use crate::types::{Ds, WrId};
 use crate::wqe::data::{Sge, inline_ds};
 use crate::wqe::error::EncodeError;
 use crate::wqe::keys::list::KeyList;
-use crate::wqe::limits::{Limits, MAX_SGE_BYTES, Needs};
+use crate::wqe::limits::{Limits, MAX_SGE_BYTES, OffloadBits};
 
-/// DS that a request holds in words: the longest operations with a destination, or those that change a key, with an
-/// entry each.
-pub(super) const WORDS: usize = 12;
+/// The most DS that a request stores: those of the longest operations with a destination, or of a change of a key, with
+/// an entry each.
+pub(super) const MAX_STORED_DS: usize = 12;
 
 /// All of a request but its type.
 ///
-/// The words come first, aligned to their size, so that one load gets 16 bytes of a request that is kept.
+/// The segments come first, aligned to a DS, so that one load gets 16 bytes of a request that is kept.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(16))]
-pub(crate) struct Parts<'d> {
+pub(crate) struct Untyped<'d> {
     /// The control segment, of which the first word is the operation's and the queue's.
     pub(super) control: DsWords,
-    /// The record, of which the second word is the size.
+    /// The `wr_id`; once prepared, the size as well (`WqeRecord` of send queues).
     pub(super) record: DsWords,
     /// The destination, the operation's segments, and the entries given by value.
-    pub(super) words: [DsWords; WORDS],
+    pub(super) segments: [DsWords; MAX_STORED_DS],
     /// Inline headers of a frame.
     pub(super) headers: &'d [u8],
     /// Inline data.
@@ -35,33 +35,33 @@ pub(crate) struct Parts<'d> {
     /// Bytes that the entries name.
     pub(super) payload: u64,
     /// The offloads that a frame needs.
-    pub(super) needs: Needs,
+    pub(super) needs: OffloadBits,
     /// An operand is out of its limits.
     pub(super) fault: Option<EncodeError>,
-    /// Some entries are of no bytes, and left out, or have too many.
+    /// Some entries have no bytes, and are left out, or have too many.
     pub(super) is_odd: bool,
 }
 
-impl Parts<'static> {
-    /// These words, and nothing else.
+impl Untyped<'static> {
+    /// These segments, and nothing else.
     #[inline(always)]
-    pub(super) fn new<const N: usize>(words: [DsWords; N]) -> Self {
-        const { assert!(N <= WORDS) }
-        let mut all = [DsWords::ZERO; WORDS];
-        for (place, words) in all.iter_mut().zip(words) {
-            *place = words;
+    pub(super) fn new<const N: usize>(first: [DsWords; N]) -> Self {
+        const { assert!(N <= MAX_STORED_DS) }
+        let mut segments = [DsWords::ZERO; MAX_STORED_DS];
+        for (place, ds) in segments.iter_mut().zip(first) {
+            *place = ds;
         }
         Self {
             control: DsWords::ZERO,
             record: DsWords::ZERO,
-            words: all,
+            segments,
             headers: &[],
             bytes: &[],
             entries: &[],
             list: KeyList::NONE,
             size: 0,
             payload: 0,
-            needs: Needs::NONE,
+            needs: OffloadBits::NONE,
             fault: None,
             is_odd: false,
         }
@@ -74,8 +74,8 @@ impl Parts<'static> {
 pub(crate) struct Shape {
     /// The first word of the control segment, but for the queue's parts and the size.
     pub(super) opcode: u64,
-    /// DS of destination and operation: of words, and of inline headers.
-    pub(super) words: u8,
+    /// DS of destination and operation: those stored in the request, and those of inline headers.
+    pub(super) stored: u8,
     pub(super) headers: u8,
     /// DS of entries given by value.
     pub(super) entries: u8,
@@ -86,73 +86,73 @@ pub(crate) struct Shape {
     /// Whether the device has nothing to fetch but the WQE.
     pub(crate) is_inline: bool,
     pub(super) names_memory: bool,
-    /// Whether its first words are followed by inline headers.
+    /// Whether its first segment is followed by inline headers.
     pub(super) is_frame: bool,
     pub(super) is_large: bool,
     pub(super) is_checked: bool,
 }
 
 impl Shape {
-    /// DS in words.
+    /// DS stored in the request.
     #[inline(always)]
-    pub(crate) const fn all_words(self) -> usize {
-        self.words as usize + self.entries as usize
+    pub(crate) const fn all_stored(self) -> usize {
+        self.stored as usize + self.entries as usize
     }
 }
 
-/// The parts that a request of a fixed size has, with its first `N` words: little to move out of the way.
+/// A request of a fixed size for cold code, with its first `N` segments: little to move out of the way.
 #[derive(Clone, Copy)]
-pub(crate) struct Few<'d, const N: usize> {
+pub(crate) struct ColdRequest<'d, const N: usize> {
     control: DsWords,
     record: DsWords,
-    words: [DsWords; N],
+    segments: [DsWords; N],
     headers: &'d [u8],
     bytes: &'d [u8],
     size: u16,
     payload: u64,
-    needs: Needs,
+    needs: OffloadBits,
     fault: Option<EncodeError>,
     is_odd: bool,
 }
 
-impl<'d> Parts<'d> {
-    /// The parts of a request of that shape, which has at most `N` words.
+impl<'d> Untyped<'d> {
+    /// The same request, whose shape has at most `N` stored DS.
     #[inline(always)]
-    pub(crate) fn few<const N: usize>(&self, shape: Shape) -> Few<'d, N> {
-        let (mut words, is_frame) = ([DsWords::ZERO; N], shape.is_frame);
-        for (place, from) in words.iter_mut().zip(&self.words).take((shape.words + shape.entries).into()) {
+    pub(crate) fn for_cold_code<const N: usize>(&self, shape: Shape) -> ColdRequest<'d, N> {
+        let (mut segments, is_frame) = ([DsWords::ZERO; N], shape.is_frame);
+        for (place, from) in segments.iter_mut().zip(&self.segments).take((shape.stored + shape.entries).into()) {
             *place = *from;
         }
-        Few {
+        ColdRequest {
             control: self.control,
             record: self.record,
-            words,
+            segments,
             headers: if is_frame { self.headers } else { &[] },
             bytes: if shape.has_bytes { self.bytes } else { &[] },
             size: if is_frame { self.size } else { 0 },
             payload: if is_frame { self.payload } else { 0 },
-            needs: if is_frame { self.needs } else { Needs::NONE },
+            needs: if is_frame { self.needs } else { OffloadBits::NONE },
             fault: if shape.is_checked { self.fault } else { None },
             is_odd: shape.entries != 0 && self.is_odd,
         }
     }
 }
 
-impl<'d, const N: usize> Few<'d, N> {
-    /// All parts.
+impl<'d, const N: usize> ColdRequest<'d, N> {
+    /// The whole request.
     #[inline(always)]
-    pub(crate) fn parts(self) -> Parts<'d> {
-        let Self { control, record, words: few, headers, bytes, size, payload, needs, fault, is_odd } = self;
-        let mut words = [DsWords::ZERO; WORDS];
-        for (place, from) in words.iter_mut().zip(few) {
+    pub(crate) fn untyped(self) -> Untyped<'d> {
+        let Self { control, record, segments: first, headers, bytes, size, payload, needs, fault, is_odd } = self;
+        let mut segments = [DsWords::ZERO; MAX_STORED_DS];
+        for (place, from) in segments.iter_mut().zip(first) {
             *place = from;
         }
         let (entries, list) = (&[][..], KeyList::NONE);
-        Parts { control, record, words, headers, bytes, entries, list, size, payload, needs, fault, is_odd }
+        Untyped { control, record, segments, headers, bytes, entries, list, size, payload, needs, fault, is_odd }
     }
 }
 
-impl Parts<'_> {
+impl Untyped<'_> {
     /// The error of a large send.
     #[inline(always)]
     pub(super) fn large_send(&self, limits: &Limits) -> Option<EncodeError> {
@@ -166,24 +166,24 @@ impl Parts<'_> {
     }
 }
 
-impl Parts<'_> {
+impl Untyped<'_> {
     /// The identifier to hand back with its completion.
     #[inline(always)]
     pub(crate) const fn id(&self) -> WrId {
         WrId(self.record.0[0])
     }
 
-    /// The words of entries given by value.
+    /// The entries given by value.
     #[inline(always)]
     pub(super) fn own_entries(&self, shape: Shape) -> &[DsWords] {
-        let from = usize::from(shape.words);
-        self.words.get(from..from + usize::from(shape.entries)).unwrap_or_default()
+        let from = usize::from(shape.stored);
+        self.segments.get(from..from + usize::from(shape.entries)).unwrap_or_default()
     }
 
     /// Its size in DS, control segment included.
     #[inline(always)]
     pub(crate) fn ds(&self, shape: Shape) -> usize {
-        let mut ds = 1 + usize::from(shape.words) + usize::from(shape.headers);
+        let mut ds = 1 + usize::from(shape.stored) + usize::from(shape.headers);
         if shape.has_bytes {
             ds += inline_ds(self.bytes.len());
         }
