@@ -1,8 +1,6 @@
 //! The limits of one request. Knows no request.
 use core::fmt;
 
-use crate::wqe::error::EncodeError;
-
 /// The most bytes one scatter/gather entry can name: 2^31 - 1. The data segment's byte count has 31 bits (bit 31 marks
 /// an inline segment). The device reads 0 as 2^31. Verbs has no way to ask for that, and this crate has none either.
 pub const MAX_SGE_BYTES: u32 = 0x7fff_ffff;
@@ -34,15 +32,6 @@ impl Limits {
     #[inline(always)]
     pub(crate) const fn cover(&self, needs: Self) -> bool {
         self.max_inline >= needs.max_inline && self.max_sge >= needs.max_sge
-    }
-
-    /// Checks that the device has the offloads of `needs`.
-    #[inline(always)]
-    pub(crate) fn check_offloads(&self, needs: OffloadBits) -> Result<(), EncodeError> {
-        match self.offloads.missing(needs) {
-            None => Ok(()),
-            Some(offload) => Err(EncodeError::no_offload(offload)),
-        }
     }
 }
 

@@ -402,7 +402,7 @@ impl<'d, O: Operation, D: Data> Request<'d, O, D> {
     /// The device lacks one.
     #[inline(always)]
     pub(crate) fn check_offloads(&self, limits: &Limits) -> Result<(), EncodeError> {
-        limits.check_offloads(self.untyped.needs)
+        self.untyped.check_offloads(limits)
     }
 
     /// The request for queues that check its transport when it is posted: for requests that are chosen at run time.

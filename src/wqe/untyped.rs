@@ -197,6 +197,15 @@ impl Untyped<'_> {
         ds
     }
 
+    /// Checks that the device has the offloads that it needs.
+    #[inline(always)]
+    pub(super) fn check_offloads(&self, limits: &Limits) -> Result<(), EncodeError> {
+        match limits.offloads.missing(self.needs) {
+            None => Ok(()),
+            Some(offload) => Err(EncodeError::no_offload(offload)),
+        }
+    }
+
     /// Checks the operands, and the offloads that it needs.
     ///
     /// # Errors
@@ -204,7 +213,7 @@ impl Untyped<'_> {
     #[inline(always)]
     pub(super) fn check_operands(&self, shape: Shape, limits: &Limits) -> Result<(), EncodeError> {
         if shape.is_frame {
-            limits.check_offloads(self.needs)?;
+            self.check_offloads(limits)?;
         }
         if shape.is_checked
             && let Some(error) = self.fault
