@@ -188,7 +188,7 @@
 //!   joins a queue and the handle that destroys it.
 //! - **Single stores to a device**: `mmio_write64`, `mmio_copy64`, `mmio_copy64_wide`, `enable_pci_instructions` and
 //!   [`Wide`](arch::Wide) (`Wide::load`, `Wide::store`, `Wide::mmio_store`) in [`arch`]; `DoorbellRecord::send`,
-//!   `DoorbellRecord::receive`, `DoorbellRecord::store`, `Half::write`, `Half::copy`, `Half::copy_wide`,
+//!   `DoorbellRecord::receive`, `DoorbellRecord::store`, `Half::write`, `Half::copy`,
 //!   `Half::copy_wqebb` and `Half::copy_from_ring` in [`db`] and [`db::register`]; the methods of
 //!   [`BlockCopy`](arch::copy::BlockCopy).
 //! - **C functions of libibverbs**: all of `verbs::ffi`.

@@ -75,6 +75,12 @@ pub trait HeldDs: Copy {
     /// Four bytes in memory order, and up to twelve off the front of `rest`, with zeros after its end.
     fn headed(head: u32, rest: &mut &[u8]) -> Self;
 
+    /// Loads it from ordinary memory.
+    ///
+    /// # Safety
+    /// `place` must be 16-byte aligned and valid for a read of 16 bytes.
+    unsafe fn load(place: NonNull<u64>) -> Self;
+
     /// Stores it to ordinary memory.
     ///
     /// # Safety
@@ -101,6 +107,12 @@ impl HeldDs for DsWords {
     fn headed(head: u32, rest: &mut &[u8]) -> Self {
         let first = take4(rest);
         Self([join(head, first), take8(rest)])
+    }
+
+    #[inline(always)]
+    unsafe fn load(place: NonNull<u64>) -> Self {
+        // SAFETY: two words, for which the caller vouches.
+        unsafe { Self([place.read(), place.add(1).read()]) }
     }
 
     #[inline(always)]
@@ -140,6 +152,12 @@ impl HeldDs for Wide {
     fn headed(head: u32, rest: &mut &[u8]) -> Self {
         let bytes = Self::new([take8(rest), join(take4(rest), 0)]);
         bytes.four_bytes_up().or(Self::new([join(head, 0), 0]))
+    }
+
+    #[inline(always)]
+    unsafe fn load(place: NonNull<u64>) -> Self {
+        // SAFETY: 16 aligned bytes, for which the caller vouches.
+        unsafe { Self::load(place) }
     }
 
     #[inline(always)]

@@ -4,11 +4,11 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 
 use super::mode::FlushMode;
+use crate::arch;
 use crate::arch::copy::{BlockCopy, DefaultCopy};
-use crate::arch::{self, Wide};
 use crate::sealed::Sealed;
 use crate::setup::SetupError;
-use crate::types::WQEBB_BYTES;
+use crate::types::{WQEBB_BYTES, WQEBB_DS};
 
 /// Words in one WQEBB.
 const WQEBB_WORDS: usize = WQEBB_BYTES / size_of::<u64>();
@@ -134,7 +134,7 @@ impl Stored {
 #[derive(Debug)]
 pub struct Half<'turn, C: BlockCopy = DefaultCopy>(NonNull<u64>, C, PhantomData<&'turn mut u64>);
 
-impl<C: BlockCopy> Half<'_, C> {
+impl<'turn, C: BlockCopy> Half<'turn, C> {
     #[inline]
     pub(super) const fn new(half: NonNull<u64>, copy: C) -> Self {
         Self(half, copy, PhantomData)
@@ -165,26 +165,24 @@ impl<C: BlockCopy> Half<'_, C> {
         Stored { wqe: true }
     }
 
-    /// Copies a WQE to BlueFlame by `copy`, which gets the routine and the place.
-    ///
-    /// # Safety
-    /// As for [`write`](Self::write). `copy` must store the WQE there by that routine, and nothing else. The register
-    /// must have at least the WQE's size.
-    #[inline(always)]
-    pub(crate) unsafe fn copy_by(self, copy: impl FnOnce(C, *mut u64)) -> Stored {
-        copy(self.1, self.0.as_ptr());
-        Stored { wqe: true }
+    /// The same half, copied to by another routine.
+    pub(crate) fn with_copy<D: BlockCopy>(self, copy: D) -> Half<'turn, D> {
+        Half(self.0, copy, PhantomData)
     }
 
-    /// Copies one WQEBB to BlueFlame, from wide registers.
+    /// Copies a WQE of `N` DS, whole WQEBBs, to BlueFlame from CPU registers.
     ///
     /// # Safety
-    /// As for [`copy`](Self::copy).
+    /// As for [`write`](Self::write), and the register must have at least the WQE's size.
     #[inline(always)]
-    pub unsafe fn copy_wide(self, wqebb: [Wide; 4]) -> Stored {
-        // SAFETY: the register's constructor vouches for the address, the caller for its size and for the device's
-        // actions.
-        unsafe { self.1.copy_wide(self.0.as_ptr(), wqebb) };
+    pub(crate) unsafe fn copy_held<const N: usize>(self, wqe: &[C::Held; N]) -> Stored {
+        for (n, wqebb) in wqe.chunks_exact(WQEBB_DS).enumerate() {
+            if let Some(wqebb) = wqebb.first_chunk() {
+                // SAFETY: the register's constructor vouches for the address, the caller for its size and for the
+                // device's actions.
+                unsafe { self.1.copy_held(self.0.as_ptr().byte_add(n * WQEBB_BYTES), *wqebb) };
+            }
+        }
         Stored { wqe: true }
     }
 

@@ -16,7 +16,7 @@ const RECEIVE: Function = ("recv/scatter.rs", "store_words");
 const RECORD: Function = ("db/record.rs", "store");
 const CQ_RECORD: Function = ("cq/completion_queue.rs", "store_record");
 const LINK: Function = ("recv/shared.rs", "retire_index");
-const REGISTER: Function = ("arch/copy.rs", "copy_wide");
+const REGISTER: Function = ("arch/copy.rs", "copy_held");
 const ARM: Function = ("cq/completion_queue.rs", "arm");
 /// The load of a CQE's word with the owner bit.
 const OWNER: Function = ("cq/ring.rs", "load_tail");

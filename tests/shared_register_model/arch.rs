@@ -67,7 +67,7 @@ impl Wide {
 }
 
 mod ds {
-    pub(crate) trait HeldDs {}
+    pub(crate) trait HeldDs: Copy {}
     impl HeldDs for super::Wide {}
 }
 

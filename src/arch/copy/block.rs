@@ -2,7 +2,7 @@
 use core::fmt::Debug;
 
 use super::super::ds::{DsWords, HeldDs};
-use super::super::{Wide, mmio_copy64};
+use super::super::mmio_copy64;
 use super::routine::CopyRoutine;
 use crate::sealed::Sealed;
 
@@ -29,12 +29,6 @@ pub trait BlockCopy: Sealed + Copy + Debug + Send + Sync + 'static {
     /// # Safety
     /// `dst` is 64-byte aligned and valid for a 64-byte write; that write may make a device execute the block as a WQE.
     unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]);
-
-    /// As [`copy`](Self::copy), from wide registers.
-    ///
-    /// # Safety
-    /// As for [`copy`](Self::copy).
-    unsafe fn copy_wide(self, dst: *mut u64, block: [Wide; 4]);
 
     /// As [`copy`](Self::copy), from memory where the WQEBB was stored by words, perhaps a moment ago.
     ///
@@ -72,13 +66,6 @@ impl BlockCopy for Words {
         // SAFETY: the caller's promise.
         unsafe { mmio_copy64(dst, words) }
     }
-
-    #[inline(always)]
-    unsafe fn copy_wide(self, dst: *mut u64, block: [Wide; 4]) {
-        let [[a, b], [c, d], [e, f], [g, h]] = block.map(Wide::words);
-        // SAFETY: the caller's promise.
-        unsafe { mmio_copy64(dst, &[a, b, c, d, e, f, g, h]) }
-    }
 }
 
 /// Declares routines that not every CPU has, with the functions that copy words and wide registers.
@@ -106,21 +93,15 @@ macro_rules! routines {
             type Held = Wide;
 
             #[inline(always)]
-            unsafe fn copy_held(self, dst: *mut u64, wqebb: [Wide; 4]) {
-                // SAFETY: the caller's promise.
-                unsafe { self.copy_wide(dst, wqebb) }
-            }
-
-            #[inline(always)]
             unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]) {
                 // SAFETY: the caller vouches for `dst`, and the value of this type for the instructions.
                 unsafe { $copy(dst, words) }
             }
 
             #[inline(always)]
-            unsafe fn copy_wide(self, dst: *mut u64, block: [Wide; 4]) {
+            unsafe fn copy_held(self, dst: *mut u64, wqebb: [Wide; 4]) {
                 // SAFETY: the caller vouches for `dst`, and the value of this type for the instructions.
-                unsafe { $copy_wide(dst, block) }
+                unsafe { $copy_wide(dst, wqebb) }
             }
 
             $(

@@ -4,7 +4,7 @@ use std::string::ToString;
 use std::vec::Vec;
 
 use super::*;
-use crate::arch::Wide;
+use crate::arch::ds::{DsWords, HeldDs as _};
 
 /// The routines that can be tried on ordinary memory: ST64B faults there.
 fn on_memory() -> impl Iterator<Item = CopyRoutine> {
@@ -25,7 +25,7 @@ fn block() -> [u64; 8] {
 /// Where a block comes from.
 enum From {
     Words,
-    Wide,
+    Held,
     /// Word of a page.
     Memory(usize),
 }
@@ -46,10 +46,10 @@ impl CopyVisitor for Stored {
         match self.from {
             // SAFETY: 64 aligned bytes of the page.
             From::Words => unsafe { copy.copy(dst, &block()) },
-            From::Wide => {
-                let wide = core::array::from_fn(|i| Wide::new([block()[2 * i], block()[2 * i + 1]]));
+            From::Held => {
+                let held = core::array::from_fn(|i| C::Held::new(DsWords([block()[2 * i], block()[2 * i + 1]])));
                 // SAFETY: as above.
-                unsafe { copy.copy_wide(dst, wide) }
+                unsafe { copy.copy_held(dst, held) }
             }
             From::Memory(offset) => {
                 let mut lines = Page([0; 512]);
@@ -78,7 +78,7 @@ fn a_copy_is_64_bytes_and_no_more() {
     for routine in on_memory() {
         for at in (0..512).step_by(8) {
             check(routine, Stored { at, from: From::Words });
-            check(routine, Stored { at, from: From::Wide });
+            check(routine, Stored { at, from: From::Held });
         }
     }
 }

@@ -23,7 +23,7 @@ use crate::queue::send::place::Index;
 use crate::queue::send::place::{WqeInRing, composed_ds, composed_wqebbs};
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;
-use crate::types::{WQEBB_BYTES, WQEBB_DS, Wqebbs};
+use crate::types::{WQEBB_DS, Wqebbs};
 use crate::wqe::data::{Data, NoLocalMemory};
 use crate::wqe::operations::{Operation, Prepared};
 use crate::wqe::{EncodeError, Erased, Request, RingCursor, Shape, SupportedOn, Untyped, signed_in_ring};
@@ -200,7 +200,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         if const { composed_wqebbs::<O, D>() != 0 } && request.is_regular(&self.limits) {
             if const { composed_wqebbs::<O, D>() == 1 } && self.blueflame.carry_one::<O, D>() {
                 // SAFETY: the caller's; BlueFlame takes the request, so the register has a size of at least 64 bytes.
-                return unsafe { self.post_one(request, |half, wqe: &[Held<R>; WQEBB_DS]| copy(half, wqe)) };
+                return unsafe { self.post_one(request, |half, wqe: &[Held<R>; WQEBB_DS]| half.copy_held(wqe)) };
             }
             if self.limits.cover(Request::<'_, O, D>::NEEDS) {
                 // SAFETY: the caller's; the queue takes the request.
@@ -261,7 +261,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         unsafe { self.publish(pi.add(wqebbs)) };
         if self.blueflame.carry(const { composed_ds::<O, D>() }, Request::<'_, O, D>::INLINE) {
             // SAFETY: published, and BlueFlame takes the size.
-            self.register.ring_doorbell(|half| unsafe { copy(half, &wqe) });
+            self.register.ring_doorbell(|half| unsafe { half.copy_held(&wqe) });
         } else {
             // SAFETY: as above.
             self.register.ring_doorbell(|half| unsafe { half.write(wqe[0].first_word()) });
@@ -458,21 +458,3 @@ fn cold<Z>(work: impl FnOnce() -> Z) -> Z {
 
 /// The form in which a request is composed for the register `R`.
 type Held<R> = <<R as Register>::Copy as BlockCopy>::Held;
-
-/// Rings a doorbell by a composed WQE of `N` DS, whole WQEBBs, which is the doorbell itself.
-///
-/// # Safety
-/// As for [`Half::copy`]. Each half of the register must have room for the `N` DS.
-#[inline(always)]
-unsafe fn copy<C: BlockCopy, const N: usize>(half: Half<'_, C>, wqe: &[C::Held; N]) -> Stored {
-    // SAFETY: the caller's, of all WQEBBs.
-    unsafe {
-        half.copy_by(|routine, dst| {
-            for (n, wqebb) in wqe.chunks_exact(WQEBB_DS).enumerate() {
-                if let Some(wqebb) = wqebb.first_chunk() {
-                    routine.copy_held(dst.byte_add(n * WQEBB_BYTES), *wqebb);
-                }
-            }
-        })
-    }
-}

@@ -1,5 +1,6 @@
 //! Staged requests: in the ring before the moment when their doorbell is rung. Knows no operation.
-use crate::arch::Wide;
+use crate::arch::copy::BlockCopy;
+use crate::arch::ds::HeldDs;
 use crate::db::Register;
 use crate::queue::send::error::PostError;
 use crate::queue::send::place::{Index, WqeInRing};
@@ -100,10 +101,10 @@ impl<'q, T: Transport, R: Register> Staged<'q, T, R> {
             let wqebb = sq.ring.wqebb(sq.ring.place(start));
             // SAFETY: the four DS of a WQEBB of the ring. The loads have sixteen bytes: a wide load of recent word
             // stores would wait until they reach the cache, but the request was staged before.
-            let copied: [Wide; WQEBB_DS] =
-                core::array::from_fn(|i| unsafe { Wide::load(wqebb.byte_add(i * DS_BYTES)) });
+            let copied: [<R::Copy as BlockCopy>::Held; WQEBB_DS] =
+                core::array::from_fn(|i| unsafe { HeldDs::load(wqebb.byte_add(i * DS_BYTES)) });
             // SAFETY: published; `one_wqebb` says that BlueFlame takes it.
-            sq.register.ring_doorbell(|half| unsafe { half.copy_wide(copied) });
+            sq.register.ring_doorbell(|half| unsafe { half.copy_held(&copied) });
         } else {
             // SAFETY: published, the only request, and starts at `start`.
             unsafe { sq.ring_lone(start, wqe) };

@@ -12,9 +12,6 @@ pub(crate) trait BlockCopy: Copy + std::fmt::Debug + Send + Sync + 'static {
     unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]);
     /// # Safety
     /// As above.
-    unsafe fn copy_wide(self, dst: *mut u64, block: [Wide; 4]);
-    /// # Safety
-    /// As above.
     unsafe fn copy_held(self, dst: *mut u64, wqebb: [Self::Held; 4]);
     /// # Safety
     /// As above.
@@ -41,14 +38,9 @@ impl BlockCopy for Block {
         unsafe { mmio_write64(dst, words[0]) }
     }
 
-    unsafe fn copy_wide(self, dst: *mut u64, block: [Wide; 4]) {
-        // SAFETY: the caller's.
-        unsafe { mmio_write64(dst, block[0].first_word()) }
-    }
-
     unsafe fn copy_held(self, dst: *mut u64, wqebb: [Wide; 4]) {
         // SAFETY: the caller's.
-        unsafe { self.copy_wide(dst, wqebb) }
+        unsafe { mmio_write64(dst, wqebb[0].first_word()) }
     }
 
     unsafe fn copy_wqebb(self, _: *mut u64, _: *const u64) {

@@ -39,7 +39,7 @@ fn st64b_stores_the_words_in_order_and_no_more() {
     // SAFETY: 64 aligned bytes in the middle of each; the handler executes the instruction that the CPU may lack.
     unsafe {
         copy.copy(by_words.0[8..16].as_mut_ptr(), &block);
-        copy.copy_wide(by_wide.0[8..16].as_mut_ptr(), wide);
+        copy.copy_held(by_wide.0[8..16].as_mut_ptr(), wide);
     }
     for lines in [by_words, by_wide] {
         assert_eq!(core::hint::black_box(&lines).0[8..16], block);

@@ -126,7 +126,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             let nop = wqe::nop().signaled_if(signaled, WrId(0));
             let _: [C::Held; WQEBB_DS] = self.ring.put::<T, _, _, _, WQEBB_DS>(pi, &nop);
             self.publish(pi.add(Wqebbs(1)));
-            self.register.ring_doorbell(|half| half.copy_by(|_, dst| routine.copy_held(dst, register)));
+            self.register.ring_doorbell(|half| half.with_copy(routine).copy_held(&register));
         }
     }
 
