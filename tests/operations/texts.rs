@@ -122,7 +122,7 @@ fn the_docs_of_each_operation_name_its_transports() {
 fn the_docs_of_each_transport_name_its_operations() {
     let file = source("src/transport.rs");
     for (_, name, of) in TRANSPORTS {
-        let found = [";", "<M"].iter().find_map(|end| docs(&file, &format!("\npub struct {name}{end}")));
+        let found = [";", "<"].iter().find_map(|end| docs(&file, &format!("\npub struct {name}{end}")));
         let wanted = format!("Operations: {}.", operations(of));
         let found = found.unwrap_or_else(|| panic!("{name} has no docs"));
         assert!(found.contains(&wanted), "the docs of {name} lack {wanted:?}: {found}");
