@@ -323,15 +323,33 @@ pub enum InlineLayers {
     InnerTcpUdp,
 }
 
+/// Bytes of the shortest packet up to IP, and up to TCP or UDP: Ethernet without a VLAN tag, IP version 4 and UDP, all
+/// without options.
+const UP_TO_IP: usize = 14 + 20;
+const UP_TO_UDP: usize = UP_TO_IP + 8;
+
 impl InlineLayers {
     /// The layers that the first `bytes` of a frame hold, if its headers are the shortest.
     #[must_use]
     pub const fn of(bytes: usize) -> Self {
         match bytes {
-            42.. => Self::TcpUdp,
-            34.. => Self::Ip,
+            UP_TO_UDP.. => Self::TcpUdp,
+            UP_TO_IP.. => Self::Ip,
             MIN_INLINE_HEADERS.. => Self::L2,
             _ => Self::None,
+        }
+    }
+
+    /// The fewest bytes that hold these layers: those of a [`RawPacket`] for a device that needs them. `None` for the
+    /// headers inside of a tunnel.
+    #[must_use]
+    pub const fn bytes(self) -> Option<usize> {
+        match self {
+            Self::None => Some(0),
+            Self::L2 => Some(MIN_INLINE_HEADERS),
+            Self::Ip => Some(UP_TO_IP),
+            Self::TcpUdp => Some(UP_TO_UDP),
+            Self::InnerL2 | Self::InnerIp | Self::InnerTcpUdp => None,
         }
     }
 }
@@ -392,4 +410,19 @@ impl<T: Transport> Transport for Signed<T> {
 /// Called in constants only: [`Signed`] over another transport does not compile.
 const fn assert_signable<T: Transport>() {
     assert!(T::SIGNABLE, "the WQEs of this transport cannot be signed");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::InlineLayers::{self, Ip, L2, None, TcpUdp};
+
+    #[test]
+    fn bytes_hold_the_layers_from_their_fewest_on() {
+        // Ethernet has 14 bytes, and a VLAN tag 4; IP version 4 has 20, and UDP 8.
+        for (layers, bytes, fewer) in [(L2, 18, None), (Ip, 34, L2), (TcpUdp, 42, Ip)] {
+            assert_eq!(layers.bytes(), Some(bytes));
+            assert_eq!((InlineLayers::of(bytes), InlineLayers::of(bytes - 1)), (layers, fewer), "{layers:?}");
+        }
+        assert_eq!((None.bytes(), InlineLayers::of(0), InlineLayers::of(1514)), (Some(0), None, TcpUdp));
+    }
 }

@@ -110,7 +110,7 @@ hot! {
         sq.post(&wqe::write(to).inline(data).signaled(id))
     }
 
-    /// The same with the flush left to the next doorbell.
+    /// That WRITE, with the flush left to the next doorbell.
     fn post_one_fence(sq: &mut OneFenceQueue, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
         sq.post(&wqe::write(to).inline(data).signaled(id))
     }
@@ -120,7 +120,7 @@ hot! {
         sq.post(&wqe::write(to).inline(data).signaled(id))
     }
 
-    /// The same on a register with a lock.
+    /// That WRITE, on a register with a lock.
     fn post_shared(sq: &mut SharedQueue, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
         sq.post(&wqe::write(to).inline(data).signaled(id))
     }
@@ -204,7 +204,7 @@ hot! {
         sq.post(&wqe::write(to).to(*target).inline(data).signaled(id))
     }
 
-    /// The same on a stream.
+    /// A WRITE to that target, on a stream.
     fn post_dynamic_stream(sq: &mut SendQueue<transport::DciStreams>, target: &DcStream, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
         sq.post(&wqe::write(to).to(*target).inline(data).signaled(id))
     }
@@ -243,12 +243,12 @@ hot! {
         sq.post(&write.inline(data))
     }
 
-    /// The same with the flush left to the next doorbell.
+    /// That prepared WRITE, with the flush left to the next doorbell.
     fn prepared_one_fence(sq: &mut OneFenceQueue, write: &PreparedWrite, data: &[u8; 8]) -> Result<(), PostError> {
         sq.post(&write.inline(data))
     }
 
-    /// The same to another place.
+    /// That prepared WRITE, to another place.
     fn prepared_at(sq: &mut OneFenceQueue, write: &PreparedWrite, to: Remote, data: &[u8; 8]) -> Result<(), PostError> {
         sq.post(&write.at(to).inline(data))
     }
@@ -325,7 +325,7 @@ hot! {
         Ok(())
     }
 
-    /// The same by one loop.
+    /// That burst, filled by one loop.
     fn burst_fill(sq: &mut SendQueue<transport::Rc>, to: Remote, data: &[[u8; 8]]) -> Result<(), PostError> {
         let mut burst = sq.batch_of(data.len())?;
         burst.fill(|n| wqe::write(to).inline(&data[n]).signaled(WrId(n as u64)))?;
@@ -461,7 +461,7 @@ hot! {
         cq.poll_with(16, |cqe| done.add(cqe.check() == Ok(Side::Requester), cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len()))
     }
 
-    /// The same of a queue that is told once a call how far it may write.
+    /// Up to 16 completions, of a queue whose device is told once a call how far it may write.
     fn poll_once_per_call(cq: &mut CompletionQueue<OncePerCall>, done: &mut Completed) -> usize {
         cq.poll_with(16, |cqe| done.add(cqe.check() == Ok(Side::Requester), cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len()))
     }

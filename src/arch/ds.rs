@@ -26,7 +26,7 @@ pub(crate) fn take8(rest: &mut &[u8]) -> u64 {
 
 /// Takes up to 4 bytes off the front, in memory order, with zeros after the last byte.
 #[inline(always)]
-pub(crate) fn take4(rest: &mut &[u8]) -> u32 {
+fn take4(rest: &mut &[u8]) -> u32 {
     if let Some((bytes, tail)) = rest.split_first_chunk::<4>() {
         *rest = tail;
         u32::from_ne_bytes(*bytes)

@@ -362,8 +362,8 @@ impl<M: PollMode> CompletionQueue<M> {
         Some(CqeView::new(tail, self.id, copy))
     }
 
-    /// Orders the load that saw the owner bit of the CQE at `place` before the loads of the rest; before that, prefetches
-    /// a later CQE if the mode does.
+    /// Orders the load that saw the owner bit of the CQE at `place` before the loads of the rest. In a mode that
+    /// prefetches, first prefetches a later CQE.
     #[inline(always)]
     pub(super) fn prefetch_and_barrier(ring: &Ring, place: Place) {
         if M::AHEAD != 0 {

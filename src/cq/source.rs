@@ -35,8 +35,9 @@ pub struct InQueue<'a> {
 impl<'a> InQueue<'a> {
     /// # Safety
     ///
-    /// For the lifetime chosen by the caller, 64 bytes at `cqe` are readable and `cqe` is 64-byte aligned; if `is_128_bytes`,
-    /// so are the 64 bytes before it. Any other writer of this memory is a device, not this program's abstract machine.
+    /// For the lifetime chosen by the caller, 64 bytes at `cqe` are readable and `cqe` is 64-byte aligned. If
+    /// `is_128_bytes`, so are the 64 bytes before it. Any other writer of this memory is a device, not this program's
+    /// abstract machine.
     #[inline(always)]
     pub(super) unsafe fn new(cqe: NonNull<u8>, is_128_bytes: bool) -> Self {
         Self { cqe, is_128_bytes, queue: PhantomData }

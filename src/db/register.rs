@@ -176,6 +176,7 @@ impl<'turn, C: BlockCopy> Half<'turn, C> {
     /// As for [`write`](Self::write), and the register must have at least the WQE's size.
     #[inline(always)]
     pub(crate) unsafe fn copy_held<const N: usize>(self, wqe: &[C::Held; N]) -> Stored {
+        const { assert!(N % WQEBB_DS == 0, "whole WQEBBs") }
         for (n, wqebb) in wqe.chunks_exact(WQEBB_DS).enumerate() {
             if let Some(wqebb) = wqebb.first_chunk() {
                 // SAFETY: the register's constructor vouches for the address, the caller for its size and for the

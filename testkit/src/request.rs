@@ -89,8 +89,8 @@ pub trait Service: Transport + Sized {
     /// If the kind does not have the data: inline data for a READ, say.
     ///
     /// # Safety
-    /// As [`SendQueue::post_unchecked`]: memory that is named stays registered, and nobody uses it, until the request
-    /// has completed; and nothing writes to the memory that a frame's entries name.
+    /// As for [`SendQueue::post_unchecked`]: the memory that the request names stays registered and unused until the
+    /// request has completed. Nothing writes to the memory that a frame's entries name.
     unsafe fn put<P: Poster<Self>>(poster: &mut P, wr: &Wr) -> Result<(), PostError>;
 }
 

@@ -260,8 +260,7 @@ fn places(cqes: u32) -> u32 {
 /// How the device compresses completions: layout and format.
 #[derive(Clone, Copy, Debug, Default)]
 struct CqeCompression {
-    kind: Compression,
-    layout: u8,
+    layout: Compression,
     format: u8,
     format_ext: u8,
 }
@@ -304,15 +303,14 @@ impl ThreadRings {
 }
 
 impl<'a> CqBuilder<'a> {
-    /// The device compresses similar completions, in mini-CQEs of format `F` and the enhanced layout or the
-    /// [`BASIC`](blueflame::cq::compressed::BASIC) one. The queue is polled in the
-    /// mode [`Compressed`]. Fields that differ and are not in `F`, such as timestamps, are lost.
+    /// The device compresses similar completions, in mini-CQEs of format `F` in the enhanced layout or the
+    /// [basic](blueflame::cq::compressed::BASIC) one. The queue is polled in the mode [`Compressed`]. Fields that
+    /// differ and are not in `F`, such as timestamps, are lost.
     #[must_use]
     pub fn compressed<F: MiniFormat, const ENHANCED: bool>(self) -> CqBuilder<'a, Compressed<F, ENHANCED>> {
         let Self { rings, page, cqes, cqe_bytes, vector, ignore_overrun, moderation, .. } = self;
-        let kind = if ENHANCED { Compression::Enhanced } else { Compression::Basic };
-        let compression =
-            CqeCompression { kind, layout: ENHANCED.into(), format: F::FORMAT, format_ext: F::FORMAT_EXT };
+        let layout = Compression::of(ENHANCED);
+        let compression = CqeCompression { layout, format: F::FORMAT, format_ext: F::FORMAT_EXT };
         CqBuilder { rings, page, cqes, cqe_bytes, vector, ignore_overrun, moderation, compression, mode: PhantomData }
     }
 }
@@ -367,7 +365,7 @@ impl<M: PollMode> CqBuilder<'_, M> {
             bytes => return Err(Error::OutOfRange { what: "bytes per CQE", value: bytes.into(), min: 64, max: 128 }),
         };
         // The mode gives places back by sessions.
-        let more = match self.compression.kind {
+        let more = match self.compression.layout {
             Compression::None => 0,
             Compression::Basic | Compression::Enhanced => context.general()?.cqe_compression_max_num().into(),
         };
@@ -386,8 +384,8 @@ impl<M: PollMode> CqBuilder<'_, M> {
         context_of
             .set_cqe_sz(size)
             .set_oi(self.ignore_overrun)
-            .set_cqe_comp_en(self.compression.kind != Compression::None)
-            .set_cqe_compression_layout(self.compression.layout)
+            .set_cqe_comp_en(self.compression.layout != Compression::None)
+            .set_cqe_compression_layout((self.compression.layout == Compression::Enhanced).into())
             .set_mini_cqe_res_format(self.compression.format)
             .set_mini_cqe_res_format_ext(self.compression.format_ext)
             .set_log_cq_size(cqes.trailing_zeros() as u8)
@@ -427,7 +425,7 @@ impl<M: PollMode> CqBuilder<'_, M> {
         if self.ignore_overrun {
             has("cmd_hca_cap.cq_oi", general.cq_oi())?;
         }
-        if self.compression.kind != Compression::None {
+        if self.compression.layout != Compression::None {
             let has_size = match self.cqe_bytes {
                 128 => general.cqe_compression_128(),
                 _ => general.cqe_compression(),
@@ -439,7 +437,7 @@ impl<M: PollMode> CqBuilder<'_, M> {
                 (3, _) => has("cmd_hca_cap.mini_cqe_resp_stride_index", general.mini_cqe_resp_stride_index())?,
                 _ => {}
             }
-            if self.compression.kind == Compression::Enhanced {
+            if self.compression.layout == Compression::Enhanced {
                 has("cmd_hca_cap.enhanced_cqe_compression", general.enhanced_cqe_compression())?;
             }
         }

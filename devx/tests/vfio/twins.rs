@@ -1,4 +1,4 @@
-//! The same frames go to queues of both makers: those of verbs are on the process' own device, those of DevX on the
+//! The same frames go to a queue that verbs made, on the process' own device, and to one that DevX made, on the
 //! function. One wire joins both. The code that polls does not know the maker.
 //!
 //! Comparisons of both makers' receivers belong here. Queues of DevX alone belong in the other files.

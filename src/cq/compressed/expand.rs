@@ -170,7 +170,7 @@ const COMPRESSED: OpOwn = OpOwn(2 << 4 | 3 << 2);
 
 impl<F: MiniFormat, const ENHANCED: bool> Sealed for Expander<F, ENHANCED> {}
 impl<F: MiniFormat, const ENHANCED: bool> Expand for Expander<F, ENHANCED> {
-    const COMPRESSION: Compression = if ENHANCED { Compression::Enhanced } else { Compression::Basic };
+    const COMPRESSION: Compression = Compression::of(ENHANCED);
     const TELLS_STRIDES: bool = F::TELLS_STRIDES;
     const COUNTS_STRIDES: bool = !F::TAGGED;
     const MLX5DV: Option<u8> = F::MLX5DV;

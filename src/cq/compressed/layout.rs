@@ -27,6 +27,14 @@ pub enum Compression {
     Enhanced,
 }
 
+impl Compression {
+    /// The layout of a [queue](crate::cq::mode::Compressed) whose type says [`BASIC`] or [`ENHANCED`].
+    #[must_use]
+    pub const fn of(enhanced: bool) -> Self {
+        if enhanced { Self::Enhanced } else { Self::Basic }
+    }
+}
+
 /// [`Compression::Basic`], in the type of a [queue](crate::cq::mode::Compressed).
 pub const BASIC: bool = false;
 

@@ -255,9 +255,9 @@ impl<R: Register, B: DeviceBuffer> OwningSession<'_, '_, R, B> {
             return Err(Refused { error, buffer });
         }
         let id = buffer.into_wr_id();
-        // SAFETY: the memory is the device's until the `wr_id` is turned into the buffer again: below or when the
-        // session or its batch is dropped, if the device was not told of it, or in `retire`, when the WQE has
-        // completed.
+        // SAFETY: the memory is the device's until the `wr_id` becomes the buffer again. That happens in `retire`, when
+        // the WQE has completed. If the device was not told of the frame, it happens below, or when the session or its
+        // batch is dropped.
         let put = self.put(id.get(), |session| unsafe { session.gather_unchecked(Sge { length: bytes, ..sge }) });
         // SAFETY: of `into_wr_id` above, and used once, as no frame was added.
         put.map_err(|error| Refused { error, buffer: unsafe { B::from_wr_id(id) } })

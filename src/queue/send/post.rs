@@ -13,9 +13,9 @@
 //! [`post`](SendQueue::post) takes one of the two ways from top to bottom. A [batch](crate::queue::SendBatch) and a
 //! [staged request](crate::queue::Staged) go as far as the store, many times or once, and publish and ring the doorbell
 //! later.
+use crate::arch;
 use crate::arch::copy::BlockCopy;
 use crate::arch::ds::{DsWords, HeldDs as _};
-use crate::arch::{self};
 use crate::db::register::{Half, Register, Stored};
 use crate::queue::send::error::PostError;
 use crate::queue::send::parts::WqeRecord;
@@ -182,8 +182,10 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         unsafe { self.post_long(&request.untyped, request.shape) }
     }
 
-    /// Posts a request in the cheapest way that its type allows: a prepared one; one of a single WQEBB, with BlueFlame and
-    /// without; one of two to four WQEBBs; and through the ring, one that has no size by type, or is not as its type says.
+    /// Chooses the way:
+    /// - A prepared request, or one of up to four WQEBBs by type, goes by the short way.
+    /// - One WQEBB has its own form of that: whether BlueFlame carries it is known before it is composed.
+    /// - Every other request goes through the ring. So does one that does not have the size that its type says.
     ///
     /// # Safety
     /// As for [`post_unchecked`](Self::post_unchecked).
@@ -434,7 +436,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
 
 /// Runs `exception`, for a request that has a fixed size by type, but has less in it than its type says, or more than
 /// the queue takes. That is rare, and so it runs out of line, where it takes no CPU registers from the common case. It
-/// gets a copy of the few parts that such a request has, so that the request need not be in memory.
+/// gets a copy of the few fields that such a request has, so that the request need not be in memory.
 #[inline(always)]
 fn out_of_line<'d, O: Operation, D: Data, Z>(
     request: &Request<'d, O, D>,

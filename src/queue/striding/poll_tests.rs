@@ -236,7 +236,7 @@ fn a_session<M: PollMode>(at: u32, mode: impl Fn(CompletionQueue) -> CompletionQ
 
 #[test]
 fn a_session_of_frames_is_lent_whole() {
-    // Also across the ring's end, behind which each array is found anew.
+    // Some sessions cross the ring's end. The arrays behind it have places of their own.
     for at in [0, CQES as u32 - 1, CQES as u32 - 7, CQES as u32 - 8, CQES as u32 - 16] {
         // SAFETY: as in `compressed`.
         a_session(at, |cq| unsafe { cq.compressed::<ChecksumStride, BASIC>() });

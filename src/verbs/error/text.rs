@@ -55,11 +55,9 @@ impl fmt::Display for Error {
             }
             Self::InlineLayers { has, needs } => {
                 write!(f, "frames have {} inline, but the device needs {}: ", layers(*has), layers(*needs))?;
-                match needs {
-                    InlineLayers::None | InlineLayers::L2 => f.write_str("make a RawPacket"),
-                    InlineLayers::Ip => f.write_str("make a RawPacket<34>"),
-                    InlineLayers::TcpUdp => f.write_str("make a RawPacket<42>"),
-                    _ => f.write_str("`devlink dev eswitch set … inline-mode` changes that"),
+                match needs.bytes() {
+                    Some(bytes) => write!(f, "make a RawPacket<{bytes}>"),
+                    None => f.write_str("`devlink dev eswitch set … inline-mode` changes that"),
                 }
             }
             Self::Setup(error) => error.fmt(f),
