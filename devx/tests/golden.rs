@@ -1,7 +1,7 @@
 //! Whole mailboxes, byte by byte, written out by hand after the layouts of Linux' `include/linux/mlx5/mlx5_ifc.h`: what
 //! setters write, where, and that they write nothing else.
 //!
-//! The bytes of a whole mailbox belong here. Single fields belong in `descriptions.rs`.
+//! The bytes of a whole mailbox belong here. Single fields belong in `layouts.rs`.
 
 use blueflame::types::{Cqn, Psn, Qpn};
 use blueflame_devx::cmd::{

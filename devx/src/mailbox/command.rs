@@ -83,8 +83,8 @@ pub struct CommandInfo {
 /// Declares the outbox and the opcode of each inbox, and how it is sent.
 macro_rules! commands {
     ($($In:ident => $Out:ident, $opcode:ident, $how:ident;)*) => {
-        /// The commands of this file.
-        pub(crate) const COMMANDS: &[$crate::mailbox::CommandInfo] = &[$($crate::mailbox::CommandInfo {
+        /// All commands that this crate describes.
+        pub const COMMANDS: &[$crate::mailbox::CommandInfo] = &[$($crate::mailbox::CommandInfo {
             opcode: Opcode::$opcode.0,
             input: <$In as $crate::mailbox::Structure>::DESCRIPTION,
             output: <$Out as $crate::mailbox::Structure>::DESCRIPTION,

@@ -4,8 +4,7 @@
 //! describes each field once: its name in `mlx5_ifc.h` of Linux and rdma-core, its first bit, its width, its Rust type.
 //! The macro `structures!` turns a description into a type with a getter and a setter for each field. At compile time
 //! it checks that fields do not overlap and stay inside the structure. It keeps the description as data
-//! ([`Description`]): `Debug` prints nonzero fields by name, and a test compares all descriptions with a table made
-//! from the headers (`devx/prm/mlx5_ifc.txt`).
+//! ([`Description`]), from which `Debug` prints nonzero fields by name.
 //!
 //! ```
 //! use blueflame::types::Cqn;

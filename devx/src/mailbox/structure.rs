@@ -75,11 +75,11 @@ macro_rules! structures {
     ($(
         $(#[$doc:meta])*
         pub struct $Name:ident: $name:literal, $bits:literal {
-            $($(#[$field_doc:meta])* $field:ident: $at:literal, $width:literal, $ty:ty;)*
+            $($field:ident: $at:literal, $width:literal, $ty:ty;)*
         }
-        $(bytes { $($(#[$bytes_doc:meta])* $inside:ident: $bytes_at:literal, $len:literal;)* })?
-        $(parts { $($(#[$part_doc:meta])* $part:ident: $part_at:literal, $Inner:ident;)* })?
-        $(arrays { $($(#[$array_doc:meta])* $array:ident: $array_at:literal, $many:literal, $Each:ident;)* })?
+        $(bytes { $($inside:ident: $bytes_at:literal, $len:literal;)* })?
+        $(parts { $($part:ident: $part_at:literal, $Inner:ident;)* })?
+        $(arrays { $($array:ident: $array_at:literal, $many:literal, $Each:ident;)* })?
     )*) => {$(
         $(#[$doc])*
         #[doc = ""]
@@ -143,7 +143,6 @@ macro_rules! structures {
             #[allow(clippy::len_without_is_empty, reason = "fields have the names of mlx5_ifc.h")]
             impl $Name {
                 $(
-                    $(#[$field_doc])*
                     #[doc = concat!("Bits ", stringify!($at), " and on, ", stringify!($width), " of them.")]
                     #[inline]
                     #[must_use]
@@ -162,7 +161,6 @@ macro_rules! structures {
                     }
                 )*
                 $($(
-                    $(#[$bytes_doc])*
                     #[doc = concat!("Bits ", stringify!($bytes_at), " and on, ", stringify!($len), " bytes.")]
                     #[inline]
                     #[must_use]
@@ -177,7 +175,6 @@ macro_rules! structures {
                     }
                 )*)?
                 $($(
-                    $(#[$part_doc])*
                     #[doc = concat!("Bits ", stringify!($part_at), " and on.")]
                     #[inline]
                     #[must_use]
@@ -195,7 +192,6 @@ macro_rules! structures {
                     }
                 )*)?
                 $($(
-                    $(#[$array_doc])*
                     #[doc = concat!("Bits ", stringify!($array_at), " and on; `n` below ", stringify!($many), ", else `None`.")]
                     #[inline]
                     #[must_use]
@@ -218,8 +214,8 @@ macro_rules! structures {
         }
     )*
 
-        /// The structures of this file.
-        pub(crate) const STRUCTURES: &[&$crate::mailbox::Description] =
+        /// All structures that this crate describes.
+        pub const STRUCTURES: &[&$crate::mailbox::Description] =
             &[$(<$Name as $crate::mailbox::Structure>::DESCRIPTION),*];
     };
 }
