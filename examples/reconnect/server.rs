@@ -5,8 +5,7 @@ use std::net::{TcpListener, TcpStream};
 use std::thread;
 
 use blueflame::transport;
-use blueflame::verbs::Access;
-use blueflame::verbs::memory::BufferPool;
+use blueflame::verbs::{Access, BufferPool};
 use common::{Failure, limited, prepared};
 
 use crate::options::{DEPTH, Options};

@@ -120,6 +120,7 @@ pub use memory::access::Access;
 pub use memory::buffer::Buffer;
 pub use memory::pieces::HugeBuffer;
 pub use memory::pool::fixed::Pool;
+pub use memory::pool::slabs::BufferPool;
 pub use memory::source::Memory;
 pub use qp::builder::QpBuilder;
 pub use qp::pair::{Qp, QueuePair, VerbsTransport};

@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 
-use blueflame::verbs::memory::{BufferPool, PoolBuffer};
-use blueflame::verbs::{Access, Buffer, Pool, ProtectionDomain};
+use blueflame::verbs::memory::PoolBuffer;
+use blueflame::verbs::{Access, Buffer, BufferPool, Pool, ProtectionDomain};
 use blueflame_fuzz_targets::ownership::{BYTES, WORDS};
 
 /// Registered memory of an open device.

@@ -8,8 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use blueflame::queue::OwningSendQueue;
 use blueflame::transport::Rc;
 use blueflame::types::Psn;
-use blueflame::verbs::memory::BufferPool;
-use blueflame::verbs::{Access, Drained, Error};
+use blueflame::verbs::{Access, BufferPool, Drained, Error};
 use blueflame::{WrId, wqe};
 
 use crate::end::{Completions, Host, Pair, nop, text};

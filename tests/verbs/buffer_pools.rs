@@ -7,8 +7,8 @@ use std::num::NonZeroUsize;
 use blueflame::cq::Side;
 use blueflame::queue::OwningSendQueue;
 use blueflame::transport::Rc;
-use blueflame::verbs::memory::{BufferPool, PoolBuffer};
-use blueflame::verbs::{Access, Error};
+use blueflame::verbs::memory::PoolBuffer;
+use blueflame::verbs::{Access, BufferPool, Error};
 use blueflame::wqe;
 
 use crate::end::{connected, device};

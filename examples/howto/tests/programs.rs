@@ -81,6 +81,7 @@ programs! {
         "memory window: 64 bytes lent, written and taken back",
         "indirect key: 2 pieces read as one region",
     ];
+    messages: ANY, ["20 messages have arrived in 8 buffers"];
     prepare: ANY, ["8 prepared orders and a staged one have arrived"];
     raw_ethernet: ETHERNET, [
         "a frame of 60 bytes has left and arrived",

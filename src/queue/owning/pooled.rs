@@ -7,7 +7,7 @@
 //!       └──────────────────────────────────┘       └───────┘
 //! ```
 //!
-//! Knows no registration: `verbs::memory::BufferPool` makes slabs. You may make slabs of your own registered memory.
+//! Knows no registration: `verbs::BufferPool` makes slabs. You may make slabs of your own registered memory.
 use core::cell::Cell;
 use core::fmt;
 use core::num::NonZeroU64;
@@ -66,7 +66,7 @@ impl Slot {
 
 /// A pool of one thread: takes the buffer that was given back last, so the one that is most likely in the CPU's caches.
 ///
-/// It does not grow by itself: `verbs::memory::BufferPool` does.
+/// It does not grow by itself: `verbs::BufferPool` does.
 pub struct SlotPool {
     // A pointer, so that neither the pool nor its buffers may go to another thread.
     list: NonNull<FreeList>,

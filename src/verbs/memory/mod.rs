@@ -51,7 +51,6 @@ pub use keys::window::{MemoryWindow, WindowType};
 pub use pieces::{InPieces, Sges};
 pub use pool::fixed::POOL_ALIGN;
 pub use pool::pages::Pages;
-pub use pool::slabs::BufferPool;
 pub use region::Region;
 pub use source::RawMemory;
 pub use special::device::{DeviceMemory, DeviceRegion};

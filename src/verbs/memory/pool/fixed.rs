@@ -12,7 +12,7 @@ pub const POOL_ALIGN: usize = 128;
 ///
 /// A pool does not take pieces back. Take what you need at start and keep each thread's free pieces in a `Vec` of its
 /// own (`pool.take(64 * 2048)?.chunks(2048)`): then the data path needs neither lock nor allocator.
-/// [`crate::verbs::memory::BufferPool`] does that for buffers of one size, and makes more when they are needed.
+/// [`crate::verbs::BufferPool`] does that for buffers of one size, and makes more when they are needed.
 #[derive(Debug)]
 pub struct Pool {
     rest: Buffer,

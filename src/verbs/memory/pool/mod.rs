@@ -2,4 +2,4 @@
 
 pub(in crate::verbs) mod fixed;
 pub(in crate::verbs) mod pages;
-pub(super) mod slabs;
+pub(in crate::verbs) mod slabs;

@@ -20,8 +20,8 @@ use crate::verbs::{Access, Buffer};
 ///
 /// ```no_run
 /// use blueflame::queue::OwningSendQueue;
-/// use blueflame::verbs::{Access, Owned, OwnedCq, ProtectionDomain, Qp};
-/// use blueflame::verbs::memory::{BufferPool, PoolBuffer};
+/// use blueflame::verbs::memory::PoolBuffer;
+/// use blueflame::verbs::{Access, BufferPool, Owned, OwnedCq, ProtectionDomain, Qp};
 /// use blueflame::{Remote, SendQueue, transport, wqe};
 ///
 /// type Sends = OwningSendQueue<Owned<SendQueue<transport::Rc>, Qp>, PoolBuffer>;
