@@ -1,10 +1,10 @@
 //! Removes the completions of a destroyed or reset queue pair from the ring.
 use super::completion_queue::CompletionQueue;
 use super::compressed::{Compression, Expand, RingAt};
-use super::cqe::layout::CqeFormat;
-use super::cqe::opcode::Side;
 use super::cqe::view::{Cqe, CqeView};
+use super::layout::CqeFormat;
 use super::mode::{PollMode, Publish};
+use super::opcode::Side;
 use super::source::Source;
 use crate::arch;
 use crate::types::{CqCi, Qpn};

@@ -1,8 +1,8 @@
 //! Completions of received frames, for a queue that takes them apart itself.
 use super::completion_queue::{CompletionQueue, RECORD_CI, Walk};
 use super::compressed::{Expand, MiniFrame, Minis, Part, RingAt, Run, Shared};
-use super::cqe::layout::Tail;
 use super::cqe::view::{Cqe, CqeView};
+use super::layout::Tail;
 use super::mode::{PollMode, Publish};
 
 impl<M: PollMode> CompletionQueue<M> {

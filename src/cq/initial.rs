@@ -1,7 +1,7 @@
 //! Checks that memory is the ring of a completion queue.
-use super::cqe::opcode::CqeOpcode;
 use super::cqe::view::CqeView;
 use super::id::CqId;
+use super::opcode::CqeOpcode;
 use super::ring::Ring;
 use crate::setup::SetupError;
 use crate::types::CqCi;

@@ -25,7 +25,9 @@ mod forget;
 mod frames;
 mod id;
 mod initial;
+pub mod layout;
 pub mod mode;
+mod opcode;
 mod parts;
 #[cfg(feature = "std")]
 mod receiver;
@@ -48,13 +50,12 @@ pub mod setup {
 
 pub use completion_queue::{CompletionQueue, Notify};
 pub(crate) use compressed::{Expand, Part, Shared};
-pub use cqe::layout;
-pub use cqe::layout::CqeFormat;
-pub use cqe::opcode::{CqeOpcode, Side, WcOpcode};
 pub use cqe::view::{Cqe, CqeCopy, CqeView};
 pub use error::completion::{CqeError, ErrorCqe};
 pub use error::status::{Syndrome, WcStatus};
 pub use id::CqId;
 pub(crate) use id::Origin;
+pub use layout::CqeFormat;
+pub use opcode::{CqeOpcode, Side, WcOpcode};
 pub(crate) use source::ColdCqe;
 pub use source::Source;

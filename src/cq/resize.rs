@@ -2,9 +2,9 @@
 use core::ptr::NonNull;
 
 use super::completion_queue::{CQES, CompletionQueue, MAX_CQES, RING};
-use super::cqe::layout::EMPTY;
-use super::cqe::opcode::CqeOpcode;
+use super::layout::EMPTY;
 use super::mode::PollMode;
+use super::opcode::CqeOpcode;
 use super::ring::Ring;
 use crate::setup::SetupError;
 use crate::types::CqCi;

@@ -2,7 +2,7 @@
 use crate::hint::cold_path;
 use core::ptr::NonNull;
 
-use super::cqe::layout::{CQE64_BYTES, EMPTY, SIGNATURE_OFFSET, TAIL_OFFSET, Tail};
+use super::layout::{CQE64_BYTES, EMPTY, SIGNATURE_OFFSET, TAIL_OFFSET, Tail};
 use super::source::InQueue;
 use crate::arch;
 use crate::types::CqCi;

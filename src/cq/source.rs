@@ -3,7 +3,7 @@ use core::marker::PhantomData;
 use core::mem::offset_of;
 use core::ptr::NonNull;
 
-use super::cqe::layout::{Cqe64, CqeFormat};
+use super::layout::{Cqe64, CqeFormat};
 use crate::sealed::Sealed;
 
 /// Reads big-endian fields of a CQE at constant offsets.

@@ -7,6 +7,7 @@
 #![cfg_attr(doc, doc = include_str!("../../docs/pictures/posting.svg"))]
 
 mod any_cq;
+mod buffer;
 mod managed;
 mod outcome;
 mod owned;
@@ -26,9 +27,9 @@ pub use recv::queue::RecvQueue;
 pub use recv::scatter::RecvError;
 pub use recv::shared::SharedRecvQueue;
 pub use send::batch::SendBatch;
-pub use send::blueflame::policy::BlueFlamePolicy;
 pub use send::error::PostError;
 pub use send::moderation::Moderation;
+pub use send::policy::BlueFlamePolicy;
 pub use send::queue::{Done, SendQueue};
 pub use send::staged::Staged;
 pub use tags::matching::TagMatching;

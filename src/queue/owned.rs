@@ -4,7 +4,7 @@ use core::fmt;
 use core::mem::ManuallyDrop;
 use core::ops::{Deref, DerefMut};
 
-use super::owning::buffer::Posted;
+use super::buffer::Posted;
 use super::recv::queue::RecvQueue;
 use crate::cq::CompletionQueue;
 use crate::cq::compressed::MiniFormat;

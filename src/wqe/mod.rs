@@ -36,7 +36,6 @@
 //! this crate does not change the bytes of the ring past a WQE's end (past `ds * 16`).
 
 pub mod address;
-pub mod atomics;
 mod copy;
 pub mod cross_channel;
 mod cursor;
@@ -45,8 +44,10 @@ mod encode;
 mod error;
 pub mod formats;
 mod frame;
+mod key_list;
 pub mod keys;
 pub mod limits;
+mod masked;
 mod opcode;
 mod operation;
 mod request;
@@ -55,6 +56,11 @@ mod signing;
 mod table;
 mod tags;
 mod untyped;
+
+/// Masked atomic operations, of 4, 8 and 16 bytes.
+pub mod atomics {
+    pub use super::masked::{AtomicWord, Masked};
+}
 
 /// The operations as types, and what they are made of.
 pub mod operations {
@@ -66,7 +72,6 @@ pub mod operations {
 }
 
 pub use address::vector::{DcAddress, UdAddress};
-pub use atomics::masked::{masked_compare_swap, masked_fetch_add};
 pub use copy::memcpy;
 pub use cross_channel::queues::{dump, dump_slice, wait_for_completion};
 pub use data::{Remote, Sge};
@@ -76,11 +81,12 @@ pub use frame::frame;
 pub use keys::configure::configure_key;
 pub use keys::window::{bind_window, local_invalidate, unbind_window};
 pub use limits::Limits;
+pub use masked::{masked_compare_swap, masked_fetch_add};
 pub use operation::SupportedOn;
 pub use request::{Erased, Request};
 pub use seg::{CompletionMode, Fence};
 pub use table::{compare_swap, fetch_add, nop, read, send, write};
-pub use tags::entry::{tag_append, tag_remove, tag_sync};
+pub use tags::{tag_append, tag_remove, tag_sync};
 pub(crate) use untyped::{Shape, Untyped};
 
 pub(crate) use cross_channel::queues::{enable_receives, enable_sends};

@@ -3,7 +3,7 @@ use crate::arch::ds::DsWords;
 use crate::types::{Ds, WrId};
 use crate::wqe::data::{Sge, inline_ds};
 use crate::wqe::error::EncodeError;
-use crate::wqe::keys::list::KeyList;
+use crate::wqe::key_list::KeyList;
 use crate::wqe::limits::{Limits, MAX_SGE_BYTES, OffloadBits};
 
 /// The most DS that a request stores: those of the longest operations with a destination, or of a change of a key, with

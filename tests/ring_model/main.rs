@@ -95,11 +95,8 @@ pub(crate) mod queue {
         pub(crate) mod error;
         pub(crate) mod parts;
         pub(crate) mod place;
+        pub(crate) mod policy;
         pub(crate) mod post;
         pub(crate) mod queue;
-
-        pub(crate) mod blueflame {
-            pub(crate) mod policy;
-        }
     }
 }

@@ -13,6 +13,7 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::OnceLock;
 
 /// A module, as the names from the crate's root to it.
 type Module = Vec<String>;
@@ -233,54 +234,69 @@ impl Crate {
             .find_map(|(other, _)| self.step(&other, name, deeper))
     }
 
-    /// Which places each place needs, and by which path; `place` tells where a file is.
-    fn arrows<'a>(&'a self, place: &dyn Fn(&'a Path) -> &'a Path) -> BTreeMap<&'a Path, BTreeMap<&'a Path, String>> {
-        let mut arrows: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
+    /// Which files each file needs, and by which path.
+    fn arrows(&self) -> Arrows<'_> {
+        let mut arrows = Arrows::new();
         let is_child = |module: &Module, name: &String| {
             self.modules.contains_key(&module.iter().chain([name]).cloned().collect::<Module>())
         };
         let needed =
             self.paths.iter().filter(|needed| !self.handed_on.contains(needed) || !is_child(&needed.0, &needed.1[0]));
         for (module, path) in needed {
-            let from = place(&self.modules[module]);
-            if let Some(to) = self.home(module, path, 8).map(|(home, _)| place(&self.modules[&home]))
-                && from != to
-            {
+            let from = &*self.modules[module];
+            if let Some((home, _)) = self.home(module, path, 8) {
+                let to = &*self.modules[&home];
                 arrows.entry(from).or_default().entry(to).or_insert_with(|| path.join("::"));
             }
         }
         arrows
     }
+}
 
-    /// The places that need each other, a line for each arrow among them.
-    fn circles<'a>(&'a self, place: &dyn Fn(&'a Path) -> &'a Path) -> Vec<(BTreeSet<&'a Path>, Vec<String>)> {
-        let arrows = self.arrows(place);
-        let reached = |from| {
-            let mut reached = BTreeSet::new();
-            let mut next = vec![from];
-            while let Some(file) = next.pop() {
-                next.extend(arrows.get(file).into_iter().flat_map(BTreeMap::keys).filter(|&&to| reached.insert(to)));
-            }
-            reached
-        };
-        let reach: BTreeMap<&Path, BTreeSet<&Path>> = arrows.keys().map(|&from| (from, reached(from))).collect();
-        let mut circles = BTreeSet::new();
-        for (from, to) in &reach {
-            let circle: BTreeSet<&Path> =
-                to.iter().copied().filter(|other| reach.get(other).is_some_and(|back| back.contains(from))).collect();
-            if !circle.is_empty() {
-                circles.insert(circle);
+/// Which places each place needs, and by which path.
+type Arrows<'a> = BTreeMap<&'a Path, BTreeMap<&'a Path, String>>;
+
+/// The arrows between the places of files; `place` tells where a file is.
+fn between<'a>(files: &Arrows<'a>, place: &dyn Fn(&'a Path) -> &'a Path) -> Arrows<'a> {
+    let mut arrows = Arrows::new();
+    for (file, needed) in files {
+        for (other, name) in needed {
+            let (from, to) = (place(file), place(other));
+            if from != to {
+                arrows.entry(from).or_default().entry(to).or_insert_with(|| name.clone());
             }
         }
-        let lines = |circle: &BTreeSet<&Path>| {
-            let inside = circle.iter().flat_map(|from| arrows[from].iter().map(move |(to, name)| (from, to, name)));
-            inside
-                .filter(|(_, to, _)| circle.contains(*to))
-                .map(|(from, to, name)| format!("{} -> {} ({name})", from.display(), to.display()))
-                .collect()
-        };
-        circles.into_iter().map(|circle| (circle.clone(), lines(&circle))).collect()
     }
+    arrows
+}
+
+/// The circles of places that need each other, a line for each arrow among them.
+fn circles(arrows: &Arrows<'_>) -> Vec<Vec<String>> {
+    let reached = |from| {
+        let mut reached = BTreeSet::new();
+        let mut next = vec![from];
+        while let Some(file) = next.pop() {
+            next.extend(arrows.get(file).into_iter().flat_map(BTreeMap::keys).filter(|&&to| reached.insert(to)));
+        }
+        reached
+    };
+    let reach: BTreeMap<&Path, BTreeSet<&Path>> = arrows.keys().map(|&from| (from, reached(from))).collect();
+    let mut circles = BTreeSet::new();
+    for (from, to) in &reach {
+        let circle: BTreeSet<&Path> =
+            to.iter().copied().filter(|other| reach.get(other).is_some_and(|back| back.contains(from))).collect();
+        if !circle.is_empty() {
+            circles.insert(circle);
+        }
+    }
+    let lines = |circle: BTreeSet<&Path>| {
+        let inside = circle.iter().flat_map(|from| arrows[from].iter().map(move |(to, name)| (from, to, name)));
+        inside
+            .filter(|(_, to, _)| circle.contains(*to))
+            .map(|(from, to, name)| format!("{} -> {} ({name})", from.display(), to.display()))
+            .collect()
+    };
+    circles.into_iter().map(lines).collect()
 }
 
 fn is_punct(token: &TokenTree, wanted: char) -> bool {
@@ -351,18 +367,24 @@ fn roots() -> BTreeSet<PathBuf> {
     files.map(|file| file.strip_prefix(repository()).expect("a file of the repository").to_owned()).collect()
 }
 
-/// The circles of all crates, between the places that `place` returns for a crate's root and a file.
-fn circles(place: impl for<'a> Fn(&Path, &'a Path) -> &'a Path) -> Vec<String> {
-    let mut found = BTreeSet::new();
-    for root in roots() {
-        let files = Crate::read(&root, &source);
-        let circles = files.circles(&|file| place(&root, file));
-        let text = |(circle, lines): (BTreeSet<_>, Vec<_>)| {
-            format!("a circle of {} places:\n  {}", circle.len(), lines.join("\n  "))
-        };
-        found.extend(circles.into_iter().map(text));
-    }
-    found.into_iter().collect()
+/// The arrows between the files of each crate, by its root file.
+fn crates() -> &'static BTreeMap<&'static Path, Arrows<'static>> {
+    static CRATES: OnceLock<BTreeMap<PathBuf, Crate>> = OnceLock::new();
+    static ARROWS: OnceLock<BTreeMap<&Path, Arrows<'_>>> = OnceLock::new();
+    let read = |root: PathBuf| (root.clone(), Crate::read(&root, &source));
+    let crates = CRATES.get_or_init(|| roots().into_iter().map(read).collect());
+    ARROWS.get_or_init(|| crates.iter().map(|(root, files)| (&**root, files.arrows())).collect())
+}
+
+/// The circles of all crates between the places that `place` returns for a crate's root and a file.
+fn circles_of(place: impl Fn(&Path, &'static Path) -> &'static Path) -> BTreeSet<String> {
+    let text = |lines: Vec<String>| format!("a circle:\n  {}\n", lines.join("\n  "));
+    let circles = crates().iter().flat_map(|(root, files)| circles(&between(files, &|file| place(root, file))));
+    circles.map(text).collect()
+}
+
+fn assert_none(circles: BTreeSet<String>) {
+    assert!(circles.is_empty(), "{} circles\n{}", circles.len(), String::from_iter(circles));
 }
 
 #[test]
@@ -385,8 +407,7 @@ fn every_crate_is_read() {
 
 #[test]
 fn no_file_needs_one_that_needs_it() {
-    let found = circles(|_, file| file);
-    assert!(found.is_empty(), "{}", found.join("\n"));
+    assert_none(circles_of(|_, file| file));
 }
 
 /// The part at the top of the crate with this root file that contains `file`. A file that a crate takes from another
@@ -398,8 +419,20 @@ fn part<'a>(root: &Path, file: &'a Path) -> &'a Path {
 
 #[test]
 fn no_part_needs_one_that_needs_it() {
-    let found = circles(part);
-    assert!(found.is_empty(), "{}", found.join("\n"));
+    assert_none(circles_of(part));
+}
+
+/// The file or the folder in `folder` that contains `file`. A file elsewhere stands for itself.
+fn within<'a>(folder: &Path, file: &'a Path) -> &'a Path {
+    file.ancestors().find(|place| place.parent() == Some(folder)).unwrap_or(file)
+}
+
+#[test]
+fn in_no_folder_a_place_needs_one_that_needs_it() {
+    let files = crates().values().flat_map(|arrows| arrows.keys());
+    let folders: BTreeSet<&Path> = files.filter_map(|file| file.parent()).collect();
+    let circles = |folder| circles_of(move |_, file| within(folder, file));
+    assert_none(folders.into_iter().flat_map(circles).collect());
 }
 
 /// The modules of the data plane in the table of its docs, from the top to the bottom. A type stands for its module.
@@ -419,7 +452,8 @@ fn the_table_of_rooms_is_in_the_order_of_imports() {
     let files = Crate::read(root, &source);
     let name = |path: &Path| path.file_stem().expect("a name").to_string_lossy().replace('_', "");
     let row = |path: &Path| modules.iter().position(|module| module.replace('_', "") == name(path));
-    let arrows = files.arrows(&|file| part(root, file));
+    let files = files.arrows();
+    let arrows = between(&files, &|file| part(root, file));
     let mut found = 0;
     for (from, to) in arrows.iter().flat_map(|(from, to)| to.keys().map(move |to| (from, to))) {
         if let (Some(below), Some(above)) = (row(from), row(to)) {
@@ -435,7 +469,7 @@ fn planted(files: &[(&str, &str)]) -> Vec<Vec<String>> {
     let source =
         |file: &Path| files.iter().find(|(name, _)| Path::new(name) == file).map(|(_, text)| (*text).to_owned());
     let found = Crate::read(Path::new("lib.rs"), &source);
-    found.circles(&|file| file).into_iter().map(|(_, lines)| lines).collect()
+    circles(&found.arrows())
 }
 
 #[test]
@@ -503,9 +537,9 @@ fn files_that_need_no_other_can_be_of_parts_that_do() {
         |file: &Path| files.iter().find(|(name, _)| Path::new(name) == file).map(|(_, text)| (*text).to_owned());
     let root = Path::new("lib.rs");
     let found = Crate::read(root, &source);
-    assert!(found.circles(&|file| file).is_empty());
-    let circles = found.circles(&|file| part(root, file));
-    let lines: Vec<_> = circles.into_iter().map(|(_, lines)| lines).collect();
+    let files = found.arrows();
+    assert!(circles(&files).is_empty());
+    let lines = circles(&between(&files, &|file| part(root, file)));
     assert_eq!(lines, [["a -> b.rs (crate::b::B)", "b.rs -> a (crate::a::low::Low)"]]);
 }
 
@@ -527,4 +561,13 @@ fn tests_text_and_other_crates_make_no_circle() {
     let a = "use crate::b::B; pub struct A; #[cfg(test)] mod tests { use super::*; } use std::b::C;";
     let b = "//! See [`crate::a::A`].\npub struct B; const T: &str = \"crate::a::A\"; #[cfg(test)] use crate::a::A;";
     assert!(planted(&[("lib.rs", "mod a; mod b;"), ("a.rs", a), ("b.rs", b)]).is_empty());
+}
+
+#[test]
+fn zz_dump() {
+    for (from, tos) in crates().values().flatten() {
+        for (to, name) in tos {
+            println!("{} -> {} ({name})", from.display(), to.display());
+        }
+    }
 }

@@ -13,6 +13,7 @@ mod qp;
 mod receives;
 mod shadow;
 mod simple;
+mod tag_matching;
 mod uar;
 
 pub use blueflame::flow::Rss;
@@ -34,7 +35,7 @@ pub use pd::Pd;
 pub use qp::{Qp, QpBuilder, QueuePair, RawQp, RawQpBuilder};
 pub use receives::shared::SharedReceives;
 pub use receives::srq::{OwnedSrq, Srq};
-pub use receives::tag_matching::{OwnedTagMatching, TagMatchingBuilder};
 pub use receives::xrq::{OwnedXrq, Xrq};
 pub use simple::{FlowCounter, Psv, QCounter, TransportDomain, Xrcd};
+pub use tag_matching::{OwnedTagMatching, TagMatchingBuilder};
 pub use uar::{DoorbellPage, SharedUar, ThreadUar, Uar, UarKind};

@@ -8,6 +8,7 @@
 //!
 //! Layout: PRM "Send WQE", rdma-core `providers/mlx5/mlx5dv.h` (`struct mlx5_wqe_*_seg`).
 
+mod changes;
 mod decode;
 mod fault;
 mod fetch;
@@ -22,14 +23,13 @@ mod tests;
 pub use crate::crypto::{EncryptionFormat, Order, Unit};
 pub use crate::ethernet::{Checksums, StatedHeaders, StatedLayer};
 pub use crate::memory::{CrcKind, Domain, Escape, Guard, Signature, SignatureFormat};
+pub use changes::{Append, KeyChange, TagChange, TagOp, Umr, UmrList};
 pub use fault::WqeFault;
 pub use fetch::{WQEBB_BYTES, fetch};
 pub(crate) use fetch::{copy_from_ring, extent, fetch_copy, fetch_static};
 pub use payload::{DataSeg, Part, Payload};
 pub(crate) use segments::control::may_differ;
-pub use segments::tags::{Append, TagChange, TagOp};
 pub(crate) use segments::umr::OCTWORD;
-pub use segments::umr::{KeyChange, Umr, UmrList};
 pub use segments::{DATA_SEG_BYTES, INVALID_LKEY, data_seg};
 pub use send::{
     AddressVector, Comparison, DcTarget, Enable, Extended, Fence, Framing, Memcpy, Remote, SendOp, SendWqe, UdAddress,

@@ -1,8 +1,7 @@
 //! A send WQE, decoded.
 
+use super::changes::{TagOp, Umr};
 use super::payload::{DataSeg, Payload};
-use super::segments::tags::TagOp;
-use super::segments::umr::Umr;
 use crate::config::LinkLayer;
 use crate::context::{Path, PathGrh, TimestampFormat};
 use crate::ethernet::{Checksums, StatedHeaders};

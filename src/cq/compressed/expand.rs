@@ -8,7 +8,7 @@ use super::layout::Compression;
 use super::mini::{ARRAY, BLOCK, MiniFormat, Words, mini, put_request};
 use super::run::{MiniFrame, Part, Run, Shared};
 use super::step::{Expand, Found, RingAt};
-use crate::cq::cqe::layout::{Cqe64, CqeFormat, OpOwn, Tail};
+use crate::cq::layout::{Cqe64, CqeFormat, OpOwn, Tail};
 use crate::cq::ring::{Place, Ring};
 use crate::cq::source::{InQueue, Source};
 use crate::sealed::Sealed;

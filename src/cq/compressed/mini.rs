@@ -2,7 +2,7 @@
 use core::fmt;
 use core::mem::offset_of;
 
-use crate::cq::cqe::layout::Cqe64;
+use crate::cq::layout::Cqe64;
 use crate::sealed::Sealed;
 
 /// Mini-CQEs in one array. In the basic layout, arrays of this length follow a compressed CQE (Linux

@@ -1,8 +1,8 @@
 //! Mini-CQEs of frames, one behind the other, for a queue that takes them without expanding each.
 use super::mini::{ARRAY, MiniFormat, flow_tag, frame};
-use crate::cq::cqe::layout::OpOwn;
 use crate::cq::cqe::packet::Verdicts;
 use crate::cq::cqe::view::CqeView;
+use crate::cq::layout::OpOwn;
 use crate::cq::source::{InQueue, Source};
 
 /// Completions of one session that are next, and differ by their mini-CQEs alone. At least one.

@@ -4,7 +4,7 @@ use core::fmt;
 use super::layout::Compression;
 use super::mini::ChecksumStride;
 use super::run::{MiniFrame, Part, Run, Shared};
-use crate::cq::cqe::layout::Tail;
+use crate::cq::layout::Tail;
 use crate::cq::ring::{Place, Ring};
 use crate::cq::source::InQueue;
 use crate::sealed::Sealed;

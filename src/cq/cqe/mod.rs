@@ -1,7 +1,5 @@
-//! One completion (CQE): its layout, and views of its fields by kind.
+//! Views of one completion (CQE), by its kind.
 pub(super) mod grh;
-pub mod layout;
-pub(super) mod opcode;
 pub(super) mod packet;
 pub(super) mod signature;
 pub(super) mod tag;

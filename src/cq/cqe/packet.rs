@@ -1,8 +1,8 @@
 //! Fields of the completion of an Ethernet frame, for queues of raw packets and those of DevX.
 use core::mem::offset_of;
 
-use crate::cq::cqe::layout::Cqe64;
 use crate::cq::cqe::view::CqeView;
+use crate::cq::layout::Cqe64;
 use crate::cq::source::Source;
 
 /// The layer 3 header of a packet (Linux `include/linux/mlx5/device.h`, `CQE_L3_HDR_TYPE_*`).

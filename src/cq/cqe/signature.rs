@@ -1,9 +1,9 @@
 //! CQEs of block signature errors.
 use core::mem::offset_of;
 
-use crate::cq::cqe::layout::Cqe64;
-use crate::cq::cqe::opcode::CqeOpcode;
 use crate::cq::cqe::view::CqeView;
+use crate::cq::layout::Cqe64;
+use crate::cq::opcode::CqeOpcode;
 use crate::cq::source::Source;
 use crate::types::{Qpn, Rkey};
 
@@ -40,7 +40,7 @@ layout! {
         56 => pub qpn: u32,
         /// Reserved.
         60 => pub rsvd2: [u8; 2],
-        /// A checksum of the CQE, undocumented: see [`ErrCqe::signature`](crate::cq::cqe::layout::ErrCqe::signature).
+        /// A checksum of the CQE, undocumented: see [`ErrCqe::signature`](crate::cq::layout::ErrCqe::signature).
         62 => pub signature: u8,
         /// As in [`Cqe64::op_own`].
         63 => pub op_own: u8,

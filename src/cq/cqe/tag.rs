@@ -3,9 +3,9 @@ use core::mem::offset_of;
 
 use static_assertions::const_assert_eq;
 
-use crate::cq::cqe::layout::Cqe64;
-use crate::cq::cqe::opcode::CqeOpcode;
 use crate::cq::cqe::view::CqeView;
+use crate::cq::layout::Cqe64;
+use crate::cq::opcode::CqeOpcode;
 use crate::cq::source::Source;
 use crate::tagged::TagHeader;
 use crate::types::TagIndex;

@@ -3,10 +3,10 @@ use crate::hint::cold_path;
 use core::fmt;
 use core::mem::offset_of;
 
-use crate::cq::cqe::layout::{Cqe64, CqeFormat, ErrCqe, OpOwn, Tail};
-use crate::cq::cqe::opcode::{CqeOpcode, Side, WcOpcode};
 use crate::cq::error::completion::{CqeError, InlineError};
 use crate::cq::id::{CqId, Origin};
+use crate::cq::layout::{Cqe64, CqeFormat, ErrCqe, OpOwn, Tail};
+use crate::cq::opcode::{CqeOpcode, Side, WcOpcode};
 use crate::cq::source::{ColdCqe, InQueue, Private, Source};
 use crate::types::{Qpn, Rkey, Srqn};
 

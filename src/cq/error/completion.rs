@@ -1,9 +1,9 @@
 //! Completions that report no success.
 use core::fmt;
 
-use crate::cq::cqe::layout::Tail;
-use crate::cq::cqe::opcode::{CqeOpcode, Side};
 use crate::cq::error::status::{KnownSyndrome, Syndrome, WcStatus};
+use crate::cq::layout::Tail;
+use crate::cq::opcode::{CqeOpcode, Side};
 use crate::types::Qpn;
 
 /// The contents of an error CQE.
@@ -15,9 +15,9 @@ pub struct ErrorCqe {
     pub syndrome: Syndrome,
     /// The vendor's own syndrome, for the vendor's support.
     pub vendor_err_synd: u8,
-    /// The hardware's syndrome, for the vendor's support: [`hw_err_synd`](crate::cq::cqe::layout::ErrCqe::hw_err_synd).
+    /// The hardware's syndrome, for the vendor's support: [`hw_err_synd`](crate::cq::layout::ErrCqe::hw_err_synd).
     pub hw_err_synd: u8,
-    /// Its type: [`hw_synd_type`](crate::cq::cqe::layout::ErrCqe::hw_synd_type). UCX prints the upper four bits and
+    /// Its type: [`hw_synd_type`](crate::cq::layout::ErrCqe::hw_synd_type). UCX prints the upper four bits and
     /// `hw_err_synd` as `hw_synd 0/147`.
     pub hw_synd_type: u8,
     /// The queue pair.
@@ -96,9 +96,9 @@ pub enum CqeError {
 }
 
 impl CqeError {
-    /// The error of a CQE for which [`OpOwn::is_success`](crate::cq::cqe::layout::OpOwn::is_success) is false.
-    /// `syndromes` are the four bytes from [`hw_err_synd`](crate::cq::cqe::layout::ErrCqe::hw_err_synd) to
-    /// [`syndrome`](crate::cq::cqe::layout::ErrCqe::syndrome).
+    /// The error of a CQE for which [`OpOwn::is_success`](crate::cq::layout::OpOwn::is_success) is false.
+    /// `syndromes` are the four bytes from [`hw_err_synd`](crate::cq::layout::ErrCqe::hw_err_synd) to
+    /// [`syndrome`](crate::cq::layout::ErrCqe::syndrome).
     ///
     /// `inline`, though never inlined: callers then see that it cannot unwind, and need no landing pads.
     #[cold]

@@ -8,9 +8,9 @@ use std::vec::Vec;
 
 use crate::cq::{CqeView, Source};
 use crate::db::Register;
+use crate::queue::buffer::{DeviceBuffer, Refused};
 use crate::queue::outcome::{self, CompleteError, RetireError};
 use crate::queue::owned::Owned;
-use crate::queue::owning::buffer::{DeviceBuffer, Refused};
 use crate::queue::send::batch::SendBatch;
 use crate::queue::send::error::PostError;
 use crate::queue::send::queue::{Done, SendQueue};

@@ -1,11 +1,11 @@
 //! Queues that own the buffers of their requests, and pools of such buffers.
-pub(super) mod buffer;
+
 #[cfg(feature = "std")]
 pub(super) mod frames;
 pub(super) mod pooled;
 pub(super) mod send;
 
-pub use buffer::{DeviceBuffer, Posted, Refused};
+pub use crate::queue::buffer::{DeviceBuffer, Posted, Refused};
 #[cfg(feature = "std")]
 pub use frames::{OwningFrameBatch, OwningSession};
 pub use pooled::{FreeList, PoolBuffer, Slot, SlotPool};

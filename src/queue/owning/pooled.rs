@@ -13,7 +13,7 @@ use core::fmt;
 use core::num::NonZeroU64;
 use core::ptr::NonNull;
 
-use crate::queue::owning::buffer::DeviceBuffer;
+use crate::queue::buffer::DeviceBuffer;
 use crate::shared_copy::{copy_in, copy_out};
 use crate::types::{Lkey, Rkey};
 use crate::wqe::{Remote, Sge};

@@ -5,9 +5,9 @@ use core::num::NonZeroU64;
 
 use crate::cq::{CqeView, Source};
 use crate::db::Register;
+use crate::queue::buffer::{DeviceBuffer, Refused};
 use crate::queue::outcome::{self, CompleteError, RetireError};
 use crate::queue::owned::Owned;
-use crate::queue::owning::buffer::{DeviceBuffer, Refused};
 use crate::queue::send::error::PostError;
 use crate::queue::send::queue::SendQueue;
 use crate::transport::Transport;

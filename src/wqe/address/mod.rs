@@ -1,6 +1,5 @@
 //! Destinations of requests on queues without a peer of their own: datagrams, dynamic connections, XRC.
 pub(super) mod destination;
-pub(super) mod seg;
 pub(super) mod vector;
 
 pub use destination::Destination;

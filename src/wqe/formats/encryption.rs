@@ -2,8 +2,8 @@
 use crate::layout::Be32;
 use crate::types::Dek;
 use crate::wqe::error::EncodeError;
-use crate::wqe::formats::seg::{CryptoBsfSeg, bsf};
 use crate::wqe::formats::signature::BlockSize;
+use crate::wqe::seg::{CryptoBsfSeg, bsf};
 
 /// Where data is encrypted (`encrypt_on_tx`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

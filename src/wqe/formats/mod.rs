@@ -1,6 +1,5 @@
 //! Formats of data behind a memory key: signatures of blocks (T10-DIF, CRC) and encryption (AES-XTS).
 pub(super) mod encryption;
-pub(super) mod seg;
 pub(super) mod signature;
 
 pub use encryption::{DataUnits, EncryptedSide, Encryption, SignatureOrder};
@@ -11,7 +10,7 @@ pub use signature::{
 
 use crate::wqe::cursor::RingCursor;
 use crate::wqe::error::EncodeError;
-use seg::bsf;
+use crate::wqe::seg::bsf;
 
 /// The device's work on data that passes through a key ([`Request::formats`](crate::wqe::Request::formats); BSF): block
 /// signatures, encryption, or both.

@@ -5,9 +5,9 @@ use core::ops::BitOr;
 use crate::layout::{Be16, Be32, Be64};
 use crate::types::Psv;
 use crate::wqe::data::Nothing;
-use crate::wqe::formats::seg::{DifSeg, SetPsvSeg, SigBsfSeg, bsf};
 use crate::wqe::request::Request;
 use crate::wqe::seg::Fence;
+use crate::wqe::seg::{DifSeg, SetPsvSeg, SigBsfSeg, bsf};
 use crate::wqe::table::SetPsv;
 
 /// Bytes of data that one signature covers (`enum mlx5dv_block_size`). `mlx5dv_query_device` reports the sizes that a

@@ -2,8 +2,8 @@
 use crate::arch::ds::DsWords;
 use crate::layout::{Be16, Be32, Be64};
 use crate::types::Rkey;
-use crate::wqe::keys::seg::{MkeySeg, UmrCtrlSeg, umr};
 use crate::wqe::request::Request;
+use crate::wqe::seg::{MkeySeg, UmrCtrlSeg, umr};
 
 /// Both segments after the control segment. The control segment's last word is the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

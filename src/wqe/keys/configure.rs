@@ -6,11 +6,11 @@ use crate::types::Rkey;
 use crate::wqe::data::{List, ListAt, SameList, Sge};
 use crate::wqe::error::EncodeError;
 use crate::wqe::formats::Formats;
+use crate::wqe::key_list::{KeyList, LIST_ENTRIES, Strided, bytes_at, too_long};
 use crate::wqe::keys::change::{ANY_QPN, KeySegs, NO_CHANGE};
-use crate::wqe::keys::list::{KeyList, LIST_ENTRIES, Strided, bytes_at, too_long};
-use crate::wqe::keys::seg::{MkeySeg, umr};
 use crate::wqe::limits::KEY_LIST_ALIGN;
 use crate::wqe::request::Request;
+use crate::wqe::seg::{MkeySeg, umr};
 use crate::wqe::table::ConfigureKey;
 
 /// The operations that an indirect key permits. Combine with `|`. The keys behind it must permit this side's access:

@@ -6,10 +6,10 @@ use crate::layout::{Be32, Be64};
 use crate::types::{Qpn, Rkey};
 use crate::wqe::data::{Named, Nothing, Sge};
 use crate::wqe::error::EncodeError;
+use crate::wqe::key_list::LIST_ENTRIES;
 use crate::wqe::keys::change::{ANY_QPN, KeySegs, NO_CHANGE};
-use crate::wqe::keys::list::LIST_ENTRIES;
-use crate::wqe::keys::seg::{MkeySeg, umr};
 use crate::wqe::request::Request;
+use crate::wqe::seg::{MkeySeg, umr};
 use crate::wqe::table::{BindWindow, Invalidate};
 
 /// A memory window, as named by the requests that change it.

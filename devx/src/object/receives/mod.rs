@@ -1,7 +1,6 @@
-//! Receives that many queue pairs share, and lists of tagged buffers.
+//! Receives that many queue pairs share.
 
 pub(super) mod linked;
 pub(super) mod shared;
 pub(super) mod srq;
-pub(super) mod tag_matching;
 pub(super) mod xrq;

@@ -7,7 +7,6 @@ use crate::cq::MAX_SESSION;
 use crate::crypto;
 use crate::device::{LOG_MAX_GROUPS, MAX_MEMBERS};
 use crate::eq::{MAX_EQS, MAX_LOG_EQ_SIZE};
-use crate::firmware::commands::DEK_TYPE;
 use crate::firmware::owners::RAW_TX;
 use crate::memory::MAX_INDIRECTION;
 use crate::memory::MAX_PIECES_LOG;
@@ -16,6 +15,8 @@ use crate::qp::dc::target::MAX_CONNECTIONS as MAX_DCT_CONNECTIONS;
 use crate::resources::{MAX_LOG_MEMCPY, MAX_Q_COUNTERS};
 use crate::steering::MAX_COUNTERS;
 
+/// The kind of general objects that are keys of encryption.
+pub(crate) const DEK_TYPE: u16 = 0xc;
 /// log2 of the longest message that is announced: more is accepted, but drivers take other values for another device
 /// (UCX `UCT_IB_MLX5_LOG_MAX_MSG_SIZE`).
 const LOG_MAX_MSG: u32 = 30;

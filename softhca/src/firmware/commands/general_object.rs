@@ -3,6 +3,7 @@
 use crate::crypto::{self, DekInfo, KeySize};
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
+use crate::firmware::capabilities::DEK_TYPE;
 use crate::firmware::layout::{View, ViewMut, layout};
 use crate::firmware::status::{Refusal, Status};
 
@@ -50,8 +51,6 @@ const KEY: std::ops::Range<usize> = 0x40..0xc0;
 const LINUX_BYTES: usize = 0x200;
 /// Keys are for AES-XTS.
 const AES_XTS: u64 = 3;
-/// The kind: keys of encryption.
-pub(crate) const DEK_TYPE: u16 = 0xc;
 
 pub(super) const COMMANDS: &[Command] = &[
     command(0xa00, "CREATE_GENERAL_OBJECT", &general_obj_in_cmd_hdr::LAYOUT, &general_obj_out_cmd_hdr::LAYOUT, create)

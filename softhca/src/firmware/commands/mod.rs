@@ -75,7 +75,6 @@ mod xrc_tests;
 use super::call::Command;
 
 pub(super) use cq::eqn;
-pub(super) use general_object::DEK_TYPE;
 
 /// The tables, one a line.
 #[rustfmt::skip]

@@ -2,5 +2,4 @@
 
 pub(super) mod connection;
 pub(super) mod initiator;
-pub(super) mod streams;
 pub mod target;

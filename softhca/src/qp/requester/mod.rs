@@ -10,12 +10,13 @@ mod flush;
 mod local;
 mod pace;
 pub(super) mod request;
+mod streams;
 pub(super) mod timer;
+use streams::FailedStreams;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
-use super::dc::streams::FailedStreams;
 use super::failure::Failure;
 use super::psn::{HALF, Psn};
 use super::qp_core::QpCore;

@@ -2,46 +2,8 @@
 //! `struct mlx5_wqe_tm_seg`), and, where a tag is appended, its buffer.
 
 use super::{DATA_SEG_BYTES, INVALID_LKEY, Segments, be16, be64, data_seg, zero};
+use crate::wqe::changes::{Append, TagChange, TagOp};
 use crate::wqe::fault::WqeFault;
-use crate::wqe::payload::DataSeg;
-
-/// A tag to be appended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Append {
-    /// Place of the one after it.
-    pub next: u16,
-    /// The tag.
-    pub tag: u64,
-    /// Which of its bits a message's tag must have.
-    pub mask: u64,
-    /// Where such a message goes, if it has room for anything.
-    pub buffer: Option<DataSeg>,
-}
-
-/// The change of a list of tags.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TagChange {
-    /// Nothing.
-    None,
-    /// It has one more.
-    Append(Append),
-    /// The tag at this place is taken away.
-    Remove {
-        /// The place.
-        index: u16,
-    },
-}
-
-/// An operation on a list of tags.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TagOp {
-    /// The change of the list.
-    pub change: TagChange,
-    /// Messages without a tag in the list that software has seen so far, if it says so.
-    pub sw_phase: Option<u16>,
-    /// It has a CQE (`MLX5_SRQ_FLAG_TM_CQE_REQ`).
-    pub completes: bool,
-}
 
 /// `opcode`, in the upper half of its byte (`MLX5_TM_OPCODE_*`).
 const NOP: u8 = 0;

@@ -4,10 +4,8 @@
 
 use super::formats;
 use super::{DATA_SEG_BYTES, Segments, be16, be32, be64, data_seg, zero};
-use crate::crypto::EncryptionFormat;
-use crate::memory::SignatureFormat;
+use crate::wqe::changes::{KeyChange, Umr, UmrList};
 use crate::wqe::fault::WqeFault;
-use crate::wqe::payload::DataSeg;
 
 /// Bytes of the UMR control segment, and offsets in it.
 mod control {
@@ -117,78 +115,6 @@ const ANY_QPN: u64 = 0xff_ffff;
 const LIST_UNIT: u16 = 4;
 /// Bytes of an octword.
 pub(crate) const OCTWORD: usize = 16;
-
-/// The request of a UMR WQE.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Umr {
-    /// The key. Its lowest byte counts only if that does not change.
-    pub key: u32,
-    /// The key must be free, or must not be: otherwise nothing changes.
-    pub must_be_free: Option<bool>,
-    /// The key must not be bound to another QP than the one that asks, and a window of type 2 must be bound to that
-    /// one.
-    pub must_be_of_qp: bool,
-    /// The changes of its context.
-    pub change: KeyChange,
-    /// Where in its list entries are written, in octwords.
-    pub at: u64,
-    /// How many octwords of entries.
-    pub octwords: u16,
-    /// The entries.
-    pub list: UmrList,
-    /// Formats that follow, in units of 16 bytes.
-    pub format_octwords: u16,
-    /// Those of signatures.
-    pub signatures: Option<SignatureFormat>,
-    /// That of encryption.
-    pub encryption: Option<EncryptionFormat>,
-}
-
-/// Where entries come from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum UmrList {
-    /// From the WQE itself.
-    Inline(Vec<u8>),
-    /// From memory.
-    Reference(DataSeg),
-}
-
-/// Changes of a memory key's context: `None` leaves a field as it is.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct KeyChange {
-    /// Free, or valid.
-    pub free: Option<bool>,
-    /// The lowest byte of the key.
-    pub variant: Option<u8>,
-    /// The QP whose peer alone may use it; `Some(None)`: any.
-    pub qpn: Option<Option<u32>>,
-    /// Protection domain.
-    pub pd: Option<u32>,
-    /// First address.
-    pub start: Option<u64>,
-    /// Bytes; `u64::MAX` for as many as its list has (`length64`).
-    pub len: Option<u64>,
-    /// log2 of the bytes of a page or piece.
-    pub log_bytes: Option<u8>,
-    /// Peers may invalidate it.
-    pub remote_invalidate: Option<bool>,
-    /// The device may read for its own host.
-    pub local_read: Option<bool>,
-    /// The device may write for its own host.
-    pub local_write: Option<bool>,
-    /// Peers may READ.
-    pub remote_read: Option<bool>,
-    /// Peers may WRITE.
-    pub remote_write: Option<bool>,
-    /// Peers may do atomics.
-    pub remote_atomic: Option<bool>,
-    /// Its data has formats.
-    pub formatted: Option<bool>,
-    /// The driver has been told of an odd number of errors of signatures.
-    pub errors: Option<bool>,
-    /// The order of accesses may be relaxed, of writes or of reads.
-    pub relaxed_ordering: Option<bool>,
-}
 
 /// Takes the segments after the control segment, which names `key`.
 ///

@@ -6,7 +6,7 @@ use crate::wqe::cursor::RingCursor;
 use crate::wqe::data::Sge;
 use crate::wqe::error::EncodeError;
 use crate::wqe::formats::Formats;
-use crate::wqe::keys::seg::{RepeatBlockSeg, RepeatEntrySeg};
+use crate::wqe::seg::{RepeatBlockSeg, RepeatEntrySeg};
 
 /// Lists are whole WQEBBs, of this many entries each.
 pub(in crate::wqe) const LIST_ENTRIES: usize = 4;

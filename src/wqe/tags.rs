@@ -10,8 +10,8 @@ use crate::types::{Lkey, TagIndex};
 use crate::wqe::data::{Given, Named, Sge};
 use crate::wqe::request::Request;
 use crate::wqe::seg::DataSeg;
+use crate::wqe::seg::{TmSeg, TmTagSeg, tm};
 use crate::wqe::table::{TagAppend, TagRemove, TagSync};
-use crate::wqe::tags::seg::{TmSeg, TmTagSeg, tm};
 
 /// The key of an entry without memory (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_INVALID_LKEY`).
 const INVALID_LKEY: Lkey = Lkey(0x100);

@@ -6,7 +6,7 @@ use core::mem::{offset_of, size_of};
 
 use static_assertions::const_assert_eq;
 
-use crate::cq::cqe::opcode::Side;
+use crate::cq::opcode::Side;
 
 /// Bytes of a CQE that carry fields; a 128-byte CQE has them in its second half.
 pub const CQE64_BYTES: usize = size_of::<Cqe64>();

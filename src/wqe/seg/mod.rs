@@ -1,14 +1,20 @@
 //! The segments of a WQE. Each has its field map (byte offsets, big endian), its layout, which assertions hold to the
 //! map, and the construction of its words. Knows no request.
-pub use super::address::seg::{AV_GRH, BaseAvSeg, DatagramSeg, EXTENDED_AV, GrhAvSeg, XrcSeg};
-pub use super::atomics::seg::{AtomicSeg, Masked128Seg, MaskedAdd32Seg, MaskedSwap32Seg};
-pub use super::formats::seg::{CryptoBsfSeg, DifSeg, SetPsvSeg, SigBsfSeg, bsf};
-pub use super::keys::seg::{MkeySeg, RepeatBlockSeg, RepeatEntrySeg, UmrCtrlSeg, umr};
-pub use super::opcode::{IbvWrOpcode, NotSupported, Opcode};
-pub use super::tags::seg::{TmSeg, TmTagSeg, tm};
+mod address;
+mod atomics;
+mod formats;
+mod keys;
+mod tags;
+
 use crate::arch::ds::{DsWords, join, take8};
 pub use crate::layout::{Be16, Be32, Be64, Be128};
 use crate::types::{DS_BYTES, DciStream, Ds, Lkey, Qpn, Rkey};
+pub use crate::wqe::opcode::{IbvWrOpcode, NotSupported, Opcode};
+pub use address::{AV_GRH, BaseAvSeg, DatagramSeg, EXTENDED_AV, GrhAvSeg, XrcSeg};
+pub use atomics::{AtomicSeg, Masked128Seg, MaskedAdd32Seg, MaskedSwap32Seg};
+pub use formats::{CryptoBsfSeg, DifSeg, SetPsvSeg, SigBsfSeg, bsf};
+pub use keys::{MkeySeg, RepeatBlockSeg, RepeatEntrySeg, UmrCtrlSeg, umr};
+pub use tags::{TmSeg, TmTagSeg, tm};
 
 layout! {
     /// Control segment: the first 16 bytes of every send WQE

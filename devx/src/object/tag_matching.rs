@@ -5,8 +5,6 @@ use blueflame::queue::{AnyCq, Owned, SendQueue, TagMatching};
 use blueflame::transport::Rc;
 use blueflame::verbs::Path;
 
-use super::shared::SharedReceives;
-use super::xrq::OwnedXrq;
 use crate::check::in_range;
 use crate::error::Error;
 use crate::memory::ThreadRings;
@@ -14,6 +12,8 @@ use crate::object::check_cq::whole;
 use crate::object::cq::Cq;
 use crate::object::pd::Pd;
 use crate::object::qp::{Qp, QueuePair};
+use crate::object::receives::shared::SharedReceives;
+use crate::object::receives::xrq::OwnedXrq;
 use crate::object::uar::Uar;
 use crate::support::ask::{at_least, has};
 

@@ -3,7 +3,7 @@
 use crate::arch::ds::DsWords;
 use crate::layout::{Be16, Be32, Be64};
 use crate::types::{DS_BYTES, Lkey};
-use crate::wqe::formats::seg::SigBsfSeg;
+use crate::wqe::seg::formats::SigBsfSeg;
 
 layout! {
     /// UMR control segment: the changes of a memory key, and the conditions on it (rdma-core `providers/mlx5/mlx5dv.h`,
