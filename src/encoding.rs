@@ -16,6 +16,10 @@ use core::fmt;
 use crate::types::Rkey;
 use crate::wqe::Remote;
 
+/// The first bytes that `verbs::handshake` sends: the peer is a program of this crate.
+#[cfg(feature = "verbs")]
+pub(crate) const MAGIC: [u8; 8] = *b"blueflam";
+
 /// Invalid bytes: the sender is another program, another version of this one, or hostile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]

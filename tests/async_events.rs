@@ -17,7 +17,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use blueflame::types::{Psn, Qpn, Rkey, WrId};
-use blueflame::verbs::device::{AsyncEvent, AsyncEvents, GidEntry, Port, PortEvent, PortState, QpEvent, SrqEvent};
+use blueflame::verbs::async_event::{AsyncEvent, AsyncEvents, PortEvent, QpEvent, SrqEvent};
+use blueflame::verbs::device::{GidEntry, Port, PortState};
 use blueflame::verbs::{Access, Buffer, Device, Error, OwnedCq, Path, Pool, ProtectionDomain, Qp, QpState, QueuePair};
 use blueflame::{transport, wqe};
 

@@ -21,7 +21,7 @@ use blueflame::queue::striding::Strides;
 use blueflame::transport::{Dci, RawPacket, Rc, XrcInitiator};
 use blueflame::types::{DcKey, Psn, Wqebbs, WrId};
 use blueflame::verbs::adopt::{adopt_cq, adopt_qp};
-use blueflame::verbs::device::AsyncEvent;
+use blueflame::verbs::async_event::AsyncEvent;
 use blueflame::verbs::memory::Pages;
 use blueflame::verbs::{Access, Device, Error, OwnedCq, Pool, ProtectionDomain, QueuePair};
 use blueflame::wqe;

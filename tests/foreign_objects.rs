@@ -20,7 +20,7 @@ use std::time::Duration;
 use blueflame::flow::Rss;
 use blueflame::transport::{Dci, DciStreams, RawPacket, Rc, Uc, Ud, XrcInitiator};
 use blueflame::types::DcKey;
-use blueflame::verbs::device::AsyncEvents;
+use blueflame::verbs::async_event::AsyncEvents;
 use blueflame::verbs::ethernet::{FrameReceiver, OwnedWq, WqTable};
 use blueflame::verbs::memory::{Change, DeviceMemory, MemoryWindow, WindowType};
 use blueflame::verbs::receive::OwnedTagMatching;

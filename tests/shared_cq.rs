@@ -15,7 +15,8 @@ use std::time::{Duration, Instant};
 
 use blueflame::cq::Side;
 use blueflame::types::Psn;
-use blueflame::verbs::device::{AsyncEvent, AsyncEvents, LinkLayer, QpEvent, SrqEvent};
+use blueflame::verbs::async_event::{AsyncEvent, AsyncEvents, QpEvent, SrqEvent};
+use blueflame::verbs::device::LinkLayer;
 use blueflame::verbs::{Access, Buffer, Device, OwnedCq, OwnedSrq, Path, Pool, ProtectionDomain, QueuePair};
 use blueflame::{ByQpn, WrId, transport, wqe};
 

@@ -23,7 +23,7 @@ use blueflame::cq::{CqeError, Side, WcStatus};
 use blueflame::transport;
 use blueflame::transport::XrcInitiator;
 use blueflame::types::{Psn, Qpn, Srqn, WrId};
-use blueflame::verbs::device::{AsyncEvent, AsyncEvents, QpEvent, SrqEvent};
+use blueflame::verbs::async_event::{AsyncEvent, AsyncEvents, QpEvent, SrqEvent};
 use blueflame::verbs::{
     Access, Buffer, Device, Error, OwnedCq, OwnedSrq, Path, Pool, ProtectionDomain, QpState, QueuePair, XrcDomain,
     XrcTarget,

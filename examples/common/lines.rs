@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use blueflame::flow::Flow;
 use blueflame::packet;
-use blueflame::verbs::device::{Clock, Correlation, Time};
+use blueflame::verbs::correlation::{Correlation, Time};
+use blueflame::verbs::device::Clock;
 use blueflame::verbs::ethernet::{FlowRule, FrameReceiver, Interface, Membership, OwnedWq};
 use blueflame::verbs::{Access, Buffer, Device, OwnedCq, Pool, ProtectionDomain};
 

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use blueflame::verbs::device::AsyncEvents;
+use blueflame::verbs::async_event::AsyncEvents;
 use blueflame::verbs::memory::POOL_ALIGN;
 use blueflame::verbs::{Access, Drained, OwnedCq, Pool};
 use blueflame::{ByQpn, WrId};

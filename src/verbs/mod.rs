@@ -59,7 +59,7 @@
 //!
 //! An [`XrcDomain`] has the receiving ends of extended reliable connections.
 //!
-//! [`AsyncEvents`](device::AsyncEvents) reports the events of all these objects, other than completions: a queue pair
+//! [`AsyncEvents`](async_event::AsyncEvents) reports the events of all these objects, other than completions: a queue pair
 //! that failed, a link that went down.
 //!
 //! Every object keeps alive the objects that it was made from, so the order of drops does not matter ([`Owned`]).
@@ -79,8 +79,12 @@
 //! libmlx5 is not linked but loaded at run time, so crates that bring a `libmlx5` of their own (`rdma-mummy-sys`,
 //! `sideway`) may be in the same program.
 
+mod access;
 mod adopted;
+pub mod async_event;
 mod connect;
+mod contexts;
+pub mod correlation;
 mod cq;
 pub mod device;
 mod domain;
@@ -89,11 +93,15 @@ pub mod ethernet;
 mod event;
 pub mod ffi;
 mod leak;
+mod link;
 pub mod memory;
+mod pages;
 mod parts;
 mod qp;
 pub mod receive;
 mod services;
+mod srq;
+mod state;
 mod taken;
 mod wait;
 
@@ -101,13 +109,13 @@ mod wait;
 pub mod adopt {
     pub use super::adopted::{adopt_channel, adopt_context, adopt_pd, adopt_qp, adopt_qp_shared, take_context};
     pub use super::cq::queue::adopt_cq;
-    pub use super::receive::shared::adopt_srq;
+    pub use super::srq::adopt_srq;
 }
 
 pub use crate::queue::{AnyCq, Owned};
+pub use access::Access;
 pub use connect::address::{AddressCache, AddressHandle};
 pub use connect::endpoint::Endpoint;
-pub use connect::handshake;
 pub use connect::path::Path;
 pub use connect::route::Route;
 pub use cq::channel::{CompletionChannel, CqEvent};
@@ -115,18 +123,18 @@ pub use cq::queue::{Cq, CqBuilder, OwnedCq};
 pub use device::open::{Device, OpenOptions, device_names};
 pub use domain::protection::ProtectionDomain;
 pub use domain::thread::ThreadDomain;
+pub use domain::xrc::XrcDomain;
 pub use error::{CallError, Error};
-pub use memory::access::Access;
 pub use memory::buffer::Buffer;
 pub use memory::pieces::HugeBuffer;
 pub use memory::pool::fixed::Pool;
 pub use memory::pool::slabs::BufferPool;
 pub use memory::source::Memory;
 pub use qp::builder::QpBuilder;
+pub use qp::handshake;
 pub use qp::pair::{Qp, QueuePair, VerbsTransport};
-pub use qp::state::QpState;
 pub use qp::teardown::{Drain, Drained};
-pub use receive::shared::{OwnedSrq, Srq};
 pub use services::dct::{Dct, DctBuilder};
-pub use services::xrc_domain::XrcDomain;
 pub use services::xrc_target::XrcTarget;
+pub use srq::{OwnedSrq, Srq};
+pub use state::QpState;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use blueflame::cq::{Notify, Side};
 use blueflame::verbs::adopt::{adopt_channel, adopt_context, adopt_pd, adopt_srq};
-use blueflame::verbs::device::{AsyncEvent, SrqEvent};
+use blueflame::verbs::async_event::{AsyncEvent, SrqEvent};
 use blueflame::verbs::{Access, Error, OwnedSrq, Pool};
 use blueflame::{WrId, transport, wqe};
 use rdma_sys as sys;

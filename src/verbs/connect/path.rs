@@ -2,10 +2,9 @@
 
 use rdma_sys as sys;
 
-use crate::types::Psn;
 use crate::verbs::device::{Gid, GidEntry, GidType, LinkLayer, Mtu, Port, PortState};
 use crate::verbs::error::in_range;
-use crate::verbs::{Access, Device, Endpoint, Error, Qp};
+use crate::verbs::{Access, Device, Endpoint, Error};
 
 /// How to connect: the attributes of INIT, RTR and RTS. [`Path::new`] sets values that work on InfiniBand and on RoCE;
 /// change those that you know better.
@@ -158,33 +157,10 @@ impl Device {
     }
 }
 
-impl Qp {
-    /// Where the peer reaches this queue pair by `path`. Call it once for each connection: each call takes another
-    /// random number as the first PSN ([`Psn::random`]). Give [`connect`](crate::verbs::QueuePair::connect) the same
-    /// endpoint as the peer.
-    #[must_use]
-    pub fn endpoint(&self, path: &Path) -> Endpoint {
-        self.endpoint_with(path, Psn::random())
-    }
-
-    /// As [`endpoint`](Self::endpoint), with a first PSN of the caller's, for peers that fix it, and for tests.
-    #[must_use]
-    pub fn endpoint_with(&self, path: &Path, psn: Psn) -> Endpoint {
-        Endpoint {
-            lid: path.port.lid,
-            gid: path.sgid.map_or(Gid::default(), |entry| entry.gid),
-            gid_type: path.gid_type(),
-            qpn: self.qpn(),
-            psn,
-            mtu: path.mtu,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::Qpn;
+    use crate::types::{Psn, Qpn};
 
     fn port(link_layer: LinkLayer) -> Port {
         Port {

@@ -149,7 +149,7 @@ impl Cq {
     /// in the error state, each request and each receive completes, unsignalled ones as well.
     ///
     /// If the completion queue overruns, completions are lost, and the device moves it into error
-    /// ([`AsyncEvent::CqError`](crate::verbs::device::AsyncEvent::CqError)). It gets no further completions. The
+    /// ([`AsyncEvent::CqError`](crate::verbs::async_event::AsyncEvent::CqError)). It gets no further completions. The
     /// requests of all its queue pairs stay outstanding for good: destroy them and the completion queue.
     ///
     /// ```no_run
@@ -283,7 +283,7 @@ impl<'a, M: PollMode> CqBuilder<'a, M> {
     }
 
     /// The value that its events carry ([`crate::verbs::CqEvent::context`],
-    /// [`crate::verbs::device::AsyncEvent::CqError`]), to tell queues apart. libibverbs carries such a value in a
+    /// [`crate::verbs::async_event::AsyncEvent::CqError`]), to tell queues apart. libibverbs carries such a value in a
     /// pointer. Default 0.
     #[doc(alias = "cq_context")]
     #[must_use]

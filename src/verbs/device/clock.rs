@@ -16,7 +16,8 @@ use crate::verbs::{Device, Error, ffi};
 /// The shift of the clock's page, in errors.
 const SHIFT: &str = "shift of the clock's page";
 /// The error where the kernel does not map the device's clock to this process.
-pub(super) const NOT_MAPPED: Error = Error::Unsupported { what: "reading the device's clock in this process" };
+pub(in crate::verbs) const NOT_MAPPED: Error =
+    Error::Unsupported { what: "reading the device's clock in this process" };
 /// How the page is named when it is mapped (`MLX5_IB_MMAP_CLOCK_INFO`, version 1; libmlx5 `mlx5.c`,
 /// `mlx5_map_clock_info`): bits 15:8 of the offset in pages.
 const MMAP_COMMAND: u64 = 7;
@@ -58,8 +59,8 @@ pub struct Clock {
     counter: Option<NonNull<u32>>,
     update_period: Duration,
     /// Whether completions can have real time.
-    pub(super) has_real_time: bool,
-    pub(super) context: Arc<Context>,
+    pub(in crate::verbs) has_real_time: bool,
+    pub(in crate::verbs) context: Arc<Context>,
 }
 
 // SAFETY: both pages are only read, by atomic and volatile loads, and mapped as long as this lives.

@@ -5,8 +5,8 @@ use std::net::Ipv6Addr;
 
 use rdma_sys as sys;
 
-use crate::verbs::device::link::{LinkLayer, PortState};
 use crate::verbs::error::{has_port, zero};
+use crate::verbs::link::{LinkLayer, PortState};
 use crate::verbs::{Device, Error, ffi};
 
 /// `IBV_LINK_LAYER_ETHERNET`, of an enumeration without a name, which rdma-sys therefore leaves out.

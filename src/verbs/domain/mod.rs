@@ -4,3 +4,4 @@ pub(super) mod placement;
 pub(super) mod protection;
 pub(super) mod register;
 pub(super) mod thread;
+pub(super) mod xrc;

@@ -12,7 +12,7 @@ use rdma_sys as sys;
 
 use crate::verbs::domain::area::Area;
 use crate::verbs::error::failed;
-use crate::verbs::memory::pool::pages;
+use crate::verbs::pages;
 use crate::verbs::{CallError, ffi};
 
 /// Records are mapped by the page.

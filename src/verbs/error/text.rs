@@ -4,8 +4,8 @@ use core::fmt;
 use std::io::ErrorKind;
 
 use super::Error;
+use crate::encoding::MAGIC;
 use crate::transport::InlineLayers;
-use crate::verbs::connect::handshake::MAGIC;
 
 /// The headers of a mode.
 fn layers(layers: InlineLayers) -> &'static str {
@@ -98,7 +98,7 @@ impl fmt::Display for Error {
             Self::PortNotActive { port, state } => {
                 write!(f, "port {port} carries no data (its state is {state:?}): is its cable in, its interface up?")
             }
-            Self::WrongState { is, to } => crate::verbs::qp::state::describe_wrong_state(f, *is, *to),
+            Self::WrongState { is, to } => crate::verbs::state::describe_wrong_state(f, *is, *to),
             Self::ResetElsewhere { qpn } => write!(
                 f,
                 "queue pair {:#x} was reset by other means than QueuePair::reset: the device would execute the old \

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use rdma_sys as sys;
 
-use super::access::Access;
 use super::registration::Registration;
 use super::rights;
 use super::source::Memory;
@@ -16,6 +15,7 @@ use crate::memory_polling::PolledMemory;
 use crate::queue::owning::DeviceBuffer;
 use crate::shared_copy::{copy_in, copy_out};
 use crate::types::{Lkey, Rkey};
+use crate::verbs::Access;
 use crate::verbs::domain::protection::ProtectionDomain;
 use crate::verbs::error::{Error, in_range};
 use crate::wqe::{Remote, Sge};

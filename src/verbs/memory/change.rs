@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use rdma_sys as sys;
 
-use super::access::Access;
 use super::buffer::{Buffer, checked_range};
 use super::rights;
 use super::source::Memory;
+use crate::verbs::Access;
 use crate::verbs::domain::protection::ProtectionDomain;
 use crate::verbs::error::{CallError, Error};
 

@@ -1,8 +1,8 @@
 //! Copies of memory that the device makes: the memory that a protection domain registers for them.
 
-use super::access::Access;
 use super::buffer::Buffer;
 use crate::types::Lkey;
+use crate::verbs::Access;
 use crate::verbs::error::Error;
 use crate::verbs::{Pool, ProtectionDomain};
 use crate::wqe::data::Named;

@@ -27,8 +27,6 @@
 //! [`Buffer::bytes`]: super::Buffer::bytes
 //! [`HugeBuffer`]: super::HugeBuffer
 
-pub(super) mod access;
-mod attr;
 pub(super) mod buffer;
 mod change;
 mod copier;
@@ -42,7 +40,8 @@ pub(super) mod source;
 mod special;
 
 pub use crate::queue::owning::PoolBuffer;
-pub use attr::{MemoryAttr, OnDemandAttr, OnDemandOps};
+pub use crate::verbs::device::memory_attr::{MemoryAttr, OnDemandAttr, OnDemandOps};
+pub use crate::verbs::pages::Pages;
 pub use change::{Change, NotReregistered};
 pub(super) use copier::COPIES;
 pub use copier::Copier;
@@ -50,7 +49,6 @@ pub use keys::indirect::IndirectKey;
 pub use keys::window::{MemoryWindow, WindowType};
 pub use pieces::{InPieces, Sges};
 pub use pool::fixed::POOL_ALIGN;
-pub use pool::pages::Pages;
 pub use region::Region;
 pub use source::RawMemory;
 pub use special::device::{DeviceMemory, DeviceRegion};

@@ -8,13 +8,13 @@ use core::ptr::NonNull;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use super::access::Access;
 use super::buffer::{checked_range, register_range};
 use super::registration::Registration;
 use super::rights;
 use super::source::Memory;
 use crate::shared_copy::{copy_in, copy_out};
 use crate::types::{Lkey, Rkey};
+use crate::verbs::Access;
 use crate::verbs::domain::protection::ProtectionDomain;
 use crate::verbs::error::{Error, in_range};
 use crate::wqe::{Remote, Sge};

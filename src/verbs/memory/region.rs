@@ -4,9 +4,9 @@ use core::fmt;
 
 use rdma_sys as sys;
 
-use super::access::Access;
 use super::registration::Registration;
 use crate::types::{Lkey, Rkey};
+use crate::verbs::Access;
 use crate::verbs::domain::protection::ProtectionDomain;
 use crate::verbs::error::Error;
 use crate::wqe::{Remote, Sge};

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use rdma_sys as sys;
 
-use super::access::Access;
 use crate::types::{Lkey, Rkey};
+use crate::verbs::Access;
 use crate::verbs::domain::protection::{PdHandle, ProtectionDomain};
 use crate::verbs::error::{Error, non_null};
 use crate::verbs::event::event;

@@ -1,6 +1,6 @@
 //! Refuses rights that are missing, too many, or not the device's to give.
 
-use super::access::Access;
+use crate::verbs::Access;
 use crate::verbs::device::open::Context;
 use crate::verbs::error::Error;
 

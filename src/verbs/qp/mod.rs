@@ -1,10 +1,11 @@
 //! Queue pairs: making, states, teardown.
 pub(super) mod builder;
 pub(super) mod data_order;
+pub mod handshake;
+pub(super) mod initiator;
 pub(super) mod limits;
 pub(super) mod pair;
 pub(super) mod queues;
 pub(super) mod responder;
-pub(super) mod state;
 pub(super) mod teardown;
 pub(super) mod transitions;

@@ -12,18 +12,18 @@ use crate::db::{ExclusiveRegister, Register};
 use crate::queue::send::WqeRecord;
 use crate::queue::{RecvQueue, SendQueue};
 use crate::transport::{self, InlineLayers, Transport};
-use crate::types::{Qpn, Wqebbs, WrId};
+use crate::types::{Psn, Qpn, Wqebbs, WrId};
 use crate::verbs::cq::any::Completes;
-use crate::verbs::device::DeviceAttr;
+use crate::verbs::device::{DeviceAttr, Gid};
 use crate::verbs::domain::protection::{ParentDomain, PdHandle};
 use crate::verbs::domain::register::Claim;
 use crate::verbs::domain::thread::ThreadDomainHandle;
+use crate::verbs::domain::xrc::XrcdHandle;
 use crate::verbs::event::event;
 use crate::verbs::leak::drop_or_leak;
 use crate::verbs::parts::Shadow;
-use crate::verbs::services::xrc_domain::XrcdHandle;
 use crate::verbs::taken::Taken;
-use crate::verbs::{Cq, Owned, Srq};
+use crate::verbs::{Cq, Endpoint, Owned, Path, Srq};
 
 pub(in crate::verbs) const OBJECT: &str = "queue pair";
 
@@ -175,6 +175,27 @@ impl QpHandle {
 }
 
 impl Qp {
+    /// Where the peer reaches this queue pair by `path`. Call it once for each connection: each call takes another
+    /// random number as the first PSN ([`Psn::random`]). Give [`connect`](crate::verbs::QueuePair::connect) the same
+    /// endpoint as the peer.
+    #[must_use]
+    pub fn endpoint(&self, path: &Path) -> Endpoint {
+        self.endpoint_with(path, Psn::random())
+    }
+
+    /// As [`endpoint`](Self::endpoint), with a first PSN of the caller's, for peers that fix it, and for tests.
+    #[must_use]
+    pub fn endpoint_with(&self, path: &Path, psn: Psn) -> Endpoint {
+        Endpoint {
+            lid: path.port.lid,
+            gid: path.sgid.map_or(Gid::default(), |entry| entry.gid),
+            gid_type: path.gid_type(),
+            qpn: self.qpn(),
+            psn,
+            mtu: path.mtu,
+        }
+    }
+
     /// The queue pair's number.
     #[must_use]
     pub fn qpn(&self) -> Qpn {

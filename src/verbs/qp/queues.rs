@@ -17,14 +17,15 @@ use crate::queue::{RecvQueue, SendQueue};
 use crate::types::{Cqn, Qpn, SqPi, Wqebbs};
 use crate::verbs::cq::any::Completes;
 use crate::verbs::device::DeviceAttr;
+use crate::verbs::device::blueflame::blueflame_policy;
 use crate::verbs::device::inline::Needed;
 use crate::verbs::device::open::{is_mlx5, query};
-use crate::verbs::domain::register::{self, Claim};
+use crate::verbs::domain::register::Claim;
 use crate::verbs::error::zero;
 use crate::verbs::event::event;
 use crate::verbs::parts::{self, Shadow, fits, part};
 use crate::verbs::qp::pair::{Domain, OBJECT, QpHandle, Under, VerbsTransport};
-use crate::verbs::qp::state::QpState;
+use crate::verbs::state::QpState;
 use crate::verbs::taken::{Known, Taken};
 use crate::verbs::{Error, Owned, Qp, QueuePair, ffi};
 
@@ -189,7 +190,7 @@ impl<T: VerbsTransport> Made<T> {
         // the caller vouches.
         let mut sq = unsafe { SendQueue::from_parts(sq, register) }.map_err(|error| bad("send queue")(&error))?;
         let under = self.handle.under.as_ref();
-        sq.set_blueflame_policy(under.map_or_else(register::blueflame_policy, |under| under.pd.context.blueflame()));
+        sq.set_blueflame_policy(under.map_or_else(blueflame_policy, |under| under.pd.context.blueflame()));
         if let Some(most) = self.handle.completes.as_ref().and_then(|completes| completes.most_sends()) {
             sq.limit_depth(Wqebbs(u16::try_from(most).unwrap_or(u16::MAX)));
         }

@@ -10,14 +10,14 @@ use rdma_sys as sys;
 
 use crate::cq::CqId;
 use crate::types::{Psn, Qpn, Wqebbs};
-use crate::verbs::connect::handshake::{self, Peer};
 use crate::verbs::cq::any::Completes;
 use crate::verbs::device::DeviceAttr;
+use crate::verbs::domain::xrc::XrcdHandle;
 use crate::verbs::error::non_null;
 use crate::verbs::event::event;
 use crate::verbs::parts::{Shadow, fits};
+use crate::verbs::qp::handshake::{self, Peer};
 use crate::verbs::qp::pair::{QpHandle, Under};
-use crate::verbs::services::xrc_domain::XrcdHandle;
 use crate::verbs::{Endpoint, Error, Path, Qp, VerbsTransport};
 
 type Mask = sys::ibv_qp_attr_mask;

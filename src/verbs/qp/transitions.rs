@@ -14,7 +14,7 @@ use crate::verbs::device::port::port_state;
 use crate::verbs::error::{has_port, zero};
 use crate::verbs::event::event;
 use crate::verbs::qp::pair::OBJECT;
-use crate::verbs::qp::state::QpState;
+use crate::verbs::state::QpState;
 use crate::verbs::{Access, Endpoint, Error, Owned, Path, Qp, QueuePair, VerbsTransport};
 
 type Mask = sys::ibv_qp_attr_mask;

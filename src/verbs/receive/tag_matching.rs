@@ -14,7 +14,7 @@ use crate::transport::Rc;
 use crate::types::Psn;
 use crate::verbs::cq::any::whole;
 use crate::verbs::error::{in_range, zero};
-use crate::verbs::receive::shared::capacity;
+use crate::verbs::srq::capacity;
 use crate::verbs::{AnyCq, Cq, Device, Error, OwnedSrq, Path, ProtectionDomain, Qp, QueuePair, ffi};
 
 const OBJECT: &str = "tag matching";

@@ -14,8 +14,8 @@ use crate::verbs::event::event;
 use crate::verbs::leak::drop_or_leak;
 use crate::verbs::parts::fits;
 use crate::verbs::qp::builder::{TRIES, Unfit};
+use crate::verbs::qp::initiator::DYNAMIC;
 use crate::verbs::qp::transitions::zeroed_attr;
-use crate::verbs::services::initiator::DYNAMIC;
 use crate::verbs::{Access, AnyCq, Cq, Endpoint, Error, Path, ProtectionDomain, Srq, ffi};
 
 /// A target of dynamic connections (DCT): any initiator that knows its [address](Self::endpoint) and its

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use rdma_sys as sys;
 
 use crate::transport;
+use crate::verbs::domain::xrc::XrcDomain;
 use crate::verbs::qp::responder::{Needs, Responder};
-use crate::verbs::services::xrc_domain::XrcDomain;
 use crate::verbs::{Error, VerbsTransport, ffi};
 
 const OBJECT: &str = "XRC target";
@@ -57,7 +57,7 @@ impl XrcDomain {
 ///
 /// An error of a request is the target's error: the target goes to the error state, and the shared receive queues stay
 /// as they are. Receives that it had taken from one of them and not completed are flushed there.
-/// [`AsyncEvents::leave_shared_queue`](crate::verbs::device::AsyncEvents::leave_shared_queue) waits until the target
+/// [`AsyncEvents::leave_shared_queue`](crate::verbs::async_event::AsyncEvents::leave_shared_queue) waits until the target
 /// takes no further receives.
 ///
 /// To send, the initiator must also know the numbers of shared receive queues.

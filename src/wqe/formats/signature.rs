@@ -1,14 +1,10 @@
-//! Signatures of blocks in memory and on the wire, for a memory key. Knows no request but SET_PSV.
+//! Signatures of blocks in memory and on the wire, for a memory key.
 use core::fmt;
 use core::ops::BitOr;
 
-use crate::layout::{Be16, Be32, Be64};
+use crate::layout::{Be16, Be32};
 use crate::types::Psv;
-use crate::wqe::data::Nothing;
-use crate::wqe::request::Request;
-use crate::wqe::seg::Fence;
-use crate::wqe::seg::{DifSeg, SetPsvSeg, SigBsfSeg, bsf};
-use crate::wqe::table::SetPsv;
+use crate::wqe::seg::{DifSeg, SigBsfSeg, bsf};
 
 /// Bytes of data that one signature covers (`enum mlx5dv_block_size`). `mlx5dv_query_device` reports the sizes that a
 /// device has.
@@ -171,7 +167,7 @@ pub struct SignedBlocks {
 }
 
 impl SignedBlocks {
-    /// The required content of its signature value when a transfer begins ([`set_psv`]; rdma-core
+    /// The required content of its signature value when a transfer begins ([`set_psv`](crate::wqe::set_psv); rdma-core
     /// `providers/mlx5/qp.c`, `psv_transient_signature`).
     #[must_use]
     pub const fn initial_value(&self) -> u64 {
@@ -339,16 +335,6 @@ impl BlockSignature {
         self.wire.as_ref()
     }
 
-    /// The requests that must follow the key's configuration, before its data is used. They set the initial signature
-    /// value of each side that has signatures. Each begins when the requests before it are done ([`Fence::Small`]).
-    /// Give the request behind them the same fence.
-    ///
-    /// Post them again when the key goes on with the same signatures after an error ([`Request::signature_errors`]).
-    pub fn set_psvs(&self, psvs: Psvs) -> impl Iterator<Item = Request<'static, SetPsv, Nothing>> + use<> {
-        let sides = [(self.memory, psvs.memory), (self.wire, psvs.wire)];
-        sides.into_iter().filter_map(|(blocks, psv)| Some(set_psv(psv, blocks?.initial_value()).fence(Fence::Small)))
-    }
-
     /// The bytes that are the same on both sides, if the blocks have the same structure (rdma-core
     /// `providers/mlx5/qp.c`, `mlx5_umr_block_crc_sbs`, `mlx5_umr_block_t10dif_sbs`).
     const fn same_structure(&self) -> Option<SignatureBytes> {
@@ -413,18 +399,4 @@ impl BlockSignature {
             m_inl: dif(signature.memory),
         }
     }
-}
-
-/// Sets a signature value: the initial value of a transfer's signatures ([`SignedBlocks::initial_value`]).
-/// [`BlockSignature::set_psvs`] makes the requests that a key needs.
-#[doc(alias = "MLX5_OPCODE_SET_PSV")]
-#[inline(always)]
-pub fn set_psv(psv: Psv, value: u64) -> Request<'static, SetPsv, Nothing> {
-    let segment = SetPsvSeg {
-        psv_index: Be32::new(psv.get()),
-        syndrome: Be16::new(0),
-        reserved: [0; 2],
-        transient_signature: Be64::new(value),
-    };
-    Request::new([segment.into()])
 }

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use rdma_sys as sys;
 
 use crate::types::{Qpn, Rkey};
+use crate::verbs::access::Access;
 use crate::verbs::domain::protection::{PdHandle, ProtectionDomain};
 use crate::verbs::error::{Error, in_range, non_null};
 use crate::verbs::event::event;
-use crate::verbs::memory::access::Access;
 use crate::verbs::memory::buffer::Buffer;
 use crate::verbs::memory::rights::require;
 use crate::wqe::data::{Named, Nothing};

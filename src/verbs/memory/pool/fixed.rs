@@ -1,7 +1,7 @@
 //! A pool: maps and registers memory once, at start, and hands it out in pieces.
 
 use crate::verbs::error::in_range;
-use crate::verbs::memory::pool::pages::{Pages, map};
+use crate::verbs::pages::{Pages, map};
 use crate::verbs::{Access, Buffer, Error, ProtectionDomain};
 
 /// Pieces begin at multiples of this many bytes: two of x86's cache lines of 64 bytes, one of the 128 bytes of other

@@ -1,5 +1,4 @@
 //! Pools: memory that is mapped and registered once, and handed out in pieces.
 
 pub(in crate::verbs) mod fixed;
-pub(in crate::verbs) mod pages;
 pub(in crate::verbs) mod slabs;

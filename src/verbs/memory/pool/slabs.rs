@@ -8,7 +8,7 @@ use crate::queue::owning::{FreeList, PoolBuffer, Slot, SlotPool};
 use crate::verbs::domain::protection::ProtectionDomain;
 use crate::verbs::error::{Error, in_range};
 use crate::verbs::memory::pool::fixed::POOL_ALIGN;
-use crate::verbs::memory::pool::pages::map;
+use crate::verbs::pages::map;
 use crate::verbs::{Access, Buffer};
 
 /// Registered buffers of one size: handed out, taken back, and made in slabs as they are needed.

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use rdma_sys as sys;
 
+use crate::verbs::access::Access;
 use crate::verbs::device::open::{Context, Device};
 use crate::verbs::domain::protection::ProtectionDomain;
 use crate::verbs::error::{Error, in_range, non_null, zero};
 use crate::verbs::event::event;
 use crate::verbs::ffi;
-use crate::verbs::memory::access::Access;
 use crate::verbs::memory::region::Region;
 use crate::verbs::memory::rights::refuse;
 

@@ -5,9 +5,9 @@ use std::os::fd::{AsRawFd, BorrowedFd};
 
 use rdma_sys as sys;
 
+use crate::verbs::access::Access;
 use crate::verbs::domain::protection::ProtectionDomain;
 use crate::verbs::error::{Error, in_range};
-use crate::verbs::memory::access::Access;
 use crate::verbs::memory::region::Region;
 use crate::verbs::memory::rights::refuse;
 

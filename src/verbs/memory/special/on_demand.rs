@@ -6,10 +6,10 @@ use core::ops::Range;
 use rdma_sys as sys;
 
 use crate::types::{Lkey, Rkey};
+use crate::verbs::access::Access;
 use crate::verbs::domain::protection::{PdHandle, ProtectionDomain};
 use crate::verbs::error::{Error, zero};
 use crate::verbs::ffi;
-use crate::verbs::memory::access::Access;
 use crate::verbs::memory::buffer::Buffer;
 use crate::verbs::memory::registration::Registration;
 use crate::verbs::memory::rights::require;

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use blueflame::queue::Received;
 use blueflame::transport::Rc;
 use blueflame::types::Srqn;
-use blueflame::verbs::device::{AsyncEvent, AsyncEvents, SrqEvent};
+use blueflame::verbs::async_event::{AsyncEvent, AsyncEvents, SrqEvent};
 use blueflame::verbs::{Buffer, OwnedCq, OwnedSrq, QueuePair};
 use blueflame::{WrId, wqe};
 

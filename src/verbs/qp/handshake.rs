@@ -52,21 +52,20 @@ use std::io::{self, Read, Write};
 use rdma_sys as sys;
 
 use crate::db::Register;
-use crate::encoding::{DecodeError, sized, version, zeros};
+use crate::encoding::{DecodeError, MAGIC, sized, version, zeros};
 use crate::queue::owning::Posted;
 use crate::verbs::device::Mtu;
 use crate::verbs::error::in_range;
 use crate::verbs::event::event;
 use crate::verbs::{Endpoint, Error, Path, Qp, QueuePair, VerbsTransport};
 
-pub use super::deadline::Deadline;
+pub use crate::verbs::connect::deadline::Deadline;
 
 /// The most user data in a handshake, bytes: thirteen [`Remote`](crate::Remote)s.
 pub const MAX_DATA: usize = MESSAGE - DATA;
 
 /// The name of a message in error texts.
 const WHAT: &str = "handshake";
-pub(in crate::verbs) const MAGIC: [u8; 8] = *b"blueflam";
 const VERSION: u8 = 1;
 /// Bytes before the endpoint.
 const HEADER: usize = 16;

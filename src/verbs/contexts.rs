@@ -4,9 +4,9 @@ use crate::verbs::device::foreign::Part;
 use crate::verbs::device::open::Context;
 use crate::verbs::domain::protection::PdHandle;
 use crate::verbs::domain::thread::ThreadDomainHandle;
+use crate::verbs::domain::xrc::XrcdHandle;
 use crate::verbs::ethernet::{Wq, WqTable};
 use crate::verbs::memory::DeviceMemory;
-use crate::verbs::services::xrc_domain::XrcdHandle;
 use crate::verbs::{CompletionChannel, Cq, ProtectionDomain, Qp, Srq};
 
 /// Objects whose libibverbs structure names their context. Adopted objects name it as well.

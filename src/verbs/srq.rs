@@ -12,11 +12,11 @@ use crate::types::Srqn;
 use crate::verbs::cq::any::numbered_receiver;
 use crate::verbs::device::open::is_mlx5;
 use crate::verbs::domain::protection::PdHandle;
+use crate::verbs::domain::xrc::XrcdHandle;
 use crate::verbs::error::{in_range, non_null, zero};
 use crate::verbs::event::event;
 use crate::verbs::leak::drop_or_leak;
 use crate::verbs::parts::{self, Shadow, fits, part};
-use crate::verbs::services::xrc_domain::XrcdHandle;
 use crate::verbs::taken::{Known, Taken};
 use crate::verbs::{Cq, Error, Owned, ProtectionDomain, XrcDomain, ffi};
 
@@ -93,7 +93,7 @@ impl Srq {
         places.on(cq.room()).map(Some).map_err(|error| cq.too_small(error))
     }
 
-    /// Asks for [`SrqEvent::LimitReached`](crate::verbs::device::SrqEvent::LimitReached), once, when the number of
+    /// Asks for [`SrqEvent::LimitReached`](crate::verbs::async_event::SrqEvent::LimitReached), once, when the number of
     /// posted receives drops below `receives`. 0 disarms the limit. Arm it while more receives are posted. It is
     /// undocumented whether a queue that is already below the limit gives the event (`ibv_modify_srq(3)`); the software
     /// device gives it at the next receive taken.

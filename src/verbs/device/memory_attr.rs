@@ -18,7 +18,7 @@ pub struct MemoryAttr {
 #[doc(alias = "ibv_odp_caps")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OnDemandAttr {
-    /// Registrations of a range ([`Access::ON_DEMAND`](super::access::Access::ON_DEMAND)).
+    /// Registrations of a range ([`Access::ON_DEMAND`](crate::verbs::Access::ON_DEMAND)).
     pub explicit: bool,
     /// One registration of the whole address space.
     pub implicit: bool,

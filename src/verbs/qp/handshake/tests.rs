@@ -6,8 +6,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::types::{Psn, Qpn};
-use crate::verbs::connect::handshake::*;
 use crate::verbs::device::{Gid, GidType};
+use crate::verbs::qp::handshake::*;
 
 fn endpoint(last: u8, gid_type: Option<GidType>, mtu: Mtu) -> Endpoint {
     let gid = Gid([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, last]);

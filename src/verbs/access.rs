@@ -36,16 +36,16 @@ impl Access {
     /// It is a property of each registration. **Never give it to memory in which you poll** for a flag, a counter or
     /// the last byte of a message: the polled value may be there before the bytes that it stands for. Register flags
     /// and data apart, or wait for the completion, which comes after the data in any case.
-    /// [`Buffer::polled`](super::buffer::Buffer::polled) refuses such memory; this crate cannot check a flag that you
+    /// [`Buffer::polled`](crate::verbs::Buffer::polled) refuses such memory; this crate cannot check a flag that you
     /// read by your own means.
     ///
     /// A hint: kernels and devices that do not know it ignore it (`IBV_ACCESS_OPTIONAL_RANGE`).
     pub const RELAXED_ORDERING: Self = Self(flags::IBV_ACCESS_RELAXED_ORDERING.0);
     /// Pages need not be present when they are registered, are not pinned, and may change
-    /// ([`OnDemandAttr`](super::OnDemandAttr) says whether the device can do this, and for which operations).
+    /// ([`OnDemandAttr`](crate::verbs::memory::OnDemandAttr) says whether the device can do this, and for which operations).
     pub const ON_DEMAND: Self = Self(flags::IBV_ACCESS_ON_DEMAND.0);
 
-    /// Memory windows can be bound to it ([`MemoryWindow`](super::MemoryWindow)).
+    /// Memory windows can be bound to it ([`MemoryWindow`](crate::verbs::memory::MemoryWindow)).
     pub const MW_BIND: Self = Self(flags::IBV_ACCESS_MW_BIND.0);
 
     /// Everything local and remote, in strict order.
