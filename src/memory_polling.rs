@@ -88,7 +88,7 @@ pub struct PolledMemory<'m> {
 
 // SAFETY: loads of memory that `from_raw` was promised; a device may write it at any time anyway.
 unsafe impl Send for PolledMemory<'_> {}
-// SAFETY: as above.
+// SAFETY: only loads of memory, which any number of threads may do at once.
 unsafe impl Sync for PolledMemory<'_> {}
 
 impl<'m> PolledMemory<'m> {

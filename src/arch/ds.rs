@@ -118,7 +118,7 @@ impl HeldDs for DsWords {
     #[inline(always)]
     unsafe fn store(self, place: NonNull<u64>) {
         let Self([first, second]) = self;
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises 16 writable, aligned bytes: the two words.
         unsafe {
             place.write(first);
             place.add(1).write(second);
@@ -162,7 +162,7 @@ impl HeldDs for Wide {
 
     #[inline(always)]
     unsafe fn store(self, place: NonNull<u64>) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises 16 writable bytes, 16-byte aligned.
         unsafe { Self::store(self, place) }
     }
 

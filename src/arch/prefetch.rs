@@ -12,7 +12,7 @@ pub fn prefetch_write<T>(place: *const T) {
         core::arch::asm!("prefetchw [{}]", in(reg) place, options(nostack, preserves_flags, readonly));
     }
     #[cfg(target_arch = "aarch64")]
-    // SAFETY: as above.
+    // SAFETY: a hint, which neither faults nor changes memory, registers or flags.
     unsafe {
         core::arch::asm!("prfm pstl1keep, [{}]", in(reg) place, options(nostack, preserves_flags, readonly));
     }

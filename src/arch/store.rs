@@ -23,7 +23,8 @@
 pub unsafe fn mmio_write64(dst: *mut u64, value_in_memory_order: u64) {
     #[cfg(target_pointer_width = "32")]
     let _turn = turn::take();
-    // SAFETY: the caller's.
+    // SAFETY: the caller promises 8 aligned, writable bytes, and that the device may do the work that the doorbell
+    // names.
     unsafe { store64(dst, value_in_memory_order) };
 }
 

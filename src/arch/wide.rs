@@ -64,31 +64,31 @@ mod sixteen {
 
     #[inline(always)]
     pub(super) fn or(a: Sixteen, b: Sixteen) -> Sixteen {
-        // SAFETY: as above.
+        // SAFETY: the module is compiled only where every CPU of the target has Advanced SIMD.
         unsafe { vorrq_u64(a, b) }
     }
 
     #[inline(always)]
     pub(super) fn and(a: Sixteen, b: Sixteen) -> Sixteen {
-        // SAFETY: as above.
+        // SAFETY: the module is compiled only where every CPU of the target has Advanced SIMD.
         unsafe { vandq_u64(a, b) }
     }
 
     #[inline(always)]
     pub(super) fn first_word(a: Sixteen) -> u64 {
-        // SAFETY: as above.
+        // SAFETY: the module is compiled only where every CPU of the target has Advanced SIMD.
         unsafe { vgetq_lane_u64::<0>(a) }
     }
 
     #[inline(always)]
     pub(super) fn words(a: Sixteen) -> [u64; 2] {
-        // SAFETY: as above.
+        // SAFETY: the module is compiled only where every CPU of the target has Advanced SIMD.
         [first_word(a), unsafe { vgetq_lane_u64::<1>(a) }]
     }
 
     #[inline(always)]
     pub(super) fn four_bytes_up(a: Sixteen) -> Sixteen {
-        // SAFETY: as above.
+        // SAFETY: the module is compiled only where every CPU of the target has Advanced SIMD.
         unsafe { vreinterpretq_u64_u8(vextq_u8::<12>(vdupq_n_u8(0), vreinterpretq_u8_u64(a))) }
     }
 }
@@ -197,7 +197,7 @@ impl Wide {
     #[inline(always)]
     #[must_use]
     pub unsafe fn load(place: NonNull<u64>) -> Self {
-        // SAFETY: the caller's; any bytes are a value of the type.
+        // SAFETY: the caller promises 16 readable bytes, 16-byte aligned; any bytes are a value of the type.
         unsafe { place.cast::<Self>().read() }
     }
 
@@ -207,7 +207,7 @@ impl Wide {
     /// `place` must be 16-byte aligned and valid for a write of 16 bytes.
     #[inline(always)]
     pub unsafe fn store(self, place: NonNull<u64>) {
-        // SAFETY: the caller's; the type is its bytes.
+        // SAFETY: the caller promises 16 writable bytes, 16-byte aligned; the type is its bytes.
         unsafe { place.cast::<Self>().write(self) }
     }
 
@@ -218,7 +218,8 @@ impl Wide {
     #[inline(always)]
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     pub unsafe fn mmio_store(self, place: *mut u64) {
-        // SAFETY: the caller's; a volatile store of a register's width is one instruction, in program order.
+        // SAFETY: the caller promises 16 writable, aligned bytes, on which a device may act. A volatile store of a
+        // register's width is one instruction, in program order.
         unsafe { place.cast::<Self>().write_volatile(self) }
     }
 
@@ -263,7 +264,7 @@ pub unsafe fn mmio_copy64_wide(dst: *mut u64, block: [Wide; 4]) {
     #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
     {
         let [[a, b], [c, d], [e, f], [g, h]] = block.map(Wide::words);
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises 64 aligned, writable bytes at `dst`, and that the device may execute the block.
         unsafe { super::mmio_copy64(dst, &[a, b, c, d, e, f, g, h]) };
     }
 }

@@ -165,7 +165,7 @@ impl<M: PollMode<Compression = ()>> CompletionQueue<M> {
     /// retiring one gives back the memory of requests that the device still executes.
     #[must_use]
     pub unsafe fn compressed<F: MiniFormat, const ENHANCED: bool>(self) -> CompletionQueue<Compressed<F, ENHANCED, M>> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the queue was made for this format and layout, and that nothing was polled.
         unsafe { self.made_for() }
     }
 

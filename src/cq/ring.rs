@@ -135,7 +135,7 @@ impl Ring {
         }
         // SAFETY: the last byte of the CQE's fields.
         let op_own = unsafe { target.place(to).cqe.add(CQE64_BYTES - 1) };
-        // SAFETY: as above.
+        // SAFETY: the last byte of the CQE at `to`. The caller promises that it is software's, and not lent.
         unsafe { op_own.write_volatile(op_own.read_volatile() & !1 | target.phase_of(to) as u8) };
     }
 
@@ -162,7 +162,7 @@ impl Ring {
     /// `place` is in this ring.
     #[inline(always)]
     pub(super) unsafe fn tail(&self, place: Place) -> Option<Tail> {
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises that `place` is in this ring.
         let tail = unsafe { self.any_tail(place) };
         tail.is_software_owned().then_some(tail)
     }
@@ -174,7 +174,7 @@ impl Ring {
     /// `place` is in this ring.
     #[inline(always)]
     pub(super) unsafe fn any_tail(&self, place: Place) -> Tail {
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises that `place` is in this ring.
         Tail::new(unsafe { self.load_tail(place) }, self.phase)
     }
 
@@ -196,7 +196,7 @@ impl Ring {
     /// `place` is in this ring.
     #[inline(always)]
     pub(super) unsafe fn tail_of_pass(&self, place: Place, iteration: u8) -> Option<Tail> {
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises that `place` is in this ring.
         Tail::of_pass(unsafe { self.load_tail(place) }, iteration)
     }
 
@@ -208,7 +208,7 @@ impl Ring {
         // SAFETY: a place of this ring.
         let written = unsafe { place.cqe.add(SIGNATURE_OFFSET).read_volatile() };
         let pass = (first + slot / self.cqe_cnt) as u8 & known | written & !known;
-        // SAFETY: as above.
+        // SAFETY: a place of this ring.
         unsafe { self.tail_of_pass(place, pass) }
     }
 

@@ -52,7 +52,7 @@ fn halves_alternate_over_the_queues_of_a_thread() {
     let (mut one, mut other) = (&register, &register);
     // SAFETY: no device looks at this page.
     one.ring_doorbell(|half| unsafe { half.write(1) });
-    // SAFETY: as above.
+    // SAFETY: no device looks at this page.
     other.ring_doorbell(|half| unsafe { half.write(2) });
     assert!(touched(&page).eq([(0, 1), (HALF, 2)]));
 }
@@ -65,7 +65,7 @@ fn copy_fills_one_half_and_no_more() {
     let mut register = register.with_mode::<OneFence>();
     // SAFETY: no device looks at this page, and a half has 256 bytes.
     register.ring_doorbell(|half| unsafe { half.write(1) });
-    // SAFETY: as above.
+    // SAFETY: no device looks at this page, and a half has 256 bytes.
     register.ring_doorbell(|half| unsafe { half.copy(&[10, 11, 12, 13, 14, 15, 16, 17]) });
     register.flush();
     let copy = (0..8).map(|i| (HALF + i, 10 + i as u64));
@@ -121,9 +121,9 @@ impl CopyVisitor for Halves {
         for n in 0..3 {
             // SAFETY: no device looks at these pages, and a half has 256 bytes.
             register.ring_doorbell(|half| unsafe { half.copy(&[n; 8]) });
-            // SAFETY: as above.
+            // SAFETY: no device looks at these pages, and a half has 256 bytes.
             (&locked).ring_doorbell(|half| unsafe { half.copy(&[n; 8]) });
-            // SAFETY: as above.
+            // SAFETY: no device looks at these pages, and a half has 256 bytes.
             (&unlocked).ring_doorbell(|half| unsafe { half.copy(&[n; 8]) });
         }
         register.flush();
@@ -157,9 +157,9 @@ fn registers_of_all_types_have_their_size_and_ring() {
     };
     // SAFETY: the page is 4096 writable bytes that only the register stores to while it lives; so in all that follow.
     let threads = |parts| unsafe { ThreadRegister::<TwoFences>::from_parts(parts) }.expect("aligned parts");
-    // SAFETY: as above.
+    // SAFETY: the page is 4096 writable bytes that only the register stores to while it lives.
     let shared = |parts| unsafe { SharedRegister::from_parts(parts) }.expect("aligned parts");
-    // SAFETY: as above.
+    // SAFETY: the page is 4096 writable bytes that only the register stores to while it lives.
     rung(&|parts| rings_once(unsafe { ExclusiveRegister::from_parts(parts) }.expect("aligned parts"), 256));
     rung(&|parts| rings_once(&threads(parts), 256));
     rung(&|parts| rings_once(&shared(parts), 256));

@@ -56,7 +56,7 @@ impl Default for Neon {
 #[cfg(target_feature = "neon")]
 unsafe fn neon(dst: *mut u64, words: &[u64; 8]) {
     let [a, b, c, d, e, f, g, h] = *words;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises 64 aligned, writable bytes at `dst`, and a CPU with Advanced SIMD.
     unsafe { neon_wide(dst, [[a, b], [c, d], [e, f], [g, h]].map(Wide::new)) }
 }
 
@@ -65,7 +65,7 @@ unsafe fn neon(dst: *mut u64, words: &[u64; 8]) {
 #[inline(always)]
 #[cfg(target_feature = "neon")]
 unsafe fn neon_wide(dst: *mut u64, block: [Wide; 4]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises 64 aligned, writable bytes at `dst`, and a CPU with Advanced SIMD.
     unsafe { instructions::copy_neon(dst, block.map(Wide::register)) }
 }
 
@@ -74,7 +74,7 @@ unsafe fn neon_wide(dst: *mut u64, block: [Wide; 4]) {
 #[inline(always)]
 unsafe fn st64b_wide(dst: *mut u64, block: [Wide; 4]) {
     let [[a, b], [c, d], [e, f], [g, h]] = block.map(Wide::words);
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises 64 aligned bytes at `dst` that take such stores, and a CPU with FEAT_LS64.
     unsafe { instructions::copy_st64b(dst, &[a, b, c, d, e, f, g, h]) }
 }
 

@@ -39,7 +39,7 @@ pub trait BlockCopy: Sealed + Copy + Debug + Send + Sync + 'static {
         // By words, as they were stored: the CPU cannot forward narrow stores to a wider load.
         // SAFETY: eight words from `wqebb` on, for which the caller vouches.
         let words = core::array::from_fn(|i| unsafe { wqebb.add(i).read() });
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises 64 aligned, writable bytes at `dst`, and that the device may execute the block.
         unsafe { self.copy(dst, &words) }
     }
 }
@@ -57,13 +57,13 @@ impl BlockCopy for Words {
     #[inline(always)]
     unsafe fn copy_held(self, dst: *mut u64, wqebb: [DsWords; 4]) {
         let [DsWords([a, b]), DsWords([c, d]), DsWords([e, f]), DsWords([g, h])] = wqebb;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises 64 aligned, writable bytes at `dst`, and that the device may execute the block.
         unsafe { self.copy(dst, &[a, b, c, d, e, f, g, h]) }
     }
 
     #[inline(always)]
     unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises 64 aligned, writable bytes at `dst`, and that the device may execute the block.
         unsafe { mmio_copy64(dst, words) }
     }
 }

@@ -48,7 +48,7 @@ impl CopyVisitor for Stored {
             From::Words => unsafe { copy.copy(dst, &block()) },
             From::Held => {
                 let held = core::array::from_fn(|i| C::Held::new(DsWords([block()[2 * i], block()[2 * i + 1]])));
-                // SAFETY: as above.
+                // SAFETY: 64 aligned bytes of the page.
                 unsafe { copy.copy_held(dst, held) }
             }
             From::Memory(offset) => {

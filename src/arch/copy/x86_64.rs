@@ -62,7 +62,7 @@ unsafe fn sse_wqebb(dst: *mut u64, wqebb: *const u64) {
         unsafe { wqebb.add(i).read_volatile() }
     };
     let block = core::array::from_fn(|i| Wide::new([word(2 * i), word(2 * i + 1)]));
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises 64 aligned, writable bytes at `dst`, and that the device may execute the block.
     unsafe { mmio_copy64_wide(dst, block) }
 }
 
@@ -71,7 +71,7 @@ unsafe fn sse_wqebb(dst: *mut u64, wqebb: *const u64) {
 #[inline(always)]
 #[cfg(target_feature = "sse2")]
 unsafe fn avx_wide(dst: *mut u64, block: [Wide; 4]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises 64 aligned, writable bytes at `dst`, and a CPU with AVX.
     unsafe { instructions::copy_avx_wide(dst, block.map(Wide::register)) }
 }
 
@@ -80,7 +80,7 @@ unsafe fn avx_wide(dst: *mut u64, block: [Wide; 4]) {
 #[inline(always)]
 #[cfg(target_feature = "sse2")]
 unsafe fn avx512_wide(dst: *mut u64, block: [Wide; 4]) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises 64 aligned, writable bytes at `dst`, and a CPU with AVX-512F and AVX-512DQ.
     unsafe { instructions::copy_avx512_wide(dst, block.map(Wide::register)) }
 }
 

@@ -47,10 +47,10 @@ impl<F: MiniFormat, const ENHANCED: bool> Expander<F, ENHANCED> {
     #[inline(always)]
     unsafe fn tail(&self, at: &RingAt<'_>) -> Option<Tail> {
         if ENHANCED {
-            // SAFETY: the caller's.
+            // SAFETY: the caller promises a place in the ring, of the pass with this number.
             return unsafe { at.ring.tail_of_pass(at.next, self.iteration) };
         }
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises a place in the ring.
         unsafe { at.ring.tail(at.next) }
     }
 
@@ -334,7 +334,7 @@ impl<F: MiniFormat, const ENHANCED: bool> Expand for Expander<F, ENHANCED> {
             return None;
         }
         let stride = (!F::COUNTER).then_some(self.counter);
-        // SAFETY: as above.
+        // SAFETY: 64 bytes, aligned to as many, that change only when the next completion is looked for.
         let title = unsafe { InQueue::new(NonNull::from(&mut self.title).cast(), false) };
         Some(Run { title, part: Part { at: number, end, op_own: self.op_own }, stride, array })
     }
@@ -434,7 +434,7 @@ mod tests {
         let (ring, next) = unsafe { Ring::new(cqes.cast(), 4, 64, CqCi::truncate(0)) };
         let at = || RingAt { ring: &ring, next };
         Expander::<Hash, BASIC>::new(&at()).flatten(at(), || write(0, 47, 2));
-        // SAFETY: as above.
+        // SAFETY: all in `cqes`, of which no reference is left.
         let owners: [u8; 4] = core::array::from_fn(|cqe| unsafe { byte(cqe, 63).read() });
         assert_eq!(owners, [0x20, 0x20, 0xf1, 0xf1]);
         // SAFETY: of `Box::leak` above.
