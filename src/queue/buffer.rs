@@ -50,7 +50,7 @@ impl Posted for WrId {
 impl<B: DeviceBuffer> Posted for B {
     #[inline(always)]
     unsafe fn returned(wr_id: WrId) -> Self {
-        // SAFETY: the caller's; no buffer's `wr_id` is zero.
+        // SAFETY: the caller promises that `wr_id` is a buffer's, and used here once; no buffer's is zero.
         unsafe { B::from_wr_id(NonZeroU64::new_unchecked(wr_id.0)) }
     }
 }

@@ -87,7 +87,7 @@ impl<M: PollMode, H> Owned<CompletionQueue<M>, H> {
     /// As there.
     #[must_use]
     pub unsafe fn with_mode_unchecked<N: PollMode<Compression = M::Compression>>(self) -> Owned<CompletionQueue<N>, H> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the queue cannot overrun in a mode that does not tell the consumer index.
         self.map(|queue| unsafe { queue.with_mode_unchecked() }, CompletionQueue::ring_addr)
     }
 }
@@ -101,7 +101,7 @@ impl<M: PollMode<Compression = ()>, H> Owned<CompletionQueue<M>, H> {
     pub unsafe fn compressed<F: MiniFormat, const ENHANCED: bool>(
         self,
     ) -> Owned<CompletionQueue<Compressed<F, ENHANCED, M>>, H> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the queue was made for this format and layout, and that nothing was polled.
         self.map(|queue| unsafe { queue.compressed() }, CompletionQueue::ring_addr)
     }
 }
@@ -185,7 +185,7 @@ mod tests {
     #[test]
     fn the_object_goes_with_its_own_queue_only() {
         let (a, b) = (Arc::new("object of a"), Arc::new("object of b"));
-        // SAFETY: as above.
+        // SAFETY: the queues are promised nothing, and their rings differ.
         let own = |ring, object: &Arc<_>| unsafe { Owned::new(Queue(ring), Arc::clone(object), |queue| queue.0) };
         let (mut owned_a, mut owned_b) = (own(1, &a), own(2, &b));
         core::mem::swap(&mut *owned_a, &mut *owned_b);
@@ -203,7 +203,7 @@ mod tests {
     #[test]
     fn a_queue_of_another_type_keeps_its_object() {
         let object = Arc::new("object");
-        // SAFETY: as above.
+        // SAFETY: the queues are promised nothing, and their rings differ.
         let own = |ring| unsafe { Owned::new(Queue(ring), Arc::clone(&object), |queue| queue.0) };
         let mut mapped = own(1).map(|queue| (queue, "another type"), |queue| queue.0.0);
         assert_eq!((mapped.0.0, mapped.1, Arc::strong_count(&object)), (1, "another type", 2));

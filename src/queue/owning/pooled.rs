@@ -104,7 +104,7 @@ impl SlotPool {
     /// The slot belongs to this pool (its `home`) and is in it only once. Slot and memory stay valid until
     /// the list is [released](FreeList::new), the memory registered and nobody else's.
     pub unsafe fn add(&self, slot: NonNull<Slot>) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises that the slot stays valid until the list is released.
         unsafe { slot.as_ref() }.next.set(self.list().first.replace(Some(slot)));
     }
 
@@ -157,7 +157,7 @@ unsafe fn leave(list: NonNull<FreeList>) {
 #[cold]
 #[inline(never)]
 unsafe fn release(list: NonNull<FreeList>) {
-    // SAFETY: the caller's; `from_parts`' caller vouches for the function.
+    // SAFETY: the caller promises that nobody uses the list any more; `from_parts`' caller allows the release then.
     unsafe { (list.as_ref().release)(list) }
 }
 

@@ -155,7 +155,7 @@ impl<F: RecvForm> RecvQueue<F> {
     #[inline]
     pub unsafe fn post_unchecked(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
         let mut batch = self.batch();
-        // SAFETY: the caller makes the same promise.
+        // SAFETY: the caller promises the memory of `sges` to the device until the request completes.
         unsafe { batch.push_unchecked(wr_id, sges)? };
         batch.ring_doorbell();
         Ok(())
@@ -429,7 +429,7 @@ impl<F: RecvForm, B> RecvQueue<F, B> {
     /// counted beyond zero, and executes old WQEs.
     #[cfg(feature = "verbs")]
     pub(crate) unsafe fn withhold(&mut self) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises that the device has taken no request, and takes none now; 0 names no WQE.
         unsafe { self.record.store(0) };
     }
 
@@ -481,7 +481,7 @@ impl<F: RecvForm, B> RecvQueue<F, B> {
     #[inline(always)]
     pub(in crate::queue) unsafe fn publish(&mut self) {
         arch::to_device();
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises that the WQEs before the head are written, and that their memory stays valid.
         unsafe { self.record.store(self.head as u16) };
     }
 
@@ -554,7 +554,7 @@ impl<F: RecvForm> RecvBatch<'_, F> {
     /// As [`RecvQueue::post_unchecked`], from the call of [`ring_doorbell`](Self::ring_doorbell) on.
     #[inline]
     pub unsafe fn push_unchecked(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
-        // SAFETY: the caller makes the same promise.
+        // SAFETY: the caller promises the memory of `sges` to the device from the doorbell until the request completes.
         self.head = unsafe { self.queue.push(self.head, wr_id, sges) }?;
         Ok(())
     }

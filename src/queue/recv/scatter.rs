@@ -126,7 +126,7 @@ pub(in crate::queue) unsafe fn write_signed(wqe: NonNull<u8>, sges: &[Sge], max:
 /// `place` is 16 writable bytes, 16-byte aligned.
 #[inline(always)]
 unsafe fn store(place: NonNull<u8>, seg: DataSeg) {
-    // SAFETY: the caller's.
+    // SAFETY: the caller promises 16 writable bytes at `place`, 16-byte aligned.
     unsafe { store_words(place, seg.into()) }
 }
 

@@ -187,7 +187,7 @@ impl SharedRecvQueue {
     #[inline]
     pub unsafe fn post_unchecked(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
         let mut batch = self.batch();
-        // SAFETY: the caller makes the same promise.
+        // SAFETY: the caller promises the memory of `sges` to the device until the request completes.
         unsafe { batch.push_unchecked(wr_id, sges)? };
         batch.ring_doorbell();
         Ok(())
@@ -215,7 +215,7 @@ impl SharedRecvQueue {
     /// [`retire`](Self::retire).
     #[inline]
     pub unsafe fn complete<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Received<WrId>, CompleteError<WrId>> {
-        // SAFETY: the caller makes the same promise.
+        // SAFETY: the caller promises that the completion is of this queue's receives, and was not given before.
         let wr_id = unsafe { self.retire(cqe)? };
         outcome::received(cqe, wr_id)
     }
@@ -235,7 +235,7 @@ impl SharedRecvQueue {
     #[inline]
     pub unsafe fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<WrId, RetireError> {
         outcome::check_side(cqe, Side::Responder)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the completion is of this queue's receives, and was not given before.
         unsafe { self.retire_index(cqe.wqe_counter()) }
     }
 
@@ -294,7 +294,7 @@ impl SharedRecvQueue {
             _ => return Err(RetireError::NotAborted { wqe_counter }),
         }
         // The list had a free WQE before, its tail at least: the head is not the one that is linked behind it now.
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the completion is of this queue's receives, and was not given before.
         let wr_id = unsafe { self.retire_index(wqe_counter)? };
         let head = self.head;
         let entries = (1 << self.shift) - size_of::<NextSeg>();

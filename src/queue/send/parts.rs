@@ -43,7 +43,7 @@ impl WqeRecord {
     /// `place` must be a record valid for writes.
     #[inline(always)]
     pub(crate) unsafe fn store<D: HeldDs>(self, place: NonNull<Self>) {
-        // SAFETY: the caller's; the record's alignment is its size.
+        // SAFETY: the caller promises a record that can be written; the record's alignment is its size.
         unsafe { D::new(DsWords([self.wr_id.0, self.size_and_frames])).store(place.cast()) }
     }
 }

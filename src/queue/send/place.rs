@@ -166,7 +166,7 @@ impl SendRing {
         if const { T::SIGNS } {
             sign(&mut wqe);
         }
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises room at `pi` for the WQEBBs of the request, which are those of `wqe`.
         unsafe {
             self.store(pi, &wqe, const { composed_ds::<O, D>() }, request.record(const { (N / WQEBB_DS) as u64 }))
         };
@@ -184,7 +184,7 @@ impl SendRing {
         request: &Request<'_, O, D>,
     ) -> u64 {
         // One WQEBB in words: cheaper for a WQE that is stored only once. More have more words than a CPU has registers.
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises room at `pi`, a regular request, and limits that cover it.
         unsafe {
             match const { composed_wqebbs::<O, D>() } {
                 1 => self.put::<T, DsWords, _, _, WQEBB_DS>(pi, request)[0].first_word(),

@@ -147,7 +147,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         request: &Request<'_, O, D>,
     ) -> Result<(), PostError> {
         let () = O::FITS;
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises that the request's memory stays registered, and the device's, until it completes.
         unsafe { self.post_composed(request) }
     }
 
@@ -178,7 +178,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         if !request.is_supported_on::<T>() {
             return Err(PostError::NotSupported);
         }
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises that the request's memory stays registered, and the device's, until it completes.
         unsafe { self.post_long(&request.untyped, request.shape) }
     }
 
@@ -196,16 +196,17 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             if !request.is_regular(&self.limits) {
                 return Err(PostError::Encode(request.irregularity(&self.limits)));
             }
-            // SAFETY: the caller's; the queue takes what it has prepared.
+            // SAFETY: the caller promises the request's memory until it completes; the queue takes what it prepared.
             return unsafe { self.post_short::<O, D>(request) };
         }
         if const { composed_wqebbs::<O, D>() != 0 } && request.is_regular(&self.limits) {
             if const { composed_wqebbs::<O, D>() == 1 } && self.blueflame.carry_one::<O, D>() {
-                // SAFETY: the caller's; BlueFlame takes the request, so the register has a size of at least 64 bytes.
+                // SAFETY: the caller promises the request's memory until it completes. BlueFlame takes the request, so
+                // the register has a size of at least 64 bytes.
                 return unsafe { self.post_one(request, |half, wqe: &[Held<R>; WQEBB_DS]| half.copy_held(wqe)) };
             }
             if self.limits.cover(Request::<'_, O, D>::NEEDS) {
-                // SAFETY: the caller's; the queue takes the request.
+                // SAFETY: the caller promises the request's memory until it completes; the queue takes the request.
                 return unsafe {
                     if const { composed_wqebbs::<O, D>() == 1 } {
                         self.post_one(request, |half, wqe: &[Held<R>; WQEBB_DS]| half.write(wqe[0].first_word()))
@@ -218,10 +219,10 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         if const { composed_wqebbs::<O, D>() == 0 } {
             // A copy, which can stay in CPU registers where the request itself cannot.
             let request = request.untyped;
-            // SAFETY: the caller's.
+            // SAFETY: the caller promises the request's memory to the device until the request completes.
             return unsafe { self.post_long(&request, const { Request::<'_, O, D>::SHAPE }) };
         }
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises that the request's memory stays registered, and the device's, until it completes.
         out_of_line(request, move |request, shape| unsafe { self.post_long(request, shape) })
     }
 
@@ -231,7 +232,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// As for [`post_unchecked`](Self::post_unchecked); the queue takes the request.
     #[inline(always)]
     unsafe fn post_short<O: Operation, D: Data>(&mut self, request: &Request<'_, O, D>) -> Result<(), PostError> {
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises the request's memory until it completes, and that the queue takes the request.
         unsafe {
             match const { composed_wqebbs::<O, D>() } {
                 1 => self.post_wqebbs::<O, D, WQEBB_DS>(request),
@@ -265,7 +266,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             // SAFETY: published, and BlueFlame takes the size.
             self.register.ring_doorbell(|half| unsafe { half.copy_held(&wqe) });
         } else {
-            // SAFETY: as above.
+            // SAFETY: just published; the caller promises the memory that the request names.
             self.register.ring_doorbell(|half| unsafe { half.write(wqe[0].first_word()) });
         }
         Ok(())
@@ -391,7 +392,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         self.pi = pi;
         arch::to_device();
         if R::RINGS {
-            // SAFETY: the caller's.
+            // SAFETY: the caller promises that all before `pi` are put, and that their memory stays valid.
             unsafe { self.doorbell_record.store(pi.get().0) };
         }
     }
@@ -409,7 +410,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             // SAFETY: the WQE is one WQEBB of the ring; BlueFlame takes it; the caller vouches for the rest.
             self.register.ring_doorbell(|half| unsafe { half.copy_wqebb(wqebb) });
         } else {
-            // SAFETY: the caller's.
+            // SAFETY: the caller promises that only `wqe` waits for a doorbell, and that its memory stays valid.
             unsafe { self.ring_other(pi, wqe) };
         }
     }

@@ -105,7 +105,7 @@ pub struct MemoryGuard {
 
 // SAFETY: the shared state is atomic or constant, and `SlabParts::release` may be called on any thread.
 unsafe impl Send for MemoryGuard {}
-// SAFETY: as above.
+// SAFETY: the shared state is atomic or constant, so several threads may use it at once.
 unsafe impl Sync for MemoryGuard {}
 
 impl fmt::Debug for MemoryGuard {
@@ -154,7 +154,7 @@ impl StridedMemory {
         }
         let free = if buffers == 0 { NONE } else { 0 };
         let (given_back, users) = (AtomicU32::new(NONE), AtomicUsize::new(1));
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises aligned, writable memory for one slab, which no other code uses.
         unsafe { slab.write(Slab { given_back, users, states, buffers, strides, lkey, release }) };
         Self { free, guard: MemoryGuard { slab } }
     }
@@ -215,7 +215,7 @@ impl StridedMemory {
     /// There are more buffers than `index`.
     #[inline]
     pub(super) unsafe fn state(&self, index: u32) -> NonNull<BufferState> {
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises more buffers than `index`, and each has a state.
         unsafe { self.slab().states.add(index as usize) }
     }
 
@@ -323,7 +323,7 @@ impl BufferState {
         // Other threads have read their frames before the buffer is given back: the zero ends the chain of their
         // subtractions, so this load synchronizes with each of them.
         state.count.load(Ordering::Acquire);
-        // SAFETY: as above.
+        // SAFETY: the buffer still counts as a user, so the slab is there.
         let given_back = unsafe { &slab.as_ref().given_back };
         let mut first = given_back.load(Ordering::Relaxed);
         loop {

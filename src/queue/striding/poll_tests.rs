@@ -216,7 +216,7 @@ fn a_session<M: PollMode>(at: u32, mode: impl Fn(CompletionQueue) -> CompletionQ
     old[63] = 0xf0;
     for n in 0..CQES {
         let written = bytes.get(n).filter(|cqe| cqe[63] != 0xf0);
-        // SAFETY: as above.
+        // SAFETY: a CQE that was never polled: there are no more than the ring has.
         unsafe { rig.put(at as usize + n, *written.unwrap_or(&old)) };
     }
     let told = rig.told();
@@ -240,9 +240,9 @@ fn a_session_of_frames_is_lent_whole() {
     for at in [0, CQES as u32 - 1, CQES as u32 - 7, CQES as u32 - 8, CQES as u32 - 16] {
         // SAFETY: as in `compressed`.
         a_session(at, |cq| unsafe { cq.compressed::<ChecksumStride, BASIC>() });
-        // SAFETY: as above.
+        // SAFETY: as in `compressed`: nothing was polled, and no device uses the memory.
         a_session(at, |cq| unsafe { cq.compressed::<Strided<Hash>, BASIC>() });
-        // SAFETY: as above.
+        // SAFETY: as in `compressed`: nothing was polled, and no device uses the memory.
         let once = |cq: CompletionQueue| unsafe { cq.compressed::<ChecksumStride, BASIC>() };
         a_session(at, |cq| once(cq).with_mode::<OncePerCall<Compressed<ChecksumStride>>>());
     }
@@ -256,7 +256,7 @@ fn rig_with(frames: &[(u16, u32)]) -> Rig {
         cqe[44..48].copy_from_slice(&word.to_be_bytes());
         cqe[60..62].copy_from_slice(&first.to_be_bytes());
         cqe[63] = 2 << 4;
-        // SAFETY: as above.
+        // SAFETY: in the ring, and the queue does not poll yet.
         unsafe { rig.put(n, cqe) };
     }
     rig
@@ -315,10 +315,10 @@ fn a_panic_consumes_its_frame_alone() {
             let opens = Session { minis: minis[..1].to_vec(), ..session.clone() };
             let bytes = cqes(at, &[opens, session]);
             let rig = Rig::at(at, false);
-            // SAFETY: as above.
+            // SAFETY: in the ring, and the queue does not poll yet.
             (0..bytes.len()).for_each(|n| unsafe { rig.put(at as usize + n, bytes[n]) });
             let (mut rq, cq, memory, _rest) = rig.apart();
-            // SAFETY: as above.
+            // SAFETY: the sessions are of this format and layout, and nothing was polled.
             let mut cq = unsafe { cq.compressed::<ChecksumStride, BASIC>() };
             let mut places = Vec::new();
             let mut poll = || {

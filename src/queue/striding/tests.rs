@@ -117,7 +117,7 @@ impl Rig {
     /// # Safety
     /// There is room for it, and it was not polled.
     pub(super) unsafe fn put(&self, n: usize, cqe: [u8; 64]) {
-        // SAFETY: the caller's.
+        // SAFETY: a CQE of the ring. The caller promises that there is room for it, and that it was not polled.
         unsafe { self.cqes.at().cast::<[u8; 64]>().add(n % CQES).write(cqe) };
     }
 

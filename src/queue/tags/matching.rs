@@ -231,7 +231,7 @@ where
             return Err(TagError::ListFull { tags: self.entries.tags() });
         };
         let request = wqe::tag_append(tag, mask, next, buffer).reported().unexpected(self.seen);
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises that the memory of `buffer` is the device's until an event gives it back.
         unsafe { self.commands.post_unchecked(&request.wr_id(operation(APPEND, entry)))? };
         self.entries.take((entry, next), wr_id, self.seen);
         self.told = self.seen;
@@ -339,17 +339,17 @@ where
                 Ok(TagEvent::Canceled { wr_id: wr_id.ok_or(TagError::NotListed { entry })?, entry })
             }
             Some(TagCqe::Unexpected) => {
-                // SAFETY: the caller's promise; likewise below.
+                // SAFETY: the caller promises a completion of this list's queues, which was not given before.
                 let event = TagEvent::Unexpected { wr_id: unsafe { self.retire(cqe)? }, bytes: cqe.byte_len() };
                 self.seen = self.seen.wrapping_add(1);
                 Ok(event)
             }
-            // SAFETY: as above.
+            // SAFETY: the caller promises a completion of this list's queues, which was not given before.
             Some(TagCqe::NoTag) => Ok(TagEvent::NoTag { wr_id: unsafe { self.retire(cqe)? }, bytes: cqe.byte_len() }),
-            // SAFETY: as above.
+            // SAFETY: a completion of the command queue: the caller promises that no other queue changes the list.
             Some(TagCqe::List { operation, phase }) => unsafe { self.done(operation, phase) },
             Some(TagCqe::Unknown(number)) => Err(TagError::UnknownOperation(number)),
-            // SAFETY: as above.
+            // SAFETY: the caller promises a completion of this list's queues, which was not given before.
             None => unsafe { self.other(cqe) },
         }
     }
@@ -366,7 +366,7 @@ where
     /// # Safety
     /// As [`complete`](Self::complete).
     unsafe fn retire<Q: Source>(&mut self, cqe: &CqeView<Q>) -> Result<WrId, TagError> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises a completion of a receive of the shared queue, which was not given before.
         Ok(unsafe { self.receives.retire(cqe) }?)
     }
 
@@ -407,7 +407,7 @@ where
                 Err(if is_ours { TagError::Command(error) } else { TagError::NotOfTags { opcode } })
             }
             Err(error @ (CqeError::Completion(_) | CqeError::Aborted(_))) if opcode == CqeOpcode::RespErr => {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller promises a completion of this list's queues, which was not given before.
                 Ok(TagEvent::Failed { wr_id: unsafe { self.retire(cqe)? }, error })
             }
             _ => Err(TagError::NotOfTags { opcode }),
