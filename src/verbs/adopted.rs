@@ -33,7 +33,7 @@ use crate::verbs::{CompletionChannel, Device, Error, ProtectionDomain, QueuePair
 /// # Safety
 /// `context` is open, and stays so until the returned device, its clones, and everything made of them are dropped.
 pub unsafe fn adopt_context(context: NonNull<sys::ibv_context>) -> Result<Device, Error> {
-    // SAFETY: the caller's.
+    // SAFETY: the caller promises that the context is open, and outlives the device and everything made of it.
     unsafe { Device::adopt(context) }
 }
 
@@ -58,7 +58,7 @@ pub unsafe fn take_context(context: NonNull<sys::ibv_context>, name: &str, attr:
 /// `pd` is alive, and stays so, as does its context, until the returned domain, its clones, and everything made of them
 /// are dropped.
 pub unsafe fn adopt_pd(pd: NonNull<sys::ibv_pd>) -> Result<ProtectionDomain, Error> {
-    // SAFETY: the caller's.
+    // SAFETY: the caller promises that `pd` and its context outlive the returned domain and everything made of it.
     unsafe { ProtectionDomain::adopt(pd) }
 }
 
@@ -71,7 +71,7 @@ pub unsafe fn adopt_pd(pd: NonNull<sys::ibv_pd>) -> Result<ProtectionDomain, Err
 /// that was made with it are dropped. Code that takes events by other calls acknowledges them.
 #[must_use]
 pub unsafe fn adopt_channel(channel: NonNull<sys::ibv_comp_channel>) -> CompletionChannel {
-    // SAFETY: the caller's.
+    // SAFETY: the caller promises that `channel` outlives the returned channel and every completion queue made with it.
     unsafe { CompletionChannel::adopt(channel) }
 }
 

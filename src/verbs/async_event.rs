@@ -253,7 +253,7 @@ types! {
 /// # Safety
 /// It is alive, and of libmlx5.
 unsafe fn srqn_of(srq: *mut sys::ibv_srq) -> Srqn {
-    // SAFETY: the caller's.
+    // SAFETY: the caller promises that the shared receive queue is alive, and libmlx5's.
     let parts = NonNull::new(srq).and_then(|srq| unsafe { parts::of_srq(srq) }.ok());
     Srqn::truncate(parts.map_or(0, |parts| parts.srqn))
 }

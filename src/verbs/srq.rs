@@ -53,7 +53,7 @@ pub(crate) struct SrqHandle {
 // SAFETY: queue pairs are made of it, it is queried and armed, and it is destroyed once, by its last owner. In these
 // calls libmlx5 has one state, the table of queues, which it locks; the kernel locks the rest.
 unsafe impl Send for SrqHandle {}
-// SAFETY: as above.
+// SAFETY: libmlx5 locks the one table that its calls share, and the kernel locks the rest.
 unsafe impl Sync for SrqHandle {}
 
 impl Drop for SrqHandle {
@@ -108,7 +108,7 @@ impl Srq {
         in_range("limit of a shared receive queue", receives.into(), 0..=attr.max_wr.into())?;
         attr.srq_limit = receives;
         let mask = sys::ibv_srq_attr_mask::IBV_SRQ_LIMIT.0 as libc::c_int;
-        // SAFETY: as above.
+        // SAFETY: alive; the structure is ours.
         zero("ibv_modify_srq", unsafe { sys::ibv_modify_srq(self.as_raw(), &raw mut attr, mask) })?;
         Ok(())
     }
@@ -247,7 +247,8 @@ pub unsafe fn adopt_srq(srq: NonNull<sys::ibv_srq>) -> Result<OwnedSrq, Error> {
     if !unsafe { is_mlx5((*(*srq.as_ptr()).context).device) }? {
         return Err(Error::Parts { object: OBJECT, why: "it is not of an mlx5 device".into() });
     }
-    // SAFETY: the caller's.
+    // SAFETY: the caller promises that `srq` outlives the queue, and that no other code posts; it is libmlx5's, as
+    // checked.
     unsafe { queue_over(srq, None, None, None) }
 }
 
@@ -265,7 +266,7 @@ unsafe fn queue_over(
     let (srqn, taken, shadow) = (Srqn::truncate(0), None, None);
     let places = Arc::new(Reservations::new(0));
     let mut handle = SrqHandle { raw, srqn, taken, shadow, pd, _xrcd: xrcd, places, cq };
-    // SAFETY: the caller's.
+    // SAFETY: the caller promises that the queue is alive, and libmlx5's.
     let raw = unsafe { parts::of_srq(handle.raw) }?;
     handle.srqn = fits(OBJECT, "number", raw.srqn, Srqn::new(raw.srqn))?;
     handle.taken = Some(Taken::new(OBJECT, raw.srqn, handle.raw.addr().get())?);

@@ -34,7 +34,7 @@ pub(crate) struct ChannelHandle {
 // and several at once may. libmlx5 counts a queue's events without a lock (`mlx5_cq_event`, `arm_sn`); only its own
 // arming reads that count, which no queue of this crate uses.
 unsafe impl Send for ChannelHandle {}
-// SAFETY: as above.
+// SAFETY: any number of threads may use the descriptor at once, and libibverbs locks the count.
 unsafe impl Sync for ChannelHandle {}
 
 impl ChannelHandle {

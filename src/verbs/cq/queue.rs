@@ -81,7 +81,7 @@ pub(in crate::verbs) struct Moved {
 // SAFETY: queue pairs are made of it, its ring and moderation are changed, and it is destroyed once, by its last owner.
 // The kernel has locks for the state that these calls share. The parts are addresses, and behind a lock.
 unsafe impl Send for CqHandle {}
-// SAFETY: as above.
+// SAFETY: the kernel locks what its calls share; the parts are behind a lock.
 unsafe impl Sync for CqHandle {}
 
 impl Drop for CqHandle {
@@ -489,7 +489,7 @@ pub unsafe fn adopt_cq(cq: NonNull<sys::ibv_cq>) -> Result<OwnedCq, Error> {
 /// The completion queue is alive, of libmlx5, and made for mode `M`. It stays alive as long as the queue, no other code
 /// polls it, and it has been polled up to `ci`.
 unsafe fn queue_over<M: PollMode>(handle: &mut CqHandle, ci: CqCi) -> Result<CompletionQueue<M>, Error> {
-    // SAFETY: the caller's.
+    // SAFETY: the caller promises that the completion queue is alive, and libmlx5's.
     let raw = unsafe { parts::of_cq(handle.raw) }?;
     handle.cqn = fits(OBJECT, "number", raw.cqn, Cqn::new(raw.cqn))?;
     handle.taken = Some(Taken::new(OBJECT, raw.cqn, handle.raw.addr().get())?);
@@ -505,7 +505,7 @@ unsafe fn queue_over<M: PollMode>(handle: &mut CqHandle, ci: CqCi) -> Result<Com
     // SAFETY: libmlx5 describes its own ring; the caller vouches for its life and for being the only one.
     let queue = unsafe { CompletionQueue::from_parts(parts) }
         .map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
-    // SAFETY: the caller's; nothing was polled yet.
+    // SAFETY: the caller promises that the queue was made for mode `M`; this crate has polled nothing yet.
     let queue = unsafe { queue.made_for::<M>() };
     handle.room = Room::new(queue.room());
     if let Some(taken) = &handle.taken {

@@ -65,7 +65,7 @@ pub struct Clock {
 
 // SAFETY: both pages are only read, by atomic and volatile loads, and mapped as long as this lives.
 unsafe impl Send for Clock {}
-// SAFETY: as above.
+// SAFETY: both pages are only read, by atomic and volatile loads, which any number of threads may do.
 unsafe impl Sync for Clock {}
 
 impl fmt::Debug for Clock {

@@ -47,14 +47,14 @@ impl Needed {
     /// # Safety
     /// As [`Command::ask`].
     pub(in crate::verbs) unsafe fn query(context: *mut sys::ibv_context) -> Self {
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises that the context is open, and of an mlx5 device.
         let caps = unsafe { OFFLOADS.ask(context) };
         // `wqe_inline_mode`: two bits from bit 0x12. Linux `include/linux/mlx5/vport.h`, `MLX5_CAP_INLINE_MODE_*`.
         Self(caps.map(|caps| match caps[2] >> 4 & 3 {
             2 => InlineLayers::None,
             // `min_wqe_inline_mode`: three bits from bit 5. Without an answer, Linux takes layer 2 (`vport.c`,
             // `mlx5_query_min_inline`).
-            // SAFETY: the caller's.
+            // SAFETY: the caller promises that the context is open, and of an mlx5 device.
             1 => unsafe { VPORT.ask(context) }.map_or(InlineLayers::L2, |vport| layers(vport[0] & 7)),
             _ => InlineLayers::L2,
         }))

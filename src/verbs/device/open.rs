@@ -102,7 +102,7 @@ pub(crate) struct Context {
 // SAFETY: libibverbs locks the state that its calls share; a context may be used from any thread and from several at
 // once.
 unsafe impl Send for Context {}
-// SAFETY: as above.
+// SAFETY: libibverbs locks the state that its calls share, so several threads may use a context at once.
 unsafe impl Sync for Context {}
 
 impl Context {
@@ -315,7 +315,7 @@ impl OpenOptions {
             // SAFETY: as above, and libmlx5's; the attributes live until the call returns.
             non_null("mlx5dv_open_device", unsafe { ffi::mlx5dv_open_device(device, &raw mut attr) })?
         } else {
-            // SAFETY: as above.
+            // SAFETY: the device is of a list that is alive.
             non_null("ibv_open_device", unsafe { sys::ibv_open_device(device) })?
         };
         // SAFETY: just opened, and libmlx5's.
@@ -434,7 +434,7 @@ impl Device {
 /// The device is of a list that is alive, or open.
 pub(in crate::verbs) unsafe fn is_mlx5(device: *mut sys::ibv_device) -> Result<bool, Error> {
     ffi::functions()?;
-    // SAFETY: the caller's.
+    // SAFETY: the caller promises that the device is of a list that is alive, or open.
     Ok(unsafe { ffi::mlx5dv_is_supported(device) })
 }
 
@@ -491,9 +491,9 @@ pub(crate) unsafe fn query(context: *mut sys::ibv_context) -> Result<DeviceAttr,
     let mut attr: sys::ibv_device_attr = unsafe { core::mem::zeroed() };
     // SAFETY: the caller vouches for the context, the structure is ours.
     zero("ibv_query_device", unsafe { sys::ibv_query_device(context, &raw mut attr) })?;
-    // SAFETY: the caller's.
+    // SAFETY: the caller promises that the context is open, and of an mlx5 device.
     let mlx5 = unsafe { query_mlx5(context) }?;
-    // SAFETY: the caller's.
+    // SAFETY: the caller promises that the context is open.
     let (max_large_send, rate_limits) = unsafe { frames::extended(context) }?;
     let several = ffi::MLX5DV_CONTEXT_FLAGS_MPW_ALLOWED | ffi::MLX5DV_CONTEXT_FLAGS_ENHANCED_MPW;
     let has = |flag: u32| attr.device_cap_flags & flag != 0;

@@ -342,7 +342,7 @@ unsafe fn query(context: *mut sys::ibv_context, number: u8) -> Result<sys::ibv_p
 /// # Safety
 /// The context is open.
 pub(in crate::verbs) unsafe fn port_state(context: *mut sys::ibv_context, number: u8) -> Result<PortState, Error> {
-    // SAFETY: the caller's.
+    // SAFETY: the caller promises that the context is open.
     Ok(PortState::from_raw(unsafe { query(context, number) }?.state))
 }
 

@@ -120,7 +120,7 @@ mod tests {
         let piece = area.allocate(bytes, align).expect("room");
         // SAFETY: a piece of so many bytes.
         assert!((0..bytes).all(|i| unsafe { piece.add(i).read() } == 0), "not zeroed");
-        // SAFETY: as above.
+        // SAFETY: a piece of so many bytes, which nothing else uses.
         unsafe { piece.write_bytes(0xa5, bytes) };
         piece.addr().get()
     }

@@ -119,7 +119,7 @@ mod tests {
     fn what_is_not_placed_is_left_to_the_library() {
         let placement = Arc::new(Placement::new());
         let context = Arc::as_ptr(&placement).cast_mut().cast();
-        // SAFETY: as above.
+        // SAFETY: a placement that is alive, as `announce` passes it.
         let srq = unsafe { allocate(core::ptr::null_mut(), context, 4096, 4096, ffi::MLX5DV_RES_TYPE_DBR + 1) };
         assert_eq!(srq, ffi::IBV_ALLOCATOR_USE_DEFAULT);
     }

@@ -31,7 +31,7 @@ pub(crate) struct PdHandle {
 // SAFETY: libibverbs counts and locks the state that its calls share; a domain may be used from any thread and from
 // several.
 unsafe impl Send for PdHandle {}
-// SAFETY: as above.
+// SAFETY: libibverbs counts and locks the state that its calls share, so several threads may use a domain at once.
 unsafe impl Sync for PdHandle {}
 
 impl PdHandle {
@@ -119,7 +119,7 @@ pub(crate) struct ParentDomain {
 
 // SAFETY: as `PdHandle`; the placement locks.
 unsafe impl Send for ParentDomain {}
-// SAFETY: as above.
+// SAFETY: as for `PdHandle`: libibverbs locks what its calls share. The placement has a lock of its own.
 unsafe impl Sync for ParentDomain {}
 
 impl ParentDomain {
@@ -185,7 +185,7 @@ impl Drop for ParentDomain {
         // domain, and both before the protection domain that `pd` keeps.
         let in_use = unsafe { sys::ibv_dealloc_pd(self.parent.as_ptr()) } != 0;
         if let Ok(td) = self.td {
-            // SAFETY: as above.
+            // SAFETY: from `alloc_td`, freed once; libmlx5 refuses if a parent domain still refers to it.
             unsafe { ffi::dealloc_td(self.pd.context.raw(), td.as_ptr()) };
         }
         if in_use {

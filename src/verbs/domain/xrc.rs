@@ -34,7 +34,7 @@ impl XrcdHandle {
 
 // SAFETY: libibverbs locks the state that its calls share; a domain may be used from any thread and from several.
 unsafe impl Send for XrcdHandle {}
-// SAFETY: as above.
+// SAFETY: libibverbs locks the state that its calls share, so several threads may use a domain at once.
 unsafe impl Sync for XrcdHandle {}
 
 impl Drop for XrcdHandle {

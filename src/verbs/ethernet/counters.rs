@@ -48,7 +48,7 @@ pub(super) struct CountersHandle {
 
 // SAFETY: used only to make rules, to be read and to be destroyed once; libmlx5 and the kernel lock all three.
 unsafe impl Send for CountersHandle {}
-// SAFETY: as above.
+// SAFETY: shared use only makes rules and reads the counters; libmlx5 and the kernel lock both.
 unsafe impl Sync for CountersHandle {}
 
 impl Drop for CountersHandle {

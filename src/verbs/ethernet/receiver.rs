@@ -33,7 +33,7 @@ struct ReceiverHandle {
 
 // SAFETY: used only to make rules and to be destroyed once; libibverbs and the kernel lock both.
 unsafe impl Send for ReceiverHandle {}
-// SAFETY: as above.
+// SAFETY: shared use only makes rules; libibverbs and the kernel lock that.
 unsafe impl Sync for ReceiverHandle {}
 
 impl Drop for ReceiverHandle {

@@ -35,7 +35,7 @@ struct TableHandle {
 
 // SAFETY: used only to make receivers and to be destroyed once; libibverbs and the kernel lock both.
 unsafe impl Send for TableHandle {}
-// SAFETY: as above.
+// SAFETY: shared use only makes receivers; libibverbs and the kernel lock that.
 unsafe impl Sync for TableHandle {}
 
 impl Drop for TableHandle {

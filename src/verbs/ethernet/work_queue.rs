@@ -65,7 +65,7 @@ struct Under {
 // SAFETY: used only for state changes, to make tables, and to be destroyed once. libmlx5 reads and stores the state
 // without a lock (`ibv_wq::state`), so this crate changes it only with `state` held. Tables read fields that never change.
 unsafe impl Send for WqHandle {}
-// SAFETY: as above.
+// SAFETY: the state changes only with `state` held; other threads read fields that never change.
 unsafe impl Sync for WqHandle {}
 
 impl Drop for WqHandle {
@@ -317,7 +317,7 @@ impl WqBuilder<'_> {
             }
             Some(strides) => {
                 let mut mlx5 = striding(strides);
-                // SAFETY: as above.
+                // SAFETY: domain and queue are alive, and of this context; both attributes live until the calls return.
                 let raw = unsafe {
                     let raw = ffi::mlx5dv_create_wq(context.raw(), &raw mut attr, &raw mut mlx5);
                     ffi::begin_wq(raw, &raw const attr)

@@ -206,7 +206,7 @@ pub unsafe fn destroy_flow(flow: *mut sys::ibv_flow) -> c_int {
     // SAFETY: the caller vouches for the flow, whose context is written once.
     let context = unsafe { (*flow).context };
     match extended_op!(context, ibv_destroy_flow) {
-        // SAFETY: as above.
+        // SAFETY: the caller promises a flow of `create_flow`, and no use of it after success.
         Some(op) => unsafe { op(flow) },
         None => libc::EOPNOTSUPP,
     }
@@ -267,7 +267,7 @@ pub unsafe fn destroy_counters(counters: *mut sys::ibv_counters) -> c_int {
     // SAFETY: the caller vouches for the counters, whose context is written once.
     let context = unsafe { (*counters).context };
     match extended_op!(context, destroy_counters) {
-        // SAFETY: as above.
+        // SAFETY: the caller promises counters of `create_counters`, and no use of them after success.
         Some(op) => unsafe { op(counters) },
         None => libc::EOPNOTSUPP,
     }
@@ -322,7 +322,7 @@ pub unsafe fn destroy_wq(wq: *mut sys::ibv_wq) -> c_int {
     // SAFETY: the caller vouches for the queue, whose context is written once.
     let context = unsafe { (*wq).context };
     match extended_op!(context, destroy_wq) {
-        // SAFETY: as above.
+        // SAFETY: the caller promises a work queue that was made so, and no use of it after success.
         Some(op) => unsafe { op(wq) },
         None => libc::EOPNOTSUPP,
     }
@@ -352,7 +352,7 @@ pub unsafe fn destroy_rwq_ind_table(table: *mut sys::ibv_rwq_ind_table) -> c_int
     // SAFETY: the caller vouches for the table, whose context is written once.
     let context = unsafe { (*table).context };
     match extended_op!(context, destroy_rwq_ind_table) {
-        // SAFETY: as above.
+        // SAFETY: the caller promises a table of `create_rwq_ind_table`, and no use of it after success.
         Some(op) => unsafe { op(table) },
         None => libc::EOPNOTSUPP,
     }

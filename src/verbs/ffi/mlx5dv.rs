@@ -47,7 +47,8 @@ macro_rules! functions {
             /// wants them.
             pub unsafe fn $name($($arg: $ty),*) -> $ret {
                 match functions() {
-                    // SAFETY: the caller's.
+                    // SAFETY: the caller promises that the pointers are to live objects, or to structures as the
+                    // function wants them.
                     Ok(functions) => unsafe { (functions.$name)($($arg),*) },
                     Err(_) => $absent,
                 }
@@ -170,7 +171,7 @@ fn failed(library: &'static str, symbol: Option<&'static str>) -> Error {
     let why = if message.is_null() {
         String::new()
     } else {
-        // SAFETY: as above.
+        // SAFETY: not null, so a string that stays until this thread's next call of the kind.
         unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned()
     };
     Error::Library { library, symbol, why }

@@ -42,7 +42,7 @@ impl<M> Region<M> {
         pd: &ProtectionDomain,
         (iova, len): (u64, u64),
     ) -> Result<Self, Error> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises null with `errno`, or a new region of `pd` that no other code frees.
         let registration = unsafe { Registration::over(call, mr, access, under, &pd.handle) }?;
         Ok(Self { registration, iova, len })
     }

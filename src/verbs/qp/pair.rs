@@ -144,7 +144,7 @@ pub(in crate::verbs) enum Domain {
 // This crate does all three only with `changing` held. libibverbs and the kernel lock all else that they share. Other
 // calls read fields that never change. The handle is destroyed once, by its last owner.
 unsafe impl Send for QpHandle {}
-// SAFETY: as above.
+// SAFETY: the unlocked calls are made with `changing` held; other calls lock, or read fields that never change.
 unsafe impl Sync for QpHandle {}
 
 impl Drop for QpHandle {

@@ -67,7 +67,7 @@ impl<T: VerbsTransport> Made<T> {
             return Err(Error::Parts { object: OBJECT, why: "it is not of an mlx5 device".into() });
         }
         if let Some(has) = T::INLINE_LAYERS {
-            // SAFETY: as above.
+            // SAFETY: the context of a live queue pair is open, and it is of an mlx5 device, as checked above.
             unsafe { Needed::query(context) }.check(has)?;
         }
         // SAFETY: as above; and the caller keeps it alive.
@@ -88,7 +88,7 @@ impl<T: VerbsTransport> Made<T> {
                 _ => None,
             },
         });
-        // SAFETY: as above.
+        // SAFETY: the caller promises that the queue pair is alive, and stays so; parts and attributes are its own.
         unsafe { Self::new(qp, parts, attr, Arc::new(query(context)?), (None, Some(completes))) }
     }
 
@@ -233,7 +233,7 @@ impl<T: VerbsTransport> Made<T> {
         Ok(QueuePair {
             // SAFETY: the handle keeps the queue pair; these are the only queues over its rings.
             sq: unsafe { Owned::new(sq, qp.clone(), SendQueue::ring_addr) },
-            // SAFETY: as above.
+            // SAFETY: the handle keeps the queue pair; this is the only receive queue over its ring.
             rq: unsafe { Owned::new(rq, qp.clone(), RecvQueue::ring_addr) },
             qp,
         })
@@ -284,7 +284,7 @@ impl Parts {
     /// # Safety
     /// The queue pair is alive and of an mlx5 device.
     pub(in crate::verbs) unsafe fn of(qp: NonNull<sys::ibv_qp>) -> Result<Self, Error> {
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises that the queue pair is alive, and of an mlx5 device.
         let raw = unsafe { parts::of_qp(qp) }?;
         // SAFETY: as above; written once.
         let number = unsafe { (*qp.as_ptr()).qp_num };

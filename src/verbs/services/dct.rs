@@ -66,7 +66,7 @@ type Under = (Cq, Srq, Arc<PdHandle>, Completes);
 
 // SAFETY: only the destruction, by the single owner, touches the object; libibverbs locks the state that it shares.
 unsafe impl Send for DctHandle {}
-// SAFETY: as above.
+// SAFETY: shared use reads numbers that never change, and gives out an address.
 unsafe impl Sync for DctHandle {}
 
 impl Drop for DctHandle {
@@ -187,7 +187,7 @@ impl DctBuilder<'_> {
             (rtr.ah_attr.grh.hop_limit, rtr.ah_attr.grh.traffic_class) = (path.hop_limit, path.traffic_class);
         }
         let mask = Mask::IBV_QP_STATE | Mask::IBV_QP_PATH_MTU | Mask::IBV_QP_MIN_RNR_TIMER | Mask::IBV_QP_AV;
-        // SAFETY: as above.
+        // SAFETY: just made; the structure is ours.
         zero("ibv_modify_qp to RTR", unsafe { sys::ibv_modify_qp(raw.as_ptr(), &raw mut rtr, mask.0 as libc::c_int) })?;
         // SAFETY: alive; libmlx5 has written the number in the call above (`modify_dct` of `providers/mlx5/verbs.c`).
         let number = unsafe { (*raw.as_ptr()).qp_num };

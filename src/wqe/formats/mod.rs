@@ -55,7 +55,7 @@ impl Formats {
     ///     for set_psv in signature.set_psvs(psvs) {
     ///         batch.push(&set_psv)?;
     ///     }
-    ///     // SAFETY: as above.
+    ///     // SAFETY: the memory behind the key stays registered, and unchanged until it is written.
     ///     unsafe { batch.push_unchecked(&wqe::write(to).gather([source]).fence(Fence::Small).signaled(WrId(1)))? };
     ///     batch.ring_doorbell();
     ///     Ok(())

@@ -229,7 +229,8 @@ impl<'d, const N: usize, D> Request<'d, Frame<N>, D> {
     /// /// As for `post_unchecked`.
     /// unsafe fn send(sq: &mut SendQueue<RawPacket>, headers: &[u8; 54], data: Sge) -> Result<(), PostError> {
     ///     let request = wqe::frame().inline_headers(headers).l3_checksum().l4_checksum().large(1460);
-    ///     // SAFETY: the caller's.
+    ///     // SAFETY: the caller promises that the memory of `data` stays registered, and unchanged, until it
+    ///     // completes.
     ///     unsafe { sq.post_unchecked(&request.gather([data]).signaled(WrId(1))) }
     /// }
     /// ```

@@ -43,7 +43,7 @@ impl fmt::Debug for Allocation {
 
 // SAFETY: libmlx5 copies by atomic words, which any number of threads may do at once, and locks nothing.
 unsafe impl Send for Allocation {}
-// SAFETY: as above.
+// SAFETY: libmlx5 copies by atomic words, which any number of threads may do at once.
 unsafe impl Sync for Allocation {}
 
 impl Drop for Allocation {
