@@ -241,7 +241,7 @@ pub struct Object {
 
 // SAFETY: libmlx5 keeps no state of an object that calls change; the kernel locks the state that they share.
 unsafe impl Send for Object {}
-// SAFETY: as above.
+// SAFETY: calls change no state that libmlx5 keeps of an object; the kernel locks the state that they share.
 unsafe impl Sync for Object {}
 
 impl Object {

@@ -54,7 +54,7 @@ pub struct EventChannel {
 
 // SAFETY: the channel is a file descriptor, which the kernel locks.
 unsafe impl Send for EventChannel {}
-// SAFETY: as above.
+// SAFETY: any number of threads may use a file descriptor at once: the kernel locks it.
 unsafe impl Sync for EventChannel {}
 
 /// An event.

@@ -25,7 +25,7 @@ pub struct Answers {
 
 // SAFETY: it is a file descriptor, which the kernel locks.
 unsafe impl Send for Answers {}
-// SAFETY: as above.
+// SAFETY: any number of threads may use a file descriptor at once: the kernel locks it.
 unsafe impl Sync for Answers {}
 
 /// An answer.

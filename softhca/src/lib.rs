@@ -71,7 +71,7 @@
 //! }
 //! assert!(hca.run_until_idle());
 //!
-//! // SAFETY: as above.
+//! // SAFETY: the parts are valid as long as `hca` lives, and nobody else uses them.
 //! let cqe = unsafe { cq.buf.cast::<[u8; 64]>().read() };
 //! assert_eq!(cqe[63], 0x00, "opcode 0: a request is done; owner bit 0: first pass over the ring");
 //! assert_eq!(cqe[57..60], qp.qpn.to_be_bytes()[1..]);

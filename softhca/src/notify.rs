@@ -78,7 +78,7 @@ pub struct Waker {
 
 // SAFETY: the words are atomics, alive as long as `_owner`, which may itself be sent and shared.
 unsafe impl Send for Waker {}
-// SAFETY: as above.
+// SAFETY: the words are atomics, alive as long as `_owner`, which may itself be sent and shared.
 unsafe impl Sync for Waker {}
 
 impl Waker {

@@ -184,7 +184,7 @@ impl Program {
                     unsafe { block.add(at).copy_from_nonoverlapping(wqe.as_ptr(), 64) };
                 }
                 let posted = (1_u32 << MORE_SQ_LOG).to_be_bytes();
-                // SAFETY: as above.
+                // SAFETY: inside of the block; the device does not run yet.
                 unsafe { block.add(record + 4).copy_from_nonoverlapping(posted.as_ptr(), 4) };
             }
         }

@@ -59,7 +59,7 @@ macro_rules! library_functions {
             /// says.
             pub unsafe fn $name($($arg: $ty),*) $(-> $ret)? {
                 match functions() {
-                    // SAFETY: the caller's.
+                    // SAFETY: the caller promises pointers to live objects, or to as many bytes as the call says.
                     Ok(functions) => unsafe { (functions.$name)($($arg),*) },
                     Err(_) => { $($absent)? }
                 }

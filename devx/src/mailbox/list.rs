@@ -69,7 +69,7 @@ impl<H: Structure, E: Structure> List<H, E> {
 
     /// All bytes, mutable.
     pub fn as_bytes_mut(&mut self) -> &mut [u8] {
-        // SAFETY: as above.
+        // SAFETY: words, each of which is 4 bytes of any value.
         unsafe { core::slice::from_raw_parts_mut(self.words.as_mut_ptr().cast(), self.words.len() * 4) }
     }
 }
@@ -94,7 +94,7 @@ impl<H: Structure, E: Structure> Deref for List<H, E> {
 
 impl<H: Structure, E: Structure> DerefMut for List<H, E> {
     fn deref_mut(&mut self) -> &mut H {
-        // SAFETY: as above.
+        // SAFETY: as in `deref`: `H::BYTES` are there, aligned to 4 bytes, and any bytes are an `H`.
         unsafe { part_mut(self.as_bytes_mut(), 0) }
     }
 }

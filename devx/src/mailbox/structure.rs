@@ -51,7 +51,7 @@ pub(crate) fn fitting<T: Value>(name: &str, width: usize, value: T) -> u64 {
 #[inline]
 pub(crate) unsafe fn part<T: Structure>(bytes: &[u8], at: usize) -> &T {
     debug_assert!(at + T::BYTES <= bytes.len());
-    // SAFETY: the caller's; any bytes are a `T`.
+    // SAFETY: the caller promises that the structure is inside of `bytes`, and aligned; any bytes are a `T`.
     unsafe { &*bytes.as_ptr().add(at).cast() }
 }
 
@@ -62,7 +62,7 @@ pub(crate) unsafe fn part<T: Structure>(bytes: &[u8], at: usize) -> &T {
 #[inline]
 pub(crate) unsafe fn part_mut<T: Structure>(bytes: &mut [u8], at: usize) -> &mut T {
     debug_assert!(at + T::BYTES <= bytes.len());
-    // SAFETY: the caller's; any bytes are a `T`.
+    // SAFETY: the caller promises that the structure is inside of `bytes`, and aligned; any bytes are a `T`.
     unsafe { &mut *bytes.as_mut_ptr().add(at).cast() }
 }
 
@@ -187,7 +187,7 @@ macro_rules! structures {
                     #[doc = concat!("[`", stringify!($part), "`](Self::", stringify!($part), "), to be changed.")]
                     #[inline]
                     pub fn [<$part _mut>](&mut self) -> &mut $Inner {
-                        // SAFETY: as above.
+                        // SAFETY: inside, as the checks of the description say; words of an aligned structure.
                         unsafe { $crate::mailbox::part_mut(&mut self.0, $part_at / 8) }
                     }
                 )*)?
@@ -206,7 +206,7 @@ macro_rules! structures {
                     #[inline]
                     pub fn [<$array _mut>](&mut self, n: usize) -> Option<&mut $Each> {
                         let bytes = <$Each as $crate::mailbox::Structure>::BYTES;
-                        // SAFETY: as above.
+                        // SAFETY: inside, as the checks of the description say; words of an aligned structure.
                         (n < $many).then(|| unsafe { $crate::mailbox::part_mut(&mut self.0, $array_at / 8 + n * bytes) })
                     }
                 )*)?

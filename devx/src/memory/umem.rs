@@ -30,7 +30,7 @@ pub struct Umem {
 
 // SAFETY: the registration is only ended; the memory is given out as an address.
 unsafe impl Send for Umem {}
-// SAFETY: as above.
+// SAFETY: shared use gives out an address, and its accesses to the memory are atomic.
 unsafe impl Sync for Umem {}
 
 /// Bytes of the device's smallest pages (`MLX5_ADAPTER_PAGE_SHIFT`). Memory is registered in such pages if possible.
@@ -246,7 +246,7 @@ unsafe fn register(
             return Err(error.into());
         }
     }
-    // SAFETY: as above.
+    // SAFETY: the context is open; the caller promises memory that stays mapped until the registration ends.
     let raw = unsafe { ffi::mlx5dv_devx_umem_reg(context.raw(), addr, len, ACCESS) };
     match NonNull::new(raw) {
         Some(raw) => Ok((raw, DevicePages::Unknown)),

@@ -73,7 +73,7 @@ struct Lies {
 
 // SAFETY: the parts are addresses, which this value does not follow.
 unsafe impl Send for Lies {}
-// SAFETY: as above.
+// SAFETY: the parts are addresses, which this value does not follow.
 unsafe impl Sync for Lies {}
 
 impl Under for Lies {

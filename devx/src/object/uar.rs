@@ -47,7 +47,7 @@ struct Handle {
 
 // SAFETY: libmlx5 locks the list that a page goes back to; the page is only given out as an address.
 unsafe impl Send for Handle {}
-// SAFETY: as above.
+// SAFETY: libmlx5 locks the list that a page goes back to; the page is only given out as an address.
 unsafe impl Sync for Handle {}
 
 impl Drop for Handle {

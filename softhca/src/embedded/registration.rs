@@ -20,7 +20,8 @@ impl EmbeddedDevice {
     /// a QP permit writing, for writes. Nothing holds a Rust reference to it while the device works.
     pub unsafe fn register(&mut self, ptr: NonNull<u8>, len: usize, access: Access) -> Result<u32, Error> {
         let addr = ptr.as_ptr().expose_provenance() as u64;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the memory stays valid until it is deregistered, and that nobody has a
+        // reference to it.
         unsafe { self.register_region(Region { addr, len, _memory: None }, access) }
     }
 
@@ -30,7 +31,7 @@ impl EmbeddedDevice {
     /// As for [`Self::register`].
     unsafe fn register_region(&mut self, region: Region, access: Access) -> Result<u32, Error> {
         let Region { addr, len, .. } = region;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the memory stays valid until it is deregistered, which unmaps it.
         unsafe { self.device.memory().map(addr, len) }?;
         let context = MkeyContext { pd: self.pd, iova: addr, addr, len: len as u64, access };
         let key = self.device.create_mkey(context).inspect_err(|_| self.device.memory().unmap(addr, len))?;

@@ -399,7 +399,7 @@ mod tests {
         assert_eq!(map.read(0x10_2000, &mut []), Ok(()));
         // SAFETY: it maps nothing.
         assert!(unsafe { map.clone().map(0x10_0000, 8193) }.is_err());
-        // SAFETY: as above.
+        // SAFETY: it maps nothing.
         assert!(unsafe { map.clone().map(0x10_0000, 8192) }.is_ok());
     }
 

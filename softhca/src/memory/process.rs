@@ -220,7 +220,7 @@ impl HostMemory for ProcessMemory {
 #[cfg(target_has_atomic = "64")]
 pub(super) unsafe fn update_u64(at: *mut u64, f: &mut dyn FnMut(u64) -> u64) -> u64 {
     use std::sync::atomic::AtomicU64;
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises an aligned word that is valid for reads and writes.
     let word = unsafe { AtomicU64::from_ptr(at) };
     let mut old = word.load(Ordering::Acquire);
     loop {
@@ -240,7 +240,7 @@ pub(super) unsafe fn update_u64(at: *mut u64, f: &mut dyn FnMut(u64) -> u64) -> 
 pub(super) unsafe fn update_u64(at: *mut u64, f: &mut dyn FnMut(u64) -> u64) -> u64 {
     static ONE_AT_A_TIME: std::sync::Mutex<()> = std::sync::Mutex::new(());
     let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises an aligned word that is valid for reads and writes.
     unsafe {
         let old = at.read_volatile();
         at.write_volatile(f(old));
@@ -359,7 +359,7 @@ mod tests {
             let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
             action.sa_sigaction = look_and_open as *const () as usize;
             action.sa_flags = libc::SA_SIGINFO;
-            // SAFETY: as above.
+            // SAFETY: plain data, for which all zeros is valid.
             let mut before: libc::sigaction = unsafe { std::mem::zeroed() };
             // SAFETY: both are valid; the handler makes one system call and touches atomics only.
             assert_eq!(unsafe { libc::sigaction(libc::SIGSEGV, &action, &mut before) }, 0);

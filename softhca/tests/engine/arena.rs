@@ -51,7 +51,7 @@ impl Arena {
 
 impl HostMemory for Arena {
     unsafe fn map(&mut self, addr: u64, len: usize) -> Result<(), DmaFault> {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that the memory stays valid until it is unmapped.
         unsafe { self.memory.map(addr, len) }
     }
 

@@ -87,7 +87,7 @@ mod tests {
                 let child = unsafe { libc::fork() };
                 if child == 0 {
                     let stuck = locks().filter(|lock| lock.held_soon().is_none()).count();
-                    // SAFETY: as above.
+                    // SAFETY: the child ends without running anything of its parent's.
                     unsafe { libc::_exit(stuck as i32) };
                 }
                 let mut status = 0;

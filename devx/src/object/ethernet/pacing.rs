@@ -31,7 +31,7 @@ struct Handle {
 
 // SAFETY: the library keeps the object to itself, and its calls take locks of their own.
 unsafe impl Send for Handle {}
-// SAFETY: as above.
+// SAFETY: the library keeps the object to itself, and its calls take locks of their own.
 unsafe impl Sync for Handle {}
 
 impl Drop for Handle {

@@ -35,7 +35,7 @@ use crate::support::ask::has;
 ///     for set_psv in signature.set_psvs(key.psvs()) {
 ///         batch.push(&set_psv)?;
 ///     }
-///     // SAFETY: as above.
+///     // SAFETY: the memory behind the key stays registered, and unchanged until it is written.
 ///     unsafe { batch.push_unchecked(&wqe::write(to).gather([key.sge(0, bytes)]).fence(Fence::Small).signaled(WrId(1)))? };
 ///     batch.ring_doorbell();
 ///     Ok(())

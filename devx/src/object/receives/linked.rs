@@ -99,8 +99,8 @@ impl LinkedRing {
             counter: 0,
             shadow: self.shadow.start(),
         };
-        // SAFETY: the caller's; ring, record and shadow are the queue's alone, nothing was posted, and nobody else
-        // posts.
+        // SAFETY: the caller promises that the device knows the ring as that of `number`, that this is called once, and
+        // that `self` outlives the queue. Nothing was posted, and nobody else posts.
         unsafe { SharedRecvQueue::from_parts(parts) }
             .map_err(|error| Error::Parts { object: "shared receive queue", why: error.to_string() })
     }

@@ -263,7 +263,7 @@ fn raw_address(address: SocketAddr) -> (libc::sockaddr_storage, libc::socklen_t)
             size_of::<libc::sockaddr_in>()
         }
         SocketAddr::V6(v6) => {
-            // SAFETY: as above.
+            // SAFETY: the storage is aligned for every socket address, and as long as the longest.
             let to = unsafe { &mut *at.cast::<libc::sockaddr_in6>() };
             to.sin6_family = libc::AF_INET6 as libc::sa_family_t;
             to.sin6_port = v6.port().to_be();
@@ -285,7 +285,7 @@ fn ip_of(address: &libc::sockaddr_storage) -> Option<(IpAddr, u16)> {
             Some((IpAddr::from(from.sin_addr.s_addr.to_ne_bytes()), u16::from_be(from.sin_port)))
         }
         libc::AF_INET6 => {
-            // SAFETY: as above.
+            // SAFETY: the storage is aligned for every socket address, and its family says that it is this one.
             let from = unsafe { &*at.cast::<libc::sockaddr_in6>() };
             Some((Ipv6Addr::from(from.sin6_addr.s6_addr).into(), u16::from_be(from.sin6_port)))
         }

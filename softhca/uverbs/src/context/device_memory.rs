@@ -89,7 +89,7 @@ pub(crate) struct Piece {
 
 // SAFETY: the mapping belongs to no thread; the device reaches it by system calls.
 unsafe impl Send for Piece {}
-// SAFETY: as above.
+// SAFETY: the mapping belongs to no thread; the device reaches it by system calls.
 unsafe impl Sync for Piece {}
 
 impl Piece {

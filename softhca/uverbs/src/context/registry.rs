@@ -68,7 +68,7 @@ pub(crate) struct Registry {
 
 // SAFETY: the mapping belongs to no thread, and all access to it is by atomic words.
 unsafe impl Send for Registry {}
-// SAFETY: likewise.
+// SAFETY: the mapping belongs to no thread, and all access to it is by atomic words.
 unsafe impl Sync for Registry {}
 
 /// This process, as the registry has it.
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn a_full_table_keeps_what_it_has() {
-        // SAFETY: as above.
+        // SAFETY: the name is a string that ends with a zero byte; the descriptor is new.
         let file = unsafe { OwnedFd::from_raw_fd(libc::memfd_create(c"registry".as_ptr(), 0)) };
         let registry = Registry::of(&UarMemory::in_file(file)).unwrap();
         // Twice as many as there is room for.

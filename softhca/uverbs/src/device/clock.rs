@@ -150,7 +150,7 @@ pub(crate) struct ClockPages {
 
 // SAFETY: the mappings belong to no thread, and are accessed by atomic words.
 unsafe impl Send for ClockPages {}
-// SAFETY: as above.
+// SAFETY: the mappings belong to no thread, and are accessed by atomic words.
 unsafe impl Sync for ClockPages {}
 
 impl ClockPages {

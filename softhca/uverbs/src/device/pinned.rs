@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(memory.read(address + PAGE as u64, &mut out), Ok(()));
         memory.unmap(address, 2 * PAGE);
         assert!(memory.read(address + PAGE as u64, &mut out).is_err());
-        // SAFETY: as above.
+        // SAFETY: memory of this test's own, which nothing uses any more.
         unsafe { libc::munmap(at, 2 * PAGE) };
     }
 }

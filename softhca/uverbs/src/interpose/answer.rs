@@ -31,7 +31,7 @@ const MODE: mode_t = libc::S_IFCHR | 0o666;
 /// `status` is valid to write, as a `struct stat` of this machine's, which has 64 bits: then there is only one.
 pub(super) unsafe fn describe((major, minor): (u32, u32), status: *mut c_void) {
     let status = status.cast::<libc::stat>();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `status` can be written as a `struct stat`.
     unsafe {
         (*status).st_mode = MODE;
         (*status).st_rdev = libc::makedev(major, minor);
@@ -45,7 +45,7 @@ pub(super) unsafe fn describe((major, minor): (u32, u32), status: *mut c_void) {
 /// `status` is valid to write, as a `struct statx`.
 pub(super) unsafe fn describe_extended((major, minor): (u32, u32), status: *mut c_void) {
     let status = status.cast::<libc::statx>();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `status` can be written as a `struct statx`.
     unsafe {
         (*status).stx_mode = MODE as u16;
         (*status).stx_rdev_major = major;

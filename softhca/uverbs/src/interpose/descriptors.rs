@@ -31,7 +31,7 @@ unsafe fn number_behind(fd: c_int, status: *const c_void) -> Option<(u32, u32)> 
 /// `status` is valid to read, as for [`describe`].
 unsafe fn may_be_ours(status: *const c_void) -> bool {
     let status = status.cast::<libc::stat>();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `status` can be read as a `struct stat`.
     unsafe { (*status).st_mode & libc::S_IFMT == libc::S_IFREG && (*status).st_nlink == 0 }
 }
 
@@ -50,7 +50,7 @@ macro_rules! fstats {
                 if result == 0 {
                     // SAFETY: libc has just filled it in.
                     if let Some(number) = unsafe { number_behind(fd, out) } {
-                        // SAFETY: likewise.
+                        // SAFETY: `out` can be written: libc has just filled it in.
                         unsafe { describe(number, out) };
                     }
                 }

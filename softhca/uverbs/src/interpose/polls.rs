@@ -62,7 +62,7 @@ pub(super) static CHANGES: Mutex<()> = Mutex::new(());
 /// # Safety
 /// Null, or a context that was just opened, and that no other thread knows.
 unsafe fn hook(context: *mut IbvContext) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises null, or a context that was just opened, and that no other thread knows.
     let Some(opened) = (unsafe { context.as_mut() }) else { return };
     let Some(poll_cq) = opened.poll_cq else { return };
     let Some(file) = device_file::find(opened.cmd_fd) else { return };
@@ -90,7 +90,7 @@ fn is_closed(place: &Place) -> bool {
 /// # Safety
 /// Null, or a context that no thread polls any more.
 unsafe fn unhook(context: *mut IbvContext) {
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises null, or a context that no thread polls any more.
     let Some(opened) = (unsafe { context.as_mut() }) else { return };
     let _changes = lock(&CHANGES);
     if let Some(hooked) = place_of(context).and_then(taken_out) {

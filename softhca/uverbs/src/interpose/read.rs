@@ -17,7 +17,7 @@ pub unsafe extern "C-unwind" fn read(fd: c_int, data: *mut c_void, len: size_t) 
     match Kind::of(fd) {
         // SAFETY: arguments are passed on from the caller.
         Some(kind) => unsafe { kind.read(fd, data as u64, len) },
-        // SAFETY: likewise.
+        // SAFETY: arguments are passed on from the caller, to the function that they are for.
         None => unsafe { real::read(fd, data, len) },
     }
 }
@@ -31,7 +31,7 @@ pub unsafe extern "C-unwind" fn __read_chk(fd: c_int, data: *mut c_void, len: si
     match Kind::of(fd).filter(|_| len <= room) {
         // SAFETY: arguments are passed on from the caller.
         Some(kind) => unsafe { kind.read(fd, data as u64, len) },
-        // SAFETY: likewise.
+        // SAFETY: arguments are passed on from the caller, to the function that they are for.
         None => unsafe { real::__read_chk(fd, data, len, room) },
     }
 }

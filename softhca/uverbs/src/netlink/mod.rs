@@ -133,7 +133,7 @@ fn port_of(fd: RawFd) -> Result<u32, Errno> {
     ask(&mut own)?;
     if own.nl_pid == 0 {
         let any = address(0);
-        // SAFETY: likewise.
+        // SAFETY: an address of a local variable, with its length.
         if unsafe { libc::bind(fd, (&raw const any).cast(), room) } != 0 {
             return Err(Errno::last());
         }

@@ -17,7 +17,7 @@ pub(crate) fn uncancelled<T>(work: impl FnOnce() -> T) -> T {
     // SAFETY: the place for the state from before is a local.
     unsafe { pthread_setcancelstate(DISABLE, &raw mut state) };
     let result = work();
-    // SAFETY: likewise.
+    // SAFETY: the place for the state is a local; the state is the one from before.
     unsafe { pthread_setcancelstate(state, &raw mut state) };
     result
 }

@@ -214,7 +214,7 @@ mod tests {
                 let address = at + 64 + offset;
                 // SAFETY: memory of this test's own.
                 unsafe { write(address - 1, &[0xee; 256]).expect("written") };
-                // SAFETY: as above.
+                // SAFETY: memory of this test's own.
                 unsafe { write(address, &data[..len]).expect("written") };
                 let mut out = vec![0; len + 2];
                 read(address - 1, &mut out).expect("read");
@@ -233,7 +233,7 @@ mod tests {
             assert_eq!(unsafe { write(address, &[7; 8]) }, Err(Errno::EFAULT), "{address:#x}");
         }
         assert_eq!(load32(end), Err(Errno::EFAULT));
-        // SAFETY: as above.
+        // SAFETY: memory of this test's own, which permits nothing.
         assert_eq!(unsafe { update64(end, &mut |word| word + 1) }, Err(Errno::EFAULT));
         assert_eq!(touch(at, PAGE as u64, true), Ok(()));
         assert_eq!(touch(at, PAGE as u64 + 1, false), Err(Errno::EFAULT));
@@ -261,7 +261,7 @@ mod tests {
             (fd, at as u64)
         };
         assert_eq!(load32(at), Ok(0));
-        // SAFETY: as above.
+        // SAFETY: a file of this test's own, whose memory only guarded loads reach.
         unsafe { libc::ftruncate(fd, 0) };
         assert_eq!(load32(at), Err(Errno::EFAULT));
     }
@@ -279,7 +279,7 @@ mod tests {
                 });
             }
         });
-        // SAFETY: as above.
+        // SAFETY: memory of this test's own.
         assert_eq!(unsafe { update64(at, &mut |word| word) }, Ok(120_000));
         assert_eq!(load32(at), Ok(120_000));
     }

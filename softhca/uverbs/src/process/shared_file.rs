@@ -17,7 +17,7 @@ pub(crate) struct SharedFile {
 
 // SAFETY: the mapping belongs to no thread, and this never accesses it: the device does so by system calls.
 unsafe impl Send for SharedFile {}
-// SAFETY: likewise.
+// SAFETY: the mapping belongs to no thread, and this never accesses it: the device does so by system calls.
 unsafe impl Sync for SharedFile {}
 
 impl SharedFile {

@@ -79,7 +79,7 @@ unsafe fn copy_by_pipe(from: u64, to: u64, len: usize) -> Result<(), Errno> {
         // SAFETY: the kernel only reads at the address.
         let sent = unsafe { real::write(write_end.as_raw_fd(), from as *const libc::c_void, part) };
         whole(sent, part)?;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that it may write to the memory at `to`, if there is any.
         let received = unsafe { real::read(read_end.as_raw_fd(), to as *mut libc::c_void, part) };
         whole(received, part)?;
     }

@@ -76,7 +76,7 @@ impl Actions {
         unsafe { self.remembered[next % self.remembered.len()].get().write_volatile(actions) };
         self.changes.store(next, Ordering::Release);
         self.changing.store(0, Ordering::Release);
-        // SAFETY: as above.
+        // SAFETY: a set of integers; the call restores this thread's mask.
         unsafe { real::pthread_sigmask(libc::SIG_SETMASK, &before, std::ptr::null_mut()) };
         made
     }
@@ -191,7 +191,7 @@ pub(crate) unsafe fn exchange_action(signal: c_int, new: *const libc::sigaction,
         None => PROGRAMS.latest()[place],
     };
     if !old.is_null() {
-        // SAFETY: as above.
+        // SAFETY: not null, so valid: the caller promises one of the two.
         unsafe { *old = before };
     }
     true
@@ -231,7 +231,7 @@ extern "C-unwind" fn handle(signal: c_int, info: *mut siginfo_t, context: *mut c
             Handler::Informed(handler) => handler(signal, info, context),
         }
     }
-    // SAFETY: as above.
+    // SAFETY: the location of this thread's errno is always valid.
     unsafe { *libc::__errno_location() = errno };
 }
 
@@ -286,7 +286,7 @@ fn fault(stepping: &mut Stepping, info: &siginfo_t, context: &mut libc::ucontext
             return true;
         }
         if !instruction.is_invalid() {
-            // SAFETY: as above.
+            // SAFETY: a page was found by the address, so the signal's information has one.
             let offset = unsafe { info.si_addr() } as usize % UAR_PAGE_BYTES;
             refused::add(&instruction, page.index(), offset);
             registers[libc::REG_RIP as usize] = instruction.next_ip() as i64;
@@ -342,7 +342,7 @@ unsafe fn ends_step(code: c_int, at: usize) -> bool {
         libc::TRAP_TRACE => true,
         // The CPU has given no reason (Linux, `arch/x86/kernel/traps.c`, `exc_debug_user`: DR6 is 0). That is so with
         // INT1. On a virtual machine it was also seen at the end of a step, once in millions.
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises that the CPU has executed the instruction at `at`, or is about to.
         libc::TRAP_BRKPT => !store::is_int1(&unsafe { store::decode(at) }),
         _ => false,
     }

@@ -34,7 +34,7 @@ pub(super) struct Bar {
 
 // SAFETY: the mapping belongs to no thread, lives as long as the value, and is accessed by atomic words.
 unsafe impl Send for Bar {}
-// SAFETY: as above.
+// SAFETY: the mapping belongs to no thread, lives as long as the value, and is accessed by atomic words.
 unsafe impl Sync for Bar {}
 
 impl Bar {
