@@ -127,7 +127,7 @@ fn inline_point<const N: usize>(group: Group<'_>) -> Group<'_> {
     });
     let slice = ours(Ours::new(shape, exclusive), |sq, n| {
         let request = wqe::write(remote(MESSAGES.get(n))).inline_slice(bytes::<N>(n)).signaled(tag(n));
-        // SAFETY: as above.
+        // SAFETY: inline data names no memory of this side.
         unsafe { sq.post_unchecked(&request) }.expect("space");
     });
     let wr = theirs(shape, Threads::Any, 1, |theirs, n| {

@@ -38,7 +38,7 @@ fn pointer(m: &Message) -> [u64; UNIT_WORDS] {
 /// `place` is one of the ring.
 #[inline(always)]
 unsafe fn store(place: NonNull<u64>, [first, second]: [u64; UNIT_WORDS]) {
-    // SAFETY: the caller's.
+    // SAFETY: the caller promises a place of the ring, whose units have two words.
     unsafe {
         place.write(first);
         place.add(1).write(second);
@@ -52,7 +52,7 @@ unsafe fn store(place: NonNull<u64>, [first, second]: [u64; UNIT_WORDS]) {
 #[inline(always)]
 unsafe fn store_inline(place: NonNull<u64>, frame: &[u8; FRAME_BYTES]) {
     let place = place.cast::<u8>();
-    // SAFETY: the caller's; the frame is not in the ring.
+    // SAFETY: the caller promises a place of the ring with room for the frame, which is not in the ring.
     unsafe {
         place.cast().write((INLINE | FRAME_BYTES as u32).to_be());
         place.add(4).copy_from_nonoverlapping(NonNull::from(frame).cast(), FRAME_BYTES);

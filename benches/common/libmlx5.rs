@@ -82,7 +82,7 @@ impl Theirs {
     #[inline(always)]
     pub(crate) fn send(&mut self, n: u64, flags: impl Fn(u64) -> u32, data: impl Fn(*mut sys::ibv_qp_ex, &Message)) {
         let ex = self.ex;
-        // SAFETY: as above.
+        // SAFETY: the queue pair is alive and was created with these operations, whose functions libmlx5 has filled in.
         unsafe {
             call!(ex, wr_start(ex));
             (*ex).wr_id = n;
@@ -97,7 +97,7 @@ impl Theirs {
     #[inline(always)]
     pub(crate) fn frames(&mut self, first: u64, n: usize, begin: impl Fn(*mut sys::ibv_qp_ex, u64)) {
         let ex = self.ex;
-        // SAFETY: as above.
+        // SAFETY: the queue pair is alive and was created with these operations, whose functions libmlx5 has filled in.
         unsafe {
             call!(ex, wr_start(ex));
             for n in first..first + n as u64 {

@@ -108,7 +108,7 @@ impl Rig {
             cq,
             shadow: pages(PAGE_BYTES).cast(),
         };
-        // SAFETY: as above.
+        // SAFETY: pages of their own, large enough, which stay; there is no device.
         let mut rq = unsafe { StridingRecvQueue::from_parts(parts, memory) }.expect("a queue");
         rq.refill();
         rq

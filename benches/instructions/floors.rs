@@ -52,7 +52,8 @@ unsafe fn store<const DUTIES: bool>(place: NonNull<u64>, frame: &Sge) -> bool {
     }
     // One word, so that both are swapped together: of a CPU that is little-endian.
     let both = u64::from(frame.length) | u64::from(frame.lkey.0) << 32;
-    // SAFETY: the caller's. Volatile, so that the loop is not made one of vectors, which takes more instructions.
+    // SAFETY: the caller promises a place of the ring. Volatile, so that the loop is not made one of vectors, which
+    // takes more instructions.
     unsafe {
         place.write_volatile(both.swap_bytes().rotate_left(32));
         place.add(1).write_volatile(frame.addr.to_be());
@@ -110,7 +111,7 @@ impl Sends {
             // SAFETY: the WQE's units, which are not past the ring's end.
             let mut place = unsafe { start.add(HEAD_UNITS * UNIT_WORDS) };
             for frame in frames {
-                // SAFETY: as above.
+                // SAFETY: the WQE's units, which are not past the ring's end.
                 unsafe {
                     if !store::<DUTIES>(place, frame) {
                         return false;
@@ -194,7 +195,7 @@ impl Receives {
             return 0;
         }
         arch::from_device();
-        // SAFETY: as above.
+        // SAFETY: fields of a CQE of the ring.
         let (count, tag, wqe) = unsafe {
             (
                 u32::from_be(self.at(begin, 44).cast().read_volatile()),

@@ -65,7 +65,7 @@ struct EightBytes;
 impl Stores for EightBytes {
     #[inline(always)]
     unsafe fn store(self, half: NonNull<u64>, words: &[u64; 8]) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises a NOP that was put, and a due half with room for it, of a queue pair's register.
         unsafe { arch::mmio_write64(half.as_ptr(), words[0]) }
     }
 }
@@ -76,7 +76,7 @@ struct Block<C>(C);
 impl<C: BlockCopy> Stores for Block<C> {
     #[inline(always)]
     unsafe fn store(self, half: NonNull<u64>, words: &[u64; 8]) {
-        // SAFETY: the caller's; halves are aligned to their size, 64 at least.
+        // SAFETY: the caller promises a NOP that was put, and a due half with room, aligned to 64 bytes at least.
         unsafe { self.0.copy(half.as_ptr(), words) }
     }
 }
@@ -217,7 +217,7 @@ impl Job for Round<'_> {
             for (n, words) in (1..).zip(&burst) {
                 queue.publish(first.wrapping_add(n));
                 arch::mmio_wc_start();
-                // SAFETY: as above.
+                // SAFETY: NOPs of this queue, to the half that is due.
                 unsafe { stores.store(queue.half(), words) };
                 queue.alternate();
             }
@@ -231,7 +231,7 @@ impl Job for Round<'_> {
         arch::mmio_wc_start();
         found.stores.add(per_doorbell(clock.span(|| {
             for words in &burst {
-                // SAFETY: as above.
+                // SAFETY: NOPs of this queue, to the half that is due.
                 unsafe { stores.store(queue.half(), words) };
                 queue.alternate();
             }

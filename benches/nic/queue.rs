@@ -79,7 +79,7 @@ struct Domain {
 /// The context is open.
 unsafe fn thread_domain(context: *mut sys::ibv_context) -> Result<Option<NonNull<sys::ibv_td>>, Failure> {
     const EOPNOTSUPP: i32 = 95;
-    // SAFETY: the caller's.
+    // SAFETY: the caller promises that the context is open.
     match non_null("ibv_alloc_td", unsafe { ffi::alloc_td(context) }) {
         Err(Failure::Setup(Error::Call(CallError { errno: EOPNOTSUPP, .. }))) => Ok(None),
         result => result.map(Some),

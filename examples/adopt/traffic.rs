@@ -31,7 +31,7 @@ pub(crate) fn run(
     unsafe { pair.sq.post_unchecked(&wqe::write(target.remote()).gather([source.sge()]).signaled(WrId(1)))? };
     completed(cq, &mut pair.sq)?;
     source.fill(0);
-    // SAFETY: as above.
+    // SAFETY: both buffers are left alone until the request has completed, and live longer.
     unsafe { pair.sq.post_unchecked(&wqe::read(target.remote()).scatter([source.sge()]).signaled(WrId(2)))? };
     completed(cq, &mut pair.sq)?;
     let mut back = [0; MESSAGE.len()];

@@ -116,7 +116,7 @@ impl FrameSender {
                 session.close();
             } else if gather {
                 let request = wqe::frame().gather([place]).signaled_if(self.sent == last, WrId(self.sent));
-                // SAFETY: as above.
+                // SAFETY: the memory is written by nothing, and goes after the queue.
                 unsafe { batch.push_unchecked(&request)? };
             } else {
                 batch.push(&wqe::frame().inline_slice(frames[0]).signaled_if(self.sent == last, WrId(self.sent)))?;

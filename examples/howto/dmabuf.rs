@@ -46,6 +46,6 @@ pub fn dmabuf(bytes: u64) -> io::Result<(OwnedFd, File)> {
     if dmabuf < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: as above.
+    // SAFETY: a new descriptor, which nothing else has.
     Ok((unsafe { OwnedFd::from_raw_fd(dmabuf) }, memory))
 }

@@ -35,7 +35,7 @@ fn main() -> Result<(), Failure> {
     // ANCHOR: both
     let header = 16_u32.to_be_bytes();
     let request = wqe::write(to).inline(&header).then_gather([near.buffer.sge_of(0..16)]).signaled(WrId(3));
-    // SAFETY: as above.
+    // SAFETY: the buffer is registered longer than the queue lives, and nobody writes it before `sent`.
     unsafe { near.pair.sq.post_unchecked(&request)? };
     // ANCHOR_END: both
     near.sent()?;

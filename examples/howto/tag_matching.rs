@@ -53,7 +53,7 @@ fn main() -> Result<(), Failure> {
     // ANCHOR: append
     let place = UNEXPECTED * BYTES;
     let buffer = memory.sge_of(place..place + BYTES);
-    // SAFETY: as above.
+    // SAFETY: the memory is registered longer than the queues live, and read after the completion.
     let entry = unsafe { list.append_unchecked(7, u64::MAX, buffer, WrId(1000))? };
     let appended = event(&mut list, &mut cq)?;
     // ANCHOR_END: append

@@ -120,7 +120,7 @@ fn side(options: &Options, role: Role, stream: TcpStream) -> Result<(), Failure>
         unsafe { queues.perform(&wqe::read(target).scatter([into]).signaled(WrId(2))) }?;
         expect("RDMA READ", &private, TO_READ, bytes)?;
         put(&mut private, WRITTEN);
-        // SAFETY: as above.
+        // SAFETY: `private` is left alone until the request has completed, and lives longer.
         unsafe { queues.perform(&wqe::write(target).gather([private.sge_of(0..bytes)]).signaled(WrId(3))) }?;
         println!("RDMA WRITE completed");
         peer.step(b'W')
@@ -204,7 +204,7 @@ impl Queues {
         &mut self,
         request: &Request<'_, O, D>,
     ) -> Result<(), Failure> {
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises that the request's memory stays registered, and the device's, until this returns.
         unsafe { self.sq.post_unchecked(request) }?;
         self.wait_for(Side::Requester)?;
         Ok(())

@@ -180,7 +180,7 @@ impl Device {
     /// As for [`EmbeddedDevice::register`]. The memory stays valid until [`deregister`](Self::deregister) or the
     /// device's end. Nobody holds a reference to it while the device works.
     pub unsafe fn register(&self, ptr: NonNull<u8>, len: usize, access: Access) -> Result<(Lkey, Rkey), Error> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the memory stays valid until `deregister`, and no reference to it.
         let key = unsafe { self.hca().register(ptr, len, access) }?;
         Ok((Lkey(key), Rkey(key)))
     }

@@ -155,7 +155,7 @@ impl<T: Service, R: Register> End<T, R> {
     /// As [`SendQueue::post_unchecked`]: memory that is named stays registered, and nobody uses it, until the request
     /// has completed.
     pub unsafe fn post(&mut self, wr: &Wr) -> Result<(), PostError> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that named memory stays registered and unused until the request has completed.
         unsafe { T::put(&mut *self.sq, wr) }
     }
 

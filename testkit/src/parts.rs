@@ -6,5 +6,5 @@ pub(crate) struct Parts<P>(pub(crate) P);
 
 // SAFETY: plain numbers and addresses; code that follows an address says why that is right, in any thread.
 unsafe impl<P> Send for Parts<P> {}
-// SAFETY: as above.
+// SAFETY: plain numbers and addresses; code that follows an address says why that is right, in any thread.
 unsafe impl<P> Sync for Parts<P> {}

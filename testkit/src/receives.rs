@@ -29,7 +29,7 @@ impl<F: RecvForm> Receives<F> {
     /// completed. As long as something is posted to a shared queue, [`complete`](Self::complete) and
     /// [`retire`](Self::retire) are given completions of queue pairs that receive from there alone, and each once.
     pub unsafe fn post_unchecked(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the memory stays registered and unused until the receive has completed.
         unsafe {
             match self {
                 Self::None => Err(RecvError::Full(0)),
@@ -73,7 +73,7 @@ impl<F: RecvForm> Receives<F> {
     /// # Safety
     /// As [`RecvQueue::retire_index`]: the index of a completion of this queue, given here once.
     pub unsafe fn retire_index(&mut self, wqe_counter: u16) -> Result<WrId, RetireError> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises the index of a completion of this queue, given here once.
         unsafe {
             match self {
                 Self::None => Err(nothing(wqe_counter)),

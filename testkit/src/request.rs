@@ -53,24 +53,24 @@ pub trait Poster<T: Transport> {
 
 impl<T: Transport, R: Register> Poster<T> for SendQueue<T, R> {
     unsafe fn put<O: SupportedOn<T>, D: data::Data>(&mut self, request: &Request<'_, O, D>) -> Result<(), PostError> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that named memory stays registered and unused until the request completes.
         unsafe { self.post_unchecked(request) }
     }
 
     unsafe fn put_erased(&mut self, request: &Erased<'_>) -> Result<(), PostError> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that named memory stays registered and unused until the request completes.
         unsafe { self.post_erased_unchecked(request) }
     }
 }
 
 impl<T: Transport, R: Register> Poster<T> for SendBatch<'_, T, R> {
     unsafe fn put<O: SupportedOn<T>, D: data::Data>(&mut self, request: &Request<'_, O, D>) -> Result<(), PostError> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that named memory stays registered and unused until the request completes.
         unsafe { self.push_unchecked(request) }
     }
 
     unsafe fn put_erased(&mut self, request: &Erased<'_>) -> Result<(), PostError> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that named memory stays registered and unused until the request completes.
         unsafe { self.push_erased_unchecked(request) }
     }
 }
@@ -148,7 +148,7 @@ macro_rules! services {
             const TRANSPORT: softhca::context::Transport = softhca::context::Transport::$device;
 
             unsafe fn put<P: Poster<Self>>(poster: &mut P, wr: &Wr) -> Result<(), PostError> {
-                // SAFETY: the caller's promise, throughout.
+                // SAFETY: the caller promises that named memory stays registered and unused until completion.
                 unsafe {
                     $(put_kinds!($group, poster, wr);)*
                     poster.put_erased(&erased(wr))
@@ -176,7 +176,7 @@ impl Service for RawPacket {
     const TRANSPORT: softhca::context::Transport = softhca::context::Transport::RawPacket;
 
     unsafe fn put<P: Poster<Self>>(poster: &mut P, wr: &Wr) -> Result<(), PostError> {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises registered memory, and that nothing writes what a frame's entries name.
         unsafe { put_frame(poster, wr) }
     }
 }
@@ -185,7 +185,7 @@ impl Service for RawPacket<0> {
     const TRANSPORT: softhca::context::Transport = softhca::context::Transport::RawPacket;
 
     unsafe fn put<P: Poster<Self>>(poster: &mut P, wr: &Wr) -> Result<(), PostError> {
-        // SAFETY: the caller's promise, throughout.
+        // SAFETY: the caller promises registered memory, and that nothing writes what a frame's entries name.
         unsafe {
             let Kind::Frame(0, checksums) = wr.kind else { return put_frame(poster, wr) };
             let frame = checksummed(wqe::frame(), checksums);
@@ -298,7 +298,7 @@ unsafe fn put_frame<const HEADERS: usize, P: Poster<RawPacket<HEADERS>>>(
             }
         };
     }
-    // SAFETY: the caller's promise, throughout.
+    // SAFETY: the caller promises registered memory, and that nothing writes what a frame's entries name.
     unsafe {
         match wr.kind {
             Kind::Nop => poster.put(&wr.flag(wqe::nop())),

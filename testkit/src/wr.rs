@@ -159,7 +159,7 @@ impl Data {
         match self {
             Self::Inline(bytes) => bytes[..len].to_vec(),
             Self::Sges(sges) => {
-                // SAFETY: the caller's promise.
+                // SAFETY: the caller promises that entries name memory of this process, which nothing writes meanwhile.
                 let bytes = |sge: &Sge| unsafe {
                     let start = core::ptr::with_exposed_provenance::<u8>(sge.addr as usize);
                     core::slice::from_raw_parts(start, sge.length as usize)

@@ -59,7 +59,7 @@ impl<N: Destination, F: Destination> Peer<N, F> {
     {
         // ANCHOR: send
         let send = wqe::send().gather([message]).signaled(wr_id);
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the memory stays registered, and unwritten, until the request completes.
         unsafe {
             match self {
                 Self::Near(to) => sq.post_unchecked(&send.to(*to))?,

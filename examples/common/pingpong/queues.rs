@@ -71,7 +71,7 @@ impl<R: Register> Parts<'_, Rc, R> {
     /// # Safety
     /// As [`Queues::send`].
     pub unsafe fn send(self, message: Sge, wr_id: WrId) -> Result<(), Failure> {
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises that no code writes the memory before the message has left.
         Ok(unsafe { self.sq.post_unchecked(&wqe::send().gather([message]).signaled(wr_id)) }?)
     }
 }

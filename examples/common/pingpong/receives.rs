@@ -22,7 +22,7 @@ impl Receives<'_> {
     /// # Safety
     /// As [`RecvQueue::post_unchecked`].
     pub unsafe fn post(self, wr_id: WrId, buffer: Sge) -> Result<(), RecvError> {
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises that the buffer stays registered, and the device's, until the receive completes.
         unsafe {
             match self {
                 Self::Own(queue) => queue.post_unchecked(wr_id, &[buffer]),
@@ -41,7 +41,7 @@ impl Receives<'_> {
     pub unsafe fn complete<S: Source>(self, cqe: &CqeView<S>) -> Result<Received<WrId>, CompleteError<WrId>> {
         match self {
             Self::Own(queue) => queue.complete(cqe),
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises a completion of this queue's receives, which was not given before.
             Self::Shared(queue) => unsafe { queue.complete(cqe) },
         }
     }

@@ -148,7 +148,7 @@ fn lies_in(regions: &[Range<u64>], addr: u64, len: usize) -> bool {
 
 impl HostMemory for Guarded {
     unsafe fn map(&mut self, addr: u64, len: usize) -> Result<(), DmaFault> {
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that the memory stays valid until it is unmapped.
         unsafe { self.arena.map(addr, len) }
     }
 

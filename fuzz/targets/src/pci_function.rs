@@ -96,7 +96,7 @@ impl Folded {
 impl HostMemory for Folded {
     unsafe fn map(&mut self, addr: u64, len: usize) -> Result<(), DmaFault> {
         let addr = self.at(addr);
-        // SAFETY: as the caller promises.
+        // SAFETY: the caller promises that the memory stays valid until it is unmapped.
         unsafe { self.0.map(addr, len) }
     }
 

@@ -303,7 +303,7 @@ impl Lab {
     }
 
     fn retire(&mut self, counter: u16) {
-        // SAFETY: as above.
+        // SAFETY: no device acts on the posted WQEs.
         let result = unsafe { self.sq.retire_index(counter) };
         self.check_send(counter, result);
     }
@@ -324,7 +324,7 @@ impl Lab {
 
     fn retire_receive(&mut self, n: u8) {
         let counter = self.next_receive.wrapping_add(n.into());
-        // SAFETY: as above.
+        // SAFETY: no device acts on the posted WQEs.
         let result = unsafe { self.rq.retire_index(counter) };
         self.check_receive(counter, result);
     }
@@ -345,7 +345,7 @@ impl Lab {
     }
 
     fn retire_shared(&mut self, index: u16) {
-        // SAFETY: as above.
+        // SAFETY: no device acts on the posted WQEs.
         let result = unsafe { self.srq.retire_index(index) };
         self.check_shared(index, result);
     }
@@ -415,7 +415,7 @@ impl Poster<transport::Rc> for Stager<'_> {
         request: &wqe::Request<'_, O, D>,
     ) -> Result<(), PostError> {
         let before = self.sq.pi();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that named memory stays registered and unused until the request has completed.
         let staged = unsafe { self.sq.stage_unchecked(request) }?;
         if self.ring {
             staged.ring_doorbell();
@@ -426,7 +426,7 @@ impl Poster<transport::Rc> for Stager<'_> {
 
     unsafe fn put_erased(&mut self, request: &Erased<'_>) -> Result<(), PostError> {
         let before = self.sq.pi();
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that named memory stays registered and unused until the request has completed.
         let staged = unsafe { self.sq.stage_erased_unchecked(request) }?;
         if self.ring {
             staged.ring_doorbell();

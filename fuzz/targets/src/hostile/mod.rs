@@ -116,7 +116,7 @@ trait Mode: PollMode {
 
 impl Mode for Standard {
     unsafe fn carry_over(cq: &mut CompletionQueue<Self>, ring: &CqeRing) -> Result<u32, SetupError> {
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises that the ring is this queue's from now on, and that the old one is readable.
         unsafe { cq.carry_over(ring.arena().ptr(), ring.cqes()) }
     }
 

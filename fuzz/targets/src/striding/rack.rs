@@ -40,6 +40,6 @@ pub(super) fn memory(arena: Arena, strides: Strides) -> (StridedMemory, Weak<()>
 unsafe fn release(slab: NonNull<Slab>) {
     // SAFETY: leaked in `memory`; freed once.
     let rack = unsafe { Box::from_raw(slab.cast::<Rack>().as_ptr()) };
-    // SAFETY: as above.
+    // SAFETY: leaked in `memory`; freed once.
     drop(unsafe { Box::from_raw(rack.states.as_ptr()) });
 }

@@ -103,7 +103,7 @@ fn xrc(lab: &Lab) -> Result<Seen, Failure> {
         // SAFETY: only receives of this queue complete here, and each completion is polled once.
         let message = lab.completion("the receive of the right queue", received, |cqe| unsafe { srq.complete(cqe) })?;
         same("a message", &data, &memory.to_vec(0..message.bytes as usize))?;
-        // SAFETY: as above.
+        // SAFETY: the memory is registered longer than the queue lives, and read after completions.
         unsafe { srq.post_unchecked(WrId(1), &[memory.sge()]) }?;
     }
     Ok(Seen::new("20 messages, to two queues in turns"))
@@ -138,7 +138,7 @@ fn dc(lab: &Lab) -> Result<Seen, Failure> {
         let message = lab.completion("the receive of the right target", cq, |cqe| unsafe { srq.complete(cqe) })?;
         same("a message", &data, &memory.to_vec(0..message.bytes as usize))?;
         same("a WRITE", &data, &memory.to_vec(SLOT..SLOT + data.len()))?;
-        // SAFETY: as above.
+        // SAFETY: the memory is registered longer than the queue lives, and read after completions.
         unsafe { srq.post_unchecked(WrId(1), &[memory.sge_of(0..SLOT)]) }?;
     }
     Ok(Seen::new("20 WRITEs and 20 messages, to two targets in turns"))

@@ -56,7 +56,7 @@ fn matching(lab: &Lab) -> Result<Seen, Failure> {
     let place = |n: usize| (UNEXPECTED + n) * BYTES;
     for n in 0..TAGS {
         let buffer = memory.sge_of(place(n)..place(n) + BYTES);
-        // SAFETY: as above.
+        // SAFETY: the memory is registered longer than the queues live, and read after completions.
         unsafe { list.append_unchecked(n as u64, u64::MAX, buffer, WrId(1000 + n as u64)) }?;
         match event(lab, "an entry of the list", &mut list, &mut cq)? {
             TagEvent::Appended { wr_id, in_step: true, .. } if wr_id == WrId(1000 + n as u64) => {}

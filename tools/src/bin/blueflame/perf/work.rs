@@ -119,7 +119,7 @@ macro_rules! works {
     };
 
     (@carries $batch:ident, $begin:expr, $message:ident, $signaled:ident, $wr_id:ident) => {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the message's memory stays registered, and the device's, until it has gone.
         unsafe {
             match $message.inline {
                 Some(bytes) => $batch.push_unchecked(&$begin.inline_slice(bytes).signaled_if($signaled, $wr_id)),
@@ -128,12 +128,12 @@ macro_rules! works {
         }
     };
     (@scatters $batch:ident, $begin:expr, $message:ident, $signaled:ident, $wr_id:ident) => {
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the place stays registered, and the device's, until the request completes.
         unsafe { $batch.push_unchecked(&$begin.scatter([$message.place]).signaled_if($signaled, $wr_id)) }
     };
     (@fetches $batch:ident, $begin:expr, $message:ident, $signaled:ident, $wr_id:ident) => {{
         let Sge { addr, lkey, .. } = $message.place;
-        // SAFETY: the caller's promise.
+        // SAFETY: the caller promises that the result's place stays registered, and the device's, until completion.
         unsafe { $batch.push_unchecked(&$begin.result(addr, lkey).signaled_if($signaled, $wr_id)) }
     }};
 }

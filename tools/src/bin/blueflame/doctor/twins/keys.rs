@@ -42,7 +42,7 @@ pub(super) fn keys(lab: &Lab) -> Result<Seen, Failure> {
         same("libmlx5's WRITE by a key", &data, &twins.ours.memory.to_vec(PLACE..PLACE + data.len()))?;
         twins.ours.memory.write(PLACE, &vec![0; data.len()]);
         let mut batch = twins.ours.pair.sq.batch();
-        // SAFETY: as above.
+        // SAFETY: key and memory live longer than the requests.
         unsafe {
             let configure = key.configure().rights(KeyRights::LOCAL_WRITE).list(&list[..]);
             batch.push_unchecked(&configure.wr_id(WrId(1)))?;

@@ -139,7 +139,7 @@ fn from_qp_ex() -> Result<FromQpEx, Failure> {
 /// The queue pair is alive, was made with the operations of the list, and has room. Memory that the list names is
 /// registered until the requests are done.
 pub(super) unsafe fn post(qp: NonNull<sys::ibv_qp>, way: Way, list: &[Request<'_>]) -> Result<(), Failure> {
-    // SAFETY: the caller's.
+    // SAFETY: the caller promises a live queue pair with these operations and room, and registered memory.
     unsafe {
         match way {
             Way::PostSend => post_send(qp, list),

@@ -79,7 +79,7 @@ impl Twins<Rc> {
         let mut batch = self.ours.pair.sq.batch();
         for (n, message) in messages.iter().enumerate() {
             let id = WrId(id);
-            // SAFETY: as above.
+            // SAFETY: the memory is registered longer than either queue pair lives.
             unsafe {
                 match (message.step.is_inline, message.step.imm) {
                     (true, None) => batch.push_unchecked(
