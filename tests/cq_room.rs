@@ -223,7 +223,7 @@ fn adopted_queues_count() {
     {
         // SAFETY: alive to the end of the test; nobody else posts, polls or rings.
         let cq = unsafe { adopt_cq(raw_cq) }.expect("a CQ");
-        // SAFETY: as above.
+        // SAFETY: alive to the end of the test; nobody else posts, polls or rings.
         let adopt = || unsafe { adopt_qp::<Rc>(raw_qp) };
         let (room, reserved, completions) = refused(&cq, adopt());
         assert_eq!((room, reserved), (7, 0));

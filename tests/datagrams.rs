@@ -83,7 +83,7 @@ impl End {
     }
 
     fn send<O: SupportedOn<Ud>, D: Data>(&mut self, request: &Request<'_, O, D>) {
-        // SAFETY: as above.
+        // SAFETY: requests of these tests name buffers that live as long as the queue, and are left alone.
         unsafe { self.pair.sq.post_unchecked(request) }.expect("room");
     }
 

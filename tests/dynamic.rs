@@ -374,7 +374,7 @@ fn one_initiator_serves_many_targets() {
         near.cq.poll_with(16, |cqe| near.pair.sq.retire(&cqe).map(drop).expect("outstanding"));
         cq.poll_with(16, |cqe| {
             assert_eq!(cqe.check(), Ok(Side::Responder));
-            // SAFETY: as above.
+            // SAFETY: only receives of this queue complete there, and each completion is polled once.
             let slot = unsafe { srq.retire(&cqe) }.expect("posted").0 as usize;
             let mut message = [0];
             slots.read(slot * 16, &mut message);
@@ -535,7 +535,7 @@ fn targets_are_not_adopted() {
     // SAFETY: alive, and refused.
     let refused = unsafe { adopt_qp::<Dci>(raw) }.expect_err("it posts nothing");
     assert_eq!(refused, Error::WrongTransport { is: "DCT".into(), wanted: "DCI" });
-    // SAFETY: as above.
+    // SAFETY: alive, and refused.
     let refused = unsafe { adopt_qp::<Rc>(raw) }.expect_err("it is no connection");
     assert_eq!(refused, Error::WrongTransport { is: "the driver's own".into(), wanted: "RC" });
     let near = Near::new(&device, &pd, &path);

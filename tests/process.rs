@@ -148,7 +148,7 @@ fn device() -> Device {
 /// There may be other threads: `child` makes only calls that a signal handler may make.
 unsafe fn in_child(child: impl FnOnce() -> i32) -> i32 {
     let mut status = 0;
-    // SAFETY: the caller's promise; the parent waits for its own child.
+    // SAFETY: `child` makes only calls that a signal handler may make, as the caller promises; the parent waits for it.
     unsafe {
         match libc::fork() {
             0 => libc::_exit(child()),

@@ -54,7 +54,7 @@ unsafe extern "C" fn ibv_modify_qp(qp: *mut sys::ibv_qp, attr: *mut sys::ibv_qp_
     noticed(|| unsafe { std::mem::transmute::<*mut c_void, Modify>(next(c"ibv_modify_qp"))(qp, attr, mask) })
 }
 
-// SAFETY: as above.
+// SAFETY: as libibverbs' function of this name, which it calls.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ibv_query_qp(
     qp: *mut sys::ibv_qp,
@@ -62,7 +62,7 @@ unsafe extern "C" fn ibv_query_qp(
     mask: c_int,
     init: *mut sys::ibv_qp_init_attr,
 ) -> c_int {
-    // SAFETY: as above.
+    // SAFETY: the function is of this type, and the caller promises its arguments.
     noticed(|| unsafe { std::mem::transmute::<*mut c_void, Query>(next(c"ibv_query_qp"))(qp, attr, mask, init) })
 }
 

@@ -194,7 +194,7 @@ fn ours(twins: &mut Twins<Rc>, stage: &Stage, case: &Case) {
     }
     for (n, reads) in [case.reads_first, !case.reads_first].into_iter().enumerate() {
         let fence = Fence::SmallAndReads;
-        // SAFETY: as above.
+        // SAFETY: the stage's memory, which outlives the queue.
         unsafe {
             match reads {
                 true => batch.push_unchecked(&wqe::read(wire).scatter(sge).fence(fence).signaled_if(n == 1, id)),

@@ -245,7 +245,7 @@ fn ours(twins: &mut Twins<Rc>, stage: &Stage, case: &Case, sge: Sge) {
         batch.ring_doorbell();
         batch = sq.batch();
     }
-    // SAFETY: as above.
+    // SAFETY: the fabric's memory and the stage's, which outlive the queue.
     unsafe { batch.push_unchecked(&write) }.expect("room");
     if case.taken_back {
         batch.push(&stage.key.take_back().signaled(id)).expect("room");

@@ -71,7 +71,7 @@ pub(crate) unsafe fn begin_key(
     list: &[sys::ibv_sge],
     id: u64,
 ) -> (*mut sys::ibv_qp_ex, *mut Mlx5dvQpEx) {
-    // SAFETY: the caller's.
+    // SAFETY: the caller promises a queue pair and a key that are alive, and a queue pair that takes such requests.
     unsafe {
         let ex = sys::ibv_qp_to_qp_ex(qp.as_ptr());
         let dv = mlx5dv_qp_ex_from_ibv_qp_ex(ex);
@@ -308,7 +308,7 @@ unsafe fn set_data(ex: *mut sys::ibv_qp_ex, wr: &Wr, max_sge: usize) {
     // libmlx5 44 sends each byte twice of a frame that consists of its inline headers, in one piece: these two setters
     // go on with the used piece.
     let alone = !matches!(wr.kind, Kind::Frame(headers, _) if message_bytes(&wr.data) == headers as u32);
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that a request was just begun on `ex`, and that `wr`'s data lives until it completes.
     unsafe {
         match (&wr.data, &pieces[..]) {
             (Data::Inline(_), [one]) if alone => {
@@ -337,14 +337,14 @@ unsafe fn set_target(ex: *mut sys::ibv_qp_ex, handles: &[AddressHandle], target:
         Target::Full(address) => (*address, None),
         Target::Stream(to) => (to.address(), Some(to.stream())),
         Target::Srq(srqn) => {
-            // SAFETY: the caller's promise.
+            // SAFETY: the caller promises that a request was just begun on `ex`, which is an initiator's.
             unsafe { sys::ibv_wr_set_xrc_srqn(ex, srqn.get()) };
             return;
         }
     };
     let handle = handles.iter().find(|handle| handle.vector() == address.vector()).expect("of one of the handles");
     let (ah, dctn, key) = (handle.as_raw(), address.dctn().get(), address.key().0);
-    // SAFETY: the caller's promise; the handle is alive.
+    // SAFETY: the caller promises that a request was just begun on `ex`, an initiator's; the handle is alive.
     unsafe {
         let dv = mlx5dv_qp_ex_from_ibv_qp_ex(ex);
         match stream {
@@ -376,7 +376,7 @@ unsafe fn raw_nop(ex: *mut sys::ibv_qp_ex, wr: &Wr) {
     .filter(|(flag, _)| flags & flag != 0)
     .map(|(_, bits)| bits)
     .sum::<u32>();
-    // SAFETY: the caller's promise.
+    // SAFETY: the caller promises that `ex` is alive and takes raw WQEs, and that posting has begun.
     unsafe {
         let control = [0, (*ex).qp_base.qp_num << 8 | 1, fm_ce_se, 0].map(u32::to_be);
         let dv = mlx5dv_qp_ex_from_ibv_qp_ex(ex);

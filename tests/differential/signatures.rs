@@ -289,7 +289,7 @@ fn ours(twins: &mut Twins<Rc>, stage: &Stage, case: &Case, list: Option<&[Sge]>,
     }
     for (n, step) in case.steps.iter().enumerate() {
         let (sge, remote, signaled) = ([key.sge(wire)], stage.remote(*step), n + 1 == case.steps.len());
-        // SAFETY: as above.
+        // SAFETY: the stage's memory, which outlives the queue.
         unsafe {
             match step {
                 Step::Write => batch.push_unchecked(

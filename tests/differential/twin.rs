@@ -224,7 +224,7 @@ impl<T: Link> Twins<T> {
         } else {
             let mut batch = self.ours.sq.batch();
             for wr in &to_us {
-                // SAFETY: as above.
+                // SAFETY: registered memory of the fabric, which outlives the queues; nothing looks at it meanwhile.
                 unsafe { T::put(&mut batch, wr) }.map_err(|error| format!("{wr:?}: {error}"))?;
             }
             batch.ring_doorbell();

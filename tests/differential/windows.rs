@@ -243,7 +243,7 @@ impl List {
             self.0[n - 1].next = first.wrapping_add(n);
         }
         let mut bad = null_mut();
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises all that the requests name until the call returns, and memory until completion.
         assert_eq!(unsafe { sys::ibv_post_send(qp.as_ptr(), first, &raw mut bad) }, 0);
     }
 }

@@ -114,7 +114,7 @@ pub fn setup_holds(cq: &CompletionQueue, qpn: Qpn) -> bool {
 /// As [`CompletionQueue::carry_over`].
 #[unsafe(no_mangle)]
 pub unsafe fn setup_carry_over(cq: &mut CompletionQueue, buf: core::ptr::NonNull<u8>, cqes: u32) -> bool {
-    // SAFETY: the caller's.
+    // SAFETY: the caller promises that the ring at `buf` is this queue's from now on, and that the old one is readable.
     unsafe { cq.carry_over(buf, cqes) }.is_ok()
 }
 

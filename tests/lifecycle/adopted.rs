@@ -61,7 +61,7 @@ fn adopt(plain: &Plain) -> (QueuePair<transport::Rc>, OwnedCq) {
     // SAFETY: alive to the end of the test, posted to, polled and rung for by nobody else. The completion queue first:
     // only completions of a queue that the queue pair finds are its own.
     let cq = unsafe { adopt_cq(plain.cq) }.expect("adopt");
-    // SAFETY: as above.
+    // SAFETY: alive to the end of the test, posted to, polled and rung for by nobody else.
     (unsafe { adopt_qp(plain.qp) }.expect("adopt"), cq)
 }
 

@@ -75,7 +75,7 @@ fn queues_and_memory_are_made_of_foreign_objects() {
     let mut srq = foreign.srq().expect("adopt");
     let mut cq = device.completion_queue(64).channel(&channel).context(7).build().expect("a completion queue");
     // A thread domain of one handle of the domain, a queue pair of another: they are one domain.
-    // SAFETY: as above.
+    // SAFETY: alive to the end of the test, after everything made of it.
     let thread = unsafe { adopt_pd(foreign.pd) }.expect("adopt").thread_domain().expect("a thread domain");
     let builder = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(16).inline(32);
     let mut pair = builder.shared_recv_queue(srq.handle()).build_in(&thread).expect("a queue pair");

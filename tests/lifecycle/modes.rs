@@ -42,7 +42,7 @@ fn a_queue_that_ignores_overruns_needs_no_consumer_index() {
     let pd = device.protection_domain().expect("a PD");
     // SAFETY: one queue pair with 17 completions of sends and 16 of receives at most.
     let cq = unsafe { device.completion_queue(33).ignore_overrun() }.build().expect("a completion queue");
-    // SAFETY: likewise.
+    // SAFETY: the queue cannot overrun: 17 completions of sends and 16 of receives are all.
     let mut cq: OwnedCq<NoOverrun> = unsafe { cq.with_mode_unchecked() };
     let mut pair = itself(&device, &pd, &cq);
     goes_round(&mut pair, &mut cq);

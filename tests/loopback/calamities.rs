@@ -306,7 +306,7 @@ fn reset(end: &mut End<Rc>) {
     let ring = end.sq.capacity();
     end.sq.set_depth(ring).expect("the whole ring");
     let blueflame_testkit::Receives::Own(rq) = &mut end.rq else { panic!("receives of its own") };
-    // SAFETY: as above.
+    // SAFETY: the queue pair is in RESET, and its unpolled completions are forgotten.
     unsafe { rq.reset() };
 }
 

@@ -87,7 +87,7 @@ fn a_place_is_free_when_all_older_receives_are_done() {
                 done.swap_remove(at);
                 oldest += 1;
             }
-            // SAFETY: as above.
+            // SAFETY: the device, which owns the memory, outlives the queue.
             match unsafe { pair.far.rq.post_unchecked(WrId(0), &[place]) } {
                 Ok(()) => posted += 1,
                 Err(error) => {

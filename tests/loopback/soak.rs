@@ -137,7 +137,7 @@ impl<T: Service> Unreliable<T> {
             let number = number.clone().find(|&number| Self::bytes(number) == found);
             self.latest = Some(number.expect("a later message, and whole"));
             self.arrived += 1;
-            // SAFETY: as above.
+            // SAFETY: the device, which owns the slot, outlives the queue.
             unsafe { far.rq.post_unchecked(slot, &[self.mailbox.slot(slot.0 as usize, SLOT)]) }.expect("room");
         }
     }

@@ -89,7 +89,7 @@ fn initiators_share_the_queues_of_one_domain_alone() {
     unsafe { foreign.rq.post_unchecked(WrId(0), &[mailbox.sge(..)]) }.expect("room");
     for round in 0..20_u64 {
         let (near, target) = &mut ends[(round % 3 % 2) as usize];
-        // SAFETY: as above.
+        // SAFETY: looked at when a message has arrived.
         unsafe { ours.rq.post_unchecked(WrId(round), &[mailbox.sge(..)]) }.expect("room");
         near.sq.post(&wqe::send().to(ours.srqn()).inline(&round.to_ne_bytes()).signaled(WrId(round))).expect("room");
         run_until_idle(&[&here, &there]).expect("an end");

@@ -113,7 +113,7 @@ fn an_adopted_receiver_of_frames_is_the_only_receiver() {
     let raw = NonNull::new(unsafe { sys::ibv_create_qp(pd.as_raw(), &raw mut attr) }).expect("a queue pair");
     // SAFETY: just made, and destroyed below; nothing else uses it.
     let adopt = || unsafe { adopt_qp_shared::<Frames>(raw) };
-    // SAFETY: as above.
+    // SAFETY: just made, and destroyed below; nothing else uses it.
     let without_headers = unsafe { adopt_qp_shared::<transport::RawPacket<0>>(raw) };
     match device.inline_layers().expect("the kernel has DevX") {
         InlineLayers::None => drop(without_headers.expect("adopted")),

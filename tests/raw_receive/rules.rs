@@ -280,7 +280,7 @@ fn drop_net_raw() {
     // SAFETY: both point to arrays of the sizes that this version asks for.
     let got = unsafe { libc::syscall(libc::SYS_capget, header.as_mut_ptr(), sets.as_mut_ptr()) };
     sets[0][0] &= !(1 << NET_RAW);
-    // SAFETY: as above.
+    // SAFETY: both point to arrays of the sizes that this version asks for.
     let set = unsafe { libc::syscall(libc::SYS_capset, header.as_mut_ptr(), sets.as_mut_ptr()) };
     assert_eq!((got, set), (0, 0));
 }

@@ -82,7 +82,7 @@ fn posts_are_the_bytes_that_dpdk_made() {
             cq: CqId::NONE,
             shadow: start(&mut shadow),
         };
-        // SAFETY: as above.
+        // SAFETY: memory of its own, large enough, which lives longer than the queue; no device looks.
         let mut rq = unsafe { StridingRecvQueue::from_parts(parts, memory) }.expect("a queue");
         assert_eq!(rq.refill(), WQES as u32);
         for (n, mut expected) in wqes.into_iter().enumerate() {

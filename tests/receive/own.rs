@@ -98,7 +98,7 @@ fn golden_bytes_of_a_signed_receive_wqe() {
         post(&mut rq, n, &[]).unwrap();
     }
     assert_eq!(post(&mut rq, 9, &[]), Err(RecvError::Full(4)));
-    // SAFETY: as above.
+    // SAFETY: there is no device.
     assert_eq!(unsafe { rq.retire_index(0x0201) }, Ok(WrId(7)));
     assert_eq!(post(&mut rq, 9, &[]), Ok(()));
 }
@@ -201,7 +201,7 @@ fn any_place_of_a_large_ring_can_be_done_early() {
         unsafe { rq.post_unchecked(WrId(id), &[]) }.unwrap();
     }
     for id in (0..256).rev() {
-        // SAFETY: as above.
+        // SAFETY: there is no device.
         assert_eq!(unsafe { rq.retire_index(0xff80_u16.wrapping_add(id)) }, Ok(WrId(id.into())));
         assert_eq!(rq.posted(), u32::from(id));
     }
@@ -250,7 +250,7 @@ fn parts_that_cannot_be_are_refused() {
     };
     // SAFETY: refused before anything is touched.
     let build = |parts| unsafe { RecvQueue::<PlainRecv>::from_parts(parts) }.err();
-    // SAFETY: as above.
+    // SAFETY: refused before anything is touched.
     let signed = unsafe { RecvQueue::<SignedRecv>::from_parts(RqParts { stride: 16, ..parts }) };
     let stride_of = |stride: u32, min| SetupError::NotPowerOfTwo {
         what: "bytes of a WQE of a receive queue",

@@ -11,7 +11,7 @@ use crate::memory;
 /// Elsewhere than in the shared memory, the place is one to read a value from. There, any bytes are a value.
 pub(crate) unsafe fn read<T>(place: *const T, caller: Caller) -> T {
     let Some(start) = memory::offset(place) else {
-        // SAFETY: the caller's.
+        // SAFETY: not in the shared memory, so the caller promises a place to read a value from.
         return unsafe { place.read_volatile() };
     };
     let mut value = MaybeUninit::<T>::uninit();
@@ -37,7 +37,7 @@ pub(crate) unsafe fn read<T>(place: *const T, caller: Caller) -> T {
 /// Elsewhere than in the shared memory, the place is one to write a value to. The value has no padding.
 pub(crate) unsafe fn write<T>(place: *mut T, value: T, caller: Caller) {
     let Some(start) = memory::offset(place) else {
-        // SAFETY: the caller's.
+        // SAFETY: not in the shared memory, so the caller promises a place to write a value to.
         return unsafe { place.write_volatile(value) };
     };
     let mut at = start;

@@ -50,6 +50,6 @@ pub(crate) fn prefetch_write<T>(_: *const T) {}
 #[track_caller]
 pub(crate) unsafe fn mmio_write64(place: *mut u64, value_in_memory_order: u64) {
     let [a, b, c, d, ..] = value_in_memory_order.to_ne_bytes();
-    // SAFETY: the caller's.
+    // SAFETY: the caller promises that the place may be written; a word has no padding.
     unsafe { access::write(place.cast(), u32::from_ne_bytes([a, b, c, d]), Caller::here()) };
 }

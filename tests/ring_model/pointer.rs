@@ -55,7 +55,7 @@ impl<T> NonNull<T> {
     }
 
     pub(crate) const unsafe fn new_unchecked(place: *mut T) -> Self {
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises that `place` is not null.
         Self(unsafe { std::ptr::NonNull::new_unchecked(place) })
     }
 
@@ -72,41 +72,41 @@ impl<T> NonNull<T> {
     }
 
     pub(crate) const unsafe fn add(self, count: usize) -> Self {
-        // SAFETY: the caller's, as below.
+        // SAFETY: the caller promises that the place is in the same object.
         Self(unsafe { self.0.add(count) })
     }
 
     pub(crate) const unsafe fn sub(self, count: usize) -> Self {
-        // SAFETY: as above.
+        // SAFETY: the caller promises that the place is in the same object.
         Self(unsafe { self.0.sub(count) })
     }
 
     pub(crate) const unsafe fn byte_add(self, bytes: usize) -> Self {
-        // SAFETY: as above.
+        // SAFETY: the caller promises that the place is in the same object.
         Self(unsafe { self.0.byte_add(bytes) })
     }
 
     #[track_caller]
     pub(crate) unsafe fn read(self) -> T {
-        // SAFETY: as above.
+        // SAFETY: the caller promises a place to read a value from.
         unsafe { access::read(self.as_ptr(), Caller::here()) }
     }
 
     #[track_caller]
     pub(crate) unsafe fn read_volatile(self) -> T {
-        // SAFETY: as above.
+        // SAFETY: the caller promises a place to read a value from.
         unsafe { access::read(self.as_ptr(), Caller::here()) }
     }
 
     #[track_caller]
     pub(crate) unsafe fn write(self, value: T) {
-        // SAFETY: as above.
+        // SAFETY: the caller promises a place to write a value to; the shared memory gets words, which have no padding.
         unsafe { access::write(self.as_ptr(), value, Caller::here()) }
     }
 
     #[track_caller]
     pub(crate) unsafe fn write_volatile(self, value: T) {
-        // SAFETY: as above.
+        // SAFETY: the caller promises a place to write a value to; the shared memory gets words, which have no padding.
         unsafe { access::write(self.as_ptr(), value, Caller::here()) }
     }
 }

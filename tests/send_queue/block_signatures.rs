@@ -90,20 +90,20 @@ fn what_formats_cannot_count_is_refused() {
     let last = Sge { length: u32::MAX - 2 * MAX_SGE_BYTES, ..DATA };
     let pieces = [long, long, last];
     let request = wqe::configure_key(KEY, 4).list(&pieces).formats(&formats);
-    // SAFETY: as above.
+    // SAFETY: no device looks.
     assert_eq!(unsafe { sq.post_unchecked(&request) }, Ok(()));
     let strided = Strided { addr: DATA.addr, bytes: 0x8000, stride: 0x8000, lkey: DATA.lkey };
     let strided = [strided; 2];
     let strides = |count| wqe::configure_key(KEY, 4).interleaved(count, &strided).formats(&formats);
-    // SAFETY: as above.
+    // SAFETY: no device looks.
     let posted = unsafe { sq.post_unchecked(&strides(0x1_0000)) };
     assert_eq!(posted, Err(EncodeError::FormattedTooLong { bytes: 1 << 32, limit: u32::MAX }.into()));
-    // SAFETY: as above.
+    // SAFETY: no device looks.
     assert_eq!(unsafe { sq.post_unchecked(&strides(0xffff)) }, Ok(()));
     // With 48 entries there would be 60 DS.
     let list = [Sge { length: 1, ..DATA }; 52];
     let request = wqe::configure_key(KEY, 52).list(&list).formats(&formats);
-    // SAFETY: as above.
+    // SAFETY: no device looks.
     let posted = unsafe { sq.post_unchecked(&request) };
     assert_eq!(posted, Err(PostError::Encode(EncodeError::WqeTooLong { ds: 64, limit: 63 })));
 }

@@ -60,7 +60,7 @@ fn posted<'d, T: Transport, O: SupportedOn<T>, D: Data>(
     }
     let each = sq.pi().since(SqPi(setup.pi)).0 / n as u16;
     let retired = (0..n as u16).map(|n| setup.pi.wrapping_add(n * each));
-    // SAFETY: as above.
+    // SAFETY: no device looks.
     let retired = retired.map(|at| unsafe { sq.retire_index(at) }.expect("outstanding")).collect();
     (rig.ring(), rig.dbrec(), rig.page().to_vec(), retired)
 }
@@ -116,11 +116,11 @@ fn the_limits_of_a_burst_are_named() {
     let two = sq.batch_of(1).map(|mut burst| unsafe { burst.push_unchecked(&wqe::send().gather([LOCAL; 2])) }).err();
     assert_eq!(two, Some(EncodeError::TooManySges { count: 2, limit: 1 }.into()));
     let both = wqe::send().inline(&[1; 9]).then_gather([LOCAL]);
-    // SAFETY: as above.
+    // SAFETY: no device looks.
     let long = sq.batch_of(1).map(|mut burst| unsafe { burst.push_unchecked(&both) }).err();
     assert_eq!(long, Some(EncodeError::InlineTooLong { bytes: 9, limit: 8 }.into()));
     let mut burst = sq.batch_of(3).expect("room");
-    // SAFETY: as above.
+    // SAFETY: no device looks.
     let mut push = |length| unsafe { burst.push_unchecked(&wqe::send().gather([Sge { length, ..LOCAL }])) };
     assert_eq!(push(0), Err(EncodeError::EmptySge.into()));
     assert_eq!(push(1 << 31), Err(EncodeError::SgeTooLong { bytes: 1 << 31, limit: i32::MAX as u32 }.into()));
@@ -128,10 +128,10 @@ fn the_limits_of_a_burst_are_named() {
 
     // A refusal in the middle leaves room for the rest.
     let entry = |n| Sge { length: if n == 1 { 0 } else { 5 }, ..LOCAL };
-    // SAFETY: as above.
+    // SAFETY: no device looks.
     let filled = unsafe { burst.fill_unchecked(|n| wqe::send().gather([entry(n)])) };
     assert_eq!((filled, burst.len()), (Err(EncodeError::EmptySge.into()), 1));
-    // SAFETY: as above.
+    // SAFETY: no device looks.
     unsafe { burst.fill_unchecked(|_| wqe::send().gather([LOCAL])) }.expect("room");
     assert_eq!(burst.len(), 3);
     burst.ring_doorbell();

@@ -162,7 +162,7 @@ fn post_with_headers<const N: usize>(batch: &mut Batch<'_>, wqe: &[u8]) {
         ([], 0) => batch.push(&request),
         // SAFETY: no device looks, nor below.
         ([Piece::Pointer(rest)], 0) => unsafe { batch.push_unchecked(&request.gather([*rest])) },
-        // SAFETY: as above.
+        // SAFETY: no device looks.
         ([Piece::Pointer(rest)], mss) => unsafe { batch.push_unchecked(&request.large(mss).gather([*rest])) },
         other => panic!("{other:?}"),
     }

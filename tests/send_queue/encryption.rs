@@ -91,7 +91,7 @@ fn what_devices_cannot_encrypt_is_refused() {
         [(EncryptedSide::Wire, SignatureOrder::AfterCrypto), (EncryptedSide::Memory, SignatureOrder::BeforeCrypto)]
     {
         let formats = both.and_encryption(Encryption { side, order, ..ENCRYPTION });
-        // SAFETY: as above.
+        // SAFETY: no device looks; nothing is posted.
         let posted = unsafe { sq.post_unchecked(&list.formats(&formats)) };
         assert_eq!(posted, Err(PostError::Encode(EncodeError::EncryptedSignatures)));
     }

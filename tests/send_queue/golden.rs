@@ -234,7 +234,7 @@ pub(crate) fn erased_as_typed<T: Transport, O: SupportedOn<T>, D: Data>(request:
     assert!(request.erased().is_supported_on::<T>());
     // SAFETY: no device looks; so below.
     let typed = |sq: &mut SendQueue<T>, id| unsafe { sq.post_unchecked(&request.wr_id(id)) }.expect("posted");
-    // SAFETY: as above.
+    // SAFETY: no device looks.
     twins(typed, |sq, id| unsafe { sq.post_erased_unchecked(&request.wr_id(id).erased()) }.expect("posted"));
 }
 
@@ -253,7 +253,7 @@ pub(crate) fn prepared_as_posted<'d, T, O, D, E, const BYTES: usize, const ENTRI
     let whole = |sq: &mut SendQueue<T>, id| unsafe { sq.post_unchecked(&posted.wr_id(id)) }.expect("posted");
     twins(whole, |sq, id| {
         let prepared = sq.prepare(&open).expect("within the limits");
-        // SAFETY: as above.
+        // SAFETY: no device looks.
         unsafe { sq.post_unchecked(&give(prepared).wr_id(id)) }.expect("posted");
     });
 }
@@ -423,7 +423,7 @@ fn what_exceeds_the_limits_is_not_prepared() {
     assert!(rig.ring().iter().chain(&rig.page()).all(|&byte| byte == OLD), "an error leaves no trace");
     // An entry of zero bytes would be left out, and the request shorter than it was prepared for.
     let empty = Sge { length: 0, ..LOCAL };
-    // SAFETY: as above.
+    // SAFETY: no device looks.
     let posted = unsafe { sq.post_unchecked(&prepared.gather([LOCAL, empty])) };
     assert_eq!(posted, Err(PostError::Encode(EncodeError::EmptySge)));
     assert!(rig.ring().iter().chain(&rig.page()).all(|&byte| byte == OLD), "an error leaves no trace");
@@ -502,7 +502,7 @@ fn inline_data_and_what_follows_have_limits_of_their_own() {
     // SAFETY: no device looks; so below.
     let posted = unsafe { sq.post_unchecked(&wqe::send().inline(&[1; 21]).then_gather([entry])) };
     assert_eq!(posted, Err(PostError::Encode(EncodeError::InlineTooLong { bytes: 21, limit: 20 })));
-    // SAFETY: as above.
+    // SAFETY: no device looks.
     let posted = unsafe { sq.post_unchecked(&wqe::send().inline(&[1; 20]).then_gather([entry; 3])) };
     assert_eq!(posted, Err(PostError::Encode(EncodeError::TooManySges { count: 3, limit: 2 })));
     let data = [0, 0, 0, 8, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0x10, 0];

@@ -81,10 +81,10 @@ fn lists_have_the_room_of_their_key() {
     let too_long = |entries, limit| Err(EncodeError::KeyListTooLong { entries, limit }.into());
     // SAFETY: no device looks, nor below.
     assert_eq!(unsafe { sq.post_unchecked(&key(2).list(&[PLACE; 3])) }, too_long(3, 2));
-    // SAFETY: as above.
+    // SAFETY: no device looks.
     assert_eq!(unsafe { sq.post_unchecked(&key(3).list(&[PLACE; 3])) }, Ok(()));
     let mut at = |place, entries, room| {
-        // SAFETY: as above.
+        // SAFETY: no device looks.
         unsafe { sq.post_unchecked(&key(room).list_at(place, entries, 0x1000)) }
     };
     // The segment counts entries in fours, in 16 bits.

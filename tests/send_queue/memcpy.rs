@@ -58,7 +58,7 @@ fn nothing_is_written_of_a_copy_that_the_device_does_not_make() {
         let refused = Err(PostError::Encode(EncodeError::MemcpySize { bytes, limit }));
         // SAFETY: no device looks.
         assert_eq!(unsafe { sq.post_unchecked(&request) }, refused);
-        // SAFETY: as above.
+        // SAFETY: no device looks.
         assert_eq!(unsafe { sq.batch().push_unchecked(&request) }, refused);
     }
     assert_eq!(rig.ring(), before);

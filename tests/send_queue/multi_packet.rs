@@ -135,7 +135,7 @@ fn the_limits_of_a_session_are_named() {
     assert_eq!(session.inline(&[0; 973]), Err(EncodeError::WqeTooLong { ds: 64, limit: 63 }.into()));
     assert!(session.is_empty());
     for _ in 0..61 {
-        // SAFETY: as above.
+        // SAFETY: no device looks.
         unsafe { session.gather_unchecked(LOCAL) }.expect("room");
     }
     assert_eq!(session.free(), Ds(0));

@@ -358,7 +358,7 @@ fn values_past_their_limits_are_named() {
     assert_eq!(post([piece(u32::MAX), piece(1001)]), too_long(u64::from(u32::MAX) + 1001));
     // Inline data counts, alone and before a list.
     let request = headers.large(1).inline(&[0; 400]);
-    // SAFETY: as above.
+    // SAFETY: no device looks.
     let mut post_behind = |pieces: [Sge; 2]| unsafe { sq.post_unchecked(&request.then_gather(pieces)) };
     assert_eq!(post_behind([piece(600), piece(1)]), too_long(1001));
     assert!(rig.ring().iter().all(|&byte| byte == OLD));
@@ -367,7 +367,7 @@ fn values_past_their_limits_are_named() {
     let error = EncodeError::LargeSendTooLong { bytes: 400, limit: 399 };
     assert_eq!(sq.post(&request), Err(error.into()));
     sq.set_frame_offloads(FrameOffloads { max_large_send: 1000, ..ALL });
-    // SAFETY: as above.
+    // SAFETY: no device looks.
     let mut post = |pieces: [Sge; 2]| unsafe { sq.post_unchecked(&headers.large(1).gather(pieces)) };
     assert_eq!(post([piece(500), piece(500)]), Ok(()));
     let said = [EncodeError::LargeSendMss, EncodeError::NoOffload { offload: FrameOffload::LargeSends }];

@@ -220,7 +220,7 @@ fn run(setup: Setup, prefer: bool, steps: Vec<Step>) {
                 }
             }
             Step::Hostile(counter) => {
-                // SAFETY: as above.
+                // SAFETY: no device looks.
                 assert_eq!(unsafe { sq.retire_index(counter) }, model.retire(counter));
             }
             Step::Scribble => {

@@ -141,7 +141,7 @@ fn no_earlier_request_begins_inside_of_a_request_of_two_wqebbs() {
         // SAFETY: no device looks.
         unsafe { sq.retire_index(3) }.expect("outstanding");
         post(&mut sq).expect("posted");
-        // SAFETY: as above.
+        // SAFETY: no device looks.
         let mut retire = |counter| unsafe { sq.retire_index(counter) };
         assert_eq!(retire(5), Err(RetireError::InsideWqe { wqe_counter: 5 }));
         assert_eq!(retire(4), Ok(Done { wr_id: WrId(9), frames: 1, freed: Wqebbs(2) }));

@@ -539,7 +539,7 @@ fn lists_that_cannot_be_are_refused() {
     busy.post(&blueflame::wqe::nop()).expect("room");
     let shared = Shared::new();
     let (receives, commands) = owned(shared.queue(), busy);
-    // SAFETY: as above.
+    // SAFETY: there is no device, and no other queue.
     let refused = unsafe { TagMatching::new(receives, commands, vec![TagRecord::default(); 2]) };
     let error = refused.expect_err("no list").0;
     let what = "command queue of a list of tags";

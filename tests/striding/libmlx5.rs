@@ -63,7 +63,7 @@ fn the_segment_and_the_record_are_those_of_libmlx5() {
         let posted = unsafe { (*raw).post_recv.expect("libmlx5 posts")(raw, &raw mut wr, &raw mut bad) };
         assert_eq!(posted, 0);
     }
-    // SAFETY: as above.
+    // SAFETY: two WQEs, and the record's first word.
     let (theirs, record) = unsafe { (*ring.buf.cast::<[[[u8; 16]; 2]; 2]>(), *ring.dbrec.cast::<[u8; 4]>()) };
     assert_eq!(record, 2_u32.to_be_bytes());
     for (ours, theirs) in ours.iter().zip(&theirs) {

@@ -53,7 +53,7 @@ impl<T: VerbsTransport, R: Register> End<T, R> {
 
     pub(crate) fn post_receive(&mut self, tag: u64) {
         let sge = [self.buffer.sge()];
-        // SAFETY: as above.
+        // SAFETY: the end's buffer lives as long as the queue, and is looked at when the completion has come.
         unsafe { self.pair.rq.post_unchecked(WrId(tag), &sge) }.expect("post a receive");
     }
 

@@ -223,18 +223,18 @@ fn what_cannot_be_is_told_before() {
     let error = unsafe { line.far.sq.post_unchecked(&line.key.configure().list(&[piece; 9])) };
     assert_eq!(error, Err(PostError::Encode(EncodeError::KeyListTooLong { entries: 9, limit: 8 })));
     let entry = Strided { addr: piece.addr, bytes: 1, stride: 1, lkey: piece.lkey };
-    // SAFETY: as above.
+    // SAFETY: nothing is posted.
     let error = unsafe { line.far.sq.post_unchecked(&line.key.configure().interleaved(1, &[entry; 8])) };
     assert_eq!(error, Err(PostError::Encode(EncodeError::KeyListTooLong { entries: 9, limit: 8 })));
     let long = Sge { length: 1 << 31, ..piece };
-    // SAFETY: as above.
+    // SAFETY: nothing is posted.
     let error = unsafe { line.far.sq.post_unchecked(&line.key.configure().list(&[piece, long])) };
     assert_eq!(
         error,
         Err(PostError::Encode(EncodeError::SgeTooLong { bytes: 1 << 31, limit: wqe::limits::MAX_SGE_BYTES }))
     );
     let large = line.pd.indirect_key(100).expect("a key");
-    // SAFETY: as above.
+    // SAFETY: nothing is posted.
     let error = unsafe { line.far.sq.post_unchecked(&large.configure().list(&[piece; 53])) };
     assert_eq!(error, Err(PostError::Encode(EncodeError::WqeTooLong { ds: 64, limit: 63 })));
     for entries in [0, 0xfffd] {

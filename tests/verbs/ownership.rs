@@ -134,7 +134,7 @@ fn objects_of_other_libraries_are_adopted() {
     // in a thread domain of its own.
     let (cq, wrong) = unsafe { (adopt_cq(raw_cq).expect("adopt"), adopt_qp::<transport::Uc>(raw_qp)) };
     assert_eq!(wrong.err(), Some(Error::WrongTransport { is: "RC".into(), wanted: "UC" }));
-    // SAFETY: as above.
+    // SAFETY: alive to the end of the test; nothing else posts, polls or rings.
     let pair = unsafe { adopt_qp::<transport::Rc>(raw_qp) }.expect("adopt");
     // SAFETY: as above; refused.
     let twice = unsafe { adopt_qp::<transport::Rc>(raw_qp) };

@@ -139,7 +139,7 @@ impl Ours {
     }
 
     fn clear(&mut self) {
-        // SAFETY: as above.
+        // SAFETY: leaked memory that the queue writes in its calls only.
         unsafe { self.ring.as_mut() }.fill([0; 8]);
     }
 }

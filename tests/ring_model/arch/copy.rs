@@ -34,12 +34,12 @@ impl BlockCopy for Block {
     type Held = Wide;
 
     unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises that the register at `dst` may be written.
         unsafe { mmio_write64(dst, words[0]) }
     }
 
     unsafe fn copy_held(self, dst: *mut u64, wqebb: [Wide; 4]) {
-        // SAFETY: the caller's.
+        // SAFETY: the caller promises that the register at `dst` may be written.
         unsafe { mmio_write64(dst, wqebb[0].first_word()) }
     }
 
