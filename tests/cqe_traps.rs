@@ -90,7 +90,7 @@ extern "C" fn on_access(_: libc::c_int, info: *mut libc::siginfo_t, context: *mu
 }
 
 extern "C" fn on_step(_: libc::c_int, _: *mut libc::siginfo_t, context: *mut libc::c_void) {
-    // SAFETY: as above, for SIGTRAP.
+    // SAFETY: the kernel's, for this handler's life; it is for SIGTRAP.
     let context = unsafe { &mut *context.cast::<libc::ucontext_t>() };
     protect(libc::PROT_NONE);
     context.uc_mcontext.gregs[libc::REG_EFL as usize] &= !TF;

@@ -539,7 +539,7 @@ fn targets_are_not_adopted() {
     let refused = unsafe { adopt_qp::<Rc>(raw) }.expect_err("it is no connection");
     assert_eq!(refused, Error::WrongTransport { is: "the driver's own".into(), wanted: "RC" });
     let near = Near::new(&device, &pd, &path);
-    // SAFETY: as above; a queue of this crate is there already.
+    // SAFETY: alive, and refused: a queue of this crate is there already.
     let taken = unsafe { adopt_qp::<Dci>(NonNull::new(near.pair.qp.as_raw()).expect("an initiator")) };
     assert!(matches!(taken, Err(Error::Taken { .. })), "{taken:?}");
 }

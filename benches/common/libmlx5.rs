@@ -173,7 +173,7 @@ pub(crate) fn begin_frame(ex: *mut sys::ibv_qp_ex) {
 /// Begins a large send.
 #[inline(always)]
 pub(crate) fn begin_large(ex: *mut sys::ibv_qp_ex, headers: &[u8], mss: u16) {
-    // SAFETY: as above; the bytes live.
+    // SAFETY: `Theirs::frames` has begun on `ex`; the bytes live.
     unsafe { call!(ex, wr_send_tso(ex, headers.as_ptr().cast_mut().cast(), headers.len() as u16, mss)) }
 }
 

@@ -167,7 +167,7 @@ pub(crate) fn slot_pool() -> SlotPool {
     let pool = unsafe { SlotPool::from_parts(list) };
     for _ in 0..ENTRIES {
         let slot = Slot::new(list, pages(PAGE_BYTES), PAGE_BYTES as u32, Lkey(1), Rkey(1));
-        // SAFETY: as above, and the slot is added once.
+        // SAFETY: all of it stays, and the slot is added once.
         unsafe { pool.add(NonNull::from(Box::leak(Box::new(slot)))) };
     }
     pool

@@ -46,7 +46,7 @@ fn doorbells_of_two_threads_do_not_mix() {
         for _ in 0..200 {
             begin.wait();
             end.wait();
-            // SAFETY: as above, and the threads wait.
+            // SAFETY: the word lives until the threads have ended, and they wait now.
             let last = unsafe { word.0.read_volatile() };
             assert!(last == u64::MAX || last == 0, "{last:#x}");
         }

@@ -272,7 +272,7 @@ unsafe fn decode(raw: &ffi::IbvAsyncEvent) -> AsyncEvent {
             || AsyncEvent::CqError { context: (*raw.element.cq).cq_context.expose_provenance() },
         )
     };
-    // SAFETY: as above. Ports are few.
+    // SAFETY: the caller promises the type of the event, which says that this member was written. Ports are few.
     let port = |kind| AsyncEvent::Port { port: unsafe { raw.element.port_num } as u8, kind };
     match raw.event_type {
         IBV_EVENT_CQ_ERR => cq(),

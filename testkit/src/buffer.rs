@@ -134,7 +134,7 @@ unsafe impl DeviceBuffer for Box<Buffer> {
     }
 
     unsafe fn from_wr_id(wr_id: NonZeroU64) -> Self {
-        // SAFETY: the caller's promise: a pointer that `into_wr_id` made of a box, used once.
+        // SAFETY: the caller promises a pointer that `into_wr_id` made of a box, used once.
         unsafe { Box::from_raw(std::ptr::with_exposed_provenance_mut(wr_id.get() as usize)) }
     }
 }

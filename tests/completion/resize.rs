@@ -146,7 +146,7 @@ fn a_ring_that_cannot_be_is_refused_before_anything_happens() {
         assert_eq!(refused, Err(SetupError::NotPowerOfTwo { what, value, min: 1, max: 1 << 23 }));
     }
     assert_eq!(queue.check_ring(buf, 1 << 23), Ok(()), "the largest");
-    // SAFETY: as above, and inside.
+    // SAFETY: inside of the other ring; refused before the ring is used.
     let refused = unsafe { queue.carry_over(buf.add(64), 4) };
     let (what, address) = ("ring of a completion queue", buf.addr().get() + 64);
     assert_eq!(refused, Err(SetupError::Misaligned { what, address, alignment: 128 }));

@@ -310,7 +310,8 @@ impl Window {
     }
 
     pub(crate) fn read(self) -> Vec<u8> {
-        // SAFETY: as above; mapped for writing, which on Linux's architectures with an MMU here is readable as well.
+        // SAFETY: both halves of the mapped register. It is mapped for writing, which on Linux's architectures with an
+        // MMU here is readable as well.
         (0..self.len()).map(|n| unsafe { self.0.reg.add(n).read_volatile() }).collect()
     }
 }

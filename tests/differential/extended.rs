@@ -159,7 +159,7 @@ impl Page {
     }
 
     fn put(&self, at: usize, value: u64) {
-        // SAFETY: as above; even words are aligned.
+        // SAFETY: within the page, mapped as long as `self`; even words are aligned.
         unsafe { &*self.0.add(at).cast::<AtomicU64>() }.store(value, Ordering::Relaxed);
     }
 
@@ -357,7 +357,7 @@ fn read_both(cq: &mut PolledCq, page: &Page, clock: &Clock, info: &ClockInfo, fr
         like.wall_clock = theirs(raw, &like).wall_clock;
     }
     let read = [like, theirs(raw, &like)];
-    // SAFETY: as above; it has begun.
+    // SAFETY: an extended queue that is alive; its poll has begun.
     unsafe { sys::ibv_end_poll(raw) };
     cq.polled();
     (bytes, read)

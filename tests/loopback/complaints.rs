@@ -34,7 +34,7 @@ impl Lab {
             // SAFETY: memory of the device's UAR pages, or of the test, where nothing else stores at the same time.
             unsafe { ExclusiveRegister::from_parts(choose(qp)) }
         };
-        // SAFETY: as above; the tests keep that memory.
+        // SAFETY: memory of the device's UAR pages, or of the test, which keeps it.
         let end = unsafe { End::<transport::Rc>::with_register(&hca, &Shape::SMALL, ring_by) }.expect("an end");
         end.connect(&end.endpoint(), &ConnectOptions::default()).expect("a connection");
         let window = hca.buffer(64).expect("memory");

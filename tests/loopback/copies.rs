@@ -85,7 +85,7 @@ impl CopyVisitor for Everywhere {
         writes(|qp| own(qp).with_copy(copy).with_mode::<DoorbellFence>());
         let mut place = None;
         writes(|qp| {
-            // SAFETY: as above; it is shared by reference.
+            // SAFETY: the register belongs to the new queue pair, and its one value is shared by reference.
             let shared = unsafe { SharedRegister::from_parts(register(qp)) }.expect("a register");
             &*place.insert(shared.with_copy(copy))
         });

@@ -136,7 +136,7 @@ fn aborted_receives_are_posted_again() {
         assert_eq!(free.len(), 1, "each message arrives once");
         for slot in free {
             assert_eq!(mailbox.to_vec(slot as usize * 64..slot as usize * 64 + 8), round.to_be_bytes());
-            // SAFETY: as above; the slot is free.
+            // SAFETY: the device, which owns the memory, outlives the queue; the slot is free.
             unsafe { far.rq.post_unchecked(WrId(slot), &[mailbox.slot(slot as usize, 64)]) }.expect("room");
         }
         assert_eq!(u64::from(far.rq.posted()), capacity, "no buffer is lost");

@@ -177,7 +177,7 @@ fn frames_of_a_session_arrive() {
         for n in 0..FRAMES {
             let put = match (n + usize::from(round)) % 3 == 0 {
                 true => session.inline(&frames[n]),
-                // SAFETY: as above; nothing writes there until the completion.
+                // SAFETY: the buffer lives as long as the queues; nothing writes there until the completion.
                 false => unsafe { session.gather_unchecked(Sge { length: 60, ..places[FRAMES + n] }) },
             };
             put.expect("room");

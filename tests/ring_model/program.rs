@@ -61,7 +61,7 @@ impl Sender {
         let register = RegisterParts { reg: pointer::at(memory::REGISTER), size: memory::HALF as u32 * 4 };
         // SAFETY: the parts are places of the model's memory, of this schedule alone.
         let register = unsafe { ExclusiveRegister::from_parts(register) }.expect("parts that can be");
-        // SAFETY: as above; the shadow is this value's.
+        // SAFETY: the parts are places of the model's memory, of this schedule alone; the shadow is this value's.
         let sq = unsafe { SendQueue::from_parts(parts, register) }.expect("parts that can be");
         Self { sq, shadow, posted: 0, done: 0, messages }
     }

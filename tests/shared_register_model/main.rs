@@ -102,7 +102,7 @@ fn doorbells_of_a_shared_register_keep_their_order() {
 
 #[test]
 fn copies_to_a_shared_register_keep_their_order() {
-    // SAFETY: as above, and the halves have 256 bytes.
+    // SAFETY: the model's device does nothing, and the halves have 256 bytes.
     every_schedule(|half, n| unsafe { half.copy(&[n; 8]) });
 }
 

@@ -98,7 +98,7 @@ fn both_rings_stay_if_a_move_goes_wrong() {
         assert!(begin.elapsed() < std::time::Duration::from_secs(20), "no completion");
     }
     // A device that takes a completion back, so that the queue does not find the end of the ring.
-    // SAFETY: as above; the queue reads it whatever it is.
+    // SAFETY: in the ring, which is there as long as the queue; the queue reads it whatever it is.
     unsafe { op_own.write_volatile(0xf0) };
     let error = a.cq.resize(100).expect_err("the ring has no end");
     assert!(matches!(error, Error::Parts { object: "completion queue", .. }), "{error}");

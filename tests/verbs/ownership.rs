@@ -136,7 +136,7 @@ fn objects_of_other_libraries_are_adopted() {
     assert_eq!(wrong.err(), Some(Error::WrongTransport { is: "RC".into(), wanted: "UC" }));
     // SAFETY: alive to the end of the test; nothing else posts, polls or rings.
     let pair = unsafe { adopt_qp::<transport::Rc>(raw_qp) }.expect("adopt");
-    // SAFETY: as above; refused.
+    // SAFETY: alive to the end of the test, and refused.
     let twice = unsafe { adopt_qp::<transport::Rc>(raw_qp) };
     assert!(matches!(twice, Err(Error::Taken { object: "queue pair", .. })), "the same one twice");
 

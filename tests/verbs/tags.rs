@@ -80,7 +80,7 @@ impl Line {
     /// Appends buffer `n`.
     fn append(&mut self, tag: u64, mask: u64, n: u64) -> Result<TagIndex, TagError> {
         let at = n as usize * ROOM;
-        // SAFETY: as above; the list is given completions of its own queue.
+        // SAFETY: this line's memory, which nobody else uses until the event; the list gets its own completions.
         unsafe { self.list.append_unchecked(tag, mask, self.memory.sge_of(at..at + ROOM), WrId(n)) }
     }
 

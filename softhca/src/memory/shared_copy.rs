@@ -91,7 +91,7 @@ pub(crate) unsafe fn copy_out(shared: *const u8, out: *mut u8, len: usize) {
     let shared = shared.cast_mut();
     // SAFETY: inside of both ranges; the load does not write.
     let byte = |at| unsafe { out.add(at).write(AtomicU8::from_ptr(shared.add(at)).load(Relaxed)) };
-    // SAFETY: as above, and aligned by `walk`.
+    // SAFETY: inside of the range, and aligned by `walk`; the load does not write.
     let load = |at| unsafe { AtomicUsize::from_ptr(shared.add(at).cast()).load(Relaxed) };
     // SAFETY: inside of `out`.
     let word = |at| unsafe { out.add(at).cast::<usize>().write_unaligned(load(at)) };
@@ -131,7 +131,7 @@ mod tests {
                 let at = shared.as_mut_ptr().wrapping_add(start);
                 // SAFETY: `shared` is longer than all starts and lengths.
                 unsafe { copy_in(&data[..len], at) };
-                // SAFETY: as above; `out` has a byte more.
+                // SAFETY: `shared` is longer than all starts and lengths, and `out` has a byte more than `len`.
                 unsafe { copy_out(at, out.as_mut_ptr(), len) };
                 assert_eq!((&out[..len], out[len]), (&data[..len], 0x77));
                 let (before, after) = (&shared[..start], &shared[start + len..]);

@@ -54,7 +54,7 @@ impl CopyVisitor for Stored {
             From::Memory(offset) => {
                 let mut lines = Page([0; 512]);
                 lines.0[offset..offset + 8].copy_from_slice(&block());
-                // SAFETY: as above, and the source is 64 bytes of another page.
+                // SAFETY: 64 aligned bytes of the page, and 64 of another page as the source.
                 unsafe { copy.copy_wqebb(dst, core::hint::black_box(&lines).0[offset..].as_ptr()) }
             }
         }

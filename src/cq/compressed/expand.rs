@@ -105,7 +105,7 @@ impl<F: MiniFormat, const ENHANCED: bool> Expander<F, ENHANCED> {
                 // SAFETY: the place is in the ring, and the CQE software's, as all of the session.
                 self.minis.0 = unsafe { at.ring.fields(at.next) }.words();
             }
-            // SAFETY: as above; its content is copied.
+            // SAFETY: the place is in the ring, and the CQE software's, as all of the session; its content is copied.
             unsafe { at.ring.mark_empty(at.next, self.iteration) };
         }
         if !self.titled {

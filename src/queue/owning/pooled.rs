@@ -196,7 +196,7 @@ impl Drop for PoolBuffer {
         let home = slot.home;
         // SAFETY: the list is valid: this buffer is one of its users.
         slot.next.set(unsafe { home.as_ref() }.first.replace(Some(self.slot)));
-        // SAFETY: as above, and this was its last use.
+        // SAFETY: this buffer is one of the list's users, and this was its last use.
         unsafe { leave(home) };
     }
 }

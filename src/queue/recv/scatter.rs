@@ -111,7 +111,7 @@ pub(in crate::queue) unsafe fn write_signed(wqe: NonNull<u8>, sges: &[Sge], max:
     if n < sges.len() {
         sum = sum.with(DataSeg::new(0, TERMINATOR_LKEY, 0).into());
     }
-    // SAFETY: the caller's: as many units as the WQE has.
+    // SAFETY: the caller promises room for `max` entries and one more, and that `sges` passed `check` with that `max`.
     unsafe {
         for unit in 0..=max {
             store_words(wqe.add(unit * SCATTER_BYTES), DsWords([0; 2]));

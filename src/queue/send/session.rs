@@ -317,7 +317,7 @@ impl<R: Register> Session<'_, '_, R> {
         unsafe { record.store::<Wide>(ring.record(place)) };
         for n in 1..wqebbs.0 {
             let place = ring.record(ring.place(pi.add(Wqebbs(n))));
-            // SAFETY: as above. No WQE starts in the other WQEBBs.
+            // SAFETY: one of the shadow, which `from_parts`' caller promises. No WQE starts in the other WQEBBs.
             unsafe { WqeRecord { size_and_frames: 0, ..record }.store::<Wide>(place) };
         }
         // DPDK and Linux ring such WQEs by 8 bytes; no public driver copies them to BlueFlame.

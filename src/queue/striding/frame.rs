@@ -180,7 +180,7 @@ pub struct Frame {
 
 // SAFETY: the bytes stay as they are and are only read; the count is atomic.
 unsafe impl Send for Frame {}
-// SAFETY: as above: `&self` only reads.
+// SAFETY: `&self` only reads; the bytes stay as they are, and the count is atomic.
 unsafe impl Sync for Frame {}
 
 impl fmt::Debug for Frame {

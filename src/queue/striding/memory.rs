@@ -345,7 +345,7 @@ impl BufferState {
 unsafe fn leave(slab: NonNull<Slab>) {
     // SAFETY: valid as long as there are users.
     if unsafe { slab.as_ref() }.users.fetch_sub(1, Ordering::Release) == 1 {
-        // SAFETY: as above; the function is copied out before the memory goes.
+        // SAFETY: this is the last user, so the memory stays until `release`; the function is copied out before.
         let release = unsafe {
             // As in `BufferState::free`: what other users did is done before the memory goes.
             slab.as_ref().users.load(Ordering::Acquire);

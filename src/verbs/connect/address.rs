@@ -45,7 +45,7 @@ pub struct AddressHandle {
 
 // SAFETY: only the destruction, by the single owner, touches the handle; libmlx5 locks the state that it shares.
 unsafe impl Send for AddressHandle {}
-// SAFETY: as above; shared references read copied values only.
+// SAFETY: shared references read copied values only; libmlx5 locks the state that its calls share.
 unsafe impl Sync for AddressHandle {}
 
 impl ProtectionDomain {

@@ -69,7 +69,7 @@ impl MemoryAttr {
     pub(in crate::verbs) unsafe fn query(context: *mut sys::ibv_context) -> Result<Self, Error> {
         // SAFETY: integers and arrays of integers, for which zero is a value.
         let mut attr: sys::ibv_device_attr_ex = unsafe { core::mem::zeroed() };
-        // SAFETY: the caller's context; the structure is ours.
+        // SAFETY: the caller promises that the context is open; the structure is ours.
         match unsafe { ffi::query_device_ex(context, &raw mut attr) } {
             libc::EOPNOTSUPP => return Ok(Self::default()),
             returned => zero("ibv_query_device_ex", returned)?,

@@ -56,7 +56,7 @@ impl Drop for DeviceList {
 
 /// Name of a device of a list that is alive, or of an open context.
 fn name_of(device: *mut sys::ibv_device) -> String {
-    // SAFETY: the caller's device is alive; its name is a C string inside it.
+    // SAFETY: callers have a list of devices, or a context, that is alive; the name is a C string inside the device.
     unsafe { CStr::from_ptr(sys::ibv_get_device_name(device)) }.to_string_lossy().into_owned()
 }
 
@@ -312,7 +312,7 @@ impl OpenOptions {
         }
         let raw = if self.devx {
             let mut attr = ffi::Mlx5dvContextAttr { flags: ffi::MLX5DV_CONTEXT_FLAGS_DEVX, comp_mask: 0 };
-            // SAFETY: as above, and libmlx5's; the attributes live until the call returns.
+            // SAFETY: the device is of a list that is alive, and libmlx5's; the attributes live until the call returns.
             non_null("mlx5dv_open_device", unsafe { ffi::mlx5dv_open_device(device, &raw mut attr) })?
         } else {
             // SAFETY: the device is of a list that is alive.
@@ -320,7 +320,7 @@ impl OpenOptions {
         };
         // SAFETY: just opened, and libmlx5's.
         let attr = unsafe { query(raw.as_ptr()) }.inspect_err(|_| {
-            // SAFETY: as above; nothing was made of it.
+            // SAFETY: just opened; nothing was made of it.
             unsafe { sys::ibv_close_device(raw.as_ptr()) };
         })?;
         Ok(Device::over(raw, false, name, attr))

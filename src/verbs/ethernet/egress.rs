@@ -88,7 +88,7 @@ pub struct EgressRule {
 
 // SAFETY: used only to be destroyed once; libibverbs locks the state that this call shares.
 unsafe impl Send for EgressRule {}
-// SAFETY: as above; `&self` gives out nothing.
+// SAFETY: `&self` gives out nothing.
 unsafe impl Sync for EgressRule {}
 
 impl Drop for EgressRule {

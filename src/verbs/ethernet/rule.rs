@@ -73,7 +73,7 @@ enum Kept {
 
 // SAFETY: used only to be destroyed once; libibverbs locks the state that this call shares.
 unsafe impl Send for FlowRule {}
-// SAFETY: as above; `&self` gives out nothing but an address.
+// SAFETY: `&self` gives out nothing but an address.
 unsafe impl Sync for FlowRule {}
 
 impl FlowRule {

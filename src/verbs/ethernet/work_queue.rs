@@ -332,7 +332,7 @@ impl WqBuilder<'_> {
         handle.number = unsafe { (*raw.as_ptr()).wq_num };
         handle.taken = Some(Taken::new(OBJECT, handle.number, raw.addr().get())?);
         event!(DEBUG, "work queue made", number = handle.number, receives);
-        // SAFETY: as above, by libmlx5.
+        // SAFETY: just made, by libmlx5.
         let raw = unsafe { parts::of_wq(raw) }?;
         Ok((handle, raw))
     }

@@ -107,7 +107,7 @@ pub(in crate::verbs) unsafe fn resize_cq(
     cqes: u32,
     cqe_bytes: u16,
 ) -> Result<u32, CallError> {
-    // SAFETY: the caller's queue, and its context, whose descriptor is written once.
+    // SAFETY: the caller promises that the queue is alive; its context's descriptor is written once.
     let (handle, descriptor): (u32, c_int) = unsafe { ((*cq).handle, (*(*cq).context).cmd_fd) };
     let mut response = ResizeCqResp::default();
     let core = ResizeCq {

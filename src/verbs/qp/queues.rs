@@ -70,13 +70,13 @@ impl<T: VerbsTransport> Made<T> {
             // SAFETY: the context of a live queue pair is open, and it is of an mlx5 device, as checked above.
             unsafe { Needed::query(context) }.check(has)?;
         }
-        // SAFETY: as above; and the caller keeps it alive.
+        // SAFETY: the caller promises that the queue pair is alive; it is of an mlx5 device, as checked above.
         let (parts, attr) = unsafe { (Parts::of(qp)?, QpAttr::query(qp)?) };
         if Taken::is(qp.addr().get()) {
             return Err(Error::Taken { object: OBJECT, number: parts.qpn.get() });
         }
         let receives = T::RECEIVES && (!srq.is_null() || parts.raw.rq.wqe_cnt != 0);
-        // SAFETY: as above: it has completion queues, which are written once.
+        // SAFETY: the caller promises that the queue pair is alive; its completion queues are written once.
         let (send_cq, recv_cq) = unsafe { ((*qp.as_ptr()).send_cq.addr(), (*qp.as_ptr()).recv_cq.addr()) };
         let completes = Arc::new(Completes {
             receiver: receives.then(|| receiver(recv_cq, T::FLOW_TAGS)).transpose()?,
@@ -286,7 +286,7 @@ impl Parts {
     pub(in crate::verbs) unsafe fn of(qp: NonNull<sys::ibv_qp>) -> Result<Self, Error> {
         // SAFETY: the caller promises that the queue pair is alive, and of an mlx5 device.
         let raw = unsafe { parts::of_qp(qp) }?;
-        // SAFETY: as above; written once.
+        // SAFETY: the caller promises that the queue pair is alive; its number is written once.
         let number = unsafe { (*qp.as_ptr()).qp_num };
         let qpn = fits(OBJECT, "number", number, Qpn::new(number))?;
         Ok(Self { raw, qpn, recv_qpn: recv_number(&raw)?.unwrap_or(qpn) })

@@ -171,7 +171,7 @@ impl ClockPages {
 
     /// Shows that at `cycles` it was `nsec`.
     fn tell(&self, cycles: u64, nsec: u64) {
-        // SAFETY: as above, all words of the page.
+        // SAFETY: all words of a mapping that lives as long as this; others only read it, word by word.
         let words = unsafe { std::slice::from_raw_parts(self.info, WORDS) };
         // SAFETY: the first half of the first word, which is accessed as this alone.
         let sign = unsafe { &*self.info.cast::<AtomicU32>() };
