@@ -134,7 +134,7 @@ impl Context {
         Ok(outbox)
     }
 
-    /// As [`execute`](Self::execute), for an answer with a list behind it. `outbox` is the space for both
+    /// [`execute`](Self::execute) for an answer with a list behind it. `outbox` is the space for both
     /// ([`List::zeroed`]).
     ///
     /// # Errors
@@ -161,7 +161,7 @@ impl Context {
     /// [`Error::Command`].
     ///
     /// # Safety
-    /// As for [`create`](Self::create): it depends on the command.
+    /// The conditions depend on the command, like [`create`](Self::create)'s.
     pub unsafe fn execute_raw(&self, inbox: &[u8], outbox: &mut [u8]) -> Result<(), Error> {
         headed(inbox, outbox)?;
         self.send(inbox, outbox)
@@ -199,8 +199,8 @@ impl Context {
         self.make_of(inbox, outbox, Box::new(()))
     }
 
-    /// As [`create`](Self::create), for builders. `under` has all that the mailbox names. It must be of this context,
-    /// and the object keeps it.
+    /// [`create`](Self::create) for builders. `under` has everything that the mailbox names. It must belong to this
+    /// context, and the object keeps it.
     ///
     /// # Errors
     /// [`Error::ForeignDevice`], [`Error::Command`].
@@ -229,8 +229,8 @@ impl Context {
 }
 
 /// An object that a command has made, destroyed when dropped. If the device refuses, the memory and objects that it
-/// stands on stay as they are, because the device may still use them: rings and memory are leaked. The same happens if
-/// the answer to the command that makes it gets lost.
+/// stands on stay as they are, because the device may still use them: rings and memory are leaked. They are leaked,
+/// too, if the answer to the command that makes the object gets lost.
 #[doc(alias("mlx5dv_devx_obj", "mlx5dv_devx_obj_create"))]
 #[derive(Debug)]
 pub struct Object {
@@ -300,8 +300,7 @@ impl Object {
         Ok(outbox)
     }
 
-    /// As [`query`](Self::query), for an answer with a list behind it. `outbox` is the space for both
-    /// ([`List::zeroed`]).
+    /// [`query`](Self::query) for an answer with a list behind it. `outbox` is the space for both ([`List::zeroed`]).
     ///
     /// # Errors
     /// [`Error::Command`].
@@ -325,7 +324,7 @@ impl Object {
     /// As [`Context::execute_raw`].
     ///
     /// # Safety
-    /// As for [`Context::create`], unless the command only asks.
+    /// The conditions of [`Context::create`], unless the command only queries.
     pub unsafe fn query_raw(&self, inbox: &[u8], outbox: &mut [u8]) -> Result<(), Error> {
         headed(inbox, outbox)?;
         self.call(ffi::mlx5dv_devx_obj_query, inbox, outbox)
@@ -356,7 +355,7 @@ impl Object {
         self.call(ffi::mlx5dv_devx_obj_modify, inbox, outbox)
     }
 
-    /// As [`modify`](Self::modify), for methods that know the object. The mailbox names no other object: see
+    /// [`modify`](Self::modify) for methods that know the object. The mailbox names no other object: see
     /// [`change_to`](Self::change_to).
     pub(crate) fn change<C: Command>(&self, inbox: &C) -> Result<C::Out, Error> {
         const { assert!(matches!(C::HOW, How::Modifies | How::CreatesOrModifies), "the command changes no object") };
@@ -397,8 +396,8 @@ impl Drop for Object {
 /// The objects and memory that an object stands on. [`Context::make`] checks them before it sends the command, and the
 /// object keeps them. An object that is kept is therefore always checked.
 pub(crate) trait Under: Send + Sync + 'static {
-    /// Returns an error if an object is of another open device than `context`: here its number names another object, or
-    /// none.
+    /// Returns an error if an object belongs to another open device than `context`: here its number names another
+    /// object, or none.
     ///
     /// # Errors
     /// [`Error::ForeignDevice`].

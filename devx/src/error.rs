@@ -52,7 +52,8 @@ pub enum Error {
         /// The requested value.
         value: u64,
     },
-    /// An object is of another open device than the rest. Its number would name another object here. Nothing was sent.
+    /// An object belongs to another open device than the rest. Its number would name another object here. Nothing was
+    /// sent.
     #[error("the {object} is of another open device")]
     ForeignDevice {
         /// Which object.

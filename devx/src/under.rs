@@ -1,5 +1,5 @@
-//! The objects and the memory that an object stands on: the command that made it named their numbers. They are of the
-//! same open device, and stay as long as the device has the object.
+//! The objects and the memory that an object stands on: the command that made it named their numbers. They belong to
+//! the same open device, and stay as long as the device has the object.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -99,7 +99,7 @@ impl Function {
     }
 
     /// Makes the driver process the function's events: requests for memory, and events of commands. Call it when
-    /// [`events_fd`](Self::events_fd) is readable. Also call it once a second, for the function's health: the driver
+    /// [`events_fd`](Self::events_fd) is readable. Call it once a second as well, for the function's health: the driver
     /// ends the program if the health is bad.
     ///
     /// # Errors

@@ -1,8 +1,8 @@
 //! The commands: each inbox, outbox and context as a structure with named fields.
 //!
-//! Names are those of `mlx5_ifc.h`. The driver sends `*_in`; the device answers with `*_out`. Names,
-//! offsets and sizes are made of `devx/prm/mlx5_ifc.txt` and `more.txt`, tables of what other drivers' headers have;
-//! `devx/prm/structures.txt` says which structures there are, and what they are.
+//! Names are those of `mlx5_ifc.h`. The driver sends `*_in`; the device answers with `*_out`. Names, offsets and sizes
+//! come from `devx/prm/mlx5_ifc.txt` and `more.txt`, tables made from other drivers' headers. `devx/prm/structures.txt`
+//! lists the structures and the kind of each.
 //!
 //! A new command takes its structures in `structures.txt`, a line in `commands`, and its number in `opcode`.
 //!

@@ -55,8 +55,8 @@ macro_rules! library_functions {
             $(#[$doc])*
             ///
             /// # Safety
-            /// As `mlx5dv.h` has it: all pointers are to live objects of the libraries, or to as many bytes as the call
-            /// says.
+            /// `mlx5dv.h` states the conditions: all pointers are to live objects of the libraries, or to as many bytes
+            /// as the call says.
             pub unsafe fn $name($($arg: $ty),*) $(-> $ret)? {
                 match functions() {
                     // SAFETY: the caller promises pointers to live objects, or to as many bytes as the call says.

@@ -6,9 +6,9 @@ use super::{Description, List, Structure};
 /// it. Send other bytes by `Context::execute_raw` and similar functions, which are `unsafe`.
 ///
 /// # Safety
-/// The first 16 bits of [`bytes`](Self::bytes) are [`OPCODE`](Self::OPCODE), unless a setter has changed them. Safe calls
-/// send a command that [executes](How::Executes) or [queries](How::Queries): it tells the device of no memory, whatever
-/// its other bits are.
+/// The first 16 bits of [`bytes`](Self::bytes) are [`OPCODE`](Self::OPCODE), unless a setter has changed them. Safe
+/// calls send a command that [executes](How::Executes) or [queries](How::Queries). Such a command gives the device no
+/// memory, regardless of its other bits.
 ///
 /// ```compile_fail,E0200
 /// use blueflame_devx::cmd::QueryIssiOut;

@@ -62,7 +62,7 @@ impl Umem {
     /// [`Error::Call`]: no memory, or too much of it locked (`ulimit -l`).
     pub fn new(context: &Context, bytes: usize) -> Result<Self, Error> {
         let (mut memory, pages) = Pages::map(bytes.max(1))?;
-        // As with verbs' rings: the device goes on with the pages that it knows, and they stay this process's.
+        // The device keeps using the pages that it knows, and they stay this process's, like verbs' rings.
         memory
             .advise(Advice::DontFork)
             .map_err(|error| CallError { call: "madvise", errno: error.raw_os_error().unwrap_or(libc::EIO) })?;

@@ -27,8 +27,8 @@ pub(super) fn receiver(cq: &Cq) -> Result<Receiver, Error> {
     counted(cq, false)
 }
 
-/// The same for a receive queue of frames. No completion of an earlier receiver may be left there: any completion of a
-/// receive would pass for this queue's own.
+/// Counts a receive queue of frames that receives on `cq`, before it is made. No completion of an earlier receiver may
+/// be left there: any completion of a receive would pass for this queue's own.
 ///
 /// # Errors
 /// [`Error::Receivers`], [`Error::StaleReceives`].
@@ -51,7 +51,7 @@ const TRIES: usize = 16;
 /// Makes objects until one has a number without completions in the queues. Old completions would pass for its own.
 ///
 /// # Errors
-/// [`Error::StaleCompletions`] after so many attempts, or a failed call.
+/// [`Error::StaleCompletions`] after [`TRIES`] attempts, or a failed call.
 pub(super) fn make_fresh<C: Command>(
     context: &Context,
     inbox: &C,

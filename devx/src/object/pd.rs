@@ -49,7 +49,7 @@ impl Pd {
     /// (`ibv_reg_mr`), such as that of a [`Pool`](blueflame::verbs::Pool), and vice versa.
     ///
     /// # Errors
-    /// [`Error::ForeignDevice`] if it is of another open device; or a failed call.
+    /// [`Error::ForeignDevice`] if it belongs to another open device; or a failed call.
     pub fn of_verbs(context: &Context, pd: &ProtectionDomain) -> Result<Self, Error> {
         if pd.device().as_raw() != context.device().as_raw() {
             return Err(Error::ForeignDevice { object: "protection domain" });

@@ -14,9 +14,10 @@ const MASKED: u16 = 3 << 2;
 
 /// The atomics of 8 bytes that InfiniBand has (Linux `MLX5_ATOMIC_MODE_IB_COMP`).
 const IB_COMP: u8 = 1;
-/// Also masked atomics of 4 and 8 bytes (`MLX5_ATOMIC_MODE_8B`; UCX `UCT_IB_MLX5_QPC_ATOMIC_MODE_UP_TO_8B`).
+/// All of these, and masked atomics of 4 and 8 bytes (`MLX5_ATOMIC_MODE_8B`; UCX
+/// `UCT_IB_MLX5_QPC_ATOMIC_MODE_UP_TO_8B`).
 const UP_TO_8_BYTES: u8 = 3;
-/// Also atomics of 16 bytes (`MLX5_ATOMIC_MODE_16B`).
+/// All of these, and atomics of 16 bytes (`MLX5_ATOMIC_MODE_16B`).
 const UP_TO_16_BYTES: u8 = 4;
 
 /// In `atomic_req_8B_endianness_mode`: the host's order (Linux `drivers/net/ethernet/mellanox/mlx5/core/main.c`,

@@ -82,7 +82,7 @@ impl PacketPacing {
         Self::with_flags(context, limit, 0)
     }
 
-    /// The same, with an entry of its own.
+    /// Takes an entry with this rate that no other user shares.
     ///
     /// # Errors
     /// As [`new`](Self::new).

@@ -162,15 +162,16 @@ impl Pd {
     }
 
     /// Makes a receive queue of `receives` (rounded up to a power of two) with `sge` scatter entries each. It is ready
-    /// to receive the packets that a [`Tir`](crate::object::Tir) sends there. `B` is what is posted, and follows from
-    /// how you post ([`RecvQueue::post`], [`RecvQueue::post_unchecked`]).
+    /// to receive the packets that a [`Tir`](crate::object::Tir) sends there. You post values of type `B`; the compiler
+    /// infers it from your call ([`RecvQueue::post`], [`RecvQueue::post_unchecked`]).
     ///
     /// It must be the only receiver of `cq`: completions of frames carry flow tags in place of its number
     /// ([`Receiver`](blueflame::cq::setup::Receiver)). Each queue of a [table](crate::object::Rqt) therefore has its
     /// own completion queue.
     ///
     /// # Errors
-    /// As [`send_queue`](Self::send_queue), but for stale completions: [`Error::Receivers`], [`Error::StaleReceives`].
+    /// The errors of [`send_queue`](Self::send_queue) except the one about stale completions; [`Error::Receivers`],
+    /// [`Error::StaleReceives`].
     pub fn recv_queue<B: Posted>(
         &self,
         rings: &ThreadRings,

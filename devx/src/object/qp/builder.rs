@@ -54,7 +54,7 @@ impl Pd {
     /// ```
     ///
     /// The transports are [`Rc`](blueflame::transport::Rc) and [`Uc`](blueflame::transport::Uc), also
-    /// [`Signed`](blueflame::transport::Signed). With others the call does not compile:
+    /// [`Signed`](blueflame::transport::Signed). The call does not compile for other transports:
     ///
     /// ```compile_fail,E0080
     /// use blueflame::transport::Ud;
@@ -193,7 +193,7 @@ impl<'a, T: Transport, B: Posted> QpBuilder<'a, T, B> {
         self.build_on(uar)
     }
 
-    /// As [`build`](Self::build), on this register.
+    /// [Builds](Self::build) the queue pair on this register.
     ///
     /// # Errors
     /// As `build`; [`Error::ForeignDevice`].
@@ -201,7 +201,7 @@ impl<'a, T: Transport, B: Posted> QpBuilder<'a, T, B> {
         self.build_with::<TwoFences, _>(uar, DefaultCopy::default())
     }
 
-    /// As [`build_on`](Self::build_on), with a doorbell of another flush mode, and another
+    /// [Builds](Self::build_on) the queue pair on this register, with another flush mode of its doorbell, and another
     /// [routine](blueflame::arch::copy) that copies WQEs to BlueFlame. A table in [`FlushMode`] says which mode to use
     /// when.
     ///

@@ -28,7 +28,7 @@ use crate::object::check_cq::whole;
 /// Remove them before with [`reset`](Self::reset), or later with [`forget`](CompletionQueue::forget). A new queue pair
 /// never has a number of which its completion queues hold completions: the builder checks.
 ///
-/// `B` says what is posted to the receive queue: [`RecvQueue`].
+/// `B` is the type posted to the receive queue: see [`RecvQueue`].
 #[derive(Debug)]
 pub struct QueuePair<T: Transport, R: Register = ExclusiveRegister, B = WrId> {
     /// The handle, for everything except posting.

@@ -1,4 +1,4 @@
-//! The configuration of a queue pair, and CREATE_QP, for any service. Knows no queue over its rings.
+//! The configuration of a queue pair, and CREATE_QP, for any service. It does not depend on the queues over its rings.
 
 use core::ptr::NonNull;
 use std::sync::{Arc, Mutex};

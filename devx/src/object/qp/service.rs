@@ -19,7 +19,7 @@ impl Qp {
     /// here on.
     ///
     /// # Errors
-    /// [`Error::Foreign`] if it is of another service, [`Error::OutOfRange`], [`Error::WrongState`], or
+    /// [`Error::Foreign`] if it has another service, [`Error::OutOfRange`], [`Error::WrongState`], or
     /// [`Error::Command`].
     pub fn start_datagrams(&self, path: &Path, q_key: u32) -> Result<(), Error> {
         self.is_of(ServiceType::UD)?;

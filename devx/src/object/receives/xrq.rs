@@ -94,7 +94,8 @@ impl Pd {
         self.xrq((rings, cq), (receives, sge), None, |_| ())
     }
 
-    /// The same, with the settings of `change`. With `tags`, its receives complete on `cq`, and so do that many tags.
+    /// Makes an extended receive queue with the settings of `change`. With `tags`, its receives and that many tags
+    /// complete on `cq`.
     pub(in crate::object) fn xrq(
         &self,
         (rings, cq): (&ThreadRings, &Cq),
