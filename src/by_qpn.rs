@@ -180,14 +180,14 @@ impl<T> ByQpn<T> {
         places.map(|(&number, value)| (Qpn::truncate(number), unsafe { value.assume_init_ref() }))
     }
 
-    /// The same, to change the values.
+    /// Iterates over the numbers and their values, to change the values.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = (Qpn, &mut T)> {
         let places = self.numbers.iter().zip(&mut self.values).filter(|(number, _)| **number != EMPTY);
         // SAFETY: written where the number is not empty.
         places.map(|(&number, value)| (Qpn::truncate(number), unsafe { value.assume_init_mut() }))
     }
 
-    /// Whether a new number's home is already another number's home, in a table of so many places.
+    /// Whether a new number's home is already another number's home, in a table of `places` places.
     fn meets(&self, qpn: Qpn, places: usize) -> bool {
         if places == self.numbers.len() {
             return self.numbers[(qpn.get() & self.mask) as usize] != EMPTY;
@@ -266,7 +266,7 @@ mod tests {
             assert_eq!(by.get(qpn(number)), Some(&number));
         }
         assert_eq!(by.get(qpn(0x1_2430)), None);
-        // The same places, other numbers.
+        // These numbers differ, but have the same places.
         assert_eq!(by.get(qpn(0x1_2400 ^ 0x80_0000)), None);
     }
 

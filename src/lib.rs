@@ -167,8 +167,8 @@
 //! - **Posting a request that names registered memory**: `post_unchecked`, on send, receive and shared receive queues
 //!   alike; `push_unchecked` and `fill_unchecked` in batches; `stage_unchecked` before a doorbell. For requests chosen at
 //!   run time there are `post_erased_unchecked`, `push_erased_unchecked` and `stage_erased_unchecked`. The NIC uses that
-//!   memory until the request has completed, and no borrow lasts that long. The same holds for `gather_unchecked` (frames
-//!   of a session) and `append_unchecked` (tagged buffers).
+//!   memory until the request has completed, and no borrow lasts that long. `gather_unchecked` (frames of a session)
+//!   and `append_unchecked` (tagged buffers) are `unsafe` for this reason as well.
 //! - **Changing a list of tags by a request**: `wqe::tag_append`, `wqe::tag_remove` and `wqe::tag_sync`, by
 //!   `post_unchecked`. The list's owner counts its own requests alone.
 //! - **Starting another queue by a request**: `SendQueue::enable`, `RecvQueue::enable`. The request names an index,

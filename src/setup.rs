@@ -1,8 +1,8 @@
 //! The error of set-up: raw parts, a setting or a flow that was refused.
 use core::fmt;
 
-/// Why a queue, a register or a flow cannot have the parts or the setting that you gave. Each value names what is
-/// wrong, its value and the limit. Where many calls return a variant, its `what` says which number or address is meant.
+/// Why a queue, a register or a flow cannot have the parts or the setting that you gave. Each variant names the wrong
+/// part, its value and the limit. Where many calls return a variant, its `what` says which number or address is meant.
 ///
 /// `from_parts` of queues and registers return it, and calls that check a setting, for example
 /// [`SendQueue::set_depth`](crate::SendQueue::set_depth), [`Moderation::new`](crate::queue::Moderation::new),

@@ -311,15 +311,15 @@ pub enum InlineLayers {
     /// The layer 2 headers, and for an IP packet the IP header: 34 bytes of the shortest. 58 are enough for one VLAN tag
     /// and IPv6. An eSwitch that steers by addresses requires it.
     Ip,
-    /// The layer 2 headers, for an IP packet the IP header, and for a TCP or UDP packet that header as well: 42 bytes of
-    /// the shortest. 78 are enough for one VLAN tag, IPv6 and TCP without options. An eSwitch that steers by ports
-    /// requires it.
+    /// The layer 2 headers, an IP packet's IP header, and a TCP or UDP packet's TCP or UDP header. The shortest take 42
+    /// bytes. 78 are enough for one VLAN tag, IPv6 and TCP without options. An eSwitch that steers by ports requires
+    /// it.
     TcpUdp,
     /// All headers of a tunnel, and those inside of it up to layer 2. No [`RawPacket`] promises this or the next two.
     InnerL2,
-    /// The same up to IP.
+    /// All headers of a tunnel, and those inside of it up to IP.
     InnerIp,
-    /// The same up to TCP or UDP.
+    /// All headers of a tunnel, and those inside of it up to TCP or UDP.
     InnerTcpUdp,
 }
 

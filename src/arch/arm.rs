@@ -21,7 +21,7 @@ pub fn from_device() {
     unsafe { asm!("dmb osh", options(nostack, preserves_flags)) }
 }
 
-/// As [`from_device`], waiting for all earlier accesses to complete: `dsb sy`, the full barrier of Linux (`rmb`).
+/// [`from_device`] that waits for all earlier accesses to complete: `dsb sy`, the full barrier of Linux (`rmb`).
 #[inline(always)]
 pub fn from_device_conservative() {
     // SAFETY: `dsb sy` only orders memory accesses; it changes no register, flag or memory.
@@ -49,7 +49,7 @@ pub fn mmio_flush_writes() {
 
 /// Follows a BlueFlame copy where no barrier is wanted.
 ///
-/// As [`mmio_flush_writes`]: we do not know when a full buffer leaves by itself here, and UCX does not say.
+/// It equals [`mmio_flush_writes`]: we do not know when a full buffer leaves by itself here, and UCX does not say.
 #[inline(always)]
 pub fn mmio_wc_hint() {
     mmio_flush_writes();

@@ -43,7 +43,7 @@ pub fn mmio_flush_writes() {
 
 /// Follows a BlueFlame copy where no barrier is wanted.
 ///
-/// As [`mmio_flush_writes`]: we do not know when a full buffer leaves by itself here, and UCX does not say.
+/// It equals [`mmio_flush_writes`]: we do not know when a full buffer leaves by itself here, and UCX does not say.
 #[inline(always)]
 pub fn mmio_wc_hint() {
     mmio_flush_writes();

@@ -1,14 +1,14 @@
 //! Barriers towards a DMA device, and stores to its registers: one file per CPU architecture, with the same names in
-//! each. Knows no queue and no CQE, and a WQE as blocks of 16 and 64 bytes only.
+//! each. It does not depend on queues or CQEs, and sees a WQE only as blocks of 16 and 64 bytes.
 //!
 //! | name | where | promise |
 //! |---|---|---|
 //! | [`to_device`] | after the WQE, before the doorbell record | a device that sees the record sees the WQE |
 //! | [`mmio_wc_start`] | after the record, before a store to the register | that store reaches the device after all earlier stores |
 //! | [`mmio_flush_writes`] | after a store to the register | the store leaves the CPU now, and no later one combines with it |
-//! | [`mmio_wc_hint`] | the same place, where no barrier is wanted | none; it hints to the CPU to send full buffers soon |
+//! | [`mmio_wc_hint`] | after a store to the register, where no barrier is wanted | none; it hints to the CPU to send full buffers soon |
 //! | [`from_device`] | after the owner bit, before the rest of the CQE | later loads see everything that the device stored before that bit |
-//! | [`from_device_conservative`] | the same place | the same, by rdma-core's instruction where `from_device` is lighter |
+//! | [`from_device_conservative`] | after the owner bit, before the rest of the CQE | that of `from_device`, by rdma-core's instruction where `from_device` is lighter |
 //! | [`mmio_write64`] | an 8-byte doorbell | one store of 8 bytes (on 32-bit CPUs two of 4, low address first, under a lock) |
 //! | [`mmio_copy64`], [`mmio_copy64_wide`] | a copy of one WQEBB to BlueFlame | 64 bytes by consecutive stores from CPU registers, ascending addresses |
 //!

@@ -1,4 +1,4 @@
-//! The PCI store instructions of s390x (z15 and later). Knows no machine that lacks them.
+//! The PCI store instructions of s390x (z15 and later). Code for machines that lack them is elsewhere.
 use core::arch::asm;
 
 /// `pcistgi`: stores the low 8 bytes of `value` at the PCI I/O address `dst` (rdma-core `util/s390_mmio_insn.h`,

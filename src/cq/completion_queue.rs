@@ -135,7 +135,7 @@ impl CompletionQueue {
 }
 
 impl<M: PollMode<Compression = ()>> CompletionQueue<M> {
-    /// The same queue, whose device compresses completions, by format `F` and layout `L`.
+    /// Turns the queue into one whose device compresses completions, by format `F` and layout `ENHANCED`.
     ///
     /// ```
     /// use blueflame::CompletionQueue;
@@ -169,11 +169,11 @@ impl<M: PollMode<Compression = ()>> CompletionQueue<M> {
         unsafe { self.made_for() }
     }
 
-    /// The same queue, which was made for mode `N`.
+    /// Turns the queue into one made for mode `N`.
     ///
     /// # Safety
-    /// As for [`with_mode_unchecked`](Self::with_mode_unchecked). If completions are compressed in mode `N`, also as for
-    /// [`compressed`](Self::compressed).
+    /// The conditions of [`with_mode_unchecked`](Self::with_mode_unchecked). If completions are compressed in mode `N`,
+    /// those of [`compressed`](Self::compressed) as well.
     #[doc(hidden)]
     #[must_use]
     pub unsafe fn made_for<N: PollMode>(self) -> CompletionQueue<N> {
@@ -184,7 +184,7 @@ impl<M: PollMode<Compression = ()>> CompletionQueue<M> {
 }
 
 impl<M: PollMode> CompletionQueue<M> {
-    /// The same queue, polled in another mode.
+    /// Changes the mode in which the queue is polled.
     ///
     /// ```
     /// use blueflame::CompletionQueue;
@@ -242,7 +242,7 @@ impl<M: PollMode> CompletionQueue<M> {
         polled
     }
 
-    /// As [`poll_with`](Self::poll_with), but the first error of `f` ends the call. The completion that `f` failed on is
+    /// [`poll_with`](Self::poll_with) whose call ends at the first error of `f`. The completion that `f` failed on is
     /// consumed; later ones wait for the next call.
     ///
     /// ```
@@ -385,8 +385,8 @@ impl<M: PollMode> CompletionQueue<M> {
     /// Tells the device the consumer index (24 bits), so that it may write further. Polling does it, except in the mode
     /// [`NoOverrun`](crate::cq::mode::NoOverrun).
     ///
-    /// As in rdma-core (`providers/mlx5/cq.c`, `update_cons_index`) no barrier precedes it. A weak CPU may load a field
-    /// of a CQE after this store, but the device writes a freed slot only a ring's length later.
+    /// No barrier precedes it, as in rdma-core (`providers/mlx5/cq.c`, `update_cons_index`). A weak CPU may load a
+    /// field of a CQE after this store, but the device writes a freed slot only a ring's length later.
     #[inline(always)]
     pub fn publish(&mut self) {
         self.store_record(RECORD_CI, if const { M::Compression::COMPRESSED } { self.told() } else { self.next.ci() });

@@ -62,12 +62,12 @@ impl<M: PollMode> CompletionQueue<M> {
             Self::barrier();
             let compressed = tail.op_own().format() == CqeFormat::Compressed;
             let enhanced = compression == Compression::Enhanced;
-            // A title's format says nothing about its completions: they are of its queue and of its side.
+            // A title's format says nothing about its completions: they belong to its queue and its side.
             let plain = if compressed { tail.without_format() } else { tail };
             // SAFETY: in this ring. The CQE is software's until an index past it is published.
             let cqe = CqeView::new(plain, self.id(), unsafe { ring.fields(place) });
-            // In the enhanced layout, compressed completions are of the queue pair of the CQE before them. If that CQE
-            // is polled, they may be of any.
+            // In the enhanced layout, compressed completions belong to the queue pair of the CQE before them. If that
+            // CQE is polled, they may belong to any.
             if if compressed && enhanced { n == 0 } else { whose.covers(&cqe) } {
                 return true;
             }

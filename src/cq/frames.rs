@@ -69,7 +69,7 @@ impl<M: PollMode> CompletionQueue<M> {
         }
     }
 
-    /// The same where the session does not end there, or the ring does.
+    /// Ends a run after which the session goes on, or at which the ring ends.
     #[inline(never)]
     fn leave_run(&mut self, part: (u64, u8), done: u32, stride: u16) {
         let part = Part::join(part);

@@ -64,7 +64,7 @@ pub(crate) struct Origin(u64);
 impl Origin {
     /// The bits that tell queues apart: all but the request's opcode, which shares the CQE's word.
     pub(crate) const NUMBERED: u64 = Self::ANY_NUMBER | Qpn::MAX.to_be() as u64;
-    /// The same where the CQE has a flow tag in place of the number.
+    /// The bits that tell queues apart where the CQE has a flow tag in place of the number.
     pub(crate) const ANY_NUMBER: u64 = (u32::MAX as u64) << 32;
 
     pub(crate) const fn new(cq: CqId, qpn: Qpn) -> Self {

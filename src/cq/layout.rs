@@ -100,11 +100,11 @@ layout! {
         56 => pub s_wqe_opcode_qpn: u32,
         /// The WQE's index.
         60 => pub wqe_counter: u16,
-        /// A checksum of the CQE, undocumented. NICs write one into error CQEs, though nobody asks for it: every public
-        /// dump has one (libfabric issue 4283, SPDK issue 961, UCX issues 1569 and 6414, Juniper/warp17 issue 81).
+        /// A checksum of the CQE, undocumented. NICs write one into error CQEs without being asked: every public dump
+        /// has one (libfabric issue 4283, SPDK issue 961, UCX issues 1569 and 6414, Juniper/warp17 issue 81).
         62 => pub signature: u8,
-        /// As in [`Cqe64::op_own`]. NICs set the bit of solicited events, whatever the request asked for: 0xd2 or 0xd3
-        /// in those dumps.
+        /// See [`Cqe64::op_own`]. NICs set the bit of solicited events, whatever the request asked for: 0xd2 or 0xd3 in
+        /// those dumps.
         63 => pub op_own: u8,
     }
 }

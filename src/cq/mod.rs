@@ -1,5 +1,5 @@
-//! Completion queues: the owner and the contents of a CQE, and how to ask for an event. Knows neither WQEs nor send and
-//! receive queues.
+//! Completion queues: the owner and the contents of a CQE, and how to ask for an event. It depends neither on WQEs nor
+//! on send and receive queues.
 //!
 //! ```text
 //!    device writes -->            consumer index --+

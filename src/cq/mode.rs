@@ -84,13 +84,15 @@ impl<M: PollMode, const AHEAD: usize> PollMode for Prefetch<M, AHEAD> {
     type Compression = M::Compression;
 }
 
-/// As mode `M`, for a queue whose device compresses completions:
-/// [`CompletionQueue::compressed`](super::CompletionQueue::compressed). Mini-CQEs are of format `F`, sessions lie in
-/// the ring by the [enhanced layout](super::compressed::ENHANCED) or the basic one, both as the queue was made.
+/// Mode `M` for a queue whose device compresses completions:
+/// [`CompletionQueue::compressed`](super::CompletionQueue::compressed). Mini-CQEs have format `F`. Sessions lie in the
+/// ring by the [enhanced layout](super::compressed::ENHANCED) or the basic one. Both must match the settings that the
+/// queue was made with.
 ///
-/// The device is told of places once all of a session is polled (as in DPDK, `drivers/net/mlx5/mlx5_rx.c`,
-/// `mlx5_rx_poll_len`), so the queue needs room for the completions of one more session. Completions that the device
-/// compresses wrongly are lost: they are lent as [`CqeError::Compressed`](super::CqeError::Compressed).
+/// The driver gives places back to the device once the whole session is polled (like DPDK,
+/// `drivers/net/mlx5/mlx5_rx.c`, `mlx5_rx_poll_len`), so the queue needs room for the completions of one more session.
+/// Completions that the device compresses wrongly are lost: they are lent as
+/// [`CqeError::Compressed`](super::CqeError::Compressed).
 #[derive(Clone, Copy, Debug)]
 pub struct Compressed<F: MiniFormat, const ENHANCED: bool = false, M: PollMode<Compression = ()> = Standard>(
     PhantomData<(F, M)>,

@@ -230,7 +230,7 @@ impl Ring {
     ///
     /// # Safety
     ///
-    /// As for [`mark_empty`](Self::mark_empty) and [`advance`](Self::advance), for each of them.
+    /// The conditions of [`mark_empty`](Self::mark_empty) and [`advance`](Self::advance), for each of them.
     #[inline(always)]
     pub(super) unsafe fn give_back_marked(&self, place: &mut Place, count: u32, iteration: u8) -> bool {
         const AT_ONCE: u32 = 8;

@@ -118,7 +118,7 @@ pub struct Reservations {
 }
 
 impl Reservations {
-    /// The places of a shared receive queue of so many `receives`.
+    /// The places of a shared receive queue of `receives` receives.
     #[must_use]
     pub const fn new(receives: u32) -> Self {
         Self { completions: receives, present: Mutex::new(Vec::new()) }

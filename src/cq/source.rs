@@ -73,7 +73,7 @@ impl<'a> InQueue<'a> {
         Private { words: [a, b, c, d, e, f, g, h], queue: PhantomData }
     }
 
-    /// The same as 32-bit words in memory order.
+    /// These 64 bytes as 32-bit words in memory order.
     #[inline(always)]
     pub(super) fn words(&self) -> [u32; 16] {
         // SAFETY: 64 bytes either way, and any bytes are sixteen words.

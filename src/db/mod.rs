@@ -1,5 +1,5 @@
-//! Doorbells: the record in memory that holds the producer index, and the register in the device that wakes it. Knows
-//! no queue; a WQE is bytes to it.
+//! Doorbells: the record in memory that holds the producer index, and the register in the device that wakes it. It does
+//! not depend on queues; a WQE is bytes to it.
 //!
 //! ```text
 //!   ring (memory)         doorbell record (memory)        UAR page (device)

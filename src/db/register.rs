@@ -17,8 +17,8 @@ const WQEBB_WORDS: usize = WQEBB_BYTES / size_of::<u64>();
 #[doc(alias("UAR", "mlx5dv_devx_uar"))]
 #[derive(Clone, Copy, Debug)]
 pub struct RegisterParts {
-    /// The register's first half, inside a mapped UAR page (`mlx5dv_qp::bf.reg`). 8-byte aligned; with `size` not zero,
-    /// aligned to twice `size`, so that the halves are told apart by one address bit.
+    /// The register's first half, inside a mapped UAR page (`mlx5dv_qp::bf.reg`). It is 8-byte aligned. If `size` is
+    /// not zero, it is aligned to twice `size`, so one address bit distinguishes the halves.
     pub reg: NonNull<u8>,
     /// Bytes in one half, a power of two from 64 to 2048 (256 on ConnectX-4 and later). Zero when the register has no
     /// BlueFlame buffer (a UAR mapped non-cacheable). This crate then writes 8-byte doorbells only, always to the same
@@ -52,7 +52,7 @@ impl Halves {
         Self { due: page.cast(), size: self.size }
     }
 
-    /// The same, but that no WQE is copied to them.
+    /// These halves, with no WQE copied to them.
     pub(super) const fn without_blueflame(self) -> Self {
         Self { due: self.due, size: 0 }
     }
@@ -95,8 +95,8 @@ pub trait Register: Sealed {
     fn size(&self) -> usize;
 
     /// Rings the doorbell: calls `store` with the half that is due, ordered after all earlier stores, and makes the
-    /// other half due. What `store` returns proves that it stored to the register, and determines the barrier that
-    /// follows.
+    /// other half due. The return value of `store` proves that it stored to the register, and determines the barrier
+    /// that follows.
     ///
     /// The doorbell record must have been stored before. `store` must not ring a register that threads share: it would
     /// wait for itself.
@@ -156,7 +156,7 @@ impl<'turn, C: BlockCopy> Half<'turn, C> {
     /// Copies one WQEBB to BlueFlame: the WQE itself is the doorbell.
     ///
     /// # Safety
-    /// As for [`write`](Self::write), and the register must have a size of at least 64 bytes.
+    /// The conditions of [`write`](Self::write); the register must have a size of at least 64 bytes.
     #[inline]
     pub unsafe fn copy(self, words: &[u64; WQEBB_WORDS]) -> Stored {
         // SAFETY: the register's constructor vouches for the address, the caller for its size and for the device's
@@ -165,7 +165,7 @@ impl<'turn, C: BlockCopy> Half<'turn, C> {
         Stored { wqe: true }
     }
 
-    /// The same half, copied to by another routine.
+    /// This half, copied to by another routine.
     pub(crate) fn with_copy<D: BlockCopy>(self, copy: D) -> Half<'turn, D> {
         Half(self.0, copy, PhantomData)
     }
@@ -173,7 +173,7 @@ impl<'turn, C: BlockCopy> Half<'turn, C> {
     /// Copies a WQE of `N` DS, whole WQEBBs, to BlueFlame from CPU registers.
     ///
     /// # Safety
-    /// As for [`write`](Self::write), and the register must have at least the WQE's size.
+    /// The conditions of [`write`](Self::write); the register must have at least the WQE's size.
     #[inline(always)]
     pub(crate) unsafe fn copy_held<const N: usize>(self, wqe: &[C::Held; N]) -> Stored {
         const { assert!(N % WQEBB_DS == 0, "whole WQEBBs") }
@@ -190,7 +190,7 @@ impl<'turn, C: BlockCopy> Half<'turn, C> {
     /// Copies one WQEBB that lies in the ring to BlueFlame.
     ///
     /// # Safety
-    /// As for [`copy`](Self::copy), and `wqebb` must be valid for reads of 64 bytes and 8-byte aligned.
+    /// The conditions of [`copy`](Self::copy); `wqebb` must be valid for reads of 64 bytes and 8-byte aligned.
     #[inline(always)]
     pub unsafe fn copy_wqebb(self, wqebb: NonNull<u64>) -> Stored {
         // SAFETY: the register's constructor vouches for the address, the caller for its size, for the WQEBB and for
@@ -203,8 +203,8 @@ impl<'turn, C: BlockCopy> Half<'turn, C> {
     /// start where it ends (rdma-core `providers/mlx5/qp.c`, `mlx5_bf_copy`).
     ///
     /// # Safety
-    /// As for [`write`](Self::write); the register must have a size of at least `wqebbs * 64` bytes; `ring` must be
-    /// valid for reads of `ring_wqebbs * 64` bytes and 8-byte aligned, and `place < ring_wqebbs`.
+    /// The conditions of [`write`](Self::write); the register must have a size of at least `wqebbs * 64` bytes; `ring`
+    /// must be valid for reads of `ring_wqebbs * 64` bytes and 8-byte aligned, and `place < ring_wqebbs`.
     #[inline]
     pub unsafe fn copy_from_ring(self, ring: NonNull<u64>, ring_wqebbs: usize, place: usize, wqebbs: usize) -> Stored {
         let mut place = place;

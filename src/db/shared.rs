@@ -51,7 +51,7 @@ impl SharedRegister {
 }
 
 impl<C: BlockCopy> SharedRegister<C> {
-    /// The same register, before it is shared, with another [copy routine](crate::arch::copy).
+    /// Gives the register another [copy routine](crate::arch::copy), before it is shared.
     #[must_use]
     pub fn with_copy<D: BlockCopy>(self, copy: D) -> SharedRegister<D> {
         SharedRegister { locked: self.locked, halves: self.halves, size: self.size, copy }

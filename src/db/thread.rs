@@ -43,7 +43,7 @@ impl<F: FlushMode> ThreadRegister<F> {
 }
 
 impl<F: FlushMode, C: BlockCopy> ThreadRegister<F, C> {
-    /// The same register, before it is shared, with another [copy routine](crate::arch::copy).
+    /// Gives the register another [copy routine](crate::arch::copy), before it is shared.
     #[must_use]
     pub fn with_copy<D: BlockCopy>(self, copy: D) -> ThreadRegister<F, D> {
         ThreadRegister { halves: self.halves, copy, mode: PhantomData }

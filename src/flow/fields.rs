@@ -15,7 +15,7 @@ pub struct Fields {
     /// The EtherType behind the VLAN tag.
     pub ether_type: Masked<u16>,
     /// The tag control information of the VLAN: priority (3 bits), drop eligible (1), identifier (12). A mask other
-    /// than zero also says that there is a tag.
+    /// than zero also requires a tag.
     pub vlan: Masked<u16>,
     /// The header of IP; `None`: any packet, or none.
     pub ip: Option<IpFields>,

@@ -44,7 +44,7 @@ pub trait Kind: Sealed + Copy {
 #[derive(Clone, Copy, Debug)]
 pub struct Udp<S>(PhantomData<S>);
 
-/// A TCP segment between addresses of type `S`, with so many bytes of options: a multiple of 4, up to 40.
+/// A TCP segment between addresses of type `S`, with `OPTIONS` bytes of options: a multiple of 4, up to 40.
 #[derive(Clone, Copy, Debug)]
 pub struct Tcp<S, const OPTIONS: usize = 0>(PhantomData<S>);
 
@@ -97,7 +97,7 @@ impl<K: Kind> Kind for Tagged<K> {
 pub type Udp4 = Udp<SocketAddrV4>;
 /// A UDP datagram over IPv6.
 pub type Udp6 = Udp<SocketAddrV6>;
-/// A TCP segment over IPv4, with so many bytes of options.
+/// A TCP segment over IPv4, with `OPTIONS` bytes of options.
 pub type Tcp4<const OPTIONS: usize = 0> = Tcp<SocketAddrV4, OPTIONS>;
-/// A TCP segment over IPv6, with so many bytes of options.
+/// A TCP segment over IPv6, with `OPTIONS` bytes of options.
 pub type Tcp6<const OPTIONS: usize = 0> = Tcp<SocketAddrV6, OPTIONS>;

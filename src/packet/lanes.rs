@@ -79,7 +79,7 @@ impl<const N: usize> Lanes<N> {
         self.bytes.get_mut(first..)?.first_chunk_mut()
     }
 
-    /// The same byte by byte: at the frame's start, and at its end.
+    /// Writes byte by byte: at the frame's start, and at its end.
     #[inline(always)]
     fn put_each(&mut self, first: usize, mask: u128, new: u128) {
         let bytes = mask.to_le_bytes().into_iter().zip(new.to_le_bytes());

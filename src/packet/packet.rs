@@ -229,7 +229,7 @@ impl<K: Kind, const N: usize> Packet<K, N> {
         wqe::frame().inline_headers(&self.frame.bytes)
     }
 
-    /// As [`request`](Self::request); the device computes the checksums.
+    /// [`request`](Self::request) whose checksums the device computes.
     #[inline(always)]
     pub fn request_by_device(&self) -> Request<'_, Frame<N>> {
         let request = self.request().l4_checksum();
@@ -344,7 +344,7 @@ impl<K: Kind, const N: usize> Packet<K, N> {
     #[inline(always)]
     fn put_checksum(&mut self) {
         let checksum = match self.segment.checksum() {
-            // Zero says that there is no checksum (RFC 768).
+            // Zero would mean "no checksum" (RFC 768).
             0 if K::PROTOCOL == UDP => 0xffff,
             checksum => checksum,
         };

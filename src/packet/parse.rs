@@ -1,4 +1,4 @@
-//! A received frame: where its headers end. Knows no checksum, because the device has looked
+//! A received frame: where its headers end. It verifies no checksum, because the device has done so
 //! ([`l4_ok`](crate::cq::CqeView::l4_ok)).
 
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};

@@ -45,7 +45,7 @@ pub fn forget_in_all<H>(
 ) {
     let mut removal = Removal { cqs, whose };
     removal.run(forgotten);
-    // Nothing is left for its drop. Completions that came since then are of the next connection.
+    // Nothing is left for its drop. Later completions belong to the next connection.
     mem::forget(removal);
 }
 

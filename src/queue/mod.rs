@@ -1,5 +1,5 @@
-//! Queues over raw parts: indices, room, the application's identifiers. Puts `wqe`, `db` and `cq` to work. Knows
-//! neither libibverbs nor the origin of the parts.
+//! Queues over raw parts: indices, room, the application's identifiers. They use `wqe`, `db` and `cq`, and depend
+//! neither on libibverbs nor on the origin of the parts.
 //!
 //! The parts come from `verbs`, from DevX, from the software device or from the caller's own `ibv_qp`. Handing them to
 //! `from_parts` is `unsafe`. From then on, the queues keep their promises for any bytes that the device writes.

@@ -27,8 +27,8 @@ pub struct Received<B> {
 
 /// Why a completion is not the success of an outstanding request.
 ///
-/// `D` is what the caller gets back of the request: a send's [`Done`](crate::queue::Done), a receive's `wr_id`, or the
-/// buffer of a queue that owns buffers. It is `()` for frames, which complete no request each.
+/// `D` is the part of the request that the caller gets back: a send's [`Done`](crate::queue::Done), a receive's
+/// `wr_id`, or the buffer of a queue that owns buffers. It is `()` for frames, which complete no request each.
 // `repr`: a tag of its own. Without it the tag is that of `error`, which a cold function makes. Callers would test it
 // for a success again.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,11 +38,11 @@ pub enum CompleteError<D> {
     Failed {
         /// The request.
         done: D,
-        /// What happened to it.
+        /// The error that it ended with.
         error: CqeError,
     },
     /// The completion belongs to no outstanding request of this queue, which is unchanged. If it completes no request
-    /// at all, [`CqeView::check`] says what it is.
+    /// at all, [`CqeView::check`] returns its kind.
     Foreign(RetireError),
 }
 
@@ -251,21 +251,21 @@ impl fmt::Display for RetireError {
 
 impl core::error::Error for RetireError {}
 
-/// Whether a completion is of a request, successful or not, of the side `queue`. Costs nothing where the caller has
+/// Whether a completion belongs to a request of the side `queue`, successful or not. Costs nothing where the caller has
 /// looked at [`CqeView::check`] before.
 #[inline(always)]
 pub(super) fn check_side<S: Source>(cqe: &CqeView<S>, queue: Side) -> Result<(), RetireError> {
     if cqe.is_of_side(queue) { Ok(()) } else { Err(RetireError::wrong_side(cqe.opcode(), cqe.format(), queue)) }
 }
 
-/// Whether a completion is of the queue with this origin, in these bits: two loads and a comparison.
+/// Whether a completion belongs to the queue with this origin, in these bits: two loads and a comparison.
 ///
 /// # Why nothing else passes for it
 /// A view borrows the [completion queue](crate::CompletionQueue) that lent it, and has that queue's identity. Two
 /// queues of one number differ in the identity if their completion queues differ, on one device or on several. If these
 /// are one, the second queue was made after the first was gone. Its maker promised that nothing of the first was left
 /// then, neither in the ring ([`holds`](crate::CompletionQueue::holds)) nor lent. The maker borrows the completion
-/// queue, so nothing is lent. The same holds for RESET.
+/// queue, so nothing is lent. RESET borrows it as well.
 #[inline(always)]
 pub(super) fn check_origin<S: Source>(cqe: &CqeView<S>, queue: Origin, bits: u64) -> Result<(), RetireError> {
     if cqe.is_of(queue, bits) { Ok(()) } else { Err(RetireError::wrong_origin((cqe.cq(), cqe.qpn()), queue)) }

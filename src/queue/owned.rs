@@ -58,7 +58,7 @@ impl<Q, H> Owned<Q, H> {
         result
     }
 
-    /// The same queue and object, the queue as `f` returns it.
+    /// This object, with the queue that `f` returns.
     fn map<P>(self, f: impl FnOnce(Q) -> P, ring_of: fn(&P) -> usize) -> Owned<P, H> {
         let mut this = ManuallyDrop::new(self);
         // SAFETY: `this` is not dropped, and neither field is used again. If `f` panics, the object is leaked.

@@ -126,8 +126,8 @@ pub unsafe fn adopt_qp<T: VerbsTransport>(qp: NonNull<sys::ibv_qp>) -> Result<Qu
 /// As [`adopt_qp`].
 ///
 /// # Safety
-/// As [`adopt_qp`], but other queues of this crate may ring its register. The lock that they take does not stop another
-/// library.
+/// The conditions of [`adopt_qp`], except that other queues of this crate may ring its register. The lock that they
+/// take does not stop another library.
 pub unsafe fn adopt_qp_shared<T: VerbsTransport>(
     qp: NonNull<sys::ibv_qp>,
 ) -> Result<QueuePair<T, Arc<SharedRegister>>, Error> {

@@ -151,8 +151,7 @@ impl AsyncEvents {
         Ok(event)
     }
 
-    /// As [`Self::wait`], but for `timeout` at most (zero: not at all; rounded up to milliseconds). `None` when it is
-    /// over.
+    /// [Waits](Self::wait) at most `timeout` (zero: not at all; rounded up to milliseconds). `None` when it is over.
     ///
     /// When several threads take events, another thread may take the waiting event first; then this call waits for the
     /// next.
@@ -225,8 +224,8 @@ impl AsFd for AsyncEvents {
 }
 
 impl AsRawFd for AsyncEvents {
-    /// As [`as_fd`](Self::as_fd), for event loops that take numbers. The descriptor is the device's; do not close it.
-    /// Do not read it either: destroying a queue waits until each event that was read is acknowledged.
+    /// [`as_fd`](Self::as_fd) for event loops that take numbers. The descriptor is the device's; do not close it. Do
+    /// not read it either: destroying a queue waits until each event that was read is acknowledged.
     ///
     /// # Panics
     /// As `as_fd`.

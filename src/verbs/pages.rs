@@ -18,7 +18,7 @@ pub enum Pages {
 }
 
 impl Pages {
-    /// Maps anonymous memory of at least so many bytes, all zero; huge pages are present at once.
+    /// Maps anonymous memory of at least `bytes` bytes, all zero; huge pages are present at once.
     ///
     /// # Errors
     /// A failed `mmap`.

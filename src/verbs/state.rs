@@ -1,4 +1,4 @@
-//! The states of a queue pair, as values. Knows no queue pair, and no call that changes one.
+//! The states of a queue pair, as values. The module depends on no queue pair, and on no call that changes one.
 
 use core::fmt;
 

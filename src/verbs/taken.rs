@@ -12,7 +12,7 @@ use crate::types::Cqn;
 /// Addresses of the `ibv_qp`s, `ibv_cq`s and `ibv_srq`s that have a queue of this crate.
 static TAKEN: Mutex<BTreeMap<usize, Known>> = Mutex::new(BTreeMap::new());
 
-/// What queue pairs must know of an object whose address alone they have.
+/// The facts that queue pairs need about an object when they have only its address.
 #[derive(Clone, Debug)]
 pub(crate) enum Known {
     Nothing,

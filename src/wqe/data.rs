@@ -1,5 +1,6 @@
 //! The data of a request: entries that name registered memory, or bytes copied into the WQE; and a place in the peer's
-//! memory. As types: what a request may still be given, and how many bytes and entries it has. Knows no request.
+//! memory. Types record what a request may still be given, and how many bytes and entries it has. The module does not
+//! depend on requests.
 use crate::arch::ds::DsWords;
 use crate::sealed::Sealed;
 use crate::types::{DS_BYTES, Lkey, Rkey};
@@ -128,7 +129,7 @@ impl NoLocalMemory for Nothing {}
 impl NoLocalMemory for ToCarry {}
 impl NoLocalMemory for ToScatter {}
 
-/// No memory yet for the old value of an atomic operation, which has so many bytes (rdma-core `providers/mlx5/qp.c`,
+/// No memory yet for the old value of an atomic operation, which has `BYTES` bytes (rdma-core `providers/mlx5/qp.c`,
 /// `MLX5_ATOMIC_SIZE`, for 8).
 #[derive(Clone, Copy, Debug)]
 pub struct ToFetch<const BYTES: u32>(());

@@ -19,7 +19,7 @@ pub(in crate::wqe) const fn list_ds(entries: usize) -> usize {
 /// The most entries that the UMR control segment counts, in whole WQEBBs.
 const MAX_ENTRIES: u16 = u16::MAX - u16::MAX % LIST_ENTRIES as u16;
 
-/// The error of a list of so many entries for a key with `room` for them.
+/// The error of a list of `entries` entries for a key with `room` for them.
 #[inline(always)]
 pub(in crate::wqe) fn too_long(entries: usize, room: u16) -> Option<EncodeError> {
     let limit = room.min(MAX_ENTRIES);

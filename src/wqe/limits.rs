@@ -9,7 +9,7 @@ pub const MAX_SGE_BYTES: u32 = 0x7fff_ffff;
 /// ([`Opaque::max_bytes`](crate::wqe::operations::Opaque::max_bytes)).
 pub const MAX_MEMCPY_BYTES: u32 = 1 << 31;
 
-/// A memory key's list in memory begins at a multiple of so many bytes, as in Linux (`include/linux/mlx5/device.h`,
+/// A memory key's list in memory begins at a multiple of this many bytes, as in Linux (`include/linux/mlx5/device.h`,
 /// `MLX5_UMR_ALIGN`).
 pub const KEY_LIST_ALIGN: u64 = 2048;
 

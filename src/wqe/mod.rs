@@ -1,4 +1,5 @@
-//! Work queue entries: from a request value to the words a send queue's ring holds. Knows no queue, and does no I/O.
+//! Work queue entries: from a request value to the words a send queue's ring holds. This module does not depend on
+//! queues, and does no I/O.
 //!
 //! ```text
 //!            16 bytes (DS)                                     one WQEBB = 64 bytes = 4 DS = 8 words
@@ -63,7 +64,7 @@ pub mod atomics {
     pub use super::masked::{AtomicWord, Masked};
 }
 
-/// The operations as types, and what they are made of.
+/// The operations as types, and their parts.
 pub mod operations {
     pub use super::copy::Opaque;
     pub use super::frame::header_offsets::{HeaderOffsets, HeadersAt, Ip, L4};

@@ -183,7 +183,7 @@ impl<T: Transport, O: SupportedOn<T>, const BYTES: usize, const ENTRIES: usize> 
     const FITS: () = O::FITS;
 }
 
-/// DS of so many bytes.
+/// The DS that `bytes` bytes fill, rounded up.
 pub(super) const fn whole_ds(bytes: usize) -> usize {
     bytes.div_ceil(DS_BYTES)
 }

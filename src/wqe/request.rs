@@ -1,5 +1,5 @@
-//! A request as a value: what its type says, its data, flags and an identifier. Knows no queue, and no operation by its
-//! name.
+//! A request as a value: the facts of its type, its data, flags and an identifier. The module depends on no queue, and
+//! names no operation.
 use core::fmt;
 use core::marker::PhantomData;
 use core::mem::offset_of;
@@ -93,7 +93,7 @@ impl<O, D> Request<'static, O, D> {
 }
 
 impl<'d, O, D> Request<'d, O, D> {
-    /// The same value as a request of other types.
+    /// This value as a request of other types.
     #[inline(always)]
     pub(super) fn with_types<P, E>(self) -> Request<'d, P, E> {
         Request { untyped: self.untyped, types: PhantomData }
@@ -388,7 +388,7 @@ impl<'d, O: Operation, D: Data> Request<'d, O, D> {
         }
     }
 
-    /// The queue's record of it, of so many WQEBBs.
+    /// The queue's record of the request, which takes `wqebbs` WQEBBs.
     #[inline(always)]
     pub(crate) const fn record(&self, wqebbs: u64) -> DsWords {
         // A prepared request has its size there.
@@ -549,7 +549,7 @@ impl<'d, O: Operation, const B: usize> Request<'d, O, Given<B, 0>> {
         self.with_entries(list)
     }
 
-    /// The same by as many entries as the slice has.
+    /// Gathers by as many entries as the slice has.
     #[inline(always)]
     pub fn then_gather_slice(self, list: &'d [Sge]) -> Request<'d, O, Entries> {
         self.with_slice(list)

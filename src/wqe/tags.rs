@@ -1,9 +1,9 @@
-//! Requests of tag matching: buffers with tags on the list that the device compares messages with. Knows no queue and
-//! no list.
+//! Requests of tag matching: buffers with tags on the list that the device compares messages with. The requests depend
+//! on no queue and no list.
 //!
-//! They go to a command queue. This is the send queue of a reliable connection to itself, whose receives are those of
-//! the list's shared receive queue. [`TagMatching`](crate::queue::TagMatching) has one, and assigns the entries'
-//! numbers. Use these requests if you assign the numbers yourself.
+//! They go to a command queue. This is the send queue of a reliable connection to itself, which receives from the
+//! list's shared receive queue. [`TagMatching`](crate::queue::TagMatching) has one, and assigns the entries' numbers.
+//! Use these requests if you assign the numbers yourself.
 use crate::arch::ds::DsWords;
 use crate::layout::Be16;
 use crate::types::{Lkey, TagIndex};
@@ -79,7 +79,7 @@ impl<O, D> Request<'_, O, D> {
 #[inline(always)]
 pub fn tag_append(tag: u64, mask: u64, next: TagIndex, buffer: Sge) -> Request<'static, TagAppend, Given<0, 1>> {
     let Sge { addr, length, lkey } = buffer;
-    // As in libmlx5 (`set_data_ptr_seg_end`): a message of that tag has no bytes.
+    // A message of that tag has no bytes. libmlx5 writes this entry as well (`set_data_ptr_seg_end`).
     let entry = if length == 0 { DataSeg::new(0, INVALID_LKEY, 0) } else { DataSeg::new(length, lkey, addr) };
     let (segment, operands) = (TmSeg::new(tm::APPEND, next.0), TmTagSeg::new(tag, mask));
     Request::new([segment.into(), operands.into(), entry.into()]).change(|untyped| {

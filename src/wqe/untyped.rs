@@ -1,4 +1,4 @@
-//! A request without its type: segments, references and limits; and its checks. Knows no operation by its name.
+//! A request without its type: segments, references and limits; and its checks. The module names no operation.
 use crate::arch::ds::DsWords;
 use crate::types::{Ds, WrId};
 use crate::wqe::data::{Sge, inline_ds};
@@ -116,7 +116,7 @@ pub(crate) struct ColdRequest<'d, const N: usize> {
 }
 
 impl<'d> Untyped<'d> {
-    /// The same request, whose shape has at most `N` stored DS.
+    /// This request, whose shape has at most `N` stored DS.
     #[inline(always)]
     pub(crate) fn for_cold_code<const N: usize>(&self, shape: Shape) -> ColdRequest<'d, N> {
         let (mut segments, is_frame) = ([DsWords::ZERO; N], shape.is_frame);

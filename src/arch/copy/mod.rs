@@ -12,7 +12,7 @@
 //! | `Avx` | x86-64, AVX | 2 of 32 | the same |
 //! | `Avx512` | x86-64, AVX-512 | 1 of 64 | the same: Intel promises atomicity up to 16 bytes only (SDM vol. 3, "Guaranteed Atomic Operations") |
 //! | `Movdir64b` | x86-64, MOVDIR64B | 1 of 64 | promised (SDM vol. 2, MOVDIR64B) for every memory type of the register's mapping |
-//! | `Neon` | AArch64 | 1 of 64 | the same as `Words`: Arm promises atomicity up to 8 bytes of a vector only (Arm ARM, B2.2.1) |
+//! | `Neon` | AArch64 | 1 of 64 | like `Words`: Arm promises atomicity up to 8 bytes of a vector only (Arm ARM, B2.2.1) |
 //! | `St64b` | AArch64, FEAT_LS64 | 1 of 64 | promised (Arm ARM, ST64B); a fault if the memory does not take such stores |
 //!
 //! All need the same barriers around them, [`mmio_wc_start`](super::mmio_wc_start) and

@@ -35,7 +35,7 @@ impl Part {
         self.end - self.at
     }
 
-    /// The same as numbers, which a function gets in registers.
+    /// The part as numbers, which a function gets in registers.
     #[inline(always)]
     pub(in crate::cq) const fn split(self) -> (u64, u8) {
         ((self.at as u64) << 32 | self.end as u64, self.op_own.0)

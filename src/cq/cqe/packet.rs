@@ -131,7 +131,7 @@ impl<S: Source> CqeView<S> {
 pub struct Verdicts(u16);
 
 impl Verdicts {
-    /// The same with other kinds of headers: byte 29 of a CQE.
+    /// These verdicts with other kinds of headers: byte 29 of a CQE.
     #[inline(always)]
     pub(in crate::cq) const fn with_headers(self, headers: u8) -> Self {
         Self(self.0 & 0xff00 | headers as u16)

@@ -95,8 +95,8 @@ pub enum TagCqe {
 }
 
 impl<S: Source> CqeView<S> {
-    /// The completion's report on a list of tags; `None` if it is of none. [`TagMatching`](crate::queue::TagMatching)
-    /// asks this.
+    /// The completion's report on a tag list; `None` if it reports on no list.
+    /// [`TagMatching`](crate::queue::TagMatching) asks this.
     ///
     /// [`check`](Self::check) returns [`CqeError::NoPacket`](crate::cq::CqeError::NoPacket) for completions that no
     /// message belongs to. It treats messages like any others.

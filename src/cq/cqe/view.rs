@@ -48,7 +48,7 @@ impl<S: Source> CqeView<S> {
         Self { tail, cq, source }
     }
 
-    /// The same completion, with the fields that decide about frames alone.
+    /// This completion, with only the fields that decide about frames.
     #[inline(always)]
     pub(crate) fn for_cold_code(&self) -> CqeView<ColdCqe> {
         CqeView::new(self.tail, self.cq, ColdCqe::of(&self.source))
@@ -183,7 +183,7 @@ impl<S: Source> CqeView<S> {
         self.cq
     }
 
-    /// Whether this completion is of that queue, by these bits of the origin.
+    /// Whether this completion belongs to that queue, by these bits of the origin.
     #[inline(always)]
     pub(crate) fn is_of(&self, origin: Origin, bits: u64) -> bool {
         if bits == Origin::ANY_NUMBER {

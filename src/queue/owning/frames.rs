@@ -102,7 +102,7 @@ fn extent(ids: &[u64], wqe: SqPi) -> (usize, Wqebbs) {
     ((word >> 16) as usize, Wqebbs((word as u16).max(1)))
 }
 
-/// Closes a session of so many frames.
+/// Closes a session of `frames` frames.
 #[inline(always)]
 fn set_extent(ids: &mut [u64], wqe: SqPi, frames: usize, Wqebbs(wqebbs): Wqebbs) {
     let at = place(ids, wqe, 0);

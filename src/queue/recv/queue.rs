@@ -223,8 +223,8 @@ impl<F: RecvForm, B: DeviceBuffer> RecvQueue<F, B> {
 }
 
 impl<F: RecvForm, B: Posted> RecvQueue<F, B> {
-    /// Takes back the request that completed. Returns its buffer, or its `wr_id`, with what the completion says about
-    /// the message.
+    /// Takes back the request that completed. Returns its buffer, or its `wr_id`, and the completion's facts about the
+    /// message.
     ///
     /// # Errors
     ///
@@ -250,8 +250,9 @@ impl<F: RecvForm, B: Posted> RecvQueue<F, B> {
     /// another completion queue, or no outstanding request has its index. The queue does not trust the device's writes.
     #[inline(always)]
     pub fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<B, RetireError> {
-        // As with `SendQueue::retire`: while the view lives, no other receive of this queue can be retired. Given once
-        // more, its index is of a WQE that is done, or at most 2^15 before the oldest outstanding one, where none is.
+        // While the view lives, no other receive of this queue can be retired; see `SendQueue::retire`. If the view is
+        // given once more, its index names a finished WQE, or is at most 2^15 before the oldest outstanding one, where
+        // none is.
         outcome::check_side(cqe, Side::Responder)?;
         outcome::check_origin(cqe, self.origin, self.origin_bits)?;
         // SAFETY: of a completion of this queue, as argued.
@@ -266,7 +267,7 @@ impl<F: RecvForm, B: Posted> RecvQueue<F, B> {
     ///
     /// # Safety
     ///
-    /// The request has completed: `wqe_counter` is that of a completion of this queue, which has not been used before.
+    /// The request has completed: `wqe_counter` comes from a completion of this queue, which has not been used before.
     /// Else the device may still be reading the WQE that a later request overwrites.
     #[inline]
     pub unsafe fn retire_index(&mut self, wqe_counter: u16) -> Result<B, RetireError> {
@@ -350,7 +351,7 @@ impl Drop for Whole {
 }
 
 impl<F: RecvForm, B> RecvQueue<F, B> {
-    /// The same queue, to which buffers of type `C` are posted from here on, or [`WrId`]s.
+    /// Turns the queue into one to which you post buffers of type `C`, or [`WrId`]s.
     ///
     /// # Errors
     /// The queue, if something is posted to it: that is no `C`.
@@ -449,7 +450,7 @@ impl<F: RecvForm, B> RecvQueue<F, B> {
     ///
     /// # Safety
     ///
-    /// As for [`post_unchecked`](Self::post_unchecked), beginning when the doorbell record is stored.
+    /// The conditions of [`post_unchecked`](Self::post_unchecked), beginning when the doorbell record is stored.
     #[inline(always)]
     unsafe fn push(&mut self, head: u32, wr_id: WrId, sges: &[Sge]) -> Result<u32, RecvError> {
         if head.wrapping_sub(self.tail) >= self.room {
@@ -525,7 +526,7 @@ impl<F: RecvForm, B> RecvQueue<F, B> {
 ///
 /// # Safety
 ///
-/// `shadow` is that of a queue of `wqe_cnt` WQEs, and nobody else uses it.
+/// `shadow` belongs to a queue of `wqe_cnt` WQEs, and nothing else uses it.
 unsafe fn unmark_all(shadow: NonNull<MaybeUninit<u64>>, wqe_cnt: u32) {
     for word in wqe_cnt..RqParts::shadow_words(wqe_cnt) {
         // SAFETY: within the shadow.
@@ -551,7 +552,7 @@ impl<F: RecvForm> RecvBatch<'_, F> {
     ///
     /// # Safety
     ///
-    /// As [`RecvQueue::post_unchecked`], from the call of [`ring_doorbell`](Self::ring_doorbell) on.
+    /// The conditions of [`RecvQueue::post_unchecked`], from the call of [`ring_doorbell`](Self::ring_doorbell) on.
     #[inline]
     pub unsafe fn push_unchecked(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
         // SAFETY: the caller promises the memory of `sges` to the device from the doorbell until the request completes.

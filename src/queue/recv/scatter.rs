@@ -143,7 +143,7 @@ pub(in crate::queue) unsafe fn store_words(place: NonNull<u8>, DsWords([first, s
     }
 }
 
-/// Checks the parts that all kinds of queue share. The private memory is of values of type `W`.
+/// Checks the parts that all kinds of queue share. The private memory holds values of type `W`.
 pub(in crate::queue) fn check_parts<W>(
     buf: NonNull<u8>,
     dbrec: NonNull<u32>,

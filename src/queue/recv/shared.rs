@@ -200,8 +200,8 @@ impl SharedRecvQueue {
         SrqBatch { head: self.head, pushed: 0, queue: self }
     }
 
-    /// Puts the WQE that completed back on the free list, and returns its `wr_id` with what the completion says about
-    /// the message.
+    /// Puts the WQE that completed back on the free list, and returns its `wr_id` and the completion's facts about the
+    /// message.
     ///
     /// # Errors
     ///
@@ -211,7 +211,7 @@ impl SharedRecvQueue {
     ///
     /// # Safety
     ///
-    /// The completion is of a queue pair that receives from this queue, and was not given before. See
+    /// The completion belongs to a queue pair that receives from this queue, and was not given before. See
     /// [`retire`](Self::retire).
     #[inline]
     pub unsafe fn complete<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<Received<WrId>, CompleteError<WrId>> {
@@ -230,8 +230,8 @@ impl SharedRecvQueue {
     ///
     /// # Safety
     ///
-    /// The completion is of a queue pair that receives from this queue, and was not given before. The queue [cannot
-    /// check that](Self#why-completing-a-request-is-unsafe).
+    /// The completion belongs to a queue pair that receives from this queue, and was not given before. The queue
+    /// [cannot check that](Self#why-completing-a-request-is-unsafe).
     #[inline]
     pub unsafe fn retire<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<WrId, RetireError> {
         outcome::check_side(cqe, Side::Responder)?;
@@ -247,7 +247,7 @@ impl SharedRecvQueue {
     ///
     /// # Safety
     ///
-    /// The request has completed: `wqe_counter` is that of a completion of this queue, which has not been used before.
+    /// The request has completed: `wqe_counter` comes from a completion of this queue, which has not been used before.
     /// Else the device may still be reading the WQE that a later request overwrites.
     #[inline]
     pub unsafe fn retire_index(&mut self, wqe_counter: u16) -> Result<WrId, RetireError> {
@@ -284,8 +284,8 @@ impl SharedRecvQueue {
     ///
     /// # Safety
     ///
-    /// As [`retire`](Self::retire): a foreign completion would post the buffers of a receive that is still posted once
-    /// more. Those buffers are the device's until the new receive completes.
+    /// The condition of [`retire`](Self::retire): a foreign completion would post once more the buffers of a receive
+    /// that is still posted. Those buffers are the device's until the new receive completes.
     #[cold]
     pub unsafe fn repost<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<WrId, RetireError> {
         let wqe_counter = cqe.wqe_counter();
@@ -404,7 +404,8 @@ impl SrqBatch<'_> {
     ///
     /// # Safety
     ///
-    /// As [`SharedRecvQueue::post_unchecked`], from the call of [`ring_doorbell`](Self::ring_doorbell) on.
+    /// The conditions of [`SharedRecvQueue::post_unchecked`], from the call of [`ring_doorbell`](Self::ring_doorbell)
+    /// on.
     #[inline]
     pub unsafe fn push_unchecked(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
         let Self { queue, head, pushed } = self;

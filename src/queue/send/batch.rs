@@ -82,7 +82,7 @@ impl<T: Transport, R: Register> SendBatch<'_, T, R> {
     /// As for [`push`](Self::push).
     ///
     /// # Safety
-    /// As for [`SendQueue::post_unchecked`], from the time the batch is rung.
+    /// The conditions of [`SendQueue::post_unchecked`], from the time the batch is rung.
     #[inline(always)]
     pub unsafe fn push_unchecked<O: SupportedOn<T>, D: Data>(
         &mut self,
@@ -99,7 +99,7 @@ impl<T: Transport, R: Register> SendBatch<'_, T, R> {
     /// Puts a request that was chosen at run time, and that names no memory of this side, into the ring.
     ///
     /// # Errors
-    /// As for [`SendQueue::post_erased`] and [`push`](Self::push).
+    /// The errors of [`SendQueue::post_erased`] and [`push`](Self::push).
     #[inline]
     pub fn push_erased(&mut self, request: &Erased<'_>) -> Result<(), PostError> {
         if request.names_memory() {

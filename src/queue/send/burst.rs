@@ -104,7 +104,7 @@ impl<T: Transport, R: Register, O: Operation, D: Data> Burst<'_, T, R, O, D> {
     /// As for [`push`](Self::push).
     ///
     /// # Safety
-    /// As for [`SendQueue::post_unchecked`], from the time the burst is rung.
+    /// The conditions of [`SendQueue::post_unchecked`], from the time the burst is rung.
     #[inline(always)]
     pub unsafe fn push_unchecked(&mut self, request: &Request<'_, O, D>) -> Result<(), PostError> {
         if self.left == 0 {
@@ -148,7 +148,7 @@ impl<T: Transport, R: Register, O: Operation, D: Data> Burst<'_, T, R, O, D> {
     /// As for [`fill`](Self::fill).
     ///
     /// # Safety
-    /// As for [`SendQueue::post_unchecked`], from the time the burst is rung.
+    /// The conditions of [`SendQueue::post_unchecked`], from the time the burst is rung.
     #[inline(always)]
     pub unsafe fn fill_unchecked<'d>(
         &mut self,

@@ -1,4 +1,4 @@
-//! The raw parts of a send queue. Knows nothing of where they come from.
+//! The raw parts of a send queue. It does not depend on their origin.
 use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 

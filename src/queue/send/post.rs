@@ -185,7 +185,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Chooses the way:
     /// - A prepared request, or one of up to four WQEBBs by type, goes by the short way.
     /// - One WQEBB has its own form of that: whether BlueFlame carries it is known before it is composed.
-    /// - Every other request goes through the ring. So does one that does not have the size that its type says.
+    /// - Every other request goes through the ring, and so does a request that lacks the size its type promises.
     ///
     /// # Safety
     /// As for [`post_unchecked`](Self::post_unchecked).
@@ -229,7 +229,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// The short way.
     ///
     /// # Safety
-    /// As for [`post_unchecked`](Self::post_unchecked); the queue takes the request.
+    /// The conditions of [`post_unchecked`](Self::post_unchecked); the queue takes the request.
     #[inline(always)]
     unsafe fn post_short<O: Operation, D: Data>(&mut self, request: &Request<'_, O, D>) -> Result<(), PostError> {
         // SAFETY: the caller promises the request's memory until it completes, and that the queue takes the request.
@@ -275,8 +275,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// The short way of a request of one WQEBB, by a doorbell that is known to fit.
     ///
     /// # Safety
-    /// As for [`post_unchecked`](Self::post_unchecked); the queue takes the request, and the register takes what
-    /// `doorbell` stores.
+    /// The conditions of [`post_unchecked`](Self::post_unchecked); the queue takes the request, and the register takes
+    /// what `doorbell` stores.
     #[inline(always)]
     unsafe fn post_one<O: Operation, D: Data>(
         &mut self,
@@ -415,8 +415,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         }
     }
 
-    /// The same for a WQE of more WQEBBs, or without BlueFlame. Out of line, to keep its loop away from the common
-    /// case.
+    /// Rings the doorbell of a WQE of more WQEBBs, or without BlueFlame. Out of line, to keep its loop away from the
+    /// common case.
     ///
     /// # Safety
     /// As for [`ring_lone`](Self::ring_lone).

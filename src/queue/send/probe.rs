@@ -12,7 +12,7 @@ use crate::transport::Transport;
 use crate::types::{WQEBB_BYTES, WQEBB_DS, Wqebbs, WrId};
 use crate::wqe::{self, sign};
 
-/// Copy routines that there are.
+/// The number of copy routines.
 const ROUTINES: usize = CopyRoutine::ALL.len();
 /// Slices of each routine, in turns.
 const ROUNDS: usize = 65;
@@ -219,7 +219,7 @@ impl Probe {
     }
 
     /// The share of each routine's copies, from 0 to 1, that the device is known to have taken from the register and
-    /// not from the ring. If it is zero for all routines, copies are of no use here, and 8-byte doorbells cost less
+    /// not from the ring. If it is zero for all routines, copies gain nothing here, and 8-byte doorbells cost less
     /// ([`BlueFlamePolicy::Never`](crate::queue::BlueFlamePolicy::Never)).
     pub fn taken(&self) -> impl Iterator<Item = (CopyRoutine, f64)> {
         let known = f64::from(self.nops - 1) * ROUNDS as f64;

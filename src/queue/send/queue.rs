@@ -99,7 +99,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// - `shadow` is valid for reads and writes of `wqebbs` records and not reachable by the device;
     /// - `register` belongs to the UAR that the queue pair was created with;
     /// - nothing else writes any of them (libibverbs' own posting calls included), and no reference to them lives;
-    /// - the queue pair is of transport `T`, has nothing outstanding, and expects the index `pi` next;
+    /// - the queue pair has transport `T` and nothing outstanding, and expects the index `pi` next;
     /// - its requests complete to the completion queue with the identity `cq`, if that is one;
     /// - no completion of an earlier queue pair with the same number is left of that completion queue, neither in it
     ///   ([`holds`](crate::CompletionQueue::holds), [`forget`](crate::CompletionQueue::forget)) nor lent by it;
@@ -242,7 +242,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         self.retire_wqe(cqe).map(|(_, retired)| retired)
     }
 
-    /// The same, with the index of the request that completed. Asking the view again could give another one.
+    /// [Retires](Self::retire), and also returns the index of the request that completed. Asking the view again could
+    /// give another one.
     #[inline(always)]
     pub(in crate::queue) fn retire_wqe<S: Source>(&mut self, cqe: &CqeView<S>) -> Result<(SqPi, Done), RetireError> {
         // Why safe code cannot free a WQEBB that the device still owns:
@@ -272,7 +273,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// [`RetireError::NotOutstanding`], [`RetireError::InsideWqe`]; the queue is as before then.
     ///
     /// # Safety
-    /// The request has completed: `wqe_counter` is that of a completion of this queue, which has not been used before.
+    /// The request has completed: `wqe_counter` comes from a completion of this queue, which has not been used before.
     /// Else the device may still be reading a WQE that the next request overwrites.
     #[inline]
     pub unsafe fn retire_index(&mut self, wqe_counter: u16) -> Result<Done, RetireError> {
@@ -415,7 +416,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         })
     }
 
-    /// Whether so many WQEBBs can be put at `pi`.
+    /// Whether `wqebbs` WQEBBs can be put at `pi`.
     #[inline(always)]
     pub(in crate::queue) fn check_room(&self, pi: Index, wqebbs: Wqebbs) -> Result<(), PostError> {
         let free = self.free_from(pi);

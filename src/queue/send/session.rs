@@ -237,7 +237,7 @@ impl<R: Register> Session<'_, '_, R> {
     /// As for [`inline`](Self::inline); [`EncodeError::SgeTooLong`].
     ///
     /// # Safety
-    /// As for [`post_unchecked`](crate::SendQueue::post_unchecked), from the time the batch is rung.
+    /// The conditions of [`post_unchecked`](crate::SendQueue::post_unchecked), from the time the batch is rung.
     #[inline(always)]
     pub unsafe fn gather_unchecked(&mut self, frame: Sge) -> Result<(), PostError> {
         // One comparison for both ends: zero wraps to the largest value.

@@ -41,7 +41,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// See [`PostError`]; nothing has been written then.
     ///
     /// # Safety
-    /// As for [`post_unchecked`](Self::post_unchecked), from the time the shot is rung.
+    /// The conditions of [`post_unchecked`](Self::post_unchecked), from the time the shot is rung.
     #[inline]
     pub unsafe fn stage_unchecked<O: SupportedOn<T>, D: Data>(
         &mut self,
@@ -55,7 +55,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Stages any request that was chosen at run time.
     ///
     /// # Errors
-    /// As for [`post_erased`](Self::post_erased), but for memory.
+    /// The errors of [`post_erased`](Self::post_erased), except those about memory.
     ///
     /// # Safety
     /// As for [`stage_unchecked`](Self::stage_unchecked).

@@ -57,7 +57,7 @@ impl Filling {
     }
 
     /// # Safety
-    /// If `next` is less than `end`, a buffer of so many strides at least begins `shift` bytes before `start`.
+    /// If `next` is less than `end`, a buffer of at least `end` strides begins `shift` bytes before `start`.
     #[inline(always)]
     pub(super) unsafe fn new(start: NonNull<u8>, (next, end): (u32, u32), log_bytes: u32, shift: u64) -> Self {
         Self { next, at: u64::from(next) << log_bytes, end, start, log_bytes, shift }
@@ -78,9 +78,9 @@ impl Filling {
 
     /// Fills the next strides with the frame of a completion's word. Returns its first byte.
     ///
-    /// `None`, with nothing filled, if the word is of no frame, or if the strides that it counts have no room for the
-    /// bytes. The strides of a word that is not `COUNTED` follow from its bytes. `None` as well for strides behind the
-    /// [end](Self::end_of).
+    /// `None`, with nothing filled, if the word belongs to no frame, or if the strides that it counts have no room for
+    /// the bytes. The strides of a word that is not `COUNTED` follow from its bytes. `None` as well for strides behind
+    /// the [end](Self::end_of).
     #[inline(always)]
     pub(super) fn fill<const COUNTED: bool>(&mut self, word: u32) -> Option<NonNull<u8>> {
         let last = last_byte(word, self.shift);

@@ -1,5 +1,5 @@
-//! The buffers of a striding queue: which of them are free, and how many frames lie in the others. Knows no CQE and no
-//! ring.
+//! The buffers of a striding queue: which of them are free, and how many frames lie in the others. This module depends
+//! on neither CQEs nor rings.
 //!
 //! ```text
 //!   Slab { given_back, users } <─┬─ BufferState { count, next } ── buffer of 2^n bytes
@@ -250,7 +250,7 @@ impl StridedMemory {
     /// A buffer is not posted any more, and `kept` of its frames were kept. It is free once all of these are dropped.
     ///
     /// # Safety
-    /// The buffer is of this memory, and is posted. So many of its frames were kept, as were those that were dropped.
+    /// The buffer belongs to this memory, and is posted. `kept` counts every frame of it that was kept, dropped or not.
     #[inline(always)]
     pub(super) unsafe fn close(&mut self, state: NonNull<BufferState>, kept: u32) {
         // SAFETY: the state of a buffer of the memory.
@@ -347,7 +347,7 @@ unsafe fn leave(slab: NonNull<Slab>) {
     if unsafe { slab.as_ref() }.users.fetch_sub(1, Ordering::Release) == 1 {
         // SAFETY: this is the last user, so the memory stays until `release`; the function is copied out before.
         let release = unsafe {
-            // As in `BufferState::free`: what other users did is done before the memory goes.
+            // The other users' accesses are done before the memory goes, see `BufferState::free`.
             slab.as_ref().users.load(Ordering::Acquire);
             slab.as_ref().release
         };

@@ -134,8 +134,8 @@ impl StridingRecvQueue {
         taken
     }
 
-    /// Takes whole CQEs that have frames in the next strides of the open WQE. Returns how many: 0 if the next completion
-    /// is of another kind.
+    /// Takes whole CQEs that have frames in the next strides of the open WQE. Returns how many: 0 if the next
+    /// completion has another kind.
     #[inline(always)]
     fn take_whole<M: PollMode>(
         &mut self,
@@ -161,7 +161,7 @@ impl StridingRecvQueue {
     }
 
     /// Takes completions that have frames in the next strides of the open WQE, and differ by their mini-CQEs alone.
-    /// Returns how many: 0 if the next completion is of another kind.
+    /// Returns how many: 0 if the next completion has another kind.
     #[inline(always)]
     fn take_run<M: PollMode>(
         &mut self,

@@ -217,7 +217,7 @@ impl StridingRecvQueue {
         cq.id() == self.origin.cq()
     }
 
-    /// Whether a completion of this queue is of the open WQE, if one is open.
+    /// Whether a completion of this queue belongs to the open WQE, if one is open.
     #[inline(always)]
     pub(super) fn is_of_open<S: Source>(&self, cqe: &CqeView<S>) -> bool {
         (u32::from(cqe.wqe_id()) ^ self.tail) & self.mask == 0
@@ -314,9 +314,9 @@ impl StridingRecvQueue {
         unsafe { self.memory.state(self.shadow.add((index & self.mask) as usize).read().assume_init() as u32) }
     }
 
-    /// Posts free buffers, as many as there is room for, and tells the device once. Returns how many. Call it after
-    /// each poll of the completion queue: the device then knows of free CQEs before it knows of buffers to fill (DPDK
-    /// does the same, `drivers/net/mlx5/mlx5_rx.c`, `mlx5_rx_burst_mprq`).
+    /// Posts as many free buffers as fit into the ring, and tells the device once. Returns how many. Call it after each
+    /// poll of the completion queue: the device then knows of free CQEs before it knows of buffers to fill (DPDK does
+    /// the same, `drivers/net/mlx5/mlx5_rx.c`, `mlx5_rx_burst_mprq`).
     #[doc(alias = "ibv_post_wq_recv")]
     #[inline]
     pub fn refill(&mut self) -> u32 {

@@ -159,7 +159,7 @@ type Receives<H> = Owned<SharedRecvQueue, H>;
 /// A command queue and the object under it.
 type Commands<R, H> = Owned<SendQueue<Rc, R>, H>;
 
-/// Why there is no list, and what it was to be made of.
+/// The error that prevented a list, and the parts it was to be made of.
 type NoList<S, R, C, E> = (SetupError, (Receives<S>, Commands<R, C>, E));
 
 /// The kind of an operation, in the tag of its request: the command queue has no other requests. The low 16 bits are
@@ -327,9 +327,9 @@ where
     /// entries and operations must be ones that were posted.
     ///
     /// # Safety
-    /// The completion is of this list's command queue, or of a queue pair that receives from its shared receive queue,
-    /// and was not given before. No other queue changes the list, because its completions look the same. A foreign one
-    /// would hand back a buffer that the device may still write.
+    /// The completion belongs to this list's command queue, or to a queue pair that receives from its shared receive
+    /// queue, and was not given before. No other queue changes the list, because its completions look the same. A
+    /// foreign one would hand back a buffer that the device may still write.
     #[inline]
     pub unsafe fn complete<Q: Source>(&mut self, cqe: &CqeView<Q>) -> Result<TagEvent, TagError> {
         match cqe.tag_matching() {

@@ -163,7 +163,7 @@ impl AddressCache {
     /// The address vector of a route.
     ///
     /// # Errors
-    /// As [`ProtectionDomain::address`], for a route that the cache does not hold.
+    /// The errors of [`ProtectionDomain::address`], for a route that the cache does not hold.
     pub fn vector(&mut self, route: &Route) -> Result<FullAv, Error> {
         self.asked += 1;
         if let Some((handle, last)) = self.handles.get_mut(route) {

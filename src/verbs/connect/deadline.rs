@@ -10,9 +10,9 @@ use crate::verbs::wait;
 
 /// A socket or a pipe whose reads and writes, all together, end at one time.
 ///
-/// The time limit of a socket (`TcpStream::set_read_timeout`) begins anew with each byte that arrives. A peer that
-/// sends one byte at a time holds up a handshake of 272 bytes for 272 limits. This value waits with `poll(2)` for what
-/// is left of one limit:
+/// The time limit of a socket (`TcpStream::set_read_timeout`) restarts with each byte that arrives. A peer that sends
+/// one byte at a time holds up a handshake of 272 bytes for 272 limits. This value waits with `poll(2)` until one limit
+/// is over:
 ///
 /// ```no_run
 /// # use std::{error::Error, net::TcpStream, time::Duration};

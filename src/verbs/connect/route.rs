@@ -74,7 +74,7 @@ impl Path {
     /// The route to `remote`: by GID if it gave one, else by LID.
     ///
     /// # Errors
-    /// As [`address`](Self::address), and [`Error::OutOfRange`].
+    /// The errors of [`address`](Self::address), and [`Error::OutOfRange`].
     pub fn route(&self, remote: &Endpoint) -> Result<Route, Error> {
         self.check()?;
         Ok(Route::of(&self.address(remote)?))

@@ -48,7 +48,7 @@ pub(in crate::verbs) fn receiver(cq: &dyn AnyCq<Cq>, flow_tags: bool) -> Result<
     Ok(receiver)
 }
 
-/// The same by a handle alone, for objects that do not receive frames.
+/// Counts an object that receives on `cq`, by a handle alone, for objects that do not receive frames.
 pub(in crate::verbs) fn numbered_receiver(cq: &Cq) -> Result<Receiver, Error> {
     counted(cq, cq.id(), false)
 }

@@ -25,7 +25,7 @@ const ATTR_MODERATE: u32 = 1;
 fn ring(cqes: u32, cqe_bytes: u32) -> Result<MmapMut, CallError> {
     let bytes = cqes as usize * cqe_bytes as usize;
     let mut memory = MmapOptions::new().len(bytes).map_anon().map_err(|error| failed("mmap", &error))?;
-    // As `Area` does with rings: a child that writes a page must not leave this process with the copy.
+    // A child that writes a page must not leave this process with the copy. `Area` does the same with rings.
     memory.advise(Advice::DontFork).map_err(|error| failed("madvise", &error))?;
     // SAFETY: as many bytes were just mapped, for nobody else.
     unsafe { mark_unwritten(start(&mut memory), cqes, cqe_bytes) };

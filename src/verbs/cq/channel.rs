@@ -115,8 +115,7 @@ impl CompletionChannel {
         Ok(CqEvent { context: context.expose_provenance() })
     }
 
-    /// As [`Self::wait`], but for `timeout` at most (zero: not at all; rounded up to milliseconds). `None` when it is
-    /// over.
+    /// [Waits](Self::wait) at most `timeout` (zero: not at all; rounded up to milliseconds). `None` when it is over.
     ///
     /// When several threads take events from one channel, another thread may take the waiting event first; then this
     /// call waits for the next.
@@ -137,9 +136,9 @@ impl AsFd for CompletionChannel {
 }
 
 impl AsRawFd for CompletionChannel {
-    /// As [`as_fd`](Self::as_fd), for event loops that take numbers. The descriptor is the channel's; do not close it:
-    /// all completion queues of the channel need it. Do not read it either: [`wait`](Self::wait) acknowledges the
-    /// events that it reads, and destroying a queue waits until all of its events are acknowledged.
+    /// [`as_fd`](Self::as_fd) for event loops that take numbers. The descriptor is the channel's; do not close it: all
+    /// completion queues of the channel need it. Do not read it either: [`wait`](Self::wait) acknowledges the events
+    /// that it reads, and destroying a queue waits until all of its events are acknowledged.
     fn as_raw_fd(&self) -> RawFd {
         self.as_fd().as_raw_fd()
     }

@@ -163,13 +163,14 @@ impl Clock {
         }
     }
 
-    /// Two words of the page of registers, so many words behind the counter.
+    /// Two words of the page of registers, `at` words behind the counter.
     fn register(&self, at: usize) -> Option<u64> {
         let counter = self.counter?;
         // SAFETY: libmlx5's mapping, as long as the context is open, of a page that begins with the counter; volatile:
         // these are registers.
         let word = |n| u32::from_be(unsafe { counter.add(at + n).read_volatile() });
-        // As libmlx5 does (`mlx5_read_clock`): if the upper half has gone on meanwhile, the lower one may be of either.
+        // libmlx5 reads it this way, too (`mlx5_read_clock`): if the upper half advanced meanwhile, the lower one may
+        // belong to either value.
         let (mut high, mut low, again) = (word(0), word(1), word(0));
         if high != again {
             (high, low) = (again, word(1));

@@ -224,7 +224,7 @@ pub struct DeviceAttr {
     /// The rates that raw packet queue pairs can have
     /// ([`set_rate_limit`](crate::verbs::QueuePair::set_rate_limit)); `None`: the device has none.
     pub rate_limits: Option<RateLimits>,
-    /// CQEs are of version 1 (they carry a user index).
+    /// CQEs have version 1 (they carry a user index).
     pub cqe_version_1: bool,
 }
 
@@ -431,7 +431,7 @@ impl Device {
 /// [`Error::Library`].
 ///
 /// # Safety
-/// The device is of a list that is alive, or open.
+/// The device belongs to a device list that is alive, or is open.
 pub(in crate::verbs) unsafe fn is_mlx5(device: *mut sys::ibv_device) -> Result<bool, Error> {
     ffi::functions()?;
     // SAFETY: the caller promises that the device is of a list that is alive, or open.

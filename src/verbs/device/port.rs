@@ -122,7 +122,7 @@ impl Gid {
         if self.is_ipv4() { "IPv4" } else { "IPv6" }
     }
 
-    /// Whether it is of one link only (fe80::/10, RFC 4291, 2.5.6).
+    /// Whether it is link-local (fe80::/10, RFC 4291, 2.5.6).
     fn is_link_local(self) -> bool {
         Ipv6Addr::from(self.0).is_unicast_link_local()
     }
@@ -263,7 +263,7 @@ impl Device {
         Ok((!gid.is_zero()).then_some(GidEntry { index, gid, kind }))
     }
 
-    /// The same as libibverbs reports it.
+    /// The GID's entry, as libibverbs reports it.
     pub(in crate::verbs) fn gid_entry(&self, port: u8, index: u8) -> Result<Option<sys::ibv_gid_entry>, Error> {
         let mut entry = sys::ibv_gid_entry {
             gid: sys::ibv_gid { raw: [0; 16] },

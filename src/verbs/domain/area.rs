@@ -11,7 +11,7 @@ use crate::verbs::error::failed;
 /// Mappings begin at a multiple of it on every system; pages may be larger.
 const PAGE_BYTES: usize = 4096;
 
-/// Maps at least so many bytes, zeroed.
+/// Maps at least the given number of bytes, zeroed.
 type Map = fn(usize) -> Result<MmapMut, CallError>;
 
 /// Hands out pieces of memory, first fit from the lowest address, so that they lie close together. The area maps chunks

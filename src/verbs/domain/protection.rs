@@ -106,9 +106,9 @@ impl ProtectionDomain {
 ///
 /// Where write combining does not work, there are no such registers. From rdma-core 60 on, all thread domains then have
 /// the context's one register without BlueFlame. Before, `ibv_alloc_td` fails, and queue pairs made without a thread
-/// domain have that register (`mlx5_get_qp_uar`). The same holds for kernels that give out registers with the context.
-/// So a parent domain is made even if there is no thread domain, after any error: only the register of the queue pair
-/// counts ([`check`](Self::check)).
+/// domain have that register (`mlx5_get_qp_uar`). Kernels that give out registers with the context have that effect,
+/// too. So a parent domain is made even if there is no thread domain, after any error: only the register of the queue
+/// pair counts ([`check`](Self::check)).
 #[derive(Debug)]
 pub(crate) struct ParentDomain {
     parent: NonNull<sys::ibv_pd>,

@@ -88,7 +88,8 @@ impl Drop for Claim {
 /// If one queue has it alone, or the parts are invalid.
 ///
 /// # Safety
-/// As [`SharedRegister::from_parts`], except that other queues which got their lock here may store there.
+/// The conditions of [`SharedRegister::from_parts`], except that other queues which got their lock here may store
+/// there.
 pub(crate) unsafe fn shared(parts: RegisterParts) -> Result<Arc<SharedRegister>, Error> {
     let address = parts.reg.addr().get();
     let mut users = users();

@@ -43,14 +43,14 @@ pub enum Error {
     },
     /// A call into libibverbs or libmlx5 failed.
     Call(CallError),
-    /// Two objects are of different devices, or of two opens of one.
+    /// Two objects belong to different devices, or to two opens of one.
     ForeignDevice {
         /// The object that was to be made or used.
         object: &'static str,
         /// The foreign object that the call was given.
         part: &'static str,
     },
-    /// Two objects are of different protection domains.
+    /// Two objects belong to different protection domains.
     ForeignDomain {
         /// The object that was to be made or used.
         object: &'static str,
@@ -171,7 +171,7 @@ pub enum Error {
         /// How long the call waited for the event.
         timeout: std::time::Duration,
     },
-    /// A queue pair is of another transport than the one it was adopted as.
+    /// A queue pair has another transport than the one it was adopted as.
     WrongTransport {
         /// The transport that it has.
         is: String,
@@ -223,7 +223,7 @@ pub enum Error {
         /// The first bytes it sent.
         first: [u8; 8],
     },
-    /// The message of a [handshake](super::handshake) is of another version, or invalid.
+    /// The message of a [handshake](super::handshake) has another version, or is invalid.
     Decode(DecodeError),
     /// The peer of a [handshake](super::handshake) reports that it failed to connect. The peer's own error says why.
     PeerFailed,
@@ -330,8 +330,8 @@ pub enum Error {
     },
     /// The device has no real time, or it is off.
     NoRealTime,
-    /// Timestamps of the completion queue may be of either clock: it was made without a choice, or by other code, and
-    /// the device has both. Make it with [`free_running`](super::CqBuilder::free_running) or
+    /// Timestamps of the completion queue may come from either clock: it was made without a choice, or by other code,
+    /// and the device has both. Make it with [`free_running`](super::CqBuilder::free_running) or
     /// [`real_time`](super::CqBuilder::real_time).
     EitherClock,
     /// The device's clock did not move while it was read.
@@ -395,7 +395,7 @@ impl core::error::Error for Error {
 }
 
 impl Error {
-    /// The same, but [`Self::Unsupported`] for a call that kernel or driver does not have.
+    /// Replaces the error by [`Self::Unsupported`] for a call that kernel or driver does not have.
     pub(crate) fn unsupported(self, what: &'static str) -> Self {
         match self {
             Self::Call(CallError { errno: libc::EOPNOTSUPP | libc::EPROTONOSUPPORT | libc::ENOSYS, .. }) => {
@@ -434,7 +434,7 @@ pub(crate) fn in_range(what: &'static str, value: u64, range: core::ops::RangeIn
     }
 }
 
-/// Whether a device of so many ports has this one.
+/// Returns an error unless a device of `ports` ports has the port `port`.
 pub(crate) fn has_port(port: u8, ports: u8) -> Result<(), Error> {
     if (1..=ports).contains(&port) { Ok(()) } else { Err(Error::NoPort { port, ports }) }
 }

@@ -83,8 +83,8 @@ impl FlowAttr {
         Ok(attr)
     }
 
-    /// The same, and these counters count the frames. The bytes then have their address, so the counters must outlive
-    /// the flow that is made of them.
+    /// Encodes the flow, and has these counters count the frames. The bytes then have their address, so the counters
+    /// must outlive the flow that is made of them.
     ///
     /// # Errors
     /// [`SetupError::FlowWhole`] of a flow without fields of its own: Linux would count nothing
@@ -130,7 +130,7 @@ impl FlowAttr {
         ];
         let mut specs = 0;
         for (at, (places, [value, mask])) in filters.into_iter().enumerate().filter_map(|(at, it)| Some((at, it?))) {
-            // That of Ethernet says nothing without fields; those of IP and ports say which protocol it is.
+            // An Ethernet filter without fields says nothing; filters for IP and ports name the protocol.
             if at == 0 && mask == [0; LONGEST] {
                 continue;
             }

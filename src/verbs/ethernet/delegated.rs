@@ -196,7 +196,7 @@ impl<S: AsFd> DelegatedTcp<S> {
     fn repaired<R>(&mut self, f: impl FnOnce(&mut Self) -> Result<R, Error>) -> Result<R, Error> {
         self.set("TCP_REPAIR", libc::TCP_REPAIR, 1)?;
         let result = f(self);
-        // Also after an error: a socket in this mode sends nothing.
+        // The mode ends after an error as well: a socket in this mode sends nothing.
         self.set("TCP_REPAIR", libc::TCP_REPAIR, OFF)?;
         result
     }

@@ -18,8 +18,8 @@ const MISC_2: u8 = 1 << 3;
 /// The least priority that Linux has (`MLX5_IB_FLOW_LAST_PRIO`).
 const LAST_PRIORITY: u16 = 15;
 
-/// Which frames that leave a rule is for, and whether they leave. The frames are those of all raw packet queue pairs of
-/// the function; those of the kernel have the metadata 0.
+/// The egress frames that a rule matches, and whether they leave. Egress frames come from all raw packet queue pairs of
+/// the function; the kernel's frames have the metadata 0.
 ///
 /// ```
 /// use blueflame::verbs::ethernet::{Egress, EgressRule};

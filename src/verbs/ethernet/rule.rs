@@ -100,7 +100,7 @@ impl Qp {
     /// Steers the frames of `flow` to this queue pair's receive queue, as long as the returned rule lives. Several
     /// rules may lead to one queue pair.
     ///
-    /// The queue pair must be of [raw packets](crate::transport::RawPacket), and receive. It need not be
+    /// The queue pair must have the transport [`RawPacket`](crate::transport::RawPacket), and receive. It need not be
     /// [active](crate::verbs::QueuePair::activate) yet; before, the device drops its frames.
     ///
     /// ```
@@ -125,7 +125,7 @@ impl Qp {
         self.steer_with(flow, &RuleOptions::default())
     }
 
-    /// The same, for a port, or with counters.
+    /// [Steers](Self::steer) for a port, or with counters.
     ///
     /// # Errors
     /// As [`steer`](Self::steer); [`Error::NoPort`], [`Error::ForeignDevice`] for counters.
@@ -150,7 +150,7 @@ impl FrameReceiver {
         self.steer_with(flow, &RuleOptions::default())
     }
 
-    /// The same, for a port, or with counters.
+    /// [Steers](Self::steer) for a port, or with counters.
     ///
     /// # Errors
     /// As [`Qp::steer_with`].

@@ -247,8 +247,8 @@ impl WqBuilder<'_> {
         self
     }
 
-    /// Makes the queue, and moves it to the ready state. `B` is what is posted, and follows from how you post
-    /// ([`RecvQueue::post`], [`RecvQueue::post_unchecked`]).
+    /// Makes the queue, and moves it to the ready state. You post values of type `B`; the compiler infers it from your
+    /// call ([`RecvQueue::post`], [`RecvQueue::post_unchecked`]).
     ///
     /// # Errors
     /// A size out of range, [`Error::ForeignDevice`], [`Error::MixedUp`], [`Error::CqRoom`], [`Error::Receivers`],

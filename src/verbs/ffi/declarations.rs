@@ -165,12 +165,12 @@ impl Mlx5dvContext {
     };
 }
 
-/// CQEs carry the user index and are of version 1 (`MLX5DV_CONTEXT_FLAGS_CQE_V1`).
+/// CQEs carry the user index and have version 1 (`MLX5DV_CONTEXT_FLAGS_CQE_V1`).
 pub const MLX5DV_CONTEXT_FLAGS_CQE_V1: u64 = 1 << 0;
 /// Raw packet queue pairs send several frames from one WQE, at least by the older kind of such WQEs
 /// (`MLX5DV_CONTEXT_FLAGS_MPW_ALLOWED`).
 pub const MLX5DV_CONTEXT_FLAGS_MPW_ALLOWED: u64 = 1 << 2;
-/// Such WQEs are of the enhanced kind.
+/// Such WQEs have the enhanced form.
 pub const MLX5DV_CONTEXT_FLAGS_ENHANCED_MPW: u64 = 1 << 3;
 /// CQEs of 128 bytes can be compressed.
 pub const MLX5DV_CONTEXT_FLAGS_CQE_128B_COMP: u64 = 1 << 4;

@@ -284,7 +284,7 @@ pub unsafe fn create_wq(ctx: *mut sys::ibv_context, attr: *mut sys::ibv_wq_init_
     unsafe { begin_wq(op(ctx, attr), attr) }
 }
 
-/// Sets up what a new queue leaves to its maker (`verbs.h`, `ibv_create_wq`).
+/// Sets up the fields that a new queue leaves to its maker (`verbs.h`, `ibv_create_wq`).
 ///
 /// # Safety
 /// `wq` is null, or was just made with `attr`.

@@ -64,7 +64,7 @@ pub unsafe fn free_dm(ctx: *mut sys::ibv_context, dm: *mut sys::ibv_dm) -> c_int
 /// `ibv_reg_dm_mr`. Null and `errno` on failure.
 ///
 /// # Safety
-/// `pd` and `dm` are of the open context `ctx`, and `dm` outlives the region.
+/// `pd` and `dm` belong to the open context `ctx`, and `dm` outlives the region.
 pub unsafe fn reg_dm_mr(
     ctx: *mut sys::ibv_context,
     pd: *mut sys::ibv_pd,

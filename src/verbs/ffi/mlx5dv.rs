@@ -43,8 +43,8 @@ macro_rules! functions {
             $(#[$doc])*
             ///
             /// # Safety
-            /// As `mlx5dv.h` has it: all pointers are to live objects of libibverbs, or to structures as the function
-            /// wants them.
+            /// `mlx5dv.h` states the conditions: all pointers are to live objects of libibverbs, or to structures as
+            /// the function wants them.
             pub unsafe fn $name($($arg: $ty),*) -> $ret {
                 match functions() {
                     // SAFETY: the caller promises that the pointers are to live objects, or to structures as the

@@ -176,10 +176,10 @@ impl Buffer {
         Sge { addr, length: u32::try_from(range.len()).unwrap_or(u32::MAX), lkey: self.lkey() }
     }
 
-    /// The same for a range that may leave the buffer, such as a length that a peer has sent.
+    /// Returns the scatter/gather entry of a range that may leave the buffer, such as a length that a peer has sent.
     ///
     /// # Errors
-    /// [`Error::OutOfRange`] with the end of the range and that of the buffer.
+    /// [`Error::OutOfRange`] with the end of the range and the buffer's end.
     pub fn try_sge_of(&self, range: Range<usize>) -> Result<Sge, Error> {
         in_range("end of a range in a buffer", range.end as u64, range.start as u64..=self.len as u64)?;
         Ok(self.sge_of(range))
@@ -251,7 +251,7 @@ impl Buffer {
         bytes
     }
 
-    /// A part of the buffer, without a copy: what a receive that was retired has brought.
+    /// A part of the buffer, without a copy: the data of a retired receive.
     ///
     /// Nothing changes it while it is borrowed. Receives and READs of this side own their buffer
     /// ([`RecvQueue::post`](crate::RecvQueue::post)), or are `unsafe` calls. Peers have no right to write it.
@@ -307,7 +307,8 @@ impl Buffer {
     /// The bytes as a slice to write to.
     ///
     /// # Safety
-    /// As [`Self::as_slice`], and the device does not read them either: no send, WRITE or READ response is in flight.
+    /// The conditions of [`Self::as_slice`], and the device does not read them either: no send, WRITE or READ response
+    /// is in flight.
     #[must_use]
     pub unsafe fn as_mut_slice(&mut self) -> &mut [u8] {
         // SAFETY: valid memory of this piece alone, borrowed for writing; the caller vouches for the device.

@@ -90,7 +90,7 @@ impl fmt::Debug for HugeBuffer {
     }
 }
 
-/// Does `work` for 0, 1, … `count` - 1 by so many threads, of which this is one. Ends early once `work` says no.
+/// Does `work` for 0, 1, … `count` - 1 on `threads` threads, including this one. Ends early once `work` says no.
 fn share(count: usize, threads: NonZeroUsize, work: impl Fn(usize) -> bool + Sync) {
     let (next, go_on) = (AtomicUsize::new(0), AtomicBool::new(true));
     let run = || {
@@ -130,7 +130,7 @@ impl ProtectionDomain {
         let (start, len) = checked_range(memory.as_mut())?;
         rights::check(&self.handle.context, access)?;
         let held = Arc::new(Held(memory));
-        // Where addresses have 32 bits, no memory is longer than a piece of so many bytes.
+        // Where addresses have 32 bits, no memory is longer than a piece of 2^31 bytes.
         let log_piece_bytes = how.log_piece_bytes.min(usize::BITS as u8 - 1);
         let piece_bytes = 1_usize << log_piece_bytes;
         let done: Vec<OnceLock<Piece>> = (0..len.div_ceil(piece_bytes)).map(|_| OnceLock::new()).collect();

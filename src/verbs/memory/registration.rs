@@ -75,7 +75,7 @@ impl<M> Registration<M> {
         &self.pd
     }
 
-    /// The region is of another domain now.
+    /// Records that the region belongs to another domain now.
     pub(super) fn set_pd(&mut self, pd: &ProtectionDomain) {
         self.pd = Arc::clone(&pd.handle);
     }

@@ -226,9 +226,9 @@ impl<T: VerbsTransport, B: Posted> QpBuilder<'_, T, B> {
         self.build_with::<TwoFences, _>(DefaultCopy::default())
     }
 
-    /// As [`build`](Self::build), with a doorbell of another flush mode, and another [routine](crate::arch::copy) that
-    /// copies WQEs to BlueFlame: `build_with::<OneFence, _>(DefaultCopy::default())`. The table of [`FlushMode`] says
-    /// when to use which mode.
+    /// [Builds](Self::build) the queue pair with another flush mode of its doorbell, and another
+    /// [routine](crate::arch::copy) that copies WQEs to BlueFlame: `build_with::<OneFence, _>(DefaultCopy::default())`.
+    /// The table of [`FlushMode`] says when to use which mode.
     ///
     /// # Errors
     /// As [`build`](Self::build).

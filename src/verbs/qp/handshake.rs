@@ -208,7 +208,7 @@ fn or_give_up<S: Write, A>(stream: &mut S, result: Result<A, Error>) -> Result<A
     result
 }
 
-/// Sends `message`, which says where `local` is, and reads the peer's, which is to be of type `wanted`.
+/// Sends `message`, which has the address of `local`, and reads the peer's message, which must have type `wanted`.
 fn tell_and_hear<S: Read + Write>(
     stream: &mut S,
     local: &Endpoint,

@@ -16,7 +16,7 @@ use crate::wqe::seg::RaddrSeg;
 
 /// The name of dynamic connections in the error for a device without them.
 pub(in crate::verbs) const DYNAMIC: &str = "dynamic connections (DC)";
-/// The same for streams.
+/// The name of DCI streams in errors.
 const STREAMS: &str = "streams of initiators (DCI streams)";
 
 impl VerbsTransport for transport::Dci {

@@ -183,7 +183,7 @@ impl Qp {
         self.endpoint_with(path, Psn::random())
     }
 
-    /// As [`endpoint`](Self::endpoint), with a first PSN of the caller's, for peers that fix it, and for tests.
+    /// [`endpoint`](Self::endpoint) with a first PSN chosen by the caller, for peers that fix it, and for tests.
     #[must_use]
     pub fn endpoint_with(&self, path: &Path, psn: Psn) -> Endpoint {
         Endpoint {
@@ -266,7 +266,7 @@ impl Qp {
 /// queues refuse the completions of other completion queues
 /// ([`RetireError::WrongCompletionQueue`](crate::RetireError::WrongCompletionQueue)).
 ///
-/// `B` says what is posted to the receive queue: [`RecvQueue`].
+/// `B` is the type posted to the receive queue: see [`RecvQueue`].
 #[doc(alias = "ibv_qp")]
 #[derive(Debug)]
 pub struct QueuePair<T: Transport, R: Register = ExclusiveRegister, B = WrId> {

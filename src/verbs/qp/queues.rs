@@ -48,7 +48,7 @@ pub(in crate::verbs) struct Made<T> {
 
 impl<T: VerbsTransport> Made<T> {
     /// # Safety
-    /// As [`adopt_qp`], but for the register.
+    /// The conditions of [`adopt_qp`], except those about the register.
     pub(in crate::verbs) unsafe fn adopt(qp: NonNull<sys::ibv_qp>) -> Result<Self, Error> {
         parts::signatures(OBJECT, QP_SIGNATURE, T::SIGNS)?;
         // SAFETY: the caller vouches for the queue pair, which has its context, its type and its shared queue written

@@ -140,7 +140,7 @@ pub enum Drained<B = WrId> {
 }
 
 impl<T: VerbsTransport, R: Register, B: Posted> Drain<'_, T, R, B> {
-    /// Takes a completion and retires its request; `None` if it is of another queue pair.
+    /// Takes a completion and retires its request; `None` if it belongs to another queue pair.
     ///
     /// # Errors
     /// [`RetireError`]: it completes nothing that is outstanding; nothing is retired then.

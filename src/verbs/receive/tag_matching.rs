@@ -67,9 +67,9 @@ impl Device {
 }
 
 impl ProtectionDomain {
-    /// Begins a list of tagged buffers. `cq` gets its completions: those of operations on the list, and those of
-    /// messages of the queue pairs that receive from its shared receive queue. `path` must lead back to this device,
-    /// because the command queue is connected to itself.
+    /// Begins a list of tagged buffers. `cq` gets the completions of operations on the list, and of messages to the
+    /// queue pairs that receive from its shared receive queue. `path` must lead back to this device, because the
+    /// command queue is connected to itself.
     pub fn tag_matching<'a>(&'a self, cq: &'a dyn AnyCq<Cq>, path: &'a Path) -> TagMatchingBuilder<'a> {
         TagMatchingBuilder { pd: self, cq, path, tags: 64, operations: None, receives: 128, max_sge: 1 }
     }

@@ -90,7 +90,7 @@ impl<const MORE: usize> AddressVector<MORE> {
     /// DS it takes in a WQE.
     pub const DS: usize = 1 + MORE;
 
-    /// The same address vector in full form.
+    /// This address vector in full form.
     #[inline]
     #[must_use]
     pub fn to_full(self) -> FullAv {
@@ -215,7 +215,7 @@ impl<const MORE: usize> UdAddress<AddressVector<MORE>> {
         Qkey((self.0.base.key.get() >> 32) as u32)
     }
 
-    /// The same with a full address vector.
+    /// This datagram address, with a full address vector.
     #[inline]
     #[must_use]
     pub fn to_full(self) -> UdAddress<FullAv> {
@@ -244,7 +244,7 @@ impl<const MORE: usize> Destination for UdAddress<AddressVector<MORE>> {
 /// The address of a target of dynamic connections (DCT): the route, its number and its access key. It is the
 /// destination of a [request](crate::wqe::Request::to) for a [`Dci`](crate::transport::Dci) queue.
 ///
-/// As with a [`UdAddress`], all its bytes are as in the WQE (rdma-core `providers/mlx5/qp.c`,
+/// All its bytes are as in the WQE, like a [`UdAddress`]'s (rdma-core `providers/mlx5/qp.c`,
 /// `mlx5_send_wr_set_dc_addr`; UCX `src/uct/ib/mlx5/dc/dc_mlx5_ep.c`, `uct_dc_mlx5_set_dgram_seg`).
 ///
 /// ```
@@ -282,7 +282,7 @@ impl<const MORE: usize> DcAddress<AddressVector<MORE>> {
         DcKey(self.0.base.key.get())
     }
 
-    /// The same with a full address vector.
+    /// This DC address, with a full address vector.
     #[inline]
     #[must_use]
     pub fn to_full(self) -> DcAddress<FullAv> {

@@ -80,7 +80,7 @@ pub fn dump<const N: usize>(entries: [Sge; N]) -> Request<'static, Dump, Given<0
     Request::<Dump, ToCarry>::new([]).gather(entries)
 }
 
-/// The same, by as many entries as the slice has.
+/// Builds a DUMP with as many entries as the slice has.
 #[inline(always)]
 pub fn dump_slice(entries: &[Sge]) -> Request<'_, Dump, Entries> {
     Request::<Dump, ToCarry>::new([]).gather_slice(entries)

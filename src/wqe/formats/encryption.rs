@@ -67,7 +67,7 @@ impl Encryption {
         }
     }
 
-    /// Signatures are of encrypted data.
+    /// Whether signatures cover encrypted data.
     pub(super) const fn signs_encrypted(&self) -> bool {
         self.number() >= 2
     }
@@ -93,7 +93,7 @@ impl Encryption {
         }
     }
 
-    /// Whether a memory key can have so many bytes.
+    /// Returns an error unless a memory key can have `bytes` bytes.
     #[inline(always)]
     pub(super) fn check_bytes(&self, bytes: u64) -> Result<(), EncodeError> {
         match self.units {

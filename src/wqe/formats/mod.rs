@@ -121,7 +121,7 @@ impl Formats {
         (usize::from(self.signatures.is_some()) + usize::from(self.encryption.is_some())) * FORMAT_DS
     }
 
-    /// Whether a key with so many bytes can have these formats.
+    /// Returns an error unless a key with `bytes` bytes can have these formats.
     pub(in crate::wqe) fn check(&self, bytes: u64) -> Result<(), EncodeError> {
         let Some(encryption) = &self.encryption else { return Ok(()) };
         match &self.signatures {

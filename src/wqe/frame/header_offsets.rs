@@ -47,7 +47,7 @@ pub struct HeadersAt {
 #[doc(alias("swp", "swp_offs", "swp_flags"))]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeaderOffsets {
-    /// As in the Ethernet segment: outer L4, outer L3, inner L4, inner L3, from the high byte on.
+    /// The offsets in the Ethernet segment's order: outer L4, outer L3, inner L4, inner L3, from the high byte on.
     pub(super) offsets: u32,
     pub(super) flags: u8,
 }

@@ -261,7 +261,7 @@ impl<'d, const N: usize, D> Request<'d, Frame<N>, D> {
             .with_types()
     }
 
-    /// The same request, of several frames that follow. It has no frame yet.
+    /// This request, of several frames that follow. It has no frame yet.
     #[inline(always)]
     pub(crate) fn of_several(self) -> Request<'d, MultiPacket, D> {
         const { assert!(N == 0) }
@@ -286,8 +286,8 @@ impl<const N: usize, const LARGE: bool, D> Request<'_, Frame<N, LARGE>, D> {
         self.with_option(EthSeg { cs_flags: L4_CSUM, ..NO_OPTIONS })
     }
 
-    /// Has the device fill in the checksum of the IPv4 header inside of a tunnel. [`l3_checksum`](Self::l3_checksum) and
-    /// [`l4_checksum`](Self::l4_checksum) then are of the outer headers.
+    /// Has the device fill in the checksum of the IPv4 header inside of a tunnel. [`l3_checksum`](Self::l3_checksum)
+    /// and [`l4_checksum`](Self::l4_checksum) then apply to the outer headers.
     ///
     /// The device finds the inner headers of the tunnels that it knows, and leaves other frames as they are. For other
     /// tunnels, state [where the headers are](Self::header_offsets).

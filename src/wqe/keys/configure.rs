@@ -134,7 +134,7 @@ impl<'d, D> Request<'d, ConfigureKey, D> {
         self
     }
 
-    /// Puts memory behind the key: so many entries, and bytes.
+    /// Puts memory behind the key: `entries` entries, `bytes` bytes.
     #[inline(always)]
     fn with_memory<E>(self, memory: KeyList<'d>, entries: usize, bytes: u64) -> Request<'d, ConfigureKey, E> {
         let fault = too_long(entries, self.untyped.size);

@@ -1,5 +1,5 @@
-//! Memory windows: requests that bind them to a piece of a region, and that take the access back. Knows no request and
-//! no queue.
+//! Memory windows: requests that bind them to a piece of a region, and that take the access back. Each is a value,
+//! independent of queues.
 use core::ops::BitOr;
 
 use crate::layout::{Be32, Be64};

@@ -35,7 +35,7 @@ layout! {
         4 => pub raw_data_size: Be32,
         /// Format of a CRC in bits 31:24, number of the signature value in 23:0.
         8 => pub w_bfs_psv: Be32,
-        /// The same, of memory.
+        /// For memory: format of a CRC in bits 31:24, number of the signature value in 23:0.
         12 => pub m_bfs_psv: Be32,
         /// Zero.
         16 => pub ext: [Be32; 4],
@@ -190,7 +190,7 @@ pub mod bsf {
     pub const CRYPTO: u8 = 1;
     /// Size: 64 bytes, with T10-DIFs.
     pub const WITH_INLINE: u8 = 2 << 6;
-    /// Blocks are of the same structure on both sides.
+    /// Blocks have the same structure on both sides.
     pub const SAME_STRUCTURE: u8 = 1 << 4;
 
     /// Format: CRC32.

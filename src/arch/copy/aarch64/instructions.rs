@@ -23,10 +23,10 @@ pub(super) unsafe fn copy_neon(dst: *mut u64, block: [uint64x2_t; 4]) {
     }
 }
 
-/// As [`copy_neon`], from a WQEBB in memory.
+/// [`copy_neon`] from a WQEBB in memory.
 ///
 /// # Safety
-/// As for [`copy_neon`], and `wqebb` is 8-byte aligned and valid for a 64-byte read.
+/// The conditions of [`copy_neon`]; `wqebb` is 8-byte aligned and valid for a 64-byte read.
 #[inline(always)]
 #[cfg(target_feature = "neon")]
 pub(super) unsafe fn copy_neon_wqebb(dst: *mut u64, wqebb: *const u64) {

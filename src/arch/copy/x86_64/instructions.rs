@@ -47,8 +47,8 @@ pub(super) unsafe fn copy_sse(dst: *mut u64, words: &[u64; 8]) {
 ///
 /// It ends with `vzeroupper`. Code compiled for plain x86-64 is full of SSE instructions. While the upper half of any
 /// of these registers is in use, they wait for registers they do not need, or save them at great cost (Intel
-/// optimization manual, "Mixing AVX code with SSE code"). `vzeroupper` clears the upper half of all sixteen registers,
-/// hence so many clobbers: a caller compiled for AVX keeps nothing in them across this.
+/// optimization manual, "Mixing AVX code with SSE code"). `vzeroupper` clears the upper half of all sixteen registers.
+/// The clobber list therefore names them all: a caller compiled for AVX keeps nothing in them across this.
 ///
 /// # Safety
 /// `dst` is 64-byte aligned and valid for a 64-byte write. The CPU and its operating system have AVX.
@@ -85,7 +85,7 @@ pub(super) unsafe fn copy_avx(dst: *mut u64, words: &[u64; 8]) {
     }
 }
 
-/// As [`copy_avx`], for a block in registers of sixteen bytes.
+/// [`copy_avx`] for a block in registers of sixteen bytes.
 ///
 /// # Safety
 /// As for [`copy_avx`].
@@ -149,7 +149,7 @@ pub(super) unsafe fn copy_avx512(dst: *mut u64, words: &[u64; 8]) {
     }
 }
 
-/// As [`copy_avx512`], for a block in registers of sixteen bytes.
+/// [`copy_avx512`] for a block in registers of sixteen bytes.
 ///
 /// # Safety
 /// As for [`copy_avx512`].

@@ -81,9 +81,9 @@ impl ProtectionDomain {
         self.indirect_key_with(entries, ffi::MLX5DV_MKEY_INIT_ATTR_FLAGS_INDIRECT)
     }
 
-    /// The same, for a key that encrypts: a request sets how ([`Request::formats`]). Before that request, the key
-    /// gives access to nothing. [`DeviceAttr::encryption`](crate::verbs::device::DeviceAttr::encryption) says whether
-    /// the device has such keys.
+    /// Makes an [indirect key](Self::indirect_key) that encrypts: a request sets how ([`Request::formats`]). Before
+    /// that request, the key gives access to nothing.
+    /// [`DeviceAttr::encryption`](crate::verbs::device::DeviceAttr::encryption) says whether the device has such keys.
     ///
     /// # Errors
     /// [`Error::Unsupported`] on a device that does not encrypt; the errors of [`indirect_key`](Self::indirect_key).

@@ -17,8 +17,8 @@ use crate::verbs::memory::region::Region;
 use crate::verbs::memory::rights::refuse;
 
 /// Memory of the device (`ibv_alloc_dm`; the PRM's MEMIC). A request that gathers from it costs the device no fetch
-/// over PCIe, as if the data were inline. The same bytes can be sent many times. Peers that poll or add to counters
-/// there do not burden this machine's memory.
+/// over PCIe, as if the data were inline. You can send these bytes many times. Peers that poll or add to counters there
+/// do not burden this machine's memory.
 ///
 /// The CPU reaches it over PCIe, by combined stores and by loads, which are slow. It is written and read in words of 4
 /// bytes.

@@ -107,7 +107,7 @@ impl ProtectionDomain {
     /// # Safety
     /// With [`Access::LOCAL_WRITE`], a queue pair of this domain can have its requests write any memory of the process.
     /// With remote rights, every peer that has the rkey can do that as well. The caller makes sure that this happens to
-    /// no memory in which Rust code does not expect it. The same key reaches memory that was unmapped and is mapped
+    /// no memory in which Rust code does not expect it. The key also reaches memory that was unmapped and is mapped
     /// again for another purpose.
     pub unsafe fn register_address_space(&self, access: Access) -> Result<AddressSpace, Error> {
         if !self.handle.context.memory_attr()?.on_demand.implicit {
@@ -154,7 +154,7 @@ impl AddressSpace {
         Remote { addr: start.expose_provenance() as u64, rkey: self.rkey() }
     }
 
-    /// As [`Buffer::prefetch`], for `len` bytes at `start`.
+    /// [`Buffer::prefetch`] for `len` bytes at `start`.
     ///
     /// # Errors
     /// As there.
