@@ -74,12 +74,12 @@ impl<T> From<Table<T>> for BusyTable<T> {
 }
 
 impl<T> BusyTable<T> {
-    /// Visits the objects that are busy at `now`, lowest number first. `work` returns what is next.
+    /// Visits the objects that are busy at `now`, lowest number first. `work` returns the object's next state.
     pub(crate) fn visit(&mut self, now: Duration, work: impl FnMut(u32, &mut T) -> Next) {
         self.visit_from(0, now, work);
     }
 
-    /// The same, but number `first` comes first, and the numbers below it come last.
+    /// Visits the objects that are busy at `now`: number `first` comes first, and the numbers below it come last.
     pub(crate) fn visit_from(&mut self, first: u32, now: Duration, mut work: impl FnMut(u32, &mut T) -> Next) {
         let Self { table, busy, alarms } = self;
         busy.extend(std::iter::from_fn(|| alarms.next(now)));
@@ -97,7 +97,7 @@ impl<T> BusyTable<T> {
     /// The earliest time at which there is something to do: a busy object says so by `deadline`.
     pub(crate) fn deadline(&self, deadline: impl Fn(&T) -> Option<Duration>) -> Option<Duration> {
         let busy = self.busy.iter().filter_map(|&number| deadline(self.table.get(number)?));
-        // That of a busy object is of the time before it got its work.
+        // A busy object's alarm was set before it got its work.
         let alarm = self.alarms.in_order.iter().find(|(_, number)| !self.busy.contains(number));
         busy.chain(alarm.map(|&(time, _)| time)).min()
     }

@@ -269,8 +269,8 @@ impl DeviceConfig {
     }
 
     /// Whether SRQs can match tags. A ConnectX-6 whose port is Ethernet says no (firmware 20.24, `ibv_devinfo -v`: "tag
-    /// matching not supported"), and libmlx5 cannot make a list there: it connects the queue pair of the list's
-    /// operations without a GRH (`create_cmd_qp`), which Linux refuses for RoCE (`mlx5_set_path`).
+    /// matching not supported"). libmlx5 cannot make a list there: it connects the list's command queue without a GRH
+    /// (`create_cmd_qp`). Linux refuses that for RoCE (`mlx5_set_path`).
     #[must_use]
     pub fn matches_tags(&self) -> bool {
         self.ports.iter().all(|port| port.link == LinkLayer::InfiniBand)

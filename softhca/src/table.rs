@@ -29,7 +29,7 @@ impl<T> Table<T> {
         Self { object, first, count, next: 0, reuses: false, entries, held, taken }
     }
 
-    /// The same, with `reuses`: the lowest free number is given out first, so also one freed a moment ago.
+    /// With `reuses`, gives out the lowest free number first, even one freed a moment ago.
     pub(crate) fn reusing(self, reuses: bool) -> Self {
         Self { reuses, ..self }
     }
@@ -76,7 +76,7 @@ impl<T> Table<T> {
         self.take(number);
     }
 
-    /// Whether the number is of this table, and free.
+    /// Whether the number belongs to this table, and is free.
     pub(crate) fn is_free(&self, number: u32) -> bool {
         number.checked_sub(self.first).is_some_and(|at| at < self.count)
             && !self.entries.contains_key(&number)

@@ -99,7 +99,7 @@ pub fn is_apart() -> bool {
     APART.get()
 }
 
-/// What a thread has of its own.
+/// The resources that a thread has of its own.
 #[cfg(target_os = "linux")]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Apart {

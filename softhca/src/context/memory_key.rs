@@ -35,7 +35,7 @@ pub enum Backing {
     Memory,
     /// Pieces of other keys' regions, in a row (access mode KLM).
     Pieces(Vec<KeyPiece>),
-    /// The same, all of one length (access mode KSM), whatever their own says.
+    /// Pieces of other keys' regions, in a row, all of one length (access mode KSM). Their own lengths do not count.
     EqualPieces {
         /// log2 of the bytes of each piece, up to 31.
         log_bytes: u8,

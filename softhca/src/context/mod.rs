@@ -119,9 +119,9 @@ pub enum InlineHeaders {
     None,
     /// Addresses, VLAN tags and EtherType, 18 bytes at least.
     L2,
-    /// The same, and the IP header of an IP packet.
+    /// L2, and the IP header of an IP packet.
     Ip,
-    /// The same, and the TCP or UDP header of a TCP or UDP packet.
+    /// L2, the IP header of an IP packet, and the TCP or UDP header of a TCP or UDP packet.
     TcpUdp,
 }
 
@@ -203,7 +203,7 @@ pub struct QpContext {
 }
 
 impl QpContext {
-    /// The protection domain of its keys; `None` for a queue that changes keys of all domains, and is of none.
+    /// The protection domain of its keys; `None` for a queue that changes keys of all domains, and belongs to none.
     pub(crate) fn domain(&self) -> Option<u32> {
         (self.transport != Transport::RegUmr).then_some(self.pd)
     }

@@ -249,7 +249,7 @@ pub(crate) enum Completion {
         rqn: u32,
         /// User index of the RQ's context.
         uidx: u32,
-        /// As for [`Self::Receive`]; in its place, a CQE of a striding queue has the first stride's index.
+        /// See [`Self::Receive`]; in its place, a CQE of a striding queue has the first stride's index.
         wqe_counter: u16,
         /// Bytes of the frame.
         byte_cnt: u32,
@@ -295,7 +295,7 @@ pub(crate) enum Completion {
         requester: bool,
         /// Opcode byte of the send WQE; 0 for a receive WQE.
         opcode: u8,
-        /// As for the successful completion. A CQE of a striding queue has the WQE's number here as well.
+        /// The index that a successful completion has. A CQE of a striding queue has the WQE's number here as well.
         wqe_counter: u16,
         /// The strides that no frame is in any more, if the queue is a striding one.
         strides: Option<TakenStrides>,

@@ -188,10 +188,10 @@ fn counter(cqe: &Fields) -> u16 {
     u16::from_be_bytes([cqe[at::COUNTER.start], cqe[at::COUNTER.start + 1]])
 }
 
-/// Whether the two can be of one session: what mini-CQEs do not tell is the same, but for what each packet has of its
-/// own.
+/// Whether the two can belong to one session: they differ only in the fields that mini-CQEs carry, and in those that
+/// each packet has of its own.
 ///
-/// So a session of a striding queue is of one WQE, as drivers expect it: the WQE's number is in the title alone (DPDK
+/// So a session of a striding queue belongs to one WQE, as drivers expect: only the title has the WQE's number (DPDK
 /// `drivers/net/mlx5/mlx5_rx.c`, `mlx5_rx_burst_mprq`; Linux `en_rx.c`, `mlx5e_handle_rx_cqe_mpwrq`). Without an index
 /// in each mini-CQE, drivers add up the strides (Linux `en_rx.c`, `mlx5e_decompress_cqe`).
 fn is_like(format: MiniFormat, before: &Latest, next: &Fields) -> bool {

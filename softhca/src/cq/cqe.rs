@@ -161,7 +161,7 @@ impl Encoded {
                 tail[offset::VENDOR_SYNDROME] = *vendor_syndrome;
                 tail[offset::SYNDROME] = *syndrome as u8;
                 // Every public dump of an error CQE has this bit: libfabric issue 4283, SPDK issue 961, UCX issues 1569
-                // and 6414, Juniper/warp17 issue 81. All are of requesters.
+                // and 6414, Juniper/warp17 issue 81. All come from requesters.
                 SOLICITED | if *requester { opcode::REQ_ERR << 4 } else { opcode::RESP_ERR << 4 }
             }
         };

@@ -7,9 +7,9 @@ use std::time::Duration;
 /// 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Moderation {
-    /// Until there are so many CQEs since the last event.
+    /// CQEs since the last event that raise the next one.
     pub(crate) count: u16,
-    /// At most so long.
+    /// The longest time to hold an event back.
     pub(crate) period: Duration,
     /// Start of the period.
     pub(crate) start: PeriodStart,

@@ -22,7 +22,7 @@ pub(crate) fn is_there(generation: Generation) -> bool {
     generation >= Generation::ConnectX6Dx
 }
 
-/// An access may be of several data units; their numbers are big endian in requests then
+/// An access may cover several data units; their numbers are big endian in requests then
 /// (`aes_xts_multi_block_be_tweak`).
 pub(crate) fn has_many_units(generation: Generation) -> bool {
     generation >= Generation::ConnectX7

@@ -44,7 +44,7 @@ impl Device {
         Ok(self.resources.eqs.find(eqn)?.info())
     }
 
-    /// Says that there is an event queue of this number which CQs can name, and whose events the caller takes
+    /// Declares an event queue with this number. CQs can name it, and the caller takes its events
     /// ([`Self::next_event`]).
     ///
     /// # Errors

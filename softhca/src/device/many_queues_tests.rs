@@ -93,7 +93,7 @@ impl Many {
         Self::with_driver(queues, true)
     }
 
-    /// The same, with a driver that uses the halves of a register in turn or does not.
+    /// Makes the bench with a driver that uses the halves of a register in turn, or does not.
     fn with_driver(queues: usize, takes_turns: bool) -> Self {
         let memory = ArrayMemory::filled(BASE, 2 * CQ_BYTES + queues * (RING + 64), 0);
         let count = Arc::new(AtomicUsize::new(0));
@@ -271,7 +271,7 @@ fn path() -> Path {
     Path { dlid: 0, sl: 0, src_path_bits: 0, grh: None, dmac: [0; 6] }
 }
 
-/// What each kind of work costs on a device with `queues` QPs.
+/// The cost of each kind of work on a device with `queues` QPs.
 fn costs(queues: usize) -> [(&'static str, Work); 5] {
     let mut many = Many::new(queues);
     let idle = many.cost(|many| {

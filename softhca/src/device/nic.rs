@@ -34,7 +34,7 @@ impl Device {
     /// Sets a rate, to which send queues can refer by its index, or removes it.
     ///
     /// # Errors
-    /// An index or a rate that there is not.
+    /// The device has no such index or rate.
     pub fn set_rate(&mut self, index: u16, rate: Option<Rate>) -> Result<(), Error> {
         self.check_ethernet()?;
         self.resources.rates.set(index, rate)
@@ -59,7 +59,7 @@ impl Device {
         Ok(())
     }
 
-    /// Makes a send queue in the reset state; returns its number, which is of those of QPs.
+    /// Makes a send queue in the reset state; returns its number. Send queues and QPs share one range of numbers.
     pub(crate) fn create_sq(&mut self, context: SendQueueContext) -> Result<u32, Error> {
         self.check_ethernet()?;
         let memory = &*self.resources.memory;
@@ -125,7 +125,7 @@ impl Device {
         Ok(())
     }
 
-    /// Makes a receive queue in the reset state; returns its number, which is of those of QPs.
+    /// Makes a receive queue in the reset state; returns its number. Receive queues and QPs share one range of numbers.
     pub(crate) fn create_rq(&mut self, context: ReceiveQueueContext) -> Result<u32, Error> {
         self.check_ethernet()?;
         let memory = &*self.resources.memory;

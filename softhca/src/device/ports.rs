@@ -58,8 +58,8 @@ impl Device {
         Ok(())
     }
 
-    /// The longest frame of Ethernet port `port` has so many bytes, with its check sequence. So packets of RoCE have
-    /// the largest MTU that goes into it; the least is that of any path.
+    /// Sets the length of the longest frame of Ethernet port `port` to `mtu` bytes, with its check sequence. So packets
+    /// of RoCE have the largest MTU that goes into it; the least is that of any path.
     pub(crate) fn set_port_mtu(&mut self, port: u8, mtu: u16) -> Result<(), Error> {
         let room = mtu.saturating_sub(ROCE_OVERHEAD);
         let active = PATH_MTUS.into_iter().find(|&mtu| mtu <= room).unwrap_or(256);

@@ -44,7 +44,7 @@ impl Device {
         Ok(srqn)
     }
 
-    /// SRQ `srqn` is gone, and was of an XRC domain.
+    /// Cleans up after SRQ `srqn` of an XRC domain, which is gone.
     pub(super) fn end_xrc_srq(&mut self, srqn: u32, xrc: XrcContext) {
         self.count_xrc(xrc, |users| *users -= 1);
         self.qps.iter_mut().for_each(|(_, qp)| qp.forget_srq(srqn));

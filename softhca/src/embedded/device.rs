@@ -80,7 +80,8 @@ impl EmbeddedDevice {
         Self::pair_with(|wire| wire)
     }
 
-    /// As [`Self::pair`], with a wire of the caller's: `f` wraps each device's wire, in a fault injector for instance.
+    /// Makes a [pair](Self::pair) with a wire of the caller's: `f` wraps each device's wire, in a fault injector for
+    /// instance.
     ///
     /// # Errors
     /// [`Error::System`].

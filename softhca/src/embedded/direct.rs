@@ -62,7 +62,7 @@ impl EmbeddedDevice {
         self.device.set_port_up(port, up)
     }
 
-    /// [`Device::set_script`], except for its bad networks: they are of the wire, which the device was made with.
+    /// [`Device::set_script`], except for its bad networks: they belong to the wire, which the device was made with.
     pub fn set_script(&mut self, script: Script) {
         self.device.set_script(script);
     }

@@ -46,7 +46,7 @@ pub enum RecvOptions {
 pub enum RegisterOptions {
     /// The first register of a UAR page of its own, with BlueFlame.
     Own,
-    /// The same, for 8-byte doorbells only (a UAR mapped non-cacheable).
+    /// The first register of a UAR page of its own, for 8-byte doorbells only (a UAR mapped non-cacheable).
     OwnWithoutBlueFlame,
     /// The register of another QP, by QPN.
     SharedWith(u32),

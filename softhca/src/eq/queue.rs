@@ -49,7 +49,7 @@ pub(crate) struct EqRing {
     failure: Option<EqFailure>,
     /// CQs whose events found it full, in order.
     waiting: VecDeque<u32>,
-    /// The same, to find one.
+    /// The CQs of `waiting`, to find one.
     waits: BTreeSet<u32>,
 }
 

@@ -21,7 +21,7 @@ pub(crate) const SERVICE_VLAN: u16 = 0x88a8;
 /// Bytes of a VLAN tag.
 pub(crate) const VLAN_TAG: usize = 4;
 
-/// As above: an Ethernet frame, in tunnels (RFC 1701, RFC 8926).
+/// EtherType of an Ethernet frame, in tunnels (RFC 1701, RFC 8926).
 pub(crate) const TRANSPARENT_ETHERNET: u16 = 0x6558;
 
 /// Bytes of an IPv4 header without options.

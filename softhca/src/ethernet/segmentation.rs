@@ -44,9 +44,9 @@ pub(crate) struct Segmentation<'a> {
 }
 
 impl<'a> Segmentation<'a> {
-    /// That of `bytes` bytes behind `headers`, up to `mss` of them in each frame. `outer_l4`: the outer UDP checksum of
-    /// a tunnel is asked for. `None` if the headers are not those of TCP or UDP to their very end, they have no room
-    /// for a tunnel's UDP header, or there would be too many frames.
+    /// The segmentation of `bytes` bytes behind `headers`, up to `mss` of them in each frame. `outer_l4`: the outer UDP
+    /// checksum of a tunnel is asked for. `None` if the headers do not end exactly with a TCP or UDP header, if they
+    /// have no room for a tunnel's UDP header, or if there would be too many frames.
     pub(crate) fn new(headers: &'a [u8], bytes: usize, mss: usize, outer_l4: bool, parser: Parser<'_>) -> Option<Self> {
         let layers = parser.layers(headers, Extent::Headers);
         let (outer, packet) = match (layers.outer, layers.inner) {

@@ -41,7 +41,7 @@ pub(crate) struct Command {
     pub(crate) least: usize,
     /// Its output, for which there must be room.
     pub(crate) output: &'static Layout,
-    /// Bytes of room that there is for the output at least: older drivers do not know the rest, and do not get it.
+    /// The least room for the output, in bytes: older drivers do not know the rest, and do not get it.
     pub(crate) least_room: usize,
     /// It has modifiers, and looks at [`Call::op_mod`]. For all other commands the modifiers must be 0.
     pub(crate) has_modifiers: bool,
@@ -65,17 +65,17 @@ impl Command {
         self.name.starts_with("CREATE_") || self.name.starts_with("ALLOC_")
     }
 
-    /// The same, with modifiers.
+    /// Gives the command modifiers.
     pub(crate) const fn with_modifiers(self) -> Self {
         Self { has_modifiers: true, ..self }
     }
 
-    /// The same, whose input may end after so many bytes.
+    /// Lets the input end after `bytes` bytes.
     pub(crate) const fn with_least(self, bytes: usize) -> Self {
         Self { least: bytes, ..self }
     }
 
-    /// The same, whose output may be cut after so many bytes.
+    /// Lets the output be cut after `bytes` bytes.
     pub(crate) const fn with_least_room(self, bytes: usize) -> Self {
         Self { least_room: bytes, ..self }
     }

@@ -159,11 +159,11 @@ impl Firmware {
         self.state.queues.remove(kind, number);
     }
 
-    /// Says that there is an event queue of this number, which CQs of all users can name, although no command has made
-    /// it ([`Device::declare_eq`]).
+    /// Declares an event queue with this number that no command has made; CQs of all users can name it
+    /// ([`Device::declare_eq`]).
     ///
     /// # Errors
-    /// As [`Device::declare_eq`].
+    /// The errors of [`Device::declare_eq`].
     pub fn declare_eq(&mut self, device: &mut Device, eqn: u32) -> Result<(), Error> {
         device.declare_eq(eqn)?;
         self.state.owners.add(Object::Eq, eqn, owners::SHARED);

@@ -57,7 +57,7 @@ impl Pages {
         BOOT.saturating_sub(self.given.len())
     }
 
-    /// The same, to be initialized.
+    /// How many the device wants before it is initialized.
     pub(crate) fn for_init(&self) -> usize {
         (BOOT + INIT).saturating_sub(self.given.len())
     }

@@ -198,7 +198,7 @@ impl Node {
         self.create_qp_by(&self.qp_mailbox(qp));
     }
 
-    /// The same, by this mailbox.
+    /// Makes a QP by this mailbox. From now on, posts go to it.
     pub(crate) fn create_qp_by(&mut self, mailbox: &[u8]) {
         self.qpn = self.number(mailbox);
         self.reset_rings();
@@ -276,7 +276,7 @@ impl Node {
         self.post_with(opcode, 0, body, has_ring);
     }
 
-    /// The same, with the last word of the control segment.
+    /// [Posts](Self::post) a send WQE with the last word of its control segment.
     pub(crate) fn post_with(&mut self, opcode: u8, word: u32, body: &[u8], has_ring: bool) {
         self.post_wqe([u32::from(opcode), 8, word], body, has_ring);
     }

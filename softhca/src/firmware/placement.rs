@@ -153,7 +153,7 @@ impl Call<'_> {
         Ok(address + offset)
     }
 
-    /// Has the object that this command makes be of a transport domain.
+    /// Puts the object that this command makes into a transport domain.
     ///
     /// # Errors
     /// `BAD_RES` if there is none of this number, or the caller may not use it.

@@ -85,7 +85,7 @@ impl Bench {
         self.umem_of(0, uid, pages, offset, writable)
     }
 
-    /// Likewise, in pages of `4096 << log_page_size` bytes.
+    /// [User memory](Self::umem) in pages of `4096 << log_page_size` bytes.
     pub(crate) fn umem_of(&mut self, log_page_size: u8, uid: Uid, pages: &[u64], offset: u32, writable: bool) -> u32 {
         let mut input = vec![0; 0x30 + 8 * pages.len()];
         input[0..4].copy_from_slice(&[0x0a, 0x08, (uid.0 >> 8) as u8, uid.0 as u8]);

@@ -37,8 +37,8 @@ const NAMED_ELSEWHERE: [(&str, &str, &str); 2] =
 /// A field where the headers have reserved bits, with its first bit and its bits: `layout` says who names it.
 const NAMED_BY_OTHERS: [(&str, &str, (usize, usize)); 1] = [("rqc", "dpp_mkey", (0xe0, 32))];
 
-/// Structures that end here as in rdma-core's header, and later in Linux' (`mlx5_ifc.txt` has both at its end): a key of
-/// encryption without one that software has wrapped, a QP without later additions to its context.
+/// Structures that end here where rdma-core's header ends them. Linux' header ends them later (`mlx5_ifc.txt` has both
+/// at its end): an encryption key without a key that software has wrapped, a QP without later additions to its context.
 const SHORTER: [(&str, usize); 2] = [("encryption_key_obj", 0x100), ("query_qp_out", 0x110)];
 
 pub(super) fn compare(layout: &Layout, known: &Known) {

@@ -26,8 +26,8 @@ pub trait HostMemory: Send {
     /// The memory stays valid for reads and writes by the device until the matching [`Self::unmap`].
     unsafe fn map(&mut self, addr: u64, len: usize) -> Result<(), DmaFault>;
 
-    /// Makes memory reachable that the device is to write, as [`map`](Self::map) does. The same as `map` where all
-    /// memory can be written.
+    /// Makes memory reachable that the device is to write, as [`map`](Self::map) does. It equals `map` where all memory
+    /// can be written.
     ///
     /// # Errors
     /// [`DmaFault`] if the memory does not exist or cannot be written.

@@ -70,7 +70,7 @@ impl PagedMemory {
     /// bytes. Pages that lie in a row anyway have that address.
     ///
     /// # Errors
-    /// [`DmaFault`] if a page is past the host's addresses: it might be one of another list. Also if the pages need
+    /// [`DmaFault`] if a page is past the host's addresses: it might be one of another list. The pages may also need
     /// more addresses than are left.
     pub(crate) fn add(&mut self, pages: Vec<u64>, page_bytes: u64) -> Result<u64, DmaFault> {
         for &page in &pages {

@@ -35,7 +35,7 @@ pub(super) struct Used<T> {
 pub(crate) struct Nic {
     /// Send queues by number. Their engines are in the device's table of QPs, whose numbers they share.
     sqs: BTreeMap<u32, SendQueueContext>,
-    /// Receive queues by number, which are of the same numbers.
+    /// Receive queues by number, from the same range of numbers.
     pub(super) rqs: BTreeMap<u32, ReceiveQueue>,
     /// Those that may have WQEs to flush.
     pub(super) flushing: BTreeSet<u32>,
@@ -52,7 +52,7 @@ pub(crate) struct Nic {
     /// Bytes of the longest frame that is received, with its check sequence: Linux counts the header, a tag and the
     /// sequence into it (`drivers/net/ethernet/mellanox/mlx5/core/en.h`, `MLX5E_SW2HW_MTU`).
     pub(crate) mtu: u16,
-    /// The same of the port, in which other functions could have parts.
+    /// The port's MTU, which other functions could share.
     pub(crate) port_mtu: u16,
     /// Which frames the port lets in.
     pub(crate) filter: AddressFilter,
@@ -277,7 +277,7 @@ impl Nic {
         Ok(())
     }
 
-    /// Whether a frame of so many bytes is received.
+    /// Whether a frame of `bytes` bytes is received.
     pub(super) fn takes(&self, bytes: usize) -> bool {
         FRAME_BYTES.contains(&(bytes as u64)) && bytes + FCS <= usize::from(self.mtu.min(self.port_mtu))
     }

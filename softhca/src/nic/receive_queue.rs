@@ -206,7 +206,7 @@ impl ReceiveQueue {
                     resources.complete(self.context.cqn, self.context.timestamps, &filler);
                 }
                 Fit::Nowhere => {
-                    // As with a WQE for one frame: the WQE is used up, and the queue goes on.
+                    // The WQE is used up, like a WQE for one frame, and the queue goes on.
                     self.ring.advance();
                     let left = open.progress.left();
                     self.complete_in_error(rqn, resources, (wqe, Some(left)), Failure::RECEIVE_LENGTH);

@@ -135,7 +135,7 @@ impl Headers {
         self.build_segment(payload_len, 1)
     }
 
-    /// As [`Self::build`], for a segment of `packets` packets.
+    /// [Builds](Self::build) a segment of `packets` packets.
     pub(crate) fn build_segment(&self, payload_len: usize, packets: u16) -> Result<Draft, PacketFault> {
         let opcode = self.bth.opcode;
         if self.carries() != opcode.carries() {
@@ -265,10 +265,10 @@ impl<'a> Packet<'a> {
         Self::of(bytes, 1)
     }
 
-    /// As [`Self::parse`], for the bytes of a frame that stands for `packets` packets.
+    /// [Reads](Self::parse) the bytes of a frame that stands for `packets` packets.
     ///
     /// # Errors
-    /// [`PacketFault`]; also if so many packets cannot be one frame.
+    /// [`PacketFault`], for instance if `packets` packets cannot be one frame.
     pub fn of(bytes: &'a [u8], packets: u16) -> Result<Self, PacketFault> {
         let mut rest = Rest { len: bytes.len(), bytes };
         let base = rest.take::<{ Bth::BYTES }>()?;

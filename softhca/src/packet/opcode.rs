@@ -6,8 +6,8 @@
 //!
 //! Dynamic connections are not in the specification, and their packets are not published. Here they have the service
 //! number 6, from the range that the specification leaves to manufacturers: RC's operations, and three of their own
-//! ([`super::dc`]). So they pass between devices of this kind only. The same is true of masked atomics
-//! ([`super::extended`]), whose opcode is one that the specification reserves.
+//! ([`super::dc`]). So they pass only between devices of this kind, and so do masked atomics ([`super::extended`]):
+//! their opcode is one that the specification reserves.
 
 use crate::context::Transport;
 

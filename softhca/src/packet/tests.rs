@@ -275,8 +275,8 @@ fn faults_name_what_is_wrong() {
     assert_eq!(headers(0x04).build(4097), Err(PacketFault::Payload { opcode: 0x04, len: 4097 }));
 }
 
-/// All packets of a segment but the last are full, and the last is not empty. So their number and the MTUs that there
-/// are (IBTA vol. 1, 9.6) bound the length.
+/// All packets of a segment but the last are full, and the last is not empty. So their number and the possible MTUs
+/// (IBTA vol. 1, 9.6) bound the length.
 #[test]
 fn a_segment_has_a_length_that_so_many_packets_can_have() {
     for (code, packets, len, possible) in [
@@ -296,7 +296,7 @@ fn a_segment_has_a_length_that_so_many_packets_can_have() {
         (0x21, 2, 512, true),
         (0xa1, 2, 512, true),
         (0xc1, 2, 512, true),
-        // A READ request and an acknowledgement have no payload; datagrams are of one packet.
+        // A READ request and an acknowledgement have no payload; datagrams have one packet.
         (0x0c, 2, 512, false),
         (0x11, 2, 512, false),
         (0x64, 2, 512, false),

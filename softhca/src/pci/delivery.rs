@@ -24,7 +24,7 @@ pub(super) enum Delivery {
     OutputLength,
     /// Reserved bytes are set.
     Reserved,
-    /// The slot is of no known type.
+    /// The slot has no known type.
     Descriptor,
     /// An address leads nowhere.
     Unreachable(DmaFault),

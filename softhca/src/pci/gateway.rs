@@ -24,7 +24,7 @@ const DATA: usize = 20;
 /// The space of semaphores, and those that it has: more than Linux uses.
 const SEMAPHORES: u16 = 0xa;
 const COUNT: usize = 0x40;
-/// Status of a space that there is.
+/// Status: the space exists.
 const IS_THERE: u32 = 1 << 29;
 const FLAG: u32 = 1 << 31;
 const ADDRESS_MASK: u32 = (1 << 30) - 1;

@@ -18,7 +18,7 @@ pub(crate) struct Failure {
     pub(crate) vendor: u8,
     /// The hardware's syndrome, as in a report of this vendor syndrome; else 0.
     pub(crate) hardware: u8,
-    /// The same for people, with values.
+    /// The reason in words, with values.
     pub(crate) reason: Reason,
 }
 
@@ -27,7 +27,7 @@ impl Failure {
         Self { syndrome, vendor, hardware: 0, reason: Reason::Is(reason) }
     }
 
-    /// The same failure, for this reason.
+    /// Gives the failure this reason.
     pub(crate) fn because(self, reason: impl Into<Reason>) -> Self {
         Self { reason: reason.into(), ..self }
     }

@@ -214,7 +214,7 @@ impl Qp {
         self.core.fetches = true;
     }
 
-    /// From now on its messages have at most so many bytes, in both directions (QPC.log_msg_max).
+    /// Limits its messages to `bytes` bytes from now on, in both directions (QPC.log_msg_max).
     pub(crate) fn set_max_message(&mut self, bytes: u64) {
         self.core.max_message = bytes;
     }
@@ -227,8 +227,8 @@ impl Qp {
     /// When to step this object again after a step without work: at a doorbell, a packet or a command, or when a timer
     /// runs out.
     ///
-    /// Some QPs look for work by themselves, and are always busy: they flush receives, whose record is their only
-    /// doorbell, or wait for another queue, for room in the outbox or for their rate, which commands change.
+    /// Some QPs look for work by themselves, and are always busy. They flush receives, whose record is their only
+    /// doorbell. Or they wait for another queue, for room in the outbox, or for their rate, which commands change.
     pub(crate) fn next(&self) -> Next {
         let looks_around = self.core.context.cross_channel.slave_send
             || self.core.transport() == Transport::Dc && !self.requester.is_empty()

@@ -165,7 +165,7 @@ impl QpCore {
         self.send_segment_to_peer(resources, packet, 1);
     }
 
-    /// The same of a segment of `packets` packets.
+    /// Sends a segment of `packets` packets to the peer of a connected QP.
     pub(super) fn send_segment_to_peer(&self, resources: &mut Resources, packet: Vec<u8>, packets: u16) {
         if let Some(route) = self.route {
             self.send(resources, Frame { route, packet, packets });

@@ -84,8 +84,8 @@ struct Rule {
     optional: AttrSet,
 }
 
-/// The attributes that an end of XRC does not have: an initiator those of a responder, a target those of a requester.
-/// Neither completes its receives in another order than they came in.
+/// The attributes that an end of XRC does not have: an initiator lacks a responder's attributes, a target a
+/// requester's. Neither completes its receives in another order than they came in.
 fn foreign_to_xrc(context: &QpContext) -> AttrSet {
     let other_end = match context.rq {
         ReceiveSource::Domain { .. } => MAX_RD_ATOMIC | RETRY_CNT | RNR_RETRY,
@@ -143,7 +143,7 @@ fn rule(transport: Transport, from: QpState, to: QpState) -> Option<Rule> {
             Ud | Uc => (SQ_PSN, running),
             Rc | Xrc | Dc => (SQ_PSN | TIMEOUT | RETRY_CNT | RNR_RETRY | MAX_RD_ATOMIC, running),
         },
-        // As for initiators in the kernel (mlx5_ib, `modify_dci_qp_is_ok`).
+        // The kernel restricts initiators this way (mlx5_ib, `modify_dci_qp_is_ok`).
         (_, Sqd) | (Sqd | Sqe, _) if matches!(transport, Dc | RegUmr) => return None,
         (Rts | Sqd, Rts) => (0, running),
         // RC and XRC have no SQE: their send errors end in Err.

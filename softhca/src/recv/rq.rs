@@ -28,10 +28,9 @@ pub(crate) struct Rq {
 #[derive(Clone, Debug)]
 struct Signed {
     qpn: u32,
-    /// The index that the last WQE's signature was made for, by its [XOR](of_index). It is the WQE's own index, or
-    /// that of the WQE which began its chain: libmlx5 signs all WQEs of one call with the index of the first
-    /// (rdma-core `providers/mlx5/qp.c`, `mlx5_post_recv`). At most two entries, if the signatures cannot tell them
-    /// apart.
+    /// The index that the last WQE's signature was made for, by its [XOR](of_index). It is the WQE's own index, or its
+    /// chain's first: libmlx5 signs all WQEs of one call with the index of the first (rdma-core `providers/mlx5/qp.c`,
+    /// `mlx5_post_recv`). At most two entries, if the signatures cannot tell them apart.
     chain: Vec<u8>,
 }
 
@@ -64,7 +63,7 @@ impl Rq {
         Self { header: NEXT_SEG_BYTES, ..Self::of_frames(ring, dbr) }
     }
 
-    /// The same, whose WQEs have signatures: of this queue pair.
+    /// Gives the ring's WQEs signatures for this queue pair.
     #[must_use]
     pub(crate) fn signed(self, qpn: u32) -> Self {
         Self { header: RECEIVE_BYTES, signed: Some(Signed { qpn, chain: Vec::new() }), ..self }

@@ -61,7 +61,7 @@ impl Srq {
         self.tags.as_ref()
     }
 
-    /// The same, to be changed.
+    /// The tags that messages are matched with, to be changed.
     pub(crate) fn tags_mut(&mut self) -> Option<&mut TagList> {
         self.tags.as_mut()
     }

@@ -83,7 +83,7 @@ impl TagList {
         self.hw_phase
     }
 
-    /// Software has seen so many of those messages, and matched them with all tags that are in the list.
+    /// Records that software has seen `sw_phase` of those messages, and matched them with all tags in the list.
     pub(crate) fn sync(&mut self, sw_phase: u16) {
         self.sw_phase = sw_phase;
         if self.is_in_sync() {

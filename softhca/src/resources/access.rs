@@ -54,7 +54,7 @@ impl Resources {
         self.for_spots_of((by, self.find_mkey(key)?, need), addr, len, &mut f)
     }
 
-    /// The same by `mkey`, whatever signatures it has.
+    /// Visits the spots by `mkey`, whatever signatures it has.
     pub(super) fn for_spots_of(
         &self,
         (by, mkey, need): (Accessor, &Mkey, Need),
@@ -351,7 +351,7 @@ impl Resources {
                 Width::Four => Ok(self.memory.fetch_update_u32(at, &mut |old| f(old.into()) as u32)?.into()),
             },
             Some(Spot::Null) if addr % (bytes as u64) == 0 => Ok(0),
-            // Also if it is not in one piece.
+            // Misaligned, or not in one piece.
             _ => Err(KeyFault::Misaligned(addr)),
         }
     }
@@ -369,7 +369,7 @@ impl Resources {
             return Err(KeyFault::NotInvalidated(rkey));
         }
         mkey.free = true;
-        // A window of type 2 is of a QP only while it is bound.
+        // A window of type 2 belongs to a QP only while it is bound.
         mkey.qpn = None;
         Ok(())
     }

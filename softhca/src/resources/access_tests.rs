@@ -77,7 +77,7 @@ fn pieces_are_read_and_written_in_order_and_the_null_key_is_nothing() {
     assert_eq!(read(&resources, key, 1), Ok([0x31, 0x32, 0, 0, 0x10]));
     resources.remote_write(PD, key, 2, &[0xa1, 0xa2, 0xa3, 0xa4]).unwrap();
     assert_eq!(read(&resources, key, 0), Ok([0x30, 0x31, 0xa1, 0, 0, 0xa4, 0x11, 0x12, 0x13]));
-    // The same for local data.
+    // Local data is gathered and scattered in the same order.
     let seg = [DataSeg { addr: 1, len: 8, lkey: key }];
     let mut out = [0xee; 6];
     resources.gather(PD, &seg, 1, &mut out).unwrap();
@@ -399,7 +399,7 @@ fn signatures_are_before_or_after_encryption() {
     }
 }
 
-/// The format of a key gives the signature value, which is of the same protection domain.
+/// The format of a key names the signature value, which belongs to the key's protection domain.
 #[test]
 fn signature_values_are_those_of_the_format_and_of_the_domain() {
     let mut resources = resources();

@@ -11,7 +11,7 @@ pub(crate) struct Traffic {
 }
 
 impl Traffic {
-    /// Counts a packet of so many bytes.
+    /// Counts a packet of `bytes` bytes.
     pub(crate) fn add(&mut self, bytes: usize) {
         self.packets += 1;
         self.octets += bytes as u64;

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Entries of the table, of which the first stands for no limit. Linux' driver says of a ConnectX-5: "127 rates are
 /// supported, range: 0Mbps to 97656Mbps" (`drivers/net/ethernet/mellanox/mlx5/core/rl.c`, `mlx5_init_rl_table`).
 pub(crate) const RATES: u16 = 128;
-/// Rates that there are, in kbit/s or WQEs a second.
+/// The possible rates, in kbit/s or WQEs a second.
 pub(crate) const KILOBITS: RangeInclusive<u32> = 1..=100_000_000;
 
 /// Unit of a rate (`set_pp_rate_limit_context.rate_mode`).
@@ -35,7 +35,7 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// The time that so many bytes take, by a rate of data.
+    /// The time that `bytes` bytes take, by a rate of data.
     pub(crate) fn time_of(&self, bytes: u64) -> Duration {
         // Bits and kilobits per second give milliseconds; a nanosecond is 10^-6 of one.
         Duration::from_nanos((bytes * 8).saturating_mul(1_000_000) / u64::from(self.limit.max(1)))

@@ -233,7 +233,7 @@ impl Resources {
     /// Sets a signature value for a QP.
     ///
     /// # Errors
-    /// [`PsvFault`] if it does not exist, or is of another protection domain.
+    /// [`PsvFault`] if it does not exist, or belongs to another protection domain.
     pub(crate) fn set_psv(&mut self, qp: &QpContext, psv: u32, value: u64) -> Result<(), PsvFault> {
         let pd = qp.pd;
         let found = self.psvs.get_mut(psv).filter(|psv| psv.pd == pd).ok_or(PsvFault { psv, pd })?;

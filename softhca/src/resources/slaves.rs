@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 /// How far one may go.
 #[derive(Debug)]
 struct Slave {
-    /// Protection domain: its masters are of the same.
+    /// Protection domain, which its masters share.
     pd: u32,
     kind: CrossChannel,
     /// Producer index of the send queue, if the queue has not yet got it.
@@ -40,7 +40,7 @@ impl Slaves {
         slave.map(|slave| slave.sends = Some(index)).is_some()
     }
 
-    /// The same, to receive.
+    /// A master of protection domain `pd` lets it receive up to `index`. `false` if it is no such slave.
     pub(crate) fn enable_receives(&mut self, pd: u32, qpn: u32, index: u16) -> bool {
         let slave = self.0.get_mut(&qpn).filter(|slave| slave.kind.slave_receive && slave.pd == pd);
         slave.map(|slave| slave.receives = index).is_some()

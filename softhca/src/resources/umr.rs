@@ -35,8 +35,8 @@ impl Resources {
         match mkey.qpn {
             Some(bound) if umr.must_be_of_qp && bound != qpn => return Err(KeyFault::WrongQp { key, bound }.into()),
             // Only windows of type 2 can be invalidated by peers (Linux `drivers/infiniband/hw/mlx5/mr.c`,
-            // `mlx5_ib_alloc_mw`). A key made for lists is of no QP, and is invalidated by the same request (rdma-core
-            // `tests/test_mlx5_mkey.py`). The same request invalidates a window of type 1, whose context is alike.
+            // `mlx5_ib_alloc_mw`). This request also invalidates a key made for lists, which belongs to no QP
+            // (rdma-core `tests/test_mlx5_mkey.py`), and a window of type 1, whose context is alike.
             None if umr.must_be_of_qp && mkey.remote_invalidate => return Err(UmrFault::Unbound(key)),
             _ => {}
         }

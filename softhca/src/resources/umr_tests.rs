@@ -63,7 +63,7 @@ fn umr(key: u32, change: KeyChange) -> Umr {
     }
 }
 
-/// The same request with `octwords` octwords of a list inline. They go to octword `at` of the key's list and behind it.
+/// The request with `octwords` octwords of a list inline. They go to octword `at` of the key's list and behind it.
 fn with_list(umr: Umr, at: u64, octwords: u16) -> Umr {
     Umr { at, octwords, list: UmrList::Inline(vec![0; 16 * usize::from(octwords)]), ..umr }
 }
@@ -86,8 +86,8 @@ fn refused(resources: &mut Resources, umr: &Umr) -> Option<&'static str> {
     }
 }
 
-/// A request may ask that the key be of its own QP (`MLX5_UMR_CHECK_QPN`). A window of type 2 that is bound to none is
-/// not (IBTA vol. 1, o10-37.2.26).
+/// A request may ask that the key be of its own QP (`MLX5_UMR_CHECK_QPN`). A window of type 2 that is bound to no QP
+/// fails that check (IBTA vol. 1, o10-37.2.26).
 #[test]
 fn a_key_of_another_qp_stays_as_it_is() {
     let bound_to = |bound, remote_invalidate, must_be_of_qp| {
@@ -203,7 +203,7 @@ fn formats_are_there_if_and_only_if_the_key_gets_them() {
     }
 }
 
-/// An encryption key is of the memory key's domain. If it was made with a tag, the request names that tag (libmlx5
+/// An encryption key belongs to the memory key's domain. If it was made with a tag, the request names that tag (libmlx5
 /// `mlx5dv_dek_init_attr`, `mlx5dv_crypto_attr`, `keytag`).
 #[test]
 fn a_key_encrypts_by_a_key_of_its_domain_and_with_its_tag() {
@@ -355,7 +355,7 @@ fn a_list_grows_as_long_as_there_is_room() {
         let expected = if has_room { Ok(()) } else { Err(UmrFault::Full(key)) };
         assert_eq!(change(&mut resources, &grow), expected, "{left}");
         assert_eq!(resources.translations, if has_room { MAX_TRANSLATIONS.into() } else { before });
-        // The same again takes no more.
+        // A repeated request takes no more translations.
         assert_eq!(change(&mut resources, &grow), expected, "{left}");
     }
 }

@@ -116,7 +116,7 @@ impl Runner {
         self.shared.notify.wake();
     }
 
-    /// The same as a handle, which may also be used in a signal handler.
+    /// A handle that wakes the thread, and may also be used in a signal handler.
     #[must_use]
     pub fn notify(&self) -> Notify {
         self.shared.notify.clone()

@@ -3,7 +3,7 @@
 use crate::ethernet::{Headers, L4, SERVICE_VLAN};
 
 /// Bytes of one set of match parameters. The device knows three of the first four: of the outer headers
-/// (`fte_match_set_lyr_2_4`), others (`fte_match_set_misc`), and of registers (`fte_match_set_misc2`). The third is of
+/// (`fte_match_set_lyr_2_4`), others (`fte_match_set_misc`), and of registers (`fte_match_set_misc2`). The third covers
 /// inner headers.
 const SET: usize = 64;
 /// Sets in a key.
@@ -127,7 +127,7 @@ impl Key {
         key
     }
 
-    /// The same, of a frame that leaves, whose WQE gave it this number.
+    /// The key of an egress frame whose WQE gave it this number.
     pub(crate) fn with_metadata(mut self, metadata: u32) -> Self {
         self.put(field::METADATA_REG_A, metadata.into());
         self

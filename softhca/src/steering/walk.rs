@@ -72,7 +72,7 @@ impl Default for Steering {
 }
 
 impl Steering {
-    /// No tables, and at most so many rules and groups.
+    /// No tables, and at most `rules` rules and `groups` groups.
     fn with_limits(rules: u32, groups: u32) -> Self {
         Self {
             tables: Table::new(Object::FlowTable, 1, MAX_TABLES),
@@ -315,8 +315,7 @@ impl Steering {
         }
     }
 
-    /// Refuses a way to a table that does not exist, is of another direction, or is not of a higher level: frames could
-    /// go round.
+    /// Refuses a jump to a table that does not exist, has another direction, or has no higher level: frames could loop.
     fn check_way(&self, direction: Direction, level: u8, to: Miss) -> Result<(), Error> {
         let Miss::Table(number) = to else { return Ok(()) };
         let found = self.table(direction, number)?.level;

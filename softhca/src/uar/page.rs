@@ -119,7 +119,7 @@ impl Uar {
         Self::in_pages_of(page_bytes(), memory, offset)
     }
 
-    /// The same on a system with pages of `page` bytes.
+    /// The page at byte `offset` of `memory`, on a system with pages of `page` bytes.
     fn in_pages_of(page: usize, memory: &UarMemory, offset: u64) -> Result<Self, Error> {
         if memory.allocate(offset, 0) != 0 {
             return Err(Error::of_system("fallocate"));

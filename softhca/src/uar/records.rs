@@ -44,9 +44,9 @@ impl Records {
         self.pages.entry(page).or_default().words.entry(number).or_insert(Word { at, seen: None });
     }
 
-    /// Adds a send queue that leaves the reset state. Its producer index is 0, whatever its record says: a NIC executes
-    /// WQEs when the register is stored to, and no driver has done that yet. Drivers need not clear the record. UCX
-    /// does not for a DCI that it resets (`src/uct/ib/mlx5/dc/dc_mlx5.c`, `uct_dc_mlx5_dci_reset` and
+    /// Adds a send queue that leaves the reset state. Its producer index is 0, regardless of its record: a NIC executes
+    /// WQEs after a store to the register, and no driver has made one yet. Drivers need not clear the record. UCX does
+    /// not for a DCI that it resets (`src/uct/ib/mlx5/dc/dc_mlx5.c`, `uct_dc_mlx5_dci_reset` and
     /// `uct_ib_mlx5_txwq_reset`), nor DPDK for an SQ (`drivers/net/mlx5/mlx5_txq.c`, `mlx5_tx_queue_stop_primary`).
     ///
     /// The driver may announce the index that the record has already: as many WQEs as it posted before the reset. So the
@@ -177,8 +177,8 @@ mod tests {
         assert_eq!(look(&mut records, true), []);
     }
 
-    /// What a send queue's word is when the queue leaves the reset state is no doorbell. Each store afterwards is one,
-    /// also of the same index.
+    /// The word that a send queue has when it leaves the reset state is no doorbell. Each later store is one, even of
+    /// the same index.
     #[test]
     fn a_stale_word_is_taken_when_it_is_stored_again() {
         let memory = ArrayMemory::filled(BASE, 0x1000, 0);

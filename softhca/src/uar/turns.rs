@@ -1,5 +1,5 @@
-//! What the two halves of a BlueFlame register tell of the queues that were rung there. Queues share registers, and a
-//! later store replaces an earlier one in the same half before the device has seen it.
+//! Infers from the two halves of a BlueFlame register which queues were rung there. Queues share registers, and a later
+//! store replaces an earlier one in the same half before the device has seen it.
 //!
 //! Drivers use the halves in turn (rdma-core `providers/mlx5/qp.c`, `post_send_db`; UCX
 //! `src/uct/ib/mlx5/ib_mlx5.inl`, `uct_ib_mlx5_bf_post`). So a store can have been replaced only if the other half was
@@ -16,14 +16,14 @@ pub(super) struct Turns {
 /// The stores that were taken from a register.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Taken {
-    /// What each half had.
+    /// The contents of each half.
     pub(super) halves: [Option<u32>; 2],
     /// There may have been other stores, which these have replaced.
     pub(super) may_miss: bool,
 }
 
 impl Turns {
-    /// Takes what is in the two halves; `half` takes one out.
+    /// Takes the contents of the two halves; `half` takes one out.
     ///
     /// Required: if a half had one store, and the other half none, that store is the only one since the last look.
     ///

@@ -167,7 +167,7 @@ pub struct CapturedWire<W> {
     interfaces: Vec<Interface>,
     /// Fate of the next packet.
     fate: Option<Fate>,
-    /// Packets that are expected, and what is to be said of them.
+    /// Expected packets, and the comments on them.
     comments: VecDeque<(Vec<u8>, String)>,
 }
 

@@ -108,7 +108,7 @@ mod tests {
     use super::*;
     use crate::wire::test_frames::numbered;
 
-    /// Takes so many frames, and none for one QP.
+    /// Takes a given number of frames, and none for one QP.
     struct Narrow {
         room: usize,
         full: u32,

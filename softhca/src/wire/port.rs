@@ -36,7 +36,7 @@ impl Fate {
     }
 }
 
-/// What became of the packets that a wire has brought.
+/// The fate of the packets that a wire has brought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Arrived {
     /// The device has taken them, and its answers are on the wire.
@@ -120,7 +120,7 @@ pub trait Wire: Send {
         let _ = (packet, reason);
     }
 
-    /// Whether the device that has this QPN lives, and has not got to the packets that were sent to it: its process is
+    /// Whether the device that has this QPN lives, and has not yet read the packets sent to it, because its process is
     /// stopped, or has had no CPU. A NIC answers without one. So this time counts against no time limit of the sender.
     fn is_kept_waiting_by(&mut self, qpn: u32) -> bool {
         let _ = qpn;

@@ -27,7 +27,7 @@ pub const ON_THE_WAY: usize = 4096;
 pub struct LinkTiming {
     /// From one end to the other, in microseconds.
     pub latency: u32,
-    /// At most so much more, in microseconds.
+    /// The most that is added to the latency, in microseconds.
     pub jitter: u32,
     /// Megabits per second; 0 is no limit.
     pub rate: u32,

@@ -14,7 +14,7 @@ pub(crate) fn frame(dlid: u16, dest_qp: u32, len: usize) -> Frame {
     numbered(dlid, dest_qp, len, 0)
 }
 
-/// The same with a PSN, which the payload depends on, too.
+/// A [frame] with a PSN; the payload depends on the PSN as well.
 pub(crate) fn numbered(dlid: u16, dest_qp: u32, len: usize, psn: u32) -> Frame {
     let opcode = Opcode::of(crate::context::Transport::Rc, Operation::Send, Place::Only, Tail::None).unwrap();
     let bth = Bth {

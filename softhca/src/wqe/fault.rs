@@ -104,7 +104,7 @@ pub enum WqeFault {
     /// `fm_ce_se` has a combination of bits that means nothing.
     #[error("fm_ce_se is {0:#04x}: reserved bits, or a fence or completion mode that does not exist")]
     BadFlags(u8),
-    /// A format of a memory key's data is none that there is.
+    /// The format of a memory key's data is unknown.
     #[error("format of data: {what} is {value:#x}")]
     BadFormat {
         /// The fault.
@@ -179,7 +179,7 @@ pub enum WqeFault {
         /// Bytes by the data segment.
         bytes: u32,
     },
-    /// An operation on tags that there is not.
+    /// Unknown tag operation.
     #[error("operation {0:#04x} on tags; permitted: 0x00 (none), 0x10 (append) and 0x20 (remove)")]
     BadTagOperation(u8),
     /// Something follows the last segment.

@@ -50,7 +50,7 @@ pub fn fetch(
     checked(sq, qpn, (transport, signed), index, producer, |at, out| copy_from_ring(sq, index, at, out, memory))
 }
 
-/// As [`fetch`], for a WQE of which the register received `copy`: all bytes that its control segment claims.
+/// [Fetches](fetch) a WQE of which the register received `copy`: all bytes that its control segment claims.
 ///
 /// # Errors
 /// As for [`fetch`].
@@ -70,8 +70,8 @@ pub(crate) fn fetch_copy(
     })
 }
 
-/// As [`fetch`], but the index in the WQE is ignored (`cmd_hca_cap.wqe_index_ignore_cap`), and the producer may be
-/// further ahead than the ring is long: its WQEs may be executed again in each round.
+/// [Fetches](fetch) a WQE whose own index is ignored (`cmd_hca_cap.wqe_index_ignore_cap`). The producer may be further
+/// ahead than the ring's length: its WQEs may be executed again in each round.
 ///
 /// # Errors
 /// As for [`fetch`].
@@ -135,9 +135,9 @@ fn checked(
     decode(&buf[..len], transport, sq).map(|wqe| SendWqe { index, wqebbs, ..wqe })
 }
 
-/// Opcode byte, WQEBBs, and whether only the first error is told, of the WQE at WQEBB `index`, for a WQE that is
-/// skipped without being executed: a flushed or a bad one. For any bytes in the ring, it takes at least one WQEBB and
-/// none past `producer`.
+/// For a WQE that is skipped without being executed, because it is flushed or bad: the opcode byte, the WQEBBs, and
+/// whether only the first error is reported, of the WQE at WQEBB `index`. For any bytes in the ring, it takes at least
+/// one WQEBB and none past `producer`.
 pub(crate) fn extent(sq: &SqContext, index: u16, producer: u16, memory: &dyn HostMemory) -> (u8, u16, bool) {
     let mut bytes = [0; control::BYTES];
     if copy_from_ring(sq, index, 0, &mut bytes, memory).is_err() {

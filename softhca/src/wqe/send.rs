@@ -86,7 +86,7 @@ impl AddressVector {
 pub struct Framing {
     /// Checksums that it fills in.
     pub checksums: Checksums,
-    /// It cuts the packet up into frames with so many bytes of payload (TSO).
+    /// It cuts the packet up into frames with this many bytes of payload (TSO).
     pub mss: Option<u16>,
     /// Each data segment is a frame of its own.
     pub many: bool,
@@ -168,9 +168,9 @@ impl WaitTime {
     /// Whether the device's comparison, of a clock of this format, has all bits of the mask. Otherwise it never holds.
     ///
     /// A clock of real time compares three bits of seconds: with a mask of all ones "the wait never satisfies"
-    /// (NVIDIA's daqiri `src/engines/ibverbs/daqiri_ibverbs_engine.cpp`, `initialize`, at `rt_timemask`). No source
-    /// shows a wider mask than that of DPDK to work with a clock that runs freely either: the ticks of eight seconds,
-    /// rounded up to a power of two (`drivers/net/mlx5/mlx5_txq.c`, `mlx5_txq_dynf_timestamp_set`).
+    /// (NVIDIA's daqiri `src/engines/ibverbs/daqiri_ibverbs_engine.cpp`, `initialize`, at `rt_timemask`). For a
+    /// free-running clock, no source shows a wider mask than DPDK's to work either. DPDK's mask has the ticks of eight
+    /// seconds, rounded up to a power of two (`drivers/net/mlx5/mlx5_txq.c`, `mlx5_txq_dynf_timestamp_set`).
     #[must_use]
     pub fn is_compared(&self, format: TimestampFormat) -> bool {
         let end = match format {

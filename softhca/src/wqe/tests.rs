@@ -145,7 +145,7 @@ fn masked_atomics_are_of_the_size_that_the_modifier_says() {
     let swapped = Masked::Swap { compare, compare_mask, swap, swap_mask };
     assert_eq!(aligned(with(0x14, 10, &wide, 16)), (16, swapped));
     assert_eq!(aligned(with(0x15, 10, &wide[..32], 16)), (16, Masked::Add { add: swap, boundary: compare }));
-    // Other sizes, and those of which there is only one.
+    // Other sizes, and opcodes with only one size.
     for (opcode, opmod) in [(0x14, 0), (0x14, 7), (0x15, 11), (0x15, 0x18), (0x11, 9), (0x12, 8)] {
         let expected = WqeFault::BadOpmod { opcode, opmod };
         assert_eq!(fault(&with(opcode, opmod, &operands[..16], 8), Transport::Rc), expected);

@@ -374,7 +374,7 @@ fn a_session_ends_where_the_ring_ends() {
     }
 }
 
-/// The same file, `mlx5e_rx_cq_process_enhanced_cqe_comp`, and `wq.h`, `mlx5_cqwq_get_cqe_enahnced_comp`.
+/// Linux `en_rx.c`, `mlx5e_rx_cq_process_enhanced_cqe_comp`, and `wq.h`, `mlx5_cqwq_get_cqe_enahnced_comp`.
 #[test]
 fn the_enhanced_layout() {
     let (mut cq, memory) = compressing(true, MiniFormat::Hash);

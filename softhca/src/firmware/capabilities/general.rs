@@ -235,7 +235,7 @@ capability_set! {
     LOG_MAX_DCI_STREAM_CHANNELS: 0x58b, 5 = |_| DciStreams::MAX_LOG_CHANNELS.into();
     LOG_MAX_DCI_ERRORED_STREAMS: 0x593, 5 = |_| DciStreams::MAX_LOG_ERRORED.into();
     LOG_MAX_ATOMIC_SIZE_DC: 0x598, 8 = |_| 3;
-    // ConnectX-6 introduced it, and the figures are of a ConnectX-6 Dx: Linux, "net/mlx5e: Support enhanced CQE
+    // ConnectX-6 introduced it, and the figures come from a ConnectX-6 Dx: Linux, "net/mlx5e: Support enhanced CQE
     // compression" (2c925db0a7d6).
     ENHANCED_CQE_COMPRESSION: 0x5b0, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
     LOG_MAX_DEK: 0x5b3, 5 = |c| if encrypts(c) { crypto::LOG_MAX_DEKS.into() } else { 0 };
@@ -245,7 +245,7 @@ capability_set! {
     CQE_COMPRESSION_128: 0x5be, 1 = |_| 1;
     CQE_COMPRESSION: 0x5bf, 1 = |_| 1;
     CQE_COMPRESSION_MAX_NUM: 0x5d0, 16 = |_| MAX_SESSION.into();
-    // As on a ConnectX-5, and all that came after.
+    // ConnectX-5 and all later generations have it.
     TAG_MATCHING: 0x5f0, 1 = |c| c.matches_tags().into();
     RNDV_OFFLOAD_RC: 0x5f1, 1 = |c| c.matches_tags().into();
     LOG_TAG_MATCHING_LIST_SZ: 0x5f3, 5 = |c| if c.matches_tags() { TagContext::MAX_LOG_LIST.into() } else { 0 };

@@ -107,7 +107,7 @@ const ABSENT: [(Field, &str); 6] = [
     (flow_context::MODIFY_HEADER_ID, "modified headers"),
     (flow_context::ENCRYPT_DECRYPT_OBJ_ID, "encryption"),
 ];
-/// As above, of destinations.
+/// Fields of destinations that are not supported.
 const ABSENT_OF_DESTINATIONS: [(Field, &str); 3] = [
     (dest_format_struct::DESTINATION_ESWITCH_OWNER_VHCA_ID_VALID, "an embedded switch"),
     (dest_format_struct::PACKET_REFORMAT, "reformatted packets"),

@@ -68,7 +68,7 @@ pub(super) const COMMANDS: &[Command] = &[
         .with_modifiers(),
 ];
 
-/// Refuses kinds that there are not.
+/// Refuses unknown kinds.
 fn check_kind(call: &Call<'_>) -> Result<(), Refusal> {
     if call.op_mod == DEK_TYPE && crypto::is_there(call.device.config().generation) {
         return Ok(());

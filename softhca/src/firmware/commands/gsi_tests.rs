@@ -25,7 +25,7 @@ fn create(node: &mut Node, st: u8, deth_sqpn: u8) {
     node.create_qp_by(&input);
 }
 
-/// As `mlx5_ib_modify_qp` does it for the two kinds: MTU and longest message are those of each.
+/// Goes to RTS as `mlx5_ib_modify_qp` does for the two kinds, each with its own MTU and longest message.
 fn to_rts(node: &mut Node, st: u8, qkey: u32) {
     let (mtu, log_msg_max) = if st == QP1 { (1, 8) } else { (5, 12) };
     for opcode in 2..=4 {
@@ -55,7 +55,7 @@ fn address(gid: [u8; 16], qpn: u32, qkey: u32) -> Vec<u8> {
     let mut av = vec![0; 48];
     av[..4].copy_from_slice(&qkey.to_be_bytes());
     av[8..12].copy_from_slice(&(qpn | 1 << 31).to_be_bytes());
-    // udp_sport, rmac, a hop limit, and that there is a GRH.
+    // udp_sport, rmac, a hop limit, and the bit for a GRH.
     av[14..16].copy_from_slice(&[0xc0, 1]);
     av[20..26].copy_from_slice(&[2, 0, 0, 0, 0, 2]);
     av[27] = 64;

@@ -138,7 +138,7 @@ fn users_are_given_what_there_is() {
     assert_eq!(ethernet.execute(&create(2), 16), Err(Status::BadParameter), "no resources of the device's own");
     let mut user = |caps| ethernet.execute(&create(caps), 16).map(|output| Uid(output[0xb].into())).expect("a user");
     let users = [user(0), user(1)];
-    // CREATE_SQ says first who may not, and to the other that there is no CQ 0.
+    // CREATE_SQ refuses the first user, who lacks the right, and tells the other that CQ 0 does not exist.
     let mut sq = vec![0; 0x110];
     (sq[0], sq[1]) = (9, 4);
     let status = users.map(|uid| {

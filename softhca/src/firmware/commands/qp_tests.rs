@@ -148,7 +148,7 @@ fn data_passes_between_queues_in_scattered_pages() {
             let grh = if st == UD { 40 } else { 0 };
             let mut body = if st == UD { address(receiver) } else { vec![] };
             body.extend(data_seg(BASE + 0x100, 700, sender.key));
-            // So many that they reach the send ring's second page, and the receive ring wraps.
+            // Enough rounds to reach the send ring's second page, and to wrap the receive ring.
             for round in 0..if st == UD { 30_u8 } else { 62 } {
                 let [sender, receiver] = &mut nodes;
                 sender_round(sender, receiver, round, &body);

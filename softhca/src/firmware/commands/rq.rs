@@ -133,7 +133,8 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     check_no_slave(queue)?;
     let (pd, cqn, counter) = (queue.get32(wq::PD), view.get32(rqc::CQN), view.get(rqc::COUNTER_SET_ID) as u8);
     if pd == 0 {
-        // The queue that drops its frames, as Linux makes it: no key is of this domain, so nothing reaches a buffer.
+        // The queue that drops its frames, as Linux makes it: no key belongs to this domain, so nothing reaches a
+        // buffer.
         call.check_driver()?;
     } else {
         call.check_use(Object::Pd, pd)?;

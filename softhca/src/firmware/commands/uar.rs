@@ -46,8 +46,8 @@ fn alloc(call: &mut Call<'_>) -> Result<(), Refusal> {
 fn dealloc(call: &mut Call<'_>) -> Result<(), Refusal> {
     let uar = call.input.get32(dealloc_uar_in::UAR);
     call.check_owner(Object::Uar, uar)?;
-    // Also with queues on it: libmlx5 gives its pages back before those that a program has left, and Linux does not
-    // expect this to fail.
+    // This works with queues on the page: libmlx5 returns its pages before it destroys the queues that a program has
+    // left, and Linux does not expect this to fail.
     call.device.free_uar(uar)?;
     call.destroyed(Object::Uar, uar);
     Ok(())

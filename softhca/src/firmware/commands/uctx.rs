@@ -84,7 +84,7 @@ mod tests {
         assert!(bench.execute(&destroy(uid), 0x10).is_ok());
         assert_eq!(bench.execute(&destroy(uid), 0x10), Err(Status::BadResource), "again");
         assert_eq!(bench.execute(&alloc_pd(uid), 0x10), Err(Status::BadResource));
-        // Rights that there are not.
+        // Unknown rights.
         create[0x10] = 0x80;
         assert_eq!(bench.execute(&create, 0x10), Err(Status::BadParameter));
     }

@@ -133,7 +133,7 @@ layout! {
 }
 layout! {
     /// Output of `QUERY_NIC_VPORT_CONTEXT`, with a list of the addresses or VLANs that the port lets in besides its
-    /// own address. The list is cut to the room that there is.
+    /// own address. The list is cut to the available room.
     query_nic_vport_context_out: 0x110 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

@@ -52,7 +52,7 @@ fn initiator(node: &mut Node) -> Vec<u8> {
     create
 }
 
-/// A target as the driver makes one: of register and record it has none, its SRQ is of another domain, and its
+/// A target as the driver makes one: it has neither a register nor a record, its SRQ belongs to another domain, and its
 /// protection domain and CQs are the driver's.
 fn target(node: &mut Node, xrcd: u32) -> Vec<u8> {
     let other = domain(node);

@@ -26,7 +26,7 @@ pub(crate) const QPC_BYTES: usize = 0xe8;
 pub(crate) struct QpRecord {
     /// The context as it was created.
     pub(crate) created: [u8; QPC_BYTES],
-    /// The same, with later values from transitions that the device does not act on.
+    /// The context, with later values from transitions that the device does not act on.
     pub(crate) qpc: [u8; QPC_BYTES],
     /// Options of enhanced connection establishment.
     pub(crate) ece: u32,

@@ -64,7 +64,7 @@ fn domain() -> impl Strategy<Value = Domain> {
 fn format() -> impl Strategy<Value = SignatureFormat> {
     let sides = (proptest::option::of(domain()), proptest::option::of(domain()), any::<bool>());
     sides.prop_map(|(memory, wire, same)| {
-        // The same on both sides, of which a part is copied.
+        // Equal blocks on both sides, partly copied.
         let wire = if same && memory.is_some() { memory } else { wire };
         let copy = if same && memory.is_some() { 0xf0 } else { 0 };
         SignatureFormat { memory, wire, check: 0xff, copy }

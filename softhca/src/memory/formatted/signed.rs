@@ -42,7 +42,7 @@ const BAD_REF_TAG: u16 = 1 << 11;
 const BAD_APP_TAG: u16 = 1 << 12;
 const BAD_GUARD: u16 = 1 << 13;
 
-/// Offsets from here on are of no key: formats count 32 bits of bytes.
+/// Offsets from here on belong to no key: formats count 32 bits of bytes.
 const END: u64 = 1 << 33;
 
 /// Signatures of a key, and the block that is arriving.
@@ -74,7 +74,7 @@ impl Signed {
         Self { format, arriving: RefCell::default() }
     }
 
-    /// Both sides that there are.
+    /// The sides that the format has.
     pub(crate) fn domains(&self) -> impl Iterator<Item = Domain> {
         [self.format.memory, self.format.wire].into_iter().flatten()
     }
@@ -263,7 +263,7 @@ impl Signed {
     }
 }
 
-/// Number of the block of so many bytes, and the place in it.
+/// The number of the block of `bytes` bytes, and the place in it.
 fn split(at: u64, bytes: u64) -> (u64, u64) {
     (at / bytes, at % bytes)
 }

@@ -40,7 +40,7 @@ impl KeyList {
         }
     }
 
-    /// Writes pieces from number `at` on. Unwritten pieces before `at` have no bytes, or are of key 0, which does not
+    /// Writes pieces from number `at` on. Unwritten pieces before `at` have no bytes, or name key 0, which does not
     /// exist.
     pub(crate) fn put(&mut self, at: usize, new: Vec<KeyPiece>) {
         let (Self::Own { pieces, .. } | Self::Equal { pieces, .. }) = self;

@@ -139,7 +139,7 @@ pub(crate) enum KeyFault {
     /// An atomic at an address that is not a multiple of its size.
     #[error("atomic at {0:#x}: not a multiple of its size")]
     Misaligned(u64),
-    /// The key's signature value does not exist, is of another protection domain, or was not set to the initial
+    /// The key's signature value does not exist, belongs to another protection domain, or was not set to the initial
     /// content that the key's format requires.
     #[error("key {key:#x}: signature value {psv:#x} is {found:x?}, must be {expected:#x}")]
     SignatureValue {

@@ -5,7 +5,7 @@ use super::need::Need;
 
 /// Bytes of an entry.
 pub(crate) const ENTRY_BYTES: usize = 8;
-/// Right that an entry grants (Linux `MLX5_EN_RD`, `MLX5_EN_WR`). An entry without either is of no page.
+/// Right that an entry grants (Linux `MLX5_EN_RD`, `MLX5_EN_WR`). An entry without either names no page.
 pub(crate) const READ: u64 = 1;
 /// As [`READ`].
 pub(crate) const WRITE: u64 = 2;
@@ -39,7 +39,7 @@ impl PageTable {
         self.entries.len()
     }
 
-    /// Writes entries from number `at` on. Unwritten entries before it are of no page.
+    /// Writes entries from number `at` on. Unwritten entries before it name no page.
     pub(crate) fn put(&mut self, at: usize, entries: impl ExactSizeIterator<Item = u64>) {
         let end = at + entries.len();
         if self.entries.len() < end {
@@ -48,8 +48,8 @@ impl PageTable {
         self.entries[at..end].iter_mut().zip(entries).for_each(|(to, entry)| *to = entry);
     }
 
-    /// The host address of byte `at`, counted from the beginning of the first page. Also the number of bytes, up to
-    /// `most`, that lie in a row from there on and permit `need`. `None` if that byte does not.
+    /// The host address of byte `at`, counted from the beginning of the first page. Returns also the number of bytes,
+    /// up to `most`, that lie in a row from there on and permit `need`. `None` if that byte does not.
     pub(crate) fn find(&self, at: u64, most: u64, need: Need) -> Option<(u64, u64)> {
         let bytes = 1_u64 << (self.log_bytes & 63);
         let within = at % bytes;

@@ -178,7 +178,7 @@ fn answer<'a>(
             let left = u64::from(len).checked_sub(offset)?;
             let carried = u64::from(mtu) * u64::from(packet.packets);
             let is_last = left <= carried;
-            // So many packets, and not fewer.
+            // The payload needs that many packets, and not fewer.
             let are_full = packet.packets == 1 || packet.payload.len() as u64 > carried - u64::from(mtu);
             let fits = are_full && packet.payload.len() as u64 == left.min(carried);
             // Where a retransmitted request starts again, a First stands in place of a Middle.

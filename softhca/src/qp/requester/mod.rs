@@ -35,7 +35,8 @@ use timer::Retry;
 /// Request packets that may be on their way without an acknowledgement.
 const WINDOW_PACKETS: u32 = 128;
 
-/// The same in segments, of wires that carry them. So many fit into a ring of shared memory.
+/// Request segments that may be on their way without an acknowledgement, on wires that carry segments. A ring of shared
+/// memory has room for them.
 const WINDOW_SEGMENTS: u32 = 8;
 
 /// WQEs that may be fetched and not complete.

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// How late a WQE may begin and the next ones make up for it. After a longer break, the clock begins anew.
 const MOST_LATE: Duration = Duration::from_millis(100);
 
-/// The queue's rate, if it is of this kind.
+/// The queue's rate, if it has this mode.
 fn rate_of(qp: &QpCore, resources: &Resources, mode: RateMode) -> Option<Rate> {
     resources.rates.get(qp.rate).filter(|rate| rate.mode == mode)
 }
@@ -23,8 +23,8 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// When a frame of so many bytes may leave: so that those of a burst, this one included, are at most as many as the
-    /// rate permits, and one frame at least.
+    /// When a frame of `bytes` bytes may leave. A burst, this frame included, then has at most as many bytes as the
+    /// rate permits, and at least one frame.
     fn due(&self, rate: Rate, bytes: u64) -> Duration {
         let before = u64::from(rate.burst).saturating_sub(bytes);
         self.used_until.saturating_sub(rate.time_of(before))
@@ -35,7 +35,7 @@ impl Pace {
         self.used_until = self.used_until.max(now) + rate.time_of(bytes);
     }
 
-    /// When the next frame, of so many bytes, may leave, if not now.
+    /// When the next frame, of `bytes` bytes, may leave, if not now.
     pub(super) fn wait(&self, bytes: u64, qp: &QpCore, resources: &Resources) -> Option<Duration> {
         let rate = rate_of(qp, resources, RateMode::Data)?;
         Some(self.due(rate, bytes)).filter(|&due| due > resources.now)

@@ -144,7 +144,7 @@ impl Request {
         }
     }
 
-    /// The same request without packets, as if all were sent and acknowledged: it completes after those before it.
+    /// This request without packets, as if all were sent and acknowledged: it completes after those before it.
     pub(super) fn sunk(mut self) -> Self {
         self.wqe.target = None;
         self.wqe.umr = None;
@@ -155,7 +155,7 @@ impl Request {
         Self { span: 0, ..self }
     }
 
-    /// The same without packets, which completes as flushed after those before it: its stream has failed.
+    /// This request without packets, completing as flushed after those before it: its stream has failed.
     pub(in crate::qp) fn flushed(mut self) -> Self {
         self.flush();
         self

@@ -14,7 +14,7 @@ use crate::context::DciStreams;
 pub(in crate::qp) struct FailedStreams(BTreeSet<u16>);
 
 impl FailedStreams {
-    /// A request of `stream` has failed. `false`: so many have by now that the QP fails.
+    /// A request of `stream` has failed. `false`: by now, enough streams have failed that the QP fails.
     pub(in crate::qp) fn add(&mut self, stream: u16, made: DciStreams) -> bool {
         self.0.insert(stream);
         self.0.len() < made.most_failed()

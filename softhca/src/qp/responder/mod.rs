@@ -530,7 +530,7 @@ fn no_srq(srqn: u32, xrcd: u32) -> Refusal {
 }
 
 /// The accessor for the keys that a request names: the QP, in its protection domain. XRC has the protection domain of
-/// the SRQ, which must be of the target's XRC domain.
+/// the SRQ, which must belong to the target's XRC domain.
 fn user_of_keys(qp: &QpCore, resources: &Resources, packet: &Packet<'_>) -> Result<Accessor, Refusal> {
     let pd = match (qp.context.rq, packet.headers.xrc) {
         (ReceiveSource::Domain { xrcd }, Some(XrcEth(srqn))) => {

@@ -205,7 +205,7 @@ impl Receives {
         done.map_err(|fault| Failure::RECEIVE_PROTECTION.because(fault))
     }
 
-    /// The message ends after so many bytes: whether keys that encrypt let it.
+    /// Returns an error unless keys that encrypt let the message end after `bytes` bytes.
     pub(super) fn check_end(&self, qp: &QpCore, resources: &Resources, bytes: u64) -> Result<(), Failure> {
         let Some(RecvWqe { segs: Ok(segs), .. }) = &self.current else { return Ok(()) };
         let checked = resources.check_units(self.accessor(qp, resources), segs, bytes, Need::LocalWrite);
@@ -355,8 +355,8 @@ impl RecvQueue {
     /// Consumes the next receive WQE; `None` if nothing is posted.
     ///
     /// # Errors
-    /// [`WqeFault`] if the record or the ring is not as it must be, so that there is no telling which WQE is next. A
-    /// fault of an SRQ has raised its event.
+    /// [`WqeFault`] if the record or the ring is invalid, which hides the next WQE. A fault of an SRQ has raised its
+    /// event.
     fn take(&mut self, resources: &mut Resources) -> Result<Option<RecvWqe>, WqeFault> {
         match self {
             Self::None | Self::Named(None) => Ok(None),

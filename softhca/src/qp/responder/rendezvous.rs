@@ -39,7 +39,7 @@ pub(in crate::qp) struct Receiver {
 /// Purpose of a request that the device makes for itself, in place of a CQE of the send queue.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::qp) enum Errand {
-    /// It fetches so many bytes.
+    /// It fetches this many bytes.
     Fetch(Receiver, u32),
     /// It tells the sender that they are fetched.
     Finish,

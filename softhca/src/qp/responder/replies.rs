@@ -66,7 +66,7 @@ pub(in crate::qp) enum Verdict {
     NotReady(u8, Reason),
     /// The request with this PSN is refused; nothing follows.
     Refuse(NakCode, Psn, Reason),
-    /// As [`Self::Ack`]; nothing follows.
+    /// An [acknowledgement](Self::Ack) that nothing follows.
     Silence,
 }
 

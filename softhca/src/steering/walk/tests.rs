@@ -233,7 +233,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 0..80)
 }
 
-/// The same by looking at every rule of every table.
+/// A model of steering that looks at every rule of every table.
 #[derive(Default)]
 struct Naive {
     rules: BTreeMap<(usize, u32), ([u8; 2], u8, u32)>,

@@ -12,7 +12,7 @@ use crate::packet::{Opcode, Packet};
 const FIRST_PORT: u16 = 0xc000;
 /// Bits of a flow label.
 const LABEL: u64 = 0xf_ffff;
-/// Low bits of a flow label, as many as there are ports.
+/// Low bits of a flow label: 2^14 values, one per port.
 const LOG_PORTS: u32 = 14;
 
 /// The source port of a packet with this flow label.

@@ -34,7 +34,7 @@ fn packets_of_infiniband_hardware() {
     assert_eq!((group.dgid[0], group.kind), (0xff, GidType::InfiniBand));
 }
 
-/// The invariant CRC of RoCE v1 is that of a packet with a GRH, whose LRH counts as ones (IBTA annex A16.4.2): so the
+/// RoCE v1 computes the invariant CRC over a packet with a GRH, and counts the LRH as ones (IBTA annex A16.4.2). So the
 /// hardware's packet behind an Ethernet header keeps its CRC.
 #[test]
 fn roce_v1_has_the_crc_of_infiniband_hardware() {

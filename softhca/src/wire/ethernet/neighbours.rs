@@ -1,5 +1,5 @@
-//! The Ethernet addresses of neighbours: asked for, answered and learnt, by ARP (RFC 826) and by neighbour discovery of
-//! IPv6 (RFC 4861, 4.3 and 4.4), as a kernel does for the ports of its NICs.
+//! Asks for, answers and learns the Ethernet addresses of neighbours, by ARP (RFC 826) and by neighbour discovery of
+//! IPv6 (RFC 4861, 4.3 and 4.4). A kernel does this for the ports of its NICs.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -31,10 +31,10 @@ const ND_BYTES: usize = 32;
 /// No router has passed them on.
 const HOP_LIMIT: u8 = 255;
 
-/// How often a neighbour is asked, and for how long. Packets to it wait so long.
+/// How often a neighbour is asked, and for how long. Packets to it wait for that time.
 const AGAIN: Duration = Duration::from_millis(200);
 const PATIENCE: Duration = Duration::from_secs(1);
-/// A neighbour that did not answer is not asked again for so long.
+/// The time before a neighbour that did not answer is asked again.
 const REST: Duration = Duration::from_secs(1);
 /// Most neighbours that are known. Past it, all are forgotten and asked for again.
 const MOST: usize = 4096;

@@ -258,7 +258,8 @@ fn a_switch_leaves_the_socket_of_another_one() {
     assert_eq!(pass(&mut [&mut new, &mut peer], (1, 0), &sent).packet, sent.packet);
 }
 
-/// Has the device read what there is for a while. How often it is woken in the second half, in a tenth of a second.
+/// Has the device read the waiting frames for a while. How often it is woken in the second half, in a tenth of a
+/// second.
 pub(super) fn wakes(wire: &mut EthernetWire) -> u32 {
     let notify = wire.notify();
     let [_, wakes] = [(); 2].map(|()| {
@@ -329,7 +330,7 @@ fn an_arrival_wakes_the_device() {
     }
 }
 
-/// A peer that floods the switch holds no call up: each takes so many frames, and says that there are more.
+/// A peer that floods the switch holds no call up: each call takes at most `BATCH` frames, and reports that more wait.
 #[test]
 fn a_peer_with_frames_for_others_holds_nobody_up() {
     let directory = tempfile::tempdir().unwrap();
@@ -348,7 +349,7 @@ fn a_peer_with_frames_for_others_holds_nobody_up() {
         calls += 1;
     }
     assert_eq!((calls, hub.recv_ethernet(), hub.is_holding()), (1001_usize.div_ceil(BATCH), Some(frame), false));
-    // The same of frames for the device's own queues.
+    // Frames for the device's own queues behave alike.
     peer.write_all(&broadcast.repeat(BATCH + 1)).unwrap();
     assert_eq!((hub.recv(), hub.is_holding()), (None, true));
     assert_eq!(std::iter::from_fn(|| hub.recv_ethernet()).count(), BATCH);

@@ -1,4 +1,5 @@
-//! Contacts of a device with the others on its fabric: who is there, and whose rings are handed over.
+//! Contacts of a device with the others on its fabric: the devices that are present, and the rings they have handed
+//! over.
 //!
 //! A NIC needs no file to meet another one. So two threads make and keep the contacts, as the process was when it joined:
 //! with descriptors, a root and a working directory of their own ([`crate::thread::go_apart`]). Later limits of

@@ -34,7 +34,7 @@ impl Shared {
         Ok((Self { map: MmapOptions::new().len(len).map_raw(&file)? }, file))
     }
 
-    /// The same, but peers can only read it.
+    /// New memory of `len` bytes of zero that peers can only read, and its descriptor for them.
     pub(super) fn create_read_only(len: usize) -> io::Result<(Self, OwnedFd)> {
         let file = new_file(len)?;
         // This mapping stays writable.
@@ -55,7 +55,7 @@ impl Shared {
         Ok(Self { map: MmapOptions::new().len(len).map_raw(file)? })
     }
 
-    /// The same for memory that is only read. Stores to it end the process.
+    /// [A peer's memory](Self::of_peer) that this process only reads. Stores to it end the process.
     pub(super) fn read_only_of_peer(file: &OwnedFd, len: usize) -> io::Result<Self> {
         check(file, len)?;
         Ok(Self { map: MmapOptions::new().len(len).map_raw_read_only(file)? })

@@ -2,10 +2,10 @@
 //!
 //! The slot's file is locked (`flock`) for the life of the instance, so a slot is free again as soon as its process is
 //! dead. It holds the owner's generation, a number, and the owner's GIDs, and is never mapped. Beside it is a socket,
-//! `SOCK_SEQPACKET`, at which the owner is found. A sender connects to it and hands over the memory of its ring; the
-//! owner answers with the memory of its wake-up words ([`Control`]), a part that senders can only read and a part that
-//! they write to. Nothing else is ever said, but both keep the connection: the kernel closes it when either is dead,
-//! however it died.
+//! `SOCK_SEQPACKET`, at which the owner is found. A sender connects to it and hands over the memory of its ring. The
+//! owner answers with the memory of its wake-up words ([`Control`]): senders can only read one part, and write to the
+//! other. Nothing else is ever said, but both keep the connection: the kernel closes it when either is dead, however it
+//! died.
 //!
 //! Slots lie in a folder of the fabric's directory that anybody may search, and sockets are anybody's to connect to.
 //! The directory around it is its user's alone, so only those get there that had the folder open, whatever user they
@@ -96,7 +96,7 @@ impl Directory {
     pub(super) fn make(path: &Path) -> io::Result<()> {
         let (path, search) = (path.join(Self::NAME), Mode::RWXU | Mode::XGRP | Mode::XOTH);
         match mkdir(&path, search) {
-            // The process may take rights away from what it makes.
+            // The process's umask may take rights away from new folders.
             Ok(()) => Ok(chmodat(CWD, &path, search, AtFlags::empty())?),
             Err(Errno::EXIST) => Ok(()),
             Err(error) => Err(error.into()),
@@ -283,7 +283,7 @@ impl Connection {
 /// the bell, which senders write to:              0 wake-ups
 /// ```
 ///
-/// Any of the senders may be hostile, and what it writes to the bell reaches the others. So nothing else is there.
+/// Any of the senders may be hostile, and its stores to the bell reach the others. So nothing else is there.
 #[derive(Clone, Debug)]
 pub(super) struct Control(Arc<Parts>);
 

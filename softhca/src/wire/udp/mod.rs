@@ -71,7 +71,7 @@ impl UdpError {
 /// A device's end of the network, at some addresses of the host.
 #[derive(Debug)]
 pub struct UdpWire {
-    /// Those of the device's addresses, and behind them those of multicast groups.
+    /// The sockets of the device's addresses, followed by the sockets of multicast groups.
     sockets: Vec<Socket>,
     /// How many belong to the device's addresses.
     own: usize,

@@ -8,8 +8,9 @@ pub(in crate::wqe) const OPMOD: usize = 0;
 pub(in crate::wqe) const INDEX: usize = 1;
 pub(in crate::wqe) const OPCODE: usize = 3;
 pub(in crate::wqe) const QPN_DS: usize = 4;
-/// The signature, which a device looks at only where the QP was made with signatures. The same holds for streams. On
-/// QPs without streams, UCX leaves old bytes of the ring in this field, and perftest still counts streams up.
+/// The signature, which a device checks only if the QP was made with signatures. It reads streams only if the QP was
+/// made with streams. On QPs without streams, UCX leaves old bytes of the ring in this field, and perftest still counts
+/// streams up.
 pub(in crate::wqe) const SIGNATURE: usize = 8;
 /// A DCI's stream (`dci_stream_channel_id`).
 pub(in crate::wqe) const STREAM: usize = 9;

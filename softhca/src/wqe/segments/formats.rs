@@ -25,9 +25,9 @@ mod bsf {
 /// `bsf_size_sbs`: 64 bytes; the same structure on both sides.
 const SIZE_64: u8 = 2 << 6;
 const SAME_STRUCTURE: u8 = 1 << 4;
-/// The same of 128 bytes: signatures and encryption.
+/// `bsf_size_sbs`: 128 bytes, for signatures and encryption.
 const SIZE_BOTH: u8 = 3 << 6;
-/// The segment is of encryption.
+/// The segment describes encryption.
 const CRYPTO: u8 = 1;
 
 /// Offsets in the segment of encryption (`struct mlx5_crypto_bsf`).
@@ -83,7 +83,7 @@ pub(in crate::wqe) fn set_psv(segs: &mut Segments<'_>) -> Result<(u32, u64), Wqe
 /// Content of formats: of signatures, and of encryption.
 pub(in crate::wqe) type Said = (Option<SignatureFormat>, Option<EncryptionFormat>);
 
-/// Takes so many `bytes` of formats.
+/// Takes `bytes` bytes of formats.
 pub(in crate::wqe) fn take(segs: &mut Segments<'_>, bytes: usize) -> Result<Said, WqeFault> {
     const BOTH: usize = 2 * bsf::BYTES;
     match bytes {
@@ -112,7 +112,7 @@ pub(in crate::wqe) fn take(segs: &mut Segments<'_>, bytes: usize) -> Result<Said
     }
 }
 
-/// How the data is encrypted. A segment of signatures is of another type.
+/// How the data is encrypted. A segment of signatures has another type.
 fn encryption(start: usize, seg: &[u8], expected: u8) -> Result<EncryptionFormat, WqeFault> {
     let bad = |what, value: u64| Err(WqeFault::BadFormat { what, value });
     if seg[bsf::SIZE] != expected | CRYPTO {

@@ -118,9 +118,9 @@ pub(crate) const OCTWORD: usize = 16;
 
 /// Takes the segments after the control segment, which names `key`.
 ///
-/// Fields of the memory key segment that the mask does not name mean nothing. The driver of a `strict` queue (Linux,
-/// on the queue that it has for this) leaves zeros in fields that never have a meaning. libmlx5 leaves old bytes of
-/// the ring there (`set_umr_mkey_seg`).
+/// Fields of the memory key segment that the mask does not name mean nothing. A `strict` queue's driver (Linux, on its
+/// dedicated queue) leaves zeros in fields that never have a meaning. libmlx5 leaves the ring's old bytes there
+/// (`set_umr_mkey_seg`).
 pub(in crate::wqe) fn take(segs: &mut Segments<'_>, key: u32, strict: bool) -> Result<Umr, WqeFault> {
     let (start, seg) = segs.take("UMR control", control::BYTES)?;
     let flags = seg[control::FLAGS];
@@ -178,7 +178,7 @@ pub(in crate::wqe) fn take(segs: &mut Segments<'_>, key: u32, strict: bool) -> R
 fn change(mask: u64, seg: &[u8], strict: bool) -> KeyChange {
     let field = |bit: u64, field: (usize, usize)| (mask & bit != 0).then(|| bits(seg, field));
     let flag = |bit: u64, place: (usize, usize)| field(bit, place).map(|value| value != 0);
-    // The bit for all of the address space is of a field that libmlx5 does not write.
+    // The bit for all of the address space belongs to a field that libmlx5 does not write.
     let all = strict && bits(seg, context::LENGTH64) != 0;
     let relaxed = [
         flag(mask::RELAXED_ORDERING_WRITE, context::RELAXED_ORDERING_WRITE),

@@ -52,7 +52,7 @@ const CRC32: Side = Side(1, 0x2200_0011, [0; 16]);
 const CRC32C: Side = Side(1, 0x4200_0012, [0; 16]);
 /// Blocks of 512 bytes, each with a guard that is a CRC, and with tags.
 const DIF: Side = Side(1, 0x13, [0xc0, 0, 0, 5, 0, 0, 0, 6, 1, 0x80, 0, 0, 0, 0x40, 0xff, 0xff]);
-/// The same with other tags.
+/// Such blocks with other tags.
 const OTHER_DIF: Side = Side(1, 0x14, [0xc0, 0, 0, 7, 0, 0, 0, 8, 1, 0x80, 0, 0, 0, 0x40, 0xff, 0xff]);
 
 /// `struct mlx5_bsf`. The byte of the wire's block is `copy` where both sides have one structure.
@@ -86,7 +86,7 @@ fn bad(what: &'static str, value: u64) -> Option<WqeFault> {
     Some(WqeFault::BadFormat { what, value })
 }
 
-/// Both sides are of one structure if their signatures are of one type, with the same CRC (libmlx5 `mlx5_umr_block_crc_sbs`,
+/// Both sides have one structure if their signatures have one type and the same CRC (libmlx5 `mlx5_umr_block_crc_sbs`,
 /// `mlx5_umr_block_t10dif_sbs`).
 #[test]
 fn sides_of_one_structure_are_alike() {

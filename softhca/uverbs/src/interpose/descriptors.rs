@@ -42,7 +42,7 @@ macro_rules! fstats {
             /// Describes a device of ours, or what libc describes.
             ///
             /// # Safety
-            /// As for libc's function.
+            /// The conditions of libc's function.
             #[cfg_attr(not(test), unsafe(no_mangle))]
             pub unsafe extern "C" fn $name($($before: $before_ty,)? fd: c_int, out: *mut c_void) -> c_int {
                 // SAFETY: arguments are passed on from the caller, to the function that they are for.
@@ -70,7 +70,7 @@ fstats! {
 /// Answers commands to our devices.
 ///
 /// # Safety
-/// As for libc's function.
+/// The conditions of libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, arg: *mut c_void) -> c_int {
     if vfio::is_vfio(request) {
@@ -99,7 +99,7 @@ pub unsafe extern "C" fn ioctl(fd: c_int, request: c_ulong, arg: *mut c_void) ->
 /// Maps UAR pages of our devices, and registers of our functions.
 ///
 /// # Safety
-/// As for libc's function.
+/// The conditions of libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn mmap(
     at: *mut c_void,
@@ -128,7 +128,7 @@ pub unsafe extern "C" fn mmap(
 /// Maps UAR pages of our devices, and registers of our functions.
 ///
 /// # Safety
-/// As for libc's function.
+/// The conditions of libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn mmap64(
     at: *mut c_void,
@@ -145,7 +145,7 @@ pub unsafe extern "C" fn mmap64(
 /// Ends the watch on unmapped pages.
 ///
 /// # Safety
-/// As for libc's function.
+/// The conditions of libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn munmap(at: *mut c_void, len: size_t) -> c_int {
     strict::unwatch(at as usize, len);
@@ -166,7 +166,7 @@ fn end(fd: c_int) {
 /// Closes our devices and event files.
 ///
 /// # Safety
-/// As for libc's function.
+/// The conditions of libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn close(fd: c_int) -> c_int {
     end(fd);
@@ -177,7 +177,7 @@ pub unsafe extern "C" fn close(fd: c_int) -> c_int {
 /// Closes our devices and event files among others, but not what we have open beside them.
 ///
 /// # Safety
-/// As for libc's function.
+/// The conditions of libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn close_range(first: c_uint, last: c_uint, flags: c_int) -> c_int {
     // With a flag, descriptors stay, or stay with the other threads.
@@ -222,7 +222,7 @@ fn sparing_own<T>(first: c_uint, last: c_uint, rest: impl FnOnce(c_uint) -> T) -
 /// Closes our devices and event files among others, but not what we have open beside them.
 ///
 /// # Safety
-/// As for libc's function.
+/// The conditions of libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn closefrom(first: c_int) {
     let first = first.max(0) as c_uint;
@@ -242,7 +242,7 @@ fn end_before_dup(from: c_int, to: c_int) {
 /// Closes our devices and event files when another file takes their number.
 ///
 /// # Safety
-/// As for libc's function.
+/// The conditions of libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn dup2(from: c_int, to: c_int) -> c_int {
     end_before_dup(from, to);
@@ -253,7 +253,7 @@ pub unsafe extern "C" fn dup2(from: c_int, to: c_int) -> c_int {
 /// Closes our devices and event files when another file takes their number.
 ///
 /// # Safety
-/// As for libc's function.
+/// The conditions of libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn dup3(from: c_int, to: c_int, flags: c_int) -> c_int {
     end_before_dup(from, to);

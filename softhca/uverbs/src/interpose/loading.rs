@@ -18,7 +18,7 @@ extern "C" fn next() -> *mut c_void {
 /// `dlfcn/dlopen.c`). So this ends with a jump to it, with the caller's stack.
 ///
 /// # Safety
-/// As for libc's function.
+/// The conditions of libc's function.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(naked)]
 #[cfg_attr(not(test), unsafe(no_mangle))]
@@ -43,7 +43,7 @@ pub unsafe extern "C" fn dlopen(file: *const c_char, mode: c_int) -> *mut c_void
 /// As on x86-64.
 ///
 /// # Safety
-/// As for libc's function.
+/// The conditions of libc's function.
 #[cfg(target_arch = "aarch64")]
 #[unsafe(naked)]
 #[cfg_attr(not(test), unsafe(no_mangle))]

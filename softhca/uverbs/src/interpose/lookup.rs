@@ -41,7 +41,7 @@ macro_rules! opens {
             /// Opens a device of ours, or what libc opens.
             ///
             /// # Safety
-            /// As for libc's function.
+            /// The conditions of libc's function.
             #[cfg_attr(not(test), unsafe(no_mangle))]
             pub unsafe extern "C" fn $name(
                 $($before: $before_ty,)? path: *const c_char, flags: c_int $(, $after: $after_ty)?
@@ -90,7 +90,7 @@ macro_rules! stats {
             /// Describes a device of ours, or what libc describes.
             ///
             /// # Safety
-            /// As for libc's function.
+            /// The conditions of libc's function.
             #[cfg_attr(not(test), unsafe(no_mangle))]
             pub unsafe extern "C" fn $name(
                 $($before: $before_ty,)* path: *const c_char, out: *mut c_void $(, $after: $after_ty)?
@@ -130,7 +130,7 @@ stats! {
 /// Describes a device of ours, or what libc describes. Rust's standard library and coreutils ask this way.
 ///
 /// # Safety
-/// As for libc's function.
+/// The conditions of libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn statx(dir: c_int, path: *const c_char, flags: c_int, mask: c_uint, out: *mut c_void) -> c_int {
     // SAFETY: arguments are passed on from the caller.
@@ -149,7 +149,7 @@ pub unsafe extern "C" fn statx(dir: c_int, path: *const c_char, flags: c_int, ma
 /// Answers for a device of ours as for its stand-in, which may be read and written; or as libc does.
 ///
 /// # Safety
-/// As for libc's function.
+/// The conditions of libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn access(path: *const c_char, mode: c_int) -> c_int {
     // SAFETY: arguments are passed on from the caller.
@@ -163,7 +163,7 @@ macro_rules! readlinks {
             /// Says where a link of our tree leads, or what libc says.
             ///
             /// # Safety
-            /// As for libc's function.
+            /// The conditions of libc's function.
             #[cfg_attr(not(test), unsafe(no_mangle))]
             pub unsafe extern "C" fn $name(
                 $($before: $before_ty,)? path: *const c_char, out: *mut c_char, len: size_t $(, $after: $after_ty)?

@@ -173,7 +173,7 @@ pub unsafe extern "C" fn ibv_open_device(device: *mut c_void) -> *mut c_void {
 /// Opens a device with mlx5's own attributes. Polls of a context of ours step the device.
 ///
 /// # Safety
-/// As for libmlx5's function.
+/// The conditions of libmlx5's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn mlx5dv_open_device(device: *mut c_void, attributes: *mut c_void) -> *mut c_void {
     let next = provider::definition(device as u64, &OPEN_MLX5);

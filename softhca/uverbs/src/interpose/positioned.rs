@@ -33,7 +33,7 @@ macro_rules! preads {
             /// Reads from a function of ours, or what libc reads.
             ///
             /// # Safety
-            /// As for libc's function.
+            /// The conditions of libc's function.
             #[cfg_attr(not(test), unsafe(no_mangle))]
             pub unsafe extern "C-unwind" fn $name(
                 fd: c_int, data: *mut c_void, len: size_t, at: off_t $(, $room: $room_ty)?
@@ -63,7 +63,7 @@ macro_rules! pwrites {
             /// Writes to a function of ours, or what libc writes to.
             ///
             /// # Safety
-            /// As for libc's function.
+            /// The conditions of libc's function.
             #[cfg_attr(not(test), unsafe(no_mangle))]
             pub unsafe extern "C-unwind" fn $name(fd: c_int, data: *const c_void, len: size_t, at: off_t) -> ssize_t {
                 if is_function(fd) {

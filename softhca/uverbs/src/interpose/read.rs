@@ -11,7 +11,7 @@ use libc::{c_int, c_void, size_t, ssize_t};
 /// Reads a record or a datagram, or what libc reads.
 ///
 /// # Safety
-/// As for libc's function.
+/// The conditions of libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C-unwind" fn read(fd: c_int, data: *mut c_void, len: size_t) -> ssize_t {
     match Kind::of(fd) {
@@ -25,7 +25,7 @@ pub unsafe extern "C-unwind" fn read(fd: c_int, data: *mut c_void, len: size_t) 
 /// The form of `read` for a room that the compiler knows: `room` bytes.
 ///
 /// # Safety
-/// As for libc's function.
+/// The conditions of libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C-unwind" fn __read_chk(fd: c_int, data: *mut c_void, len: size_t, room: size_t) -> ssize_t {
     match Kind::of(fd).filter(|_| len <= room) {

@@ -7,7 +7,7 @@ use libc::c_int;
 /// Keeps the signals of strict mode ours; the program's action is called for others.
 ///
 /// # Safety
-/// As for libc's function.
+/// The conditions of libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn sigaction(signal: c_int, new: *const libc::sigaction, old: *mut libc::sigaction) -> c_int {
     // SAFETY: pointers are passed on from the caller.
@@ -28,7 +28,7 @@ macro_rules! masks {
             /// Keeps the signals of strict mode unblocked.
             ///
             /// # Safety
-            /// As for libc's function.
+            /// The conditions of libc's function.
             #[cfg_attr(not(test), unsafe(no_mangle))]
             pub unsafe extern "C" fn $name(how: c_int, new: *const libc::sigset_t, old: *mut libc::sigset_t) -> c_int {
                 // SAFETY: null, or the caller's set.
@@ -55,7 +55,7 @@ macro_rules! handlers {
             /// Keeps the signals of strict mode ours, likewise.
             ///
             /// # Safety
-            /// As for libc's function.
+            /// The conditions of libc's function.
             #[cfg_attr(not(test), unsafe(no_mangle))]
             pub unsafe extern "C" fn $name(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t {
                 match exchange_handler(signal, handler, $flags) {
@@ -89,7 +89,7 @@ fn exchange_handler(signal: c_int, handler: libc::sighandler_t, flags: c_int) ->
 /// The same; the signal is not blocked meanwhile, unless the program asks for it.
 ///
 /// # Safety
-/// As for libc's function.
+/// The conditions of libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn sigset(signal: c_int, handler: libc::sighandler_t) -> libc::sighandler_t {
     /// Blocks the signal (`signal.h`).

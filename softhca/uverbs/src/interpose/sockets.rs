@@ -12,7 +12,7 @@ use libc::{c_int, c_void, size_t, socklen_t, ssize_t};
 /// Opens a socket of ours, or what libc opens.
 ///
 /// # Safety
-/// As for libc's function.
+/// The conditions of libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn socket(domain: c_int, kind: c_int, protocol: c_int) -> c_int {
     const NETLINK_RDMA: c_int = 20;
@@ -38,7 +38,7 @@ pub(super) fn sent(result: Result<usize, Errno>) -> ssize_t {
 /// Answers requests on a socket of ours, or sends.
 ///
 /// # Safety
-/// As for libc's function.
+/// The conditions of libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C-unwind" fn send(fd: c_int, data: *const c_void, len: size_t, flags: c_int) -> ssize_t {
     if netlink::is_socket(fd) {
@@ -51,7 +51,7 @@ pub unsafe extern "C-unwind" fn send(fd: c_int, data: *const c_void, len: size_t
 /// Answers requests on a socket of ours, or sends. Requests go to the kernel, so the address is ignored.
 ///
 /// # Safety
-/// As for libc's function.
+/// The conditions of libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C-unwind" fn sendto(
     fd: c_int,
@@ -71,7 +71,7 @@ pub unsafe extern "C-unwind" fn sendto(
 /// Answers requests on a socket of ours, or sends.
 ///
 /// # Safety
-/// As for libc's function.
+/// The conditions of libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C-unwind" fn sendmsg(fd: c_int, message: *const c_void, flags: c_int) -> ssize_t {
     if netlink::is_socket(fd) {

@@ -14,7 +14,7 @@ macro_rules! looks {
             /// Looks into our tree, or where libc looks.
             ///
             /// # Safety
-            /// As for libc's function.
+            /// The conditions of libc's function.
             #[cfg_attr(not(test), unsafe(no_mangle))]
             pub unsafe extern "C" fn $name(
                 $($before: $before_ty,)? path: *const c_char $(, $after: $after_ty)*
@@ -50,7 +50,7 @@ macro_rules! resolves {
             /// Resolves the links of a path of our tree, or of what libc resolves.
             ///
             /// # Safety
-            /// As for libc's function.
+            /// The conditions of libc's function.
             #[cfg_attr(not(test), unsafe(no_mangle))]
             pub unsafe extern "C" fn $name(
                 path: *const c_char $(, $out: $out_ty $(, $room: $room_ty)?)?
@@ -124,7 +124,7 @@ macro_rules! globs {
             /// Finds the paths of a pattern in our tree, too.
             ///
             /// # Safety
-            /// As for libc's function.
+            /// The conditions of libc's function.
             #[cfg_attr(not(test), unsafe(no_mangle))]
             pub unsafe extern "C" fn $name(
                 pattern: *const c_char, flags: c_int, error: *const c_void, out: *mut c_void

@@ -13,7 +13,7 @@ use libc::{c_int, c_void, size_t, ssize_t};
 /// Runs a command of the communication manager, answers a request by netlink, sends a management datagram, or writes.
 ///
 /// # Safety
-/// As for libc's function.
+/// The conditions of libc's function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C-unwind" fn write(fd: c_int, data: *const c_void, len: size_t) -> ssize_t {
     if !fds::is_ours(fd) {

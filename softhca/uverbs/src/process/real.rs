@@ -27,7 +27,7 @@ macro_rules! real {
             /// The function of libc.
             ///
             /// # Safety
-            /// As for libc's function.
+            /// The conditions of libc's function.
             pub(crate) unsafe fn $name($($arg: $ty),*) -> $ret {
                 static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
                 const NAME: &CStr = match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {
@@ -120,7 +120,7 @@ macro_rules! cancelled {
             /// The function of libc.
             ///
             /// # Safety
-            /// As for libc's function.
+            /// The conditions of libc's function.
             pub(crate) unsafe extern "C-unwind" fn $name($($arg: $ty),*) -> ssize_t {
                 static NEXT: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
                 const NAME: &CStr = match CStr::from_bytes_with_nul(concat!(stringify!($name), "\0").as_bytes()) {

@@ -8,8 +8,8 @@ pub(super) const SHARED_RQ: u64 = 1;
 pub(super) const NO_RQ: u64 = 3;
 /// `qpc.log_rq_stride` plus this is log2 of bytes.
 pub(super) const LOG_STRIDE_UNIT: u64 = 4;
-/// `qpc.pm_state`: there is no other path, or none that would ever be taken (`MLX5_QPC_PM_STATE_*`). As there are no
-/// alternate paths, the two are the same.
+/// `qpc.pm_state`: there is no other path, or none that would ever be taken (`MLX5_QPC_PM_STATE_*`). There are no
+/// alternate paths, so the two are the same.
 pub(super) const MIGRATED: u64 = 3;
 /// As [`MIGRATED`].
 pub(super) const ARMED: u64 = 0;

@@ -25,7 +25,7 @@ pub(super) fn port(call: &Call<'_>, number: u64) -> Result<(u8, PortConfig), Ref
     Ok((number as u8, port.clone()))
 }
 
-/// The same, of an Ethernet port.
+/// The Ethernet port that a register names.
 pub(super) fn ethernet_port(call: &Call<'_>, number: u64) -> Result<u8, Refusal> {
     match port(call, number)? {
         (number, PortConfig { link: LinkLayer::Ethernet, .. }) => Ok(number),

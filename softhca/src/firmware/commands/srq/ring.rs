@@ -159,15 +159,15 @@ pub(super) fn number(call: &Call<'_>, kinds: &[SrqKind]) -> Result<u32, Refusal>
     of_kinds(call, number, kinds)
 }
 
-/// The same, for a command that only asks: the queue may be one that all use.
+/// The [`number`] of a command that only asks: the queue may be one that all use.
 pub(super) fn asked(call: &Call<'_>, kinds: &[SrqKind]) -> Result<u32, Refusal> {
     let number = call.input.get32(destroy_srq_in::SRQN);
     call.check_use(Object::Srq, number)?;
     of_kinds(call, number, kinds)
 }
 
-/// `number`, if it is that of a queue of one of `kinds`. Queues that no command has made are of an XRC domain, or they
-/// are SRQs, and RMPs, as which the kernel makes its SRQs.
+/// `number`, if it names a queue of one of `kinds`. A queue that no command has made belongs to an XRC domain, or it is
+/// both an SRQ and an RMP: the kernel makes its SRQs as RMPs.
 fn of_kinds(call: &Call<'_>, number: u32, kinds: &[SrqKind]) -> Result<u32, Refusal> {
     let info = call.device.query_srq(number)?;
     let is_one = match call.state.queues.srqs.get(&number) {
@@ -190,7 +190,7 @@ pub(super) fn destroy(call: &mut Call<'_>, kind: SrqKind) -> Result<(), Refusal>
     Ok(())
 }
 
-/// Arms the event that there are fewer WQEs than the limit of the mailbox, which all commands have in the same place.
+/// Arms the event for fewer WQEs than the mailbox's limit, which all commands have in the same place.
 pub(super) fn arm(call: &mut Call<'_>, kinds: &[SrqKind]) -> Result<(), Refusal> {
     let number = number(call, kinds)?;
     let limit = call.input.get(arm_rq_in::LWM) as u16;

@@ -136,7 +136,7 @@ pub(super) fn create_kernel_qp(node: &mut Node, st: u8) {
     node.create_qp_by(&input);
 }
 
-/// As `mlx5r_umr_qp_rst2rts`: port 1, MTU 4096, and nothing else.
+/// Goes to RTS like `mlx5r_umr_qp_rst2rts`: port 1, MTU 4096, and nothing else.
 pub(super) fn umr_qp_to_rts(node: &mut Node) {
     let pd = node.pd.to_be_bytes();
     for (opcode, first) in [(2, 0x58), (3, 0x58), (4, 0x58)] {

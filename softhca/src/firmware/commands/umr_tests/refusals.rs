@@ -74,7 +74,7 @@ fn what_no_driver_means_is_refused_and_changes_nothing() {
         (with(&|umr| umr.context.first |= 1), LOCAL_QP),
         (with(&|umr| umr.context.first |= 1 << 31), LOCAL_QP),
         (with(&|umr| umr.context.first |= 0x40), LOCAL_QP),
-        // The list: a key that is not there, bytes that are not there.
+        // The list: a missing key, missing bytes.
         (with(&|umr| umr.tail[4..8].copy_from_slice(&0x7700_u32.to_be_bytes())), PROTECTION),
         (with(&|umr| umr.tail[8] = 0x80), PROTECTION),
         // More than the key has room for, and far more.

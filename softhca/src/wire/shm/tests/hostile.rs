@@ -12,8 +12,8 @@ use super::super::ring::Writer;
 use super::super::slot::Received;
 use super::*;
 
-/// A neighbour may advance its tail for ever. Each call of `recv` drops a bounded number of records then, and says that
-/// there is more.
+/// A neighbour may advance its tail for ever. Each call of `recv` then drops a bounded number of records, and reports
+/// that more wait.
 #[test]
 fn a_neighbour_that_only_advances_its_tail_holds_nobody_up() {
     let _alone = FORKING.lock();

@@ -257,9 +257,9 @@ enum InlineOption {
     None,
     /// L2, 18 bytes (ConnectX-4 Lx)
     L2,
-    /// Also IP (for some eSwitches)
+    /// L2 and IP (for some eSwitches)
     Ip,
-    /// Also TCP or UDP
+    /// L2, IP, and TCP or UDP
     #[value(name = "tcp_udp")]
     TcpUdp,
 }
@@ -451,7 +451,7 @@ fn own_script(file: &Path, scratch: &Path) -> Result<(PathBuf, PathBuf), String>
     Ok((copy, scratch.join("timeline")))
 }
 
-/// Prints the script's acts. Returns whether the script did what it is for: something, unless it has no rows.
+/// Prints the script's acts. Returns whether the script did its job: it acted, or has no rows.
 fn tell(script: &Path, timeline: &Path) -> std::io::Result<bool> {
     match std::fs::read_to_string(timeline) {
         Ok(lines) => {
