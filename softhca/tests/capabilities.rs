@@ -3,7 +3,7 @@
 //! Each generation is asked, on InfiniBand and on Ethernet. The place of each field is that of the drivers' headers
 //! (`devx/prm/mlx5_ifc.txt`), and the numbers of the sets are Linux' (`enum mlx5_cap_type`,
 //! `include/linux/mlx5/device.h`). A row fails if a capability is on that the page calls missing, or off that the page
-//! calls implemented. So does a capability that is on and has no row.
+//! calls implemented. The test also fails if a capability is on and has no row.
 //!
 //! Checks of reported capabilities belong here. Tests of the features themselves belong in `engine` and `ethernet`.
 
@@ -112,7 +112,7 @@ fn rows() -> Vec<Row> {
     rows.collect()
 }
 
-/// A device: its generation, and whether its port is of Ethernet.
+/// A device: its generation, and whether its port is an Ethernet port.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     generation: Generation,

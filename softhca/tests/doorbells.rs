@@ -1,5 +1,5 @@
-//! Doorbells that a front end hands to the device. The device executes what the register received, and complains where
-//! a real device would silently do something else.
+//! Doorbells that a front end hands to the device. The device executes the WQEs that the register received, and
+//! complains where a real device would silently do something else.
 //!
 //! Stores to registers and the complaints about them belong here. The requests that a doorbell starts belong in
 //! `engine`.

@@ -99,8 +99,8 @@ fn an_initiator_hears_its_target_alone() {
     const SEQUENCE: u8 = 0x60;
     const REMOTE_ACCESS: u8 = 0x62;
     let accept = Some(AcceptEth { connection: 77 });
-    // Target, attempt and connection: those of this initiator, or others by so much. Whether it has a connection then,
-    // and the syndrome of the request.
+    // Target, attempt and connection: this initiator's, or numbers with these differences. Whether it has a connection
+    // then, and the syndrome of the request.
     for (opcode, [source, attempt], syndrome, connected, failed) in [
         (ACCEPT, [0, 0], ACK, true, None),
         (ACCEPT, [1, 0], ACK, false, None),

@@ -205,7 +205,7 @@ fn queue_pairs_that_no_service_has_are_refused() {
     }
 }
 
-/// Such a queue changes keys of all domains, and is of none.
+/// Such a queue changes keys of all domains, and belongs to none.
 #[test]
 fn a_queue_that_changes_keys_is_no_user_of_a_domain() {
     let mut lab = Lab::new(config());

@@ -55,8 +55,8 @@ fn a_queue_waits_for_completions_of_another() {
         assert_eq!(outcomes(&lab.a.poll_send()), [(WAIT, at_wait, 0), (8, at_wait + 1, 0)]);
         assert_eq!(lab.b.memory.read(at + 8 * u64::from(index), 8), [index + 1; 8]);
     }
-    // A completion that was there is not waited for, even if it was consumed. A running count has more bits than the
-    // CQ's index.
+    // A WAIT does not wait for a completion that was there, even if it was consumed. A running count has more bits than
+    // the CQ's index.
     lab.a.poll_recv();
     lab.a.post(&Wr::queue(WAIT, cqn, 0x7700_0001));
     lab.run();

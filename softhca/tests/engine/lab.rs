@@ -506,7 +506,7 @@ impl Lab {
         self.attach(0)
     }
 
-    /// The same, which gets the packets for this QP at LID 99.
+    /// A wire of a third party that gets the packets for this QP at LID 99.
     pub(crate) fn attach(&self, qpn: u32) -> InProcessWire {
         self.fabric.attach(Address { lids: vec![99], gids: vec![], qpns: qpn..qpn + 1 }).unwrap()
     }

@@ -349,7 +349,7 @@ fn a_message_is_acknowledged_before_its_receiver_sees_it() {
 fn a_peer_that_is_away_is_waited_for() {
     let mut lab = Lab::new(Options { retry_cnt: 1, timeout: 10, ..Options::default() });
     let away = |lab: &Lab, away| lab.a.tap.lock().unwrap().peer_is_away = away;
-    // Its process has not read what is sent to it.
+    // The peer's process has not read the packets sent to it.
     lab.a.script(|_| Fate::Drop);
     away(&lab, true);
     lab.a.post(&Wr::write(lab.b.data, lab.b.key).inline(b"first"));

@@ -150,7 +150,8 @@ fn read_depth_is_what_was_agreed() {
         let mut lab = Lab::new(Options { max_rd_atomic, max_dest_rd_atomic: 2, ..Options::default() });
         let (src, key, dst, rkey) = (lab.a.data, lab.a.key, lab.b.data, lab.b.key);
         let sent = lab.b.fill(0, 4096, 3);
-        // No answer comes back: so many READs are on their way, and the next waits with all requests behind it.
+        // No answer comes back: the permitted number of READs is on its way, and the next waits with all requests
+        // behind it.
         lab.b.script(|_| Fate::Drop);
         for i in 0..5 {
             lab.a.post(&Wr::read(dst + 100 * i, rkey).sge(src + 100 * i, 100, key));
@@ -349,7 +350,7 @@ fn a_silent_peer_gets_no_more_than_a_window() {
     assert_eq!(lab.a.poll_send().len(), 1);
 }
 
-/// So many may be behind one that is not acknowledged, although nothing of them is sent.
+/// This many requests may wait behind an unacknowledged one, although none of their packets is sent.
 #[test]
 fn at_most_256_requests_are_fetched_and_not_complete() {
     let mut lab = Lab::new(Options { sq_log: 9, ..Options::default() });

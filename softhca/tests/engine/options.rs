@@ -20,7 +20,7 @@ pub(crate) struct Options {
     pub(crate) sq_log: u8,
     pub(crate) rq_log: u8,
     pub(crate) srq: bool,
-    /// The SRQ matches messages with tags, of which its list has places for so many (log2).
+    /// The SRQ matches messages with tags; log2 of the places in its list.
     pub(crate) tags_log: Option<u8>,
     pub(crate) scatter_to_cqe: u32,
     pub(crate) max_rd_atomic: u8,

@@ -56,7 +56,7 @@ fn outstanding(options: Options) -> Lab {
     lab
 }
 
-/// An acknowledgement is of its PSN and all before it, a NAK of all before it (IBTA vol. 1, 9.7.5.1 and 9.7.5.2). The
+/// An acknowledgement covers its PSN and all before it, a NAK all before it (IBTA vol. 1, 9.7.5.1 and 9.7.5.2). The
 /// requester ignores PSNs that it has not sent, and reserved syndromes and codes.
 #[test]
 fn a_requester_believes_what_can_be() {
@@ -221,7 +221,7 @@ fn a_repeated_read_is_answered_up_to_the_piece_that_is_gone() {
     assert_eq!(lab.b.sent(Operation::ReadResponse), [0x123, 0x124, 0x123]);
 }
 
-/// As on hardware, which knows a piece when it comes to it.
+/// Hardware behaves like this: it examines a piece when it comes to it.
 #[test]
 fn a_new_request_is_executed_up_to_the_piece_that_is_gone() {
     for (is_read, answered) in [(true, &[0x123][..]), (false, &[])] {

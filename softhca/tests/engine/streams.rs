@@ -142,9 +142,9 @@ fn each_error_is_the_streams() {
     assert_eq!((net.complete(0, 1)[0].syndrome, net.nodes[0].state()), (0x02, QpState::Err));
 }
 
-/// Random requests by random streams, of which some are refused, also on networks that lose and reorder packets: those
-/// behind a failure are flushed if they are of its stream, and executed if not. Where packets are lost, a request can
-/// fail by its timer, as with RC: a receiver that has refused a request ignores later packets.
+/// Random requests by random streams, of which some are refused, also on networks that lose and reorder packets. A
+/// request behind a failure is flushed if it belongs to that stream, and executed if not. Where packets are lost, a
+/// request can fail by its timer, as with RC: a receiver that has refused a request ignores later packets.
 #[test]
 fn what_becomes_of_each_request_follows_from_its_stream() {
     let mut random = 0x1234_5678_u64;

@@ -46,8 +46,7 @@ fn an_announcement_of_nothing_ends_its_tag() {
     assert_eq!(tags.told(), [(NO_PACKET, CONSUMED, 0, 0, head), (RECV, CANCELED, 0, 0, NOTHING)]);
 }
 
-/// Places that there are not, or are taken, reserved bits, and queues without tags: the request fails, and the list
-/// stays as it was.
+/// Missing or taken places, reserved bits, and queues without tags: the request fails, and the list stays as it was.
 #[test]
 fn operations_that_make_no_sense_fail() {
     let append = |next: u16| Wr::append(next, (7, u64::MAX), None, (0, 0, 0x100));

@@ -96,7 +96,7 @@ impl Lab {
         self.node.post(&mut self.master, &enable);
     }
 
-    /// Works at so many microseconds; the opcode and the WQE counter of the clock's CQE then.
+    /// Works at `micros` microseconds; returns the opcode and the WQE counter of the clock's CQE.
     fn at(&mut self, micros: u32) -> (u8, u16) {
         while self.node.device.step(self.began + TICK * micros) {}
         let cqe = self.node.memory.read(self.cq.ring, 64);

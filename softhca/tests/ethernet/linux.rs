@@ -1,6 +1,6 @@
-//! The requests of Linux' `mlx5e` until its network device is up, in the same order and with mailboxes of the same
-//! sizes (`drivers/net/ethernet/mellanox/mlx5/core/{en_main,en_fs,fs_core}.c`): 8 TISs, 13 TIRs, 4 RQTs and some 45
-//! commands of flow tables. Then two such devices find each other.
+//! The requests that Linux' `mlx5e` sends until its network device is up, with its order and mailbox sizes
+//! (`drivers/net/ethernet/mellanox/mlx5/core/{en_main,en_fs,fs_core}.c`). It makes 8 TISs, 13 TIRs and 4 RQTs, and
+//! sends some 45 flow table commands. Then two such devices find each other.
 //!
 //! Linux' own sequence belongs here, single commands in the other files.
 

@@ -195,7 +195,7 @@ impl Node {
         self.cq_with(&[])
     }
 
-    /// The same, with these fields in its context.
+    /// A CQ with these fields in its context, and all CQEs marked as invalid.
     pub(crate) fn cq_with(&mut self, fields: &[(&str, u64)]) -> Cq {
         let (ring, record) = (self.alloc(u64::from(CQES) * 64), self.alloc(8));
         for index in 0..u64::from(CQES) {

@@ -60,7 +60,7 @@ impl Lab {
         self.a.sq(&self.a_cq, Some(self.tis))
     }
 
-    /// Posts a frame of so many bytes.
+    /// Posts a frame of `bytes` bytes.
     fn send(&mut self, queue: &mut Queue, bytes: usize) {
         let whole = frame(mac(2), &[], &ipv4(true, ([10, 0, 0, 1], 7), ([10, 0, 0, 2], 9), bytes - 42));
         assert_eq!(whole.len(), bytes);

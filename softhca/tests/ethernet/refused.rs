@@ -391,7 +391,7 @@ fn a_users_receive_queue_names_objects_of_the_user() {
             .set("ctx.counter_set_id", counter)
     };
     assert_eq!(a.bare(&modify(RST, RDY, 8, foreign)), Err(Status::BadResource));
-    // Bits of the mask that stand for no part of the queue that there is.
+    // Mask bits that name no part of the queue.
     for mask in [1, 4, 0x10, 8 | 1] {
         assert_eq!(a.bare(&modify(RST, RDY, mask, own)), Err(Status::BadParameter), "{mask:#x}");
     }

@@ -83,7 +83,7 @@ fn hashes_are_the_published_ones_and_choose_the_queue() {
         match round {
             1 => b.bare(&Node::rule(0, (flow_table, group, 0), &[], 4, &[(2, without)], &[])).unwrap(),
             2 => {
-                // The same queues in another order.
+                // The table's queues in another order.
                 order.reverse();
                 let list: Vec<u8> = order.iter().flat_map(|&at| (numbers[at] as u32).to_be_bytes()).collect();
                 let mail = Mail::command("modify_rqt_in", op::MODIFY_RQT)

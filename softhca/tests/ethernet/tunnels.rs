@@ -16,7 +16,7 @@ fn inner() -> Vec<u8> {
     ipv4(false, (INNER.0, 7), (INNER.1, 9), 40)
 }
 
-/// The same frame without the checksums of the inner packet, which begins at `at`.
+/// The frame without the checksums of its inner packet, which begins at `at`.
 fn without_checksums(mut frame: Vec<u8>, at: usize) -> Vec<u8> {
     frame[at + 10..at + 12].fill(0xee);
     frame[at + 20 + 16..at + 20 + 18].fill(0xee);

@@ -38,14 +38,14 @@ pub extern "C" fn softhca_refuse(nth: u64, errno: c_int) {
     refusal::fail_command(nth, Failure::Refused(errno));
 }
 
-/// Likewise, but the command is carried out before it fails, as if its answer had got lost.
+/// Has the calling thread's `nth` command fail with `errno` after it is carried out, as if its answer had got lost.
 #[unsafe(no_mangle)]
 pub extern "C" fn softhca_lose_answer(nth: u64, errno: c_int) {
     refusal::fail_command(nth, Failure::AnswerLost(errno));
 }
 
-/// Likewise, but the firmware refuses the `nth` mailbox with this opcode (0 = any), with `status` (`MLX5_CMD_STAT_*`),
-/// those that a kernel sends on the thread's behalf among them.
+/// Has the firmware refuse the calling thread's `nth` mailbox with this opcode (0 = any), with `status`
+/// (`MLX5_CMD_STAT_*`). Mailboxes that a kernel sends on the thread's behalf count as well.
 ///
 /// Returns 0; -1 with `errno` = `EINVAL` if there is no such status.
 #[unsafe(no_mangle)]

@@ -30,8 +30,8 @@
 //! By [`control`], a program takes a link down, makes a device fail, or makes it refuse a command. It also gets the
 //! number of objects, and of commands that were carried out. [`commands::tally`] counts its commands.
 //!
-//! `softhca-run`, the launcher, makes a sysfs tree that says that there are devices and preloads this object.
-//! An open device is a file of memory that holds its UAR pages, so that `mmap` works on it whoever calls the kernel.
+//! `softhca-run`, the launcher, makes a sysfs tree that lists the devices, and preloads this object. An open device is
+//! a file of memory that holds its UAR pages, so that `mmap` works on it whoever calls the kernel.
 //!
 //! The file's descriptor can be duplicated, and passed to another process, which may import the protection domains and
 //! regions that it finds there (`context::registry`). Each process has its own device. The device reaches a region of

@@ -229,7 +229,7 @@ fn pingpong_with_page_faults() {
 
 #[test]
 fn pingpong_on_ethernet() {
-    // GID 1 is of type RoCE v2 and made of the MAC address, 3 of the IPv4 address.
+    // GID 1 has type RoCE v2 and is made of the MAC address, GID 3 of the IPv4 address.
     let ethernet = &["--link", "ethernet", "--devices", "2", "--ports", "2"];
     let cases: &[(&str, &[&str])] = &[
         ("ibv_rc_pingpong", &["-c", "-g", "1"]),
@@ -359,7 +359,7 @@ fn calls_are_answered_as_by_the_kernel() {
     }
 }
 
-/// Also against Linux' software device (`./run interop`) and between hosts (`hosts`).
+/// These programs also run against Linux' software device (`./run interop`) and between hosts (`hosts`).
 #[test]
 fn every_operation_passes_between_programs() {
     let (_directory, program) = compiled("transport");
@@ -459,8 +459,8 @@ fn what_may_be_pinned_is_limited() {
     let (_directory, program) = compiled("regions");
     let bound = ["--memlock", "everybody"];
     assert_eq!(launch(&bound, &[&program, "locked"], Duration::from_secs(20)), (Some(0), String::new()));
-    // As on Linux, who may lock any memory is not bound: root, unless that was taken away.
-    // SAFETY: takes nothing and cannot fail.
+    // A user who may lock any memory is not bound, as on Linux: root, unless it lacks that right. SAFETY: takes nothing
+    // and cannot fail.
     let root = unsafe { libc::geteuid() } == 0;
     let unprivileged: &[&str] = if root { &["setpriv", "--bounding-set=-ipc_lock"] } else { &[] };
     let command = [unprivileged, &[&program, "locked"]].concat();

@@ -66,8 +66,8 @@ const CONNECTED_TESTS: &[&str] = &[
 const UD_TESTS: &[&str] = &["am_lat", "am_bw -D bcopy -s 2000", "am_bw -D zcopy", "am_bw -D zcopy -s 1500"];
 const RC_VERBS_TESTS: &[&str] = &["am_lat", "am_bw -D zcopy -s 4000", "put_bw -D bcopy -s 2000", "add_lat", "fadd"];
 
-/// Both ends come through `tests`, one after the other, and the client tells what it has measured in each. What both
-/// printed.
+/// Both ends get through `tests`, one after the other, and the client prints its measurement of each. Returns the
+/// output of both.
 fn run(device: &Device, tests: &[&str], arguments: &[&str]) -> [String; 2] {
     let mut batch = tempfile::NamedTempFile::new().expect("a file for the tests");
     for (number, test) in tests.iter().enumerate() {
@@ -288,8 +288,8 @@ fn data_program() -> (tempfile::TempDir, String) {
     (directory, program)
 }
 
-/// By DevX, UCX makes each queue that it uses by commands of the firmware, and the memory key for atomics as well.
-/// libmlx5 does not know these queues, so the WQEs in them are UCX's.
+/// UCX uses DevX: firmware commands make each queue that it uses, and the memory key for atomics. libmlx5 does not know
+/// these queues, so the WQEs in them are UCX's.
 #[test]
 fn by_devx_it_makes_all_queues_itself() {
     let options = ["--log", "warn,softhca::firmware=debug,softhca_uverbs::commands=trace"];
@@ -325,8 +325,8 @@ fn commands(log: &str, command: &str) -> usize {
     log.matches(&format!("softhca::firmware::execute] {command} for user")).count()
 }
 
-/// Queue pairs that a program has had made by verbs and has used: to learn what there can be, UCX makes some that it
-/// destroys with the next command.
+/// The number of queue pairs that a program made by verbs and used. UCX also makes some to probe the limits, and
+/// destroys them with the next command.
 fn used_by_verbs(log: &str) -> usize {
     let created = log.split("QP_CREATE: done").skip(1);
     let used = created.filter(|rest| !rest.lines().nth(1).is_some_and(|next| next.contains("QP_DESTROY: done")));

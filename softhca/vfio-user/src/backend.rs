@@ -103,7 +103,7 @@ impl ServerBackend for Backend {
 
     fn region_write(&mut self, region: u32, offset: u64, data: &[u8]) -> io::Result<()> {
         let Some(place) = Place::of(region, offset, data.len()) else {
-            // As on a bus: a store that nobody takes is lost. The monitor waits for no answer.
+            // An unclaimed store is lost, as on a bus. The monitor waits for no answer.
             log::warn!("store of {} bytes to byte {offset:#x} of region {region}, where nothing is", data.len());
             return Ok(());
         };

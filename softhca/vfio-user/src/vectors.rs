@@ -98,7 +98,7 @@ impl Vectors {
                     vector.event = event;
                 }
             }
-            // As with the kernel's own: no vector at all means all of them, which are to be silent.
+            // No vector at all means that all of them become silent, as with the kernel's own.
             (VFIO_IRQ_SET_DATA_NONE, VFIO_IRQ_SET_ACTION_TRIGGER) if count == 0 => {
                 vectors.iter_mut().for_each(|vector| *vector = Vector::default());
             }

@@ -40,8 +40,8 @@ impl Memory {
     }
 }
 
-/// A command in slot 0 of a queue in the first page of `memory`, which is at [`GUEST`]; returns the first 16 bytes of
-/// its output after the device has given the slot back, or `None`.
+/// Puts a command into slot 0 of a queue in the first page of `memory`, which is at [`GUEST`]. Returns the first 16
+/// bytes of its output once the device has given the slot back, or `None`.
 fn command(client: &mut Client, memory: &mut Memory, input: [u8; 12], wait: Duration) -> Option<[u8; 16]> {
     let mut slot = [0; 64];
     slot[0] = 7;
@@ -121,7 +121,7 @@ fn commands_are_carried_out_in_memory_that_is_shared_and_only_there() {
     share(&mut client, &memory);
     assert_ne!(status(command(&mut client, &mut memory, QUERY, SOON)), Some(0), "not enabled");
     assert_eq!(status(command(&mut client, &mut memory, ENABLE, SOON)), Some(0));
-    // The same after a reset.
+    // A reset has this effect, too.
     client.reset().expect("a reset");
     start(&mut client);
     assert_ne!(status(command(&mut client, &mut memory, QUERY, SOON)), Some(0), "not enabled");
@@ -166,12 +166,12 @@ fn impossible_requests_are_refused() {
     let mut stream = UnixStream::connect(server.socket(0)).expect("a connection");
     let cut = 2 * PAGE;
     let refused = [
-        // A read past the configuration space, one of 4 GiB, one of a region that there is not.
+        // A read past the configuration space, one of 4 GiB, one of a missing region.
         message(9, 32, &[words(&[4095]), vec![7, 0, 0, 0, 2, 0, 0, 0]].concat()),
         message(9, 32, &[words(&[0]), vec![7, 0, 0, 0, 0xff, 0xff, 0xff, 0xff]].concat()),
         message(9, 32, &[words(&[u64::MAX]), vec![0, 0, 0, 0, 4, 0, 0, 0]].concat()),
         message(9, 32, &[words(&[0]), vec![99, 0, 0, 0, 4, 0, 0, 0]].concat()),
-        // More vectors than there are, and interrupts that there are not.
+        // Too many vectors, and missing interrupts.
         message(8, 36, &[20, 0, 0, 0, 0x21, 0, 0, 0, 2, 0, 0, 0, 31, 0, 0, 0, 2, 0, 0, 0]),
         message(8, 36, &[20, 0, 0, 0, 0x21, 0, 0, 0, 2, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 2, 0, 0, 0]),
         message(8, 36, &[20, 0, 0, 0, 0x21, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0]),
@@ -181,7 +181,7 @@ fn impossible_requests_are_refused() {
         message(3, 40, &[vec![24, 0, 0, 0, 0, 0, 0, 0], words(&[u64::MAX - 4095, cut])].concat()),
         // Dirty pages.
         message(3, 40, &[vec![24, 0, 0, 0, 2, 0, 0, 0], words(&[0, cut])].concat()),
-        // A command that there is not.
+        // An unknown command.
         message(99, 16, &[]),
     ];
     for request in &refused {

@@ -76,7 +76,7 @@ pub fn umad_number(index: u32) -> (u32, u32) {
 /// Those of the connection manager: of a "misc" device, for which Linux chooses the minor number.
 pub const MANAGER_NUMBER: (u32, u32) = (10, 122);
 
-/// Those of `/dev/vfio/vfio`, whose major is that of "misc" devices (`VFIO_MINOR`).
+/// The numbers of `/dev/vfio/vfio`, which has the major number of "misc" devices (`VFIO_MINOR`).
 pub const VFIO_NUMBER: (u32, u32) = (10, 196);
 
 /// Those of `/dev/vfio/GROUP`, for which Linux chooses the major.

@@ -56,7 +56,7 @@ impl Watched {
 }
 
 impl Mishaps {
-    /// Those of device `index` with so many ports, of which none has happened; `fabric` is the directory in which the
+    /// The mishaps of device `index` with `ports` ports; none has happened yet. `fabric` is the directory in which the
     /// processes meet.
     #[must_use]
     pub fn new(fabric: &Path, index: u32, ports: u32) -> Self {

@@ -11,7 +11,7 @@ pub const MAX_PORTS: u32 = 2;
 /// P_Key of the default partition, full member.
 pub const DEFAULT_PKEY: u16 = 0xffff;
 
-/// The prefix of InfiniBand ports' GIDs: that of a subnet which nobody has configured.
+/// The prefix of InfiniBand ports' GIDs: the default prefix of an unconfigured subnet.
 pub const SUBNET_PREFIX: u64 = 0xfe80_0000_0000_0000;
 
 /// Entries of an InfiniBand port's GID table, most of them empty: what mlx5 reports.

@@ -105,7 +105,7 @@ pub(crate) mod access {
     pub(crate) const HUGETLB: u32 = 1 << 7;
     /// Placement of what FLUSH requests flush: global, persistent.
     pub(crate) const FLUSH: u32 = 3 << 8;
-    /// The one that there is a name for.
+    /// The only hint with a name.
     pub(crate) const RELAXED_ORDERING: u32 = 1 << 20;
     /// Hints, which a device may ignore (`IB_UVERBS_ACCESS_OPTIONAL_RANGE`).
     pub(crate) const OPTIONAL: u32 = 0x3ff0_0000;

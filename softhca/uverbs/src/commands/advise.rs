@@ -41,7 +41,8 @@ pub(crate) fn advise(context: &Arc<Context>, request: &Request) -> Result<(), Er
     Ok(())
 }
 
-/// What `sge` names: `Err` for a key that there is no prefetching for, `Ok(Err)` for addresses outside of its region.
+/// The range that `sge` names: `Err` for a key that cannot be prefetched, `Ok(Err)` for addresses outside of its
+/// region.
 fn range(context: &Context, pd: &Pd, advice: u64, sge: &Sge) -> Result<Result<u64, Errno>, Errno> {
     let mkey = context.hca.command(|device| Ok(device.mkey(sge.lkey).copied()))?.ok_or(Errno::ENOENT)?;
     let range = context.find(|mr: Arc<Mr>| mr.on_demand(sge.lkey, sge.addr, sge.length.into()));

@@ -20,7 +20,7 @@ const NORMAL: u32 = 0;
 const ALL_DEFAULT: u32 = 1;
 const MC_DEFAULT: u32 = 2;
 const SNIFFER: u32 = 3;
-/// `enum ib_flow_flags`: frames go on to rules of less priority; the flow is of frames that are sent.
+/// `enum ib_flow_flags`: frames go on to rules of less priority; the flow matches egress frames.
 const DONT_TRAP: u32 = 1 << 1;
 const EGRESS: u32 = 1 << 2;
 const RESERVED: u32 = 1 << 3;
@@ -69,7 +69,7 @@ pub(super) fn receiver(context: &Context, handle: u32) -> Result<(Arc<dyn Object
         return Ok((object, qp.tirn));
     }
     let qp: Arc<Qp> = context.get(handle)?;
-    // Also of raw packets, if it has no receive queue.
+    // This error is also returned for a raw packet QP without a receive queue.
     let receiver = qp.receiver().ok_or(Errno::EINVAL)?;
     Ok((object, receiver.tirn))
 }

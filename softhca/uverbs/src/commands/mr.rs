@@ -381,7 +381,7 @@ pub(crate) fn write_dereg(context: &Arc<Context>, request: &Request) -> Result<(
     dereg(context, request.core_in()?)
 }
 
-/// `QUERY_MR`: 0 handle, 1 lkey, 2 rkey, 3 length, 4 IOVA. Also of a region that another process has made.
+/// `QUERY_MR`: 0 handle, 1 lkey, 2 rkey, 3 length, 4 IOVA. The region may be one that another process has made.
 pub(crate) fn query(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let mr = context.import(registry::REGION, request.handle(0)?, |object| Mr::import(context, object))?;
     let state = lock(&mr.state);

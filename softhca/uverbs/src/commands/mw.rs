@@ -49,7 +49,7 @@ pub(crate) fn alloc(context: &Arc<Context>, request: &Request) -> Result<(), Err
     }
     let octwords = u32::from(driver.num_klms.max(1)).next_multiple_of(OCTWORDS);
     let region = MkeyContext { pd: pd.number, iova: 0, addr: 0, len: 0, access: Access::default() };
-    // As `mlx5_ib_alloc_mw` makes it: free, of any QP.
+    // `mlx5_ib_alloc_mw` makes it free and for any QP as well.
     let options = KeyOptions {
         remote_invalidate: wanted.mw_type == TYPE_2,
         free: true,

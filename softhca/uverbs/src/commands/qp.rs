@@ -47,7 +47,7 @@ const DATA_SEGMENT_BYTES: u32 = 16;
 pub(crate) struct Qp {
     /// Its QPN.
     pub(crate) number: u32,
-    /// The answer to a query. As in `mlx5_ib`, it has the receive ring only; libmlx5 fills in the rest.
+    /// The answer to a query. It has only the receive ring, like `mlx5_ib`'s answer; libmlx5 fills in the rest.
     pub(crate) cap: QpCap,
     /// All requests complete with a CQE.
     pub(crate) signal_all: bool,
@@ -177,8 +177,9 @@ fn transport(qp_type: u64, flags: u32) -> Result<Transport, Errno> {
     }
 }
 
-/// `QP_CREATE`, except for targets: 0 handle, 1 XRC domain, 2 PD, 3 SRQ, 4 send CQ, 5 receive CQ, 7 user's handle,
-/// 8 capabilities, 9 type, 10 flags, 12 asynchronous event file, 13 capabilities given, 14 QPN.
+/// `QP_CREATE`, except for targets. Its attributes are 0 handle, 1 XRC domain, 2 PD, 3 SRQ, 4 send CQ, 5 receive CQ, 7
+/// user's handle. The others are 8 capabilities, 9 type, 10 flags, 12 asynchronous event file, 13 capabilities given,
+/// 14 QPN.
 pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let hca = &context.hca;
     let driver: CreateQp = request.input(UHW_IN)?;
@@ -282,7 +283,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
                 buf: sq_buf,
                 log_size,
                 inline_headers: hca.settings.inline_headers.into(),
-                // As in Linux (`create_raw_packet_qp_sq`).
+                // Linux sets it the same way (`create_raw_packet_qp_sq`).
                 multi_packet: hca.capabilities().frames.multi_packet_wqes & MULTI_PACKET_ALLOWED != 0,
                 software_parser: hca.capabilities().frames.sw_parsing_caps[0] != 0,
             }),

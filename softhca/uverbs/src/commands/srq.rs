@@ -64,7 +64,7 @@ impl context::Object for Srq {
 }
 
 impl Srq {
-    /// Whether it is of an XRC domain.
+    /// Whether it belongs to an XRC domain.
     pub(crate) fn is_xrc(&self) -> bool {
         self.xrc.is_some()
     }
@@ -105,7 +105,7 @@ fn kind(context: &Context, request: &Request) -> Result<Kind, Errno> {
         }
         TYPE_TM => {
             let cq: Arc<Cq> = context.get(request.handle(3)?)?;
-            // As `mlx5_ib_create_srq`: more places than tags.
+            // `mlx5_ib_create_srq` makes more places than tags, too.
             let tags: u32 = request.input(8)?;
             let log = tags.checked_ilog2().ok_or(Errno::EINVAL)? + 1;
             let most = u32::from(TagContext::MAX_LOG_LIST);
@@ -115,8 +115,9 @@ fn kind(context: &Context, request: &Request) -> Result<Kind, Errno> {
     }
 }
 
-/// `SRQ_CREATE`: 0 handle, 1 PD, 2 XRC domain, 3 CQ, 4 user's handle, 5 WQEs less one, 6 scatter entries, 7 limit, 8
-/// tags, 9 type, 10 asynchronous event file, 11 WQEs given, 12 scatter entries given.
+/// `SRQ_CREATE`. Its attributes are 0 handle, 1 PD, 2 XRC domain, 3 CQ, 4 user's handle, 5 WQEs less one, 6 scatter
+/// entries, 7 limit. The others are 8 tags, 9 type, 10 asynchronous event file, 11 WQEs given, 12 scatter entries
+/// given.
 pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let hca = &context.hca;
     let driver: CreateSrq = request.input(UHW_IN)?;

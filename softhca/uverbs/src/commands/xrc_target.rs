@@ -19,7 +19,7 @@ use zerocopy::FromZeros;
 pub(super) const TARGET: u64 = 10;
 
 /// `QP_CREATE` of a target: 1 XRC domain; the others as of other QPs, but of its own it has neither PD nor CQs nor
-/// memory. To `mlx5_ib` the driver's part is of no interest.
+/// memory. `mlx5_ib` ignores the driver's part.
 pub(super) fn create_target(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let hca = &context.hca;
     // As the kernel (`UVERBS_METHOD_QP_CREATE`).

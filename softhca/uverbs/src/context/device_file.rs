@@ -91,8 +91,8 @@ fn new_descriptor(fd: RawFd) -> Result<OwnedFd, Errno> {
     if fd < 0 { Err(Errno::last()) } else { Ok(unsafe { OwnedFd::from_raw_fd(fd) }) }
 }
 
-/// A descriptor of ours for the memory that `fd` is open for. `EINVAL` for memory that can be made shorter: anybody may
-/// give it the name of a device file, and SIGBUS kills a process that touches what is behind the end. Huge pages, which
+/// A descriptor of ours for the memory that `fd` is open for. `EINVAL` for memory that can be made shorter. Anybody may
+/// give it the name of a device file, and SIGBUS kills a process that touches memory behind its end. Huge pages, which
 /// can run out, are refused, too.
 fn own_descriptor(fd: RawFd) -> Result<UarMemory, Errno> {
     // SAFETY: plain call.

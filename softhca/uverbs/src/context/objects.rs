@@ -1,4 +1,4 @@
-//! The objects of a context, by handle. Knows no kind of them.
+//! The objects of a context, by handle. The module does not depend on their kinds.
 
 use crate::device::Hca;
 use crate::device::resources::{Counted, Resources};

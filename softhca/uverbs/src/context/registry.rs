@@ -19,8 +19,8 @@ const OFFSET: u64 = 0x8_0000_0000;
 /// The most objects that can be imported; objects beyond that cannot.
 const ENTRIES: usize = 1 << LOG_ENTRIES;
 const LOG_ENTRIES: u32 = 12;
-/// An object's name tells the first of so many entries that it can have. So a search ends after these, also in a
-/// program with a million regions.
+/// An object's name determines the first of the `PLACES` entries that it can have. So a search ends after these, also
+/// in a program with a million regions.
 const PLACES: usize = 64;
 /// 64-bit words of an entry: its name, and [`Shared`].
 const ENTRY_WORDS: usize = 8;
@@ -234,7 +234,7 @@ mod tests {
         // SAFETY: the name is a string that ends with a zero byte; the descriptor is new.
         let file = unsafe { OwnedFd::from_raw_fd(libc::memfd_create(c"registry".as_ptr(), 0)) };
         let registry = Registry::of(&UarMemory::in_file(file)).unwrap();
-        // Twice as many as there is room for.
+        // Twice the number that has room.
         let handles = || 0..2 * ENTRIES as u32;
         for handle in handles() {
             registry.publish(DOMAIN, handle, &Shared { pid: 7, ..Shared::default() });

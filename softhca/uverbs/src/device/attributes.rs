@@ -64,7 +64,7 @@ const RC_OVERHEAD: u32 = 32;
 /// Most bytes of a send WQE that Linux reckons with.
 const MAX_SQ_WQE: u32 = 512;
 /// Bytes of the largest WQE with one data segment that Linux reckons with, as a power of two: an XRC QP's, which
-/// registers memory. So many WQEBBs each WQE may need.
+/// registers memory. Each WQE may need this many bytes, in whole WQEBBs.
 const MAX_OVERHEAD: u32 = 256;
 
 /// Of tag matching, as Linux has it (`MLX5_TM_MAX_RNDV_MSG_SIZE`, `MLX5_TM_MAX_SGE`, `IB_TM_CAP_RNDV_RC`).

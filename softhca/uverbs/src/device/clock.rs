@@ -8,8 +8,8 @@
 //!
 //! A device with real time also shows that, in the same page as the counter and in the form of its timestamps.
 //!
-//! As on a NIC that is never adjusted, wall-clock time is the time when the device was opened, plus the time since
-//! then.
+//! Wall-clock time is the time when the device was opened, plus the time since then. A NIC that is never adjusted
+//! behaves alike.
 
 use crate::abi::mlx5::ClockInfo;
 use crate::process::{Errno, real};
@@ -128,7 +128,7 @@ impl Clock {
         }
     }
 
-    /// Also writes the data for wall-clock time, to the pages that a program still has.
+    /// Sets the time, and writes the data for wall-clock time to the pages that a program still has.
     fn tell(&mut self, now: Duration) {
         self.shown = self.shown.max(now);
         self.told = self.shown;

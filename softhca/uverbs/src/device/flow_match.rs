@@ -27,7 +27,7 @@ impl FlowMatch {
         field.set(&mut *self.value, value);
     }
 
-    /// The same with bytes, from byte `at` on.
+    /// From now on, frames must have these bytes under `mask`, from byte `at` on.
     pub(crate) fn add_bytes(&mut self, at: usize, mask: &[u8], value: &[u8]) {
         self.mask[at..at + mask.len()].copy_from_slice(mask);
         self.value[at..at + value.len()].copy_from_slice(value);

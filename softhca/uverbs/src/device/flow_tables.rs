@@ -1,6 +1,6 @@
 //! Flow tables as a kernel's driver keeps them for programs (Linux `drivers/infiniband/hw/mlx5/fs.c`, and below it
-//! `drivers/net/ethernet/mellanox/mlx5/core/fs_core.c`): a table for each priority that has rules, in a chain along
-//! which frames go until a rule matches. Each table has a group for each mask.
+//! `drivers/net/ethernet/mellanox/mlx5/core/fs_core.c`). Each priority that has rules has a table. Frames go along the
+//! chain of tables until a rule matches. Each table has a group for each mask.
 //!
 //! ```text
 //!  root ──> priority 0 ── no match ──> priority 3 ── no match ──> leftovers ── no match: dropped
@@ -115,7 +115,7 @@ struct Group {
 struct Table {
     number: u32,
     entries: u32,
-    /// Entries of a group while there are not too many groups; 0: one.
+    /// Entries of a group, until there are too many groups; 0: one.
     group_size: u32,
     /// By first index.
     groups: Vec<Group>,

@@ -1,5 +1,6 @@
-//! A device's features for Ethernet frames, as a kernel driver reports them, from the firmware's capabilities. As for
-//! other figures, this file computes as Linux does (`drivers/infiniband/hw/mlx5/main.c`, `mlx5_ib_query_device`).
+//! A device's features for Ethernet frames, as a kernel driver reports them, from the firmware's capabilities. For
+//! these and other figures, this file computes as Linux does (`drivers/infiniband/hw/mlx5/main.c`,
+//! `mlx5_ib_query_device`).
 
 use crate::abi::mailbox::{Field, field};
 use crate::abi::mlx5::{MULTI_PACKET_ALLOWED, MULTI_PACKET_ENHANCED, rx_hash};
@@ -98,7 +99,7 @@ pub(crate) struct FrameAttributes {
 }
 
 impl FrameAttributes {
-    /// By the general capabilities, those of Ethernet offloads, and those of flow tables, as far as there are any.
+    /// Computes them from the general capabilities, and from the Ethernet offload and flow table capabilities, if any.
     pub(super) fn of(general: &[u8], offloads: Option<&[u8]>, flow_tables: Option<&[u8]>) -> Self {
         let log = |field: Field| 1_u32.checked_shl(field.get32(general)).unwrap_or(0);
         let mut found = Self {

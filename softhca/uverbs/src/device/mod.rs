@@ -1,5 +1,5 @@
-//! Devices as this process has them: the software device on a thread of its own, its network, its events, and what of
-//! the program's memory it reaches. Knows nothing of files, handles and commands.
+//! Devices as this process has them: the software device on a thread of its own, its network, its events, and the part
+//! of the program's memory that it reaches. The module does not depend on files, handles and commands.
 
 mod attributes;
 mod capabilities;

@@ -30,7 +30,7 @@ pub(crate) struct Pacing {
     pub(crate) typical: bool,
     /// A rate may be one user's.
     pub(crate) user: bool,
-    /// A rate may be of WQEs.
+    /// A rate may count WQEs.
     pub(crate) wqes: bool,
 }
 

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 /// So often does the device look for the folder, and then write. No counter wraps twice in between.
 const INTERVAL: Duration = Duration::from_millis(20);
-/// The pause after the file was written is at least so many times as long as that took: queues may be thousands.
+/// The pause after the file was written is at least `PAUSE` times as long as the write: queues may be thousands.
 const PAUSE: u32 = 4;
 
 /// A counter of the device's that wraps, and its sum.
@@ -25,7 +25,7 @@ struct Sum {
 }
 
 impl Sum {
-    /// The counter has this value of so many bits now.
+    /// The counter has this value of `bits` bits now.
     fn follow(&mut self, value: u32, bits: u32) -> u64 {
         self.total += u64::from(value.wrapping_sub(self.last) & ((1 << bits) - 1));
         self.last = value;

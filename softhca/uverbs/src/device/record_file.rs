@@ -64,7 +64,7 @@ const COOKIE_BYTES: usize = 8;
 
 /// How reading goes on.
 pub(crate) enum Taken {
-    /// So many bytes are read.
+    /// This many bytes are read.
     Bytes(usize),
     /// Empties the file: counted events are gone.
     Nothing,

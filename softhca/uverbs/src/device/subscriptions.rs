@@ -1,5 +1,5 @@
-//! Events that programs have asked for, by the kind of object that they are of and its number, or of no object
-//! (`struct mlx5_devx_event_table`).
+//! Events that programs have asked for, by the kind and number of their object, or without an object (`struct
+//! mlx5_devx_event_table`).
 
 use super::record_file::RecordFile;
 use crate::process::Errno;
@@ -19,7 +19,7 @@ pub(crate) struct Topic {
     pub(crate) event: u16,
     /// Kind of queue.
     pub(crate) kind: u16,
-    /// The object, if the event is of one.
+    /// The object, if the event belongs to one.
     pub(crate) object: Option<u32>,
 }
 

@@ -11,8 +11,8 @@ pub(super) fn answer(result: Result<c_int, Errno>) -> c_int {
     })
 }
 
-/// The same for what `run` answers, which may ask the kernel for this and that: `errno` stays as it was if the answer
-/// is no error, as with the kernel's own.
+/// The return value of libc's functions for the result of `run`, which may call the kernel. If the result is no error,
+/// `errno` stays as it was, as with the kernel's own calls.
 pub(super) fn answer_of(run: impl FnOnce() -> Result<c_int, Errno>) -> c_int {
     let before = Errno::last();
     let result = uncancelled(run);
@@ -39,7 +39,7 @@ pub(super) unsafe fn describe((major, minor): (u32, u32), status: *mut c_void) {
     }
 }
 
-/// As [`describe`], for a `struct statx`.
+/// [`describe`] for a `struct statx`.
 ///
 /// # Safety
 /// `status` is valid to write, as a `struct statx`.

@@ -30,7 +30,8 @@ const KERNELS_PLACES: [&[u8]; 6] = [
 /// Where device files are.
 const DEVICE_FILES: &[u8] = b"/dev/";
 
-/// What `path` names, if that can be ours: a place below `/dev` or `/sys`, written with one slash after each name.
+/// The file that `path` names, if it can be ours: a place below `/dev` or `/sys`, written with one slash after each
+/// name.
 ///
 /// # Safety
 /// `path` is null or a string that ends with a zero byte, which stays as it is for as long as the result.

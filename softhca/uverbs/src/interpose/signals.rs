@@ -76,7 +76,7 @@ handlers! {
     __sysv_signal: libc::SA_RESETHAND | libc::SA_NODEFER;
 }
 
-/// The same for a signal that is ours; the handler from before.
+/// Exchanges the handler of a signal that is ours; returns the previous handler.
 fn exchange_handler(signal: c_int, handler: libc::sighandler_t, flags: c_int) -> Option<libc::sighandler_t> {
     // SAFETY: all zeros are a valid action.
     let (mut new, mut old): (libc::sigaction, libc::sigaction) = unsafe { std::mem::zeroed() };
@@ -86,7 +86,7 @@ fn exchange_handler(signal: c_int, handler: libc::sighandler_t, flags: c_int) ->
     unsafe { strict::exchange_action(signal, &new, &mut old) }.then_some(old.sa_sigaction)
 }
 
-/// The same; the signal is not blocked meanwhile, unless the program asks for it.
+/// Exchanges the handler and unblocks the signal, unless the program asks to hold it.
 ///
 /// # Safety
 /// The conditions of libc's function.

@@ -43,7 +43,7 @@ pub(crate) fn unread_error(place: &str) {
     }
 }
 
-/// At the end of the process: tells what was only counted.
+/// At the end of the process: reports the events that were only counted.
 pub(crate) fn end() {
     let held = |lines: &Mutex<Repeated>| lines.try_lock().map_or_else(|_| Vec::new(), |mut lines| lines.take_held());
     held(&COMPLAINTS).iter().for_each(|(what, before)| append_complaint(what, *before));

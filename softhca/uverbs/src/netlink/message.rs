@@ -5,7 +5,7 @@ use super::abi::{
 };
 use crate::process::Errno;
 
-/// Messages and attributes begin at multiples of so many bytes (`NLMSG_ALIGNTO`, `NLA_ALIGNTO`).
+/// Messages and attributes begin at multiples of this many bytes (`NLMSG_ALIGNTO`, `NLA_ALIGNTO`).
 const ALIGNMENT: usize = 4;
 
 /// A message of the program's.

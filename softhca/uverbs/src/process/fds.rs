@@ -1,7 +1,7 @@
 //! Which file descriptors are ours. Asking about one that is not costs a load, since every ioctl, mmap and close of the
 //! program asks.
 //!
-//! The descriptors that the program does not know of are here, too ([`Own`]): when it closes all that there are, those
+//! The descriptors that the program does not know of are here, too ([`Own`]): when it closes all descriptors, those
 //! stay.
 //!
 //! A child has descriptors of its own, and closes none of its parent's: until it starts another program, it has a copy

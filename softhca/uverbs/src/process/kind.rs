@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 /// A value that can be asked for its kind. All types without borrowed data are.
 pub(crate) trait AnyKind: Any + Send + Sync {
-    /// The same pointer, as the standard library asks it. From Rust 1.86 on, the compiler converts it by itself.
+    /// This pointer in the form that the standard library downcasts. From Rust 1.86 on, the compiler converts it by
+    /// itself.
     fn into_any(self: Arc<Self>) -> Arc<dyn Any + Send + Sync>;
 }
 

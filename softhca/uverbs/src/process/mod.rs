@@ -1,5 +1,5 @@
-//! This process and its kernel: error numbers, locks, libc behind our own definitions, memory, descriptors. Knows
-//! nothing of devices.
+//! This process and its kernel: error numbers, locks, libc behind our own definitions, memory, descriptors. The module
+//! does not depend on devices.
 
 mod cancellation;
 pub(crate) mod capability;

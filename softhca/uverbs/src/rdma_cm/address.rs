@@ -108,7 +108,7 @@ pub(super) fn service_id(space: u16, port: u16) -> u64 {
     u64::from(space) << 16 | u64::from(port)
 }
 
-/// Port space and port of a service ID; `None` if it is of another kind.
+/// Port space and port of a service ID; `None` if it has another kind.
 pub(super) fn service(id: u64) -> Option<(u16, u16)> {
     let [zero @ .., a, b, c, d] = id.to_be_bytes();
     let space = u16::from_be_bytes([a, b]);

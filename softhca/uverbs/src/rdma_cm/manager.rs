@@ -47,7 +47,7 @@ pub(super) fn settings() -> Result<&'static Arc<Settings>, Errno> {
 }
 
 impl Manager {
-    /// The first conversation gets any number: those of one process are rarely those of an earlier one.
+    /// The first conversation gets any number: one process rarely has an earlier process's numbers.
     pub(super) fn begin_anywhere(&mut self) {
         self.next_conversation = fastrand::u32(..);
     }

@@ -9,10 +9,10 @@
 //! ```
 //!
 //! Processes of a fabric together play one machine. Its addresses are the ports' GIDs ([`softhca_settings::find_gid`]);
-//! which process listens on a port is in the fabric's directory (`ports`). Messages are those of InfiniBand's
-//! communication manager (`mad`), sent as datagrams from QP 1 to QP 1 (`softhca::gsi`), so they take the way that
-//! packets take, and get lost as they do. If a process dies, the others find its place in the fabric empty, and go on
-//! as if its kernel had said goodbye.
+//! the fabric's directory records which process listens on a port (`ports`). Messages have the formats of InfiniBand's
+//! communication manager (`mad`), and are sent as datagrams from QP 1 to QP 1 (`softhca::gsi`). So they travel like
+//! packets, and get lost like packets. If a process dies, the others find its place in the fabric empty, and go on as
+//! if its kernel had said goodbye.
 //!
 //! This module knows devices, but not the commands of their files.
 //!

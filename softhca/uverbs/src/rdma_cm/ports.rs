@@ -33,7 +33,7 @@ abi! {
         flags: u32,
         /// Zeros: any.
         address: [u8; 16],
-        /// The receiver of requests that arrive at each device: the number of its QP 1; 0 if there is none.
+        /// The receiver of each device's ingress requests: the number of its QP 1; 0 if it has none.
         agents: [u32; MAX_DEVICES as usize],
     }
 }

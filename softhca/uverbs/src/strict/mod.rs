@@ -33,7 +33,7 @@
 //!
 //! `vfio` also has its pages watched here, in any mode: they permit reading, and their stores reach the device one by
 //! one. The child of a fork does not have the device: its store to a page of its parent is a fault, and the handler
-//! reports why. The same handlers end accesses to memory that the program has unmapped (`process::guarded`).
+//! reports why. These handlers also end accesses to memory that the program has unmapped (`process::guarded`).
 
 #[cfg(target_arch = "x86_64")]
 mod burst;

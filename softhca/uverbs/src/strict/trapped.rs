@@ -89,7 +89,7 @@ impl Trapped {
             // SAFETY: takes no arguments; allowed in signal handlers.
             unsafe { libc::sched_yield() };
         }
-        // It looks at them in order: when it has looked at as many as there are now, ours is among them.
+        // It handles them in order: once it has handled all that are pushed now, ours is among them.
         let pushed = self.pushed.load(Ordering::Relaxed);
         while self.done.load(Ordering::Acquire) < pushed && begin.elapsed() < PATIENCE {
             // SAFETY: takes no arguments; allowed in signal handlers.

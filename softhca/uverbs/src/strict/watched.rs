@@ -1,7 +1,7 @@
 //! The watched mappings: a static table, since handlers read it.
 //!
-//! An entry is published by its length, and never changed: when a part of a mapping goes, the rest gets its own entry
-//! before the old entry is freed, so no store to it is missed.
+//! Storing its length publishes an entry, and it never changes. When a part of a mapping is unmapped, the rest gets its
+//! own entry before the old entry is freed, so no store to it is missed.
 
 use super::store::Store;
 use super::trapped::Trapped;

@@ -138,7 +138,7 @@ impl UmadFile {
             return Err(Errno::EINVAL);
         }
         if asked.flags != 0 {
-            // The flags that there are: none.
+            // No flags exist.
             user::write(at + std::mem::offset_of!(Registration2, flags) as u64, &[0; 4])?;
             return Err(Errno::EINVAL);
         }
@@ -194,7 +194,7 @@ impl UmadFile {
         Ok(len)
     }
 
-    /// Sends a datagram, and has its answer be read, or the news that there is none.
+    /// Sends a datagram. The program can then read its answer, or the report that none came.
     fn send(self: &Arc<Self>, header: Header, mut mad: Mad) -> Result<(), Errno> {
         let mut state = lock(&self.state);
         let agent = state.agents.get(header.id as usize).copied().flatten().ok_or(Errno::EINVAL)?;

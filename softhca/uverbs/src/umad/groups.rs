@@ -166,7 +166,7 @@ pub(super) fn join(subnet: Subnet<'_>, mask: u64, wanted: &Record) -> Result<Rec
     Ok(record)
 }
 
-/// Leaves a group, as a member of these kinds: the record of what was left.
+/// Leaves a group, as a member of these kinds. Returns the record of the memberships that ended.
 pub(super) fn leave(subnet: Subnet<'_>, mask: u64, wanted: &Record) -> Result<Record, Status> {
     if mask & OF_MEMBER != OF_MEMBER {
         return Err(Status::InsufficientComponents);

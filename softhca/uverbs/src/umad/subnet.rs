@@ -86,7 +86,8 @@ impl<'a> Subnet<'a> {
     }
 
     /// The place at the end of a route: `exits` are the ports by which each node on the way is left, the first of them
-    /// the node at `from`. Also gives the ports of entry. `None` if the route ends on the way: devices forward nothing.
+    /// the node at `from`. Returns the ports of entry as well. `None` if the route ends on the way: devices forward
+    /// nothing.
     pub(super) fn follow(self, from: Place, exits: &[u8]) -> Option<(Place, Vec<u8>)> {
         let mut place = from;
         let mut entries = Vec::new();

@@ -129,7 +129,7 @@ fn place(at: u64, len: usize) -> Result<(u32, u64, usize), Errno> {
     let index = u32::try_from(index).map_err(|_| Errno::EINVAL)?;
     let (bytes, _) = region_of(index)?;
     let left = bytes.checked_sub(offset).filter(|_| bytes > 0).ok_or(Errno::EINVAL)?;
-    // A call moves so many bytes at most; the program asks again for the rest.
+    // A call moves at most `MAX_BYTES` bytes; the program asks again for the rest.
     Ok((index, offset, len.min(MAX_BYTES).min(left as usize)))
 }
 

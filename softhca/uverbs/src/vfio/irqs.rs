@@ -68,7 +68,7 @@ impl Interrupts for Irqs {
     }
 }
 
-/// How many interrupts there are of this index. A function has no legacy interrupt, and no MSI.
+/// The number of interrupts of this index. A function has no legacy interrupt, and no MSI.
 fn count(index: u32) -> u32 {
     match index {
         irq::MSIX => VECTORS.into(),

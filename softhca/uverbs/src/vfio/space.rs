@@ -15,10 +15,10 @@ use std::sync::Arc;
 /// Mappings of a container (`dma_entry_limit`).
 pub(super) const MAX_MAPPINGS: usize = 65535;
 
-/// The valid addresses: those of the IOMMUs of PCs, without the window to which interrupts are written. The first page
-/// is left out as well, as on machines whose firmware reserves it. libmlx5 gives the function pages from the first
-/// valid address on, and address 0 is no page to firmware (Linux
-/// `drivers/net/ethernet/mellanox/mlx5/core/pagealloc.c`, `alloc_system_page`).
+/// The valid addresses: the range of PCs' IOMMUs, without the window to which interrupts are written. The first page is
+/// left out as well, as on machines whose firmware reserves it. libmlx5 gives the function pages from the first valid
+/// address on. Firmware takes address 0 for no page (Linux `drivers/net/ethernet/mellanox/mlx5/core/pagealloc.c`,
+/// `alloc_system_page`).
 pub(super) const RANGES: [IovaRange; 2] =
     [IovaRange { start: 0x1000, end: 0xfedf_ffff }, IovaRange { start: 0xfef0_0000, end: (1 << 48) - 1 }];
 

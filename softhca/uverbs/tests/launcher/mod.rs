@@ -95,7 +95,7 @@ fn installed(directory: &Path) -> PathBuf {
     directory.join("softhca-run")
 }
 
-/// As `cargo install` leaves it: with nothing beside it.
+/// `cargo install` leaves the launcher like this, with nothing beside it.
 #[test]
 fn a_launcher_by_itself_is_whole() {
     let directory = tempfile::tempdir().expect("a directory");

@@ -133,10 +133,9 @@ pub(crate) fn listens(port: u16) -> bool {
 /// Runs `tool`, a program or words that end with its name, as server and as client; the output of both.
 ///
 /// On a network that loses frames a pair may try again, if one end has ended well and the other one has run out of
-/// retries. That is no fault of the device: a program that leaves when it has all its completions does not wait until
-/// its last acknowledgement has arrived. If that one is lost its peer asks again, and nobody is there to answer, on
-/// hardware as here (the transport timer of IBTA vol. 1, 9.7.6.1.3). The ping-pongs leave so; no other way to end badly
-/// is tried again.
+/// retries. That is no fault of the device. A program that exits when it has all its completions does not wait for its
+/// last acknowledgement to arrive. If that one is lost, its peer asks again and gets no answer, on hardware as well
+/// (the transport timer of IBTA vol. 1, 9.7.6.1.3). The ping-pongs leave so; no other way to end badly is tried again.
 ///
 /// # Panics
 /// If either does not end well and in time, or the device complains.

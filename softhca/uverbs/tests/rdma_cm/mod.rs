@@ -136,8 +136,8 @@ fn rdma_client_meets_rdma_server() {
 #[test]
 fn libfabric_connects_over_verbs() {
     // The server tells the client its address over TCP, and both go on over verbs. Reliable datagrams ("rdm") are left
-    // out: libfabric puts them on connections, and if it learns of the end of one before it has looked for the last
-    // message, it throws that away and waits for it. The largest datagram is as long as the path MTU.
+    // out: libfabric puts them on connections. If it learns that a connection ended before it has looked for the last
+    // message, it discards that message and then waits for it. The largest datagram is as long as the path MTU.
     for (options, endpoint, largest) in
         [(ETHERNET, "msg", "1m"), (ETHERNET, "dgram", "1k"), (LARGE_FRAMES, "dgram", "4k")]
     {

@@ -27,7 +27,7 @@ pub(crate) fn script(directory: &Path, rest: &str) -> String {
     )
 }
 
-/// Runs the tests of these modules on devices with these options: so many pass, and none fails.
+/// Runs the tests of these modules on devices with these options: `passing` tests pass, and none fails.
 fn pass(modules: &str, devices: &[&[&str]], passing: usize) {
     let directory = tempfile::tempdir().expect("a directory for the tests");
     let script = script(directory.path(), &format!("run_tests --dev mlx5_0 {modules}"));
@@ -40,7 +40,7 @@ fn pass(modules: &str, devices: &[&[&str]], passing: usize) {
 }
 
 /// Two of them skip themselves, because the device lacks their features: on-demand paging for DC, and the queue
-/// pairs of address handles. Two are of one stream, and three of many.
+/// pairs of address handles. Two use one stream, and three use many.
 #[test]
 fn of_dynamic_connections() {
     pass("tests.test_mlx5_dc", &[&["--link", "infiniband"], &["--link", "ethernet"]], 5);

@@ -41,9 +41,9 @@ fn rdma_cores_driver_drives_the_function() {
         let options = ["--vfio", "1", "--generation", generation];
         assert_eq!(launch(&options, &[&program], PATIENCE), (Some(0), String::new()), "{generation}");
     }
-    // Also where strict mode traps the other device, too.
+    // The driver works in strict mode as well, which traps the other device.
     assert_eq!(launch(&["--vfio", "1", "--strict"], &[&program], PATIENCE), (Some(0), String::new()));
-    // Memory that is taken from queues which are there: the function has a fault, and starts anew.
+    // The program takes memory away from existing queues: the function has a fault, and restarts.
     let (code, output) = launch(&["--vfio", "1", "--log", "off"], &[&program, "left"], PATIENCE);
     assert_eq!(code, Some(0), "{output}");
     assert!(output.contains("has 1 complaint(s)") && output.contains("DMA to unmapped memory"), "{output}");

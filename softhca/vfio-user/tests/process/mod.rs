@@ -20,7 +20,7 @@ impl Process {
         Self::spawn(functions, options).listening()
     }
 
-    /// The same, which may not get as far.
+    /// A server of as many functions, which may end before they listen.
     pub(crate) fn spawn(functions: usize, options: &[&str]) -> Self {
         Self::at(Arc::new(tempfile::tempdir().expect("a folder")), functions, options)
     }

@@ -188,7 +188,7 @@ unsafe fn ip_of(address: *const libc::sockaddr) -> Option<IpAddr> {
 mod tests {
     use super::*;
 
-    /// What Linux 6.1 writes on a little-endian machine.
+    /// The text that Linux 6.1 writes on a little-endian machine.
     #[cfg(target_endian = "little")]
     #[test]
     fn the_longest_prefix_and_then_the_lowest_metric_decide() {

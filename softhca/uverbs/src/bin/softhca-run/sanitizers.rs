@@ -12,8 +12,8 @@ pub(crate) fn variables(object: &OsStr, scratch: &Path) -> io::Result<[(&'static
     // The runtime would end a program in which it does not come first. After our object it works as well: each of our
     // functions calls the next definition, which is the runtime's.
     let asan = extended("ASAN_OPTIONS", "verify_asan_link_order", OsStr::new("0"));
-    // The object is not instrumented. Its calls of libc's functions would be races, since ThreadSanitizer does not see
-    // what its threads wait for.
+    // The object is not instrumented. ThreadSanitizer would call its calls of libc's functions races, since it does not
+    // see how its threads wait for each other.
     let suppressions = scratch.join("tsan");
     std::fs::write(&suppressions, [b"called_from_lib:", object.as_bytes(), b"\n"].concat())?;
     let quoted = [b"\"", suppressions.as_os_str().as_bytes(), b"\""].concat();

@@ -25,7 +25,7 @@ pub(crate) fn is_executable(file: &Path) -> bool {
     Usable::of(file).map_or(true, |usable| usable.executable)
 }
 
-/// A directory for the files of so many devices.
+/// A directory for the files of `devices` devices.
 pub(crate) fn roomy(devices: u32) -> Result<TempDir, String> {
     let places = [Some(MEMORY.into()), Some(std::env::temp_dir())];
     let fit = |usable: &Usable| usable.has(u64::from(devices) * ROOM);
@@ -46,7 +46,7 @@ struct Usable {
 }
 
 impl Usable {
-    /// Whether there is room for so many bytes.
+    /// Returns an error unless there is room for `bytes` bytes.
     fn has(&self, bytes: u64) -> Result<(), String> {
         if self.free >= bytes { Ok(()) } else { Err(format!("{} of {bytes} bytes free", self.free)) }
     }
@@ -65,7 +65,7 @@ impl Usable {
     }
 }
 
-/// A new directory in the first of `places` that is fit. `which` says what no place can do.
+/// A new directory in the first of `places` that is fit. `which` names the ability that no place has.
 fn first(
     places: impl Iterator<Item = Option<PathBuf>>,
     which: &str,

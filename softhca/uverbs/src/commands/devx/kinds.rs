@@ -152,7 +152,7 @@ const KINDS: &[Kind] = {
         },
         kind(0x900, N, 0x902, N, &[(0x901, Modify, N), (0x903, Query, N)]),
         Kind { in_umem: &WQ_IN_UMEM, ..kind(creator::SQ, N, 0x906, N, &[(0x905, Modify, N), (0x907, Query, N)]) },
-        // Also ARM_RQ, which names any kind of shared receive queue.
+        // This kind has ARM_RQ as well, which names any kind of shared receive queue.
         Kind {
             in_umem: &WQ_IN_UMEM,
             ..kind(creator::RQ, N, 0x90a, N, &[(0x909, Modify, N), (0x90b, Query, N), (0x703, Modify, N)])

@@ -45,7 +45,7 @@ impl Mailboxes {
         self.copy_out(request)
     }
 
-    /// Likewise, but the output of a command that succeeds has still to be copied out.
+    /// Has the device carry the command out. The caller still has to copy out the output of a command that succeeds.
     pub(super) fn try_execute(&mut self, context: &Context, request: &Request) -> Result<(), Errno> {
         if context.hca.has_failed() {
             return Err(Errno(libc::ENXIO));

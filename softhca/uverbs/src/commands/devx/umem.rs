@@ -58,7 +58,7 @@ impl Object for Umem {
 fn best_page_size(permitted: u64, address: u64, length: u64) -> Option<u64> {
     let page = page_bytes();
     let largest = length.checked_next_power_of_two()?.max(page);
-    // Bits up to that of `largest`, from that of the device's pages on.
+    // The bits from the device's page size up to `largest`.
     let permitted = permitted & (largest | (largest - 1)) & !((1 << ADAPTER_PAGE_SHIFT) - 1);
     let mut size = 1_u64.checked_shl(permitted.checked_ilog2()?)?;
     // Parts of such a page would let the device reach more than was registered.
@@ -72,7 +72,7 @@ fn best_page_size(permitted: u64, address: u64, length: u64) -> Option<u64> {
 fn creation(user: Uid, (address, length): (u64, u64), page: u64, writable: bool) -> Vec<u8> {
     let offset = address % page;
     let count = (offset + length).div_ceil(page);
-    // Memory of so many pages is there.
+    // The memory of all `count` pages exists.
     let mut input = mailbox::command(CREATE_UMEM, user.0, CREATE_BYTES + count as usize * MTT_BYTES);
     LOG_PAGE_SIZE.set(&mut input, (page.ilog2() - ADAPTER_PAGE_SHIFT).into());
     PAGE_OFFSET.set(&mut input, offset);
@@ -104,7 +104,7 @@ pub(crate) fn register(context: &Arc<Context>, request: &Request) -> Result<(), 
     }
     let hca = &context.hca;
     if hca.has_failed() {
-        // As `mlx5_internal_err_ret_value` has it.
+        // Linux' `mlx5_internal_err_ret_value` returns this.
         return Err(Errno::EIO);
     }
     let (memory, address) = match request.optional_handle(0x1006) {

@@ -25,7 +25,7 @@ pub(crate) fn write(settings: &Settings, root: &Path) -> io::Result<()> {
     // RDMA_USER_CM_ABI_VERSION.
     put(&class.join("misc/rdma_cm"), "abi_version", "4")?;
     for module in settings::MODULES {
-        // As `show_initstate` of Linux' `kernel/module/sysfs.c` writes it.
+        // Linux' `show_initstate` (`kernel/module/sysfs.c`) writes this word.
         put(&root.join("module").join(module), "initstate", "live")?;
     }
     pci::link_bus(root, &format!("{PCI_DOMAIN}:00"))?;

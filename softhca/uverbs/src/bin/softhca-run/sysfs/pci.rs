@@ -29,7 +29,7 @@ fn class(settings: &Settings) -> u32 {
     }
 }
 
-/// What drivers are found by.
+/// The string by which drivers are found.
 fn modalias(settings: &Settings) -> String {
     let (vendor, id) = (PCI_VENDOR_ID, settings.generation.device_id());
     let subclass = class(settings) >> 8 & 0xff;
@@ -65,7 +65,7 @@ pub(super) fn write(settings: &Settings, at: &Path) -> io::Result<()> {
     symlink("../../../bus/pci", at.join("subsystem"))
 }
 
-/// Writes what is there because Linux' driver drives the function.
+/// Writes the files that exist because Linux' driver drives the function.
 pub(super) fn write_driven(settings: &Settings, device: u32, root: &Path, at: &Path) -> io::Result<()> {
     let name = settings::pci_function(device);
     let id = settings.generation.device_id();
