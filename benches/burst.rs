@@ -112,7 +112,7 @@ fn batch<const N: usize, const S: usize>() -> impl Contestant {
     )
 }
 
-/// The same with room and limits checked once.
+/// A burst of `N` messages with room and limits checked once.
 fn batch_of<const N: usize, const S: usize>() -> impl Contestant {
     Player::new(
         Ours::new(SMALL, exclusive),

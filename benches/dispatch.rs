@@ -37,7 +37,7 @@ struct Shared {
 }
 
 impl Shared {
-    /// With so many queue pairs, each connected to itself.
+    /// Makes `count` queue pairs, each connected to itself.
     fn new(count: usize) -> (Self, Vec<Pair>) {
         let device = Device::open_first().unwrap_or_else(|error| panic!("{error}\nrun this by ./run bench"));
         let pd = device.protection_domain().expect("a PD");

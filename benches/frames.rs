@@ -92,7 +92,7 @@ impl<const COMPRESSED: bool, const DUTIES: bool> Floor<COMPRESSED, DUTIES> {
         true
     }
 
-    /// Whether a completion is of the open WQE.
+    /// Whether a completion belongs to the open WQE.
     #[inline(always)]
     fn is_of_open(&self, index: usize) -> bool {
         // SAFETY: an aligned field of a CQE of the ring.

@@ -42,8 +42,8 @@ fn cold(bench: &mut Bench) {
         .measure(bench);
 }
 
-/// The same ways to poll in every group; a contestant of several completions a call is asked for `per_call` times as
-/// many.
+/// Adds the ways to poll, alike in every group. A contestant that polls several completions a call gets `per_call`
+/// times as many.
 fn cases(group: Group<'_>, per_call: usize) -> Group<'_> {
     use Threads::{Any, One};
     let many = per_call;

@@ -27,7 +27,7 @@ use common::{MESSAGES, Message};
 
 /// Messages of a cold slice, of which one is timed.
 const COLD_MESSAGES: usize = 16;
-/// Queues that each have one request that only needs its doorbell. The memory that so many queues use stays in the
+/// Queues that each have one request that only needs its doorbell. The memory of this many queues stays in the
 /// first-level cache.
 const STAGED_QUEUES: usize = 64;
 const STAGED: Shape = Shape { entries: 64, ..SMALL };

@@ -27,7 +27,7 @@ use common::rig::{ENTRIES, Frames, Rig, Service, Shape, Threads};
 type Queue = SendQueue<Frames, ExclusiveRegister>;
 
 const POINTER: Shape = Shape { service: Service::Frames { tso_header: 0 }, entries: ENTRIES, inline: 0, sge: 1 };
-/// Also of frames in the Ethernet segment: their WQEs take as many WQEBBs.
+/// The shape also serves frames in the Ethernet segment: their WQEs take as many WQEBBs.
 const INLINE: Shape = Shape { inline: FRAME_BYTES as u32, ..POINTER };
 
 /// WQEBBs of a frame of 60 bytes in the WQE, and of an order.
@@ -253,7 +253,8 @@ fn shots<K: Kind>(mut order: Order<K>, change: impl Fn(&mut Order<K>, u64)) -> i
     })
 }
 
-/// The same by hand: of an order whose checksum and changing bytes are zero, `change` gets the sum of all other words.
+/// Posts a changed order by hand. The order's checksum and changing bytes are zero, and `change` gets the sum of all
+/// other words.
 fn by_hand<K: Kind>(order: Order<K>, change: impl Fn(&mut [Wide; ORDER_UNITS], u32, u64)) -> impl Contestant {
     // RFC 768; RFC 9293, section 3.1.
     let at = K::TRANSPORT + if K::PROTOCOL == 17 { 6 } else { 16 };

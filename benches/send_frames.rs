@@ -191,7 +191,7 @@ fn floor<const N: usize, const S: usize>(shape: Shape, mut post: impl FnMut(&mut
     )
 }
 
-/// The same by this crate.
+/// Posts `N` frames at a time by this crate, of which `S` complete together.
 fn ours<const N: usize, const S: usize>(shape: Shape, mut post: impl FnMut(&mut Queue, u64)) -> impl Contestant {
     let mut queues: Ours<ExclusiveRegister, Frames> = Ours::of(Rig::new(shape, Threads::Domain), exclusive);
     queues.sq.set_frame_offloads(FrameOffloads { multi_packet: true, max_large_send: 1 << 18, ..FrameOffloads::NONE });
@@ -206,7 +206,7 @@ fn ours<const N: usize, const S: usize>(shape: Shape, mut post: impl FnMut(&mut 
     )
 }
 
-/// The same by libmlx5, a WQE for each frame.
+/// Posts `N` frames at a time by libmlx5, a WQE for each frame.
 fn theirs<const N: usize>(shape: Shape, threads: Threads, begin: impl Fn(*mut sys::ibv_qp_ex, u64)) -> impl Contestant {
     Player::new(
         Theirs::new(shape, threads),

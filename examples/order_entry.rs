@@ -40,7 +40,7 @@ struct Options {
     /// A price from 0 to 1023: those above it are signals
     #[arg(long, default_value_t = 895)]
     above: u64,
-    /// Touch so many KiB of other memory before each message, and warm the queue and rehearse before every second one
+    /// Touch EVICT KiB of other memory before each message, and warm the queue and rehearse before every second one
     #[arg(long, default_value_t = 0)]
     evict: usize,
     #[command(flatten)]

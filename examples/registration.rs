@@ -8,8 +8,8 @@
 //!
 //! Registers and deregisters memory of each size, on base pages and on huge pages, touched before or not. The kernel
 //! has to find and to clear untouched pages while it registers them. In the same rounds, the program takes a buffer of
-//! that size from a [`Pool`], cut up into a `Vec` as its documentation says, and puts it back. Times are medians; they
-//! depend on the machine and its kernel, so compare the ratios, which are of one round each.
+//! that size from a [`Pool`], cut up into a `Vec` as its documentation says, and puts it back. Times are medians that
+//! depend on the machine and its kernel. So compare the ratios; each comes from one round.
 //!
 //! It moves no data: any device of libibverbs will do. Under `softhca-run` no kernel pins pages, so that a registration
 //! costs little there; in a guest (`./run guest`) and on a NIC it is Linux that registers.
@@ -67,7 +67,7 @@ struct Case {
     pooled: Vec<f64>,
 }
 
-/// The same with `--json`.
+/// The line that `--json` prints.
 #[derive(Serialize)]
 struct Line {
     bytes: usize,

@@ -66,7 +66,7 @@ struct Line {
 const LAST_MARK: u8 = 254;
 /// The client has all it wants.
 const END: u8 = 255;
-/// One request of so many asks for a completion.
+/// One request of this many asks for a completion.
 const SIGNAL_EVERY: u16 = 8;
 /// How long the peer may be silent.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -147,7 +147,7 @@ impl Side {
         inline!(2 4 8 16 32 64 128)
     }
 
-    /// As [`measure`](Self::measure), of a message in registered memory.
+    /// [Measures](Self::measure) a message in registered memory.
     fn gather(&mut self, size: u32, options: &Options) -> Result<Latencies, Failure> {
         // ANCHOR: prepare
         let write = self.sq.prepare::<_, _, 0, 1>(&wqe::write(self.theirs))?;

@@ -4,7 +4,7 @@
 //! assembly with `arch_asm/expected.txt`. A missing or weaker barrier fails here, on any machine. After an intended
 //! change, look at the difference and bless it: `BLESS=1 cargo test --test arch_asm`.
 //!
-//! A second check is of the compiler: it must not merge a store before a barrier with a store after it.
+//! A second check tests the compiler: it must not merge a store before a barrier with a store after it.
 //!
 //! The instructions of one barrier or copy routine belong here. The hot functions belong in `tests/golden_asm`.
 //!

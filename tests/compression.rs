@@ -43,7 +43,7 @@ struct Rig<'a> {
 }
 
 impl Rig<'_> {
-    /// How many CQEs are compressed: of format 3 and an opcode that there is.
+    /// How many CQEs are compressed: format 3, and a known opcode.
     fn compressed(&self) -> usize {
         let of = |&(ring, bytes): &(*const u8, usize)| {
             // SAFETY: the rings, which the device does not write now.
@@ -132,7 +132,7 @@ macro_rules! run {
     }};
 }
 
-/// The same with completions compressed, and without; whether any were.
+/// Runs the bursts with completions compressed, and without; returns whether any were compressed.
 fn compare<F: MiniFormat, const ENHANCED: bool>(
     format: Format,
     bursts: &[Burst],

@@ -180,7 +180,7 @@ fn a_queue_takes_no_more_than_it_has_places_for() {
     build(&cq).sq.set_depth(ring).expect("the whole ring");
 }
 
-/// A queue pair with requests past the room, connected to itself. Also says what an overrun does.
+/// A queue pair with requests past the room, connected to itself. The test shows the effect of an overrun as well.
 #[test]
 fn an_oversubscribed_completion_queue_can_overrun() {
     let (device, pd) = parts();

@@ -272,7 +272,7 @@ fn streams_fail_alone_and_work_again_when_they_are_reset() {
             near.pair.sq.post(&wqe::send().to(to).inline_slice(text).signaled(WrId(text[0].into()))).expect("room");
         };
         let mut round = |near: &mut Near<DciStreams>, expected: [(u8, Option<WcStatus>); 5]| {
-            // All at once: the fifth is of a stream that has failed before it, or has not.
+            // All are posted at once: the fifth uses a stream that has failed before it, or has not.
             for (text, to) in
                 [("a", to.on(one)), ("b", wrong.on(one)), ("c", to.on(other)), ("d", to.on(one)), ("e", to.on(other))]
             {

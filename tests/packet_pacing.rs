@@ -29,7 +29,8 @@ fn pair(device: &Device, cq: &OwnedCq) -> QueuePair<RawPacket> {
     pd.queue_pair(cq, cq).sends(64).no_receives().inline(200).build().expect("a raw packet queue pair")
 }
 
-/// Sends so many frames of 125 bytes to nobody (RFC 7042, 2.1.2); how long it takes until all have completed.
+/// Sends `frames` frames of 125 bytes to a documentation address (RFC 7042, 2.1.2). Returns the time until all have
+/// completed.
 fn send(pair: &mut QueuePair<RawPacket>, cq: &mut OwnedCq, frames: u64) -> Duration {
     let headers: [u8; 18] = [0, 0, 0x5e, 0, 0x53, 1, 0, 0, 0x5e, 0, 0x53, 2, 0x81, 0, 0, 1, 0x88, 0xb5];
     let begin = Instant::now();

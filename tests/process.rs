@@ -86,8 +86,7 @@ impl End {
         Self { pair, cq, _domain: domain, buffer, posted: 0, done: 0 }
     }
 
-    /// Writes the number of the request, if there is room, and takes the completions that there are; false after an
-    /// error.
+    /// Writes the number of the request, if there is room, and takes the waiting completions; false after an error.
     fn step(&mut self) -> bool {
         let number = (self.posted + 1).to_le_bytes();
         let request = wqe::write(self.buffer.remote()).inline(&number).signaled(WrId(self.posted));

@@ -53,7 +53,7 @@ fn connect_to_itself(pair: &mut QueuePair<transport::Rc>, path: &Path) {
     pair.connect(path, &itself, &itself).expect("RTS");
 }
 
-/// Makes and destroys so many queue pairs. libmlx5 then has registers for the next ones: it maps them two at a time,
+/// Makes and destroys `count` queue pairs. libmlx5 then has registers for the next ones: it maps them two at a time,
 /// and keeps them.
 fn map_registers(pd: &ProtectionDomain, cq: &Cq, count: usize) {
     drop((0..count).map(|_| Bare::new(&Domain::new(pd), cq, SHAPE)).collect::<Vec<_>>());

@@ -69,7 +69,7 @@ impl Server {
         connection.pair.sq.post(&wqe::send().inline(&tag.to_ne_bytes()).signaled(WrId(tag))).expect("room");
     }
 
-    /// Polls so many completions and gives each to its connection. Returns the user indices that each number came with.
+    /// Polls `count` completions and gives each to its connection. Returns the user indices that each number came with.
     fn poll(&mut self, connections: &mut ByQpn<Connection>, count: usize) -> BTreeMap<u32, BTreeSet<u32>> {
         let (begin, mut polled, mut indices) = (Instant::now(), 0, BTreeMap::<_, BTreeSet<_>>::new());
         while polled < count {

@@ -182,7 +182,7 @@ fn each_message_goes_to_the_queue_that_it_names() {
     assert!(workers.iter_mut().all(|worker| worker.cq.poll().is_none()), "nobody got another's");
 }
 
-/// WRITE, READ and atomics are of the memory of the worker that they name, and of no other's.
+/// WRITE, READ and atomics access the memory of the worker that they name, and of no other.
 #[test]
 fn memory_is_of_the_queue_that_is_named() {
     let device = device();

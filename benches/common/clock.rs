@@ -84,7 +84,7 @@ impl Clock {
         end().wrapping_sub(first)
     }
 
-    /// Nanoseconds of `ticks` that were taken by so many slices, reading the clock not included.
+    /// Nanoseconds of `ticks` in `slices` slices, reading the clock not included.
     pub(crate) fn ns(&self, ticks: u64, slices: usize) -> f64 {
         (ticks as f64 - self.empty * slices as f64).max(0.0) * self.ns_per_tick
     }

@@ -89,5 +89,5 @@ macro_rules! row {
 }
 
 type Jumps = fn(u64) -> u64;
-/// So many of them that their jumps are more than predictors remember.
+/// They are more jumps than predictors remember.
 static JUMPS: [[Jumps; 16]; 16] = table!(0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15);

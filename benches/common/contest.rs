@@ -37,7 +37,7 @@ const ROUNDS: usize = 301;
 const ROUNDS_AT_LEAST: usize = 25;
 /// The time for the rounds of a group.
 const GROUP_TIME: Duration = Duration::from_secs(6);
-/// The time for those of a cold group.
+/// The time for the cases of a cold group.
 const COLD_TIME: Duration = Duration::from_secs(20);
 /// Pauses of the CPU between a cold group's eviction and the clock.
 const SETTLE: usize = 200;
@@ -76,11 +76,11 @@ impl<Q: Queues> Queues for Vec<Q> {
     }
 }
 
-/// Work on queues for messages from a first one on, so many.
+/// Work on queues for a number of messages, from a first one on.
 pub(crate) trait Work<Q>: FnMut(&mut Q, u64, usize) {}
 impl<Q, F: FnMut(&mut Q, u64, usize)> Work<Q> for F {}
 
-/// Polling of what completes so many messages, see [`Contestant::poll`].
+/// Polls the completions of a number of messages, see [`Contestant::poll`].
 pub(crate) trait Poll<Q>: FnMut(&mut Q, usize) -> u64 {}
 impl<Q, F: FnMut(&mut Q, usize) -> u64> Poll<Q> for F {}
 
@@ -102,17 +102,17 @@ impl<Q, P: Work<Q>, C: Poll<Q>> Player<Q, P, C> {
         Self { queues, post, poll, prepare: None, warm: None }
     }
 
-    /// The same with another way to poll.
+    /// Gives the player another way to poll.
     pub(crate) fn polling<D: Poll<Q>>(self, poll: D) -> Player<Q, P, D> {
         Player { queues: self.queues, post: self.post, poll, prepare: self.prepare, warm: self.warm }
     }
 
-    /// The same with something to be done before posting.
+    /// Gives the player something to do before posting.
     pub(crate) fn prepared(self, prepare: impl Work<Q> + 'static) -> Self {
         Self { prepare: Some(Box::new(prepare)), ..self }
     }
 
-    /// The same with something to be done ahead of a cold shot.
+    /// Gives the player something to do ahead of a cold shot.
     pub(crate) fn warmed(self, warm: impl Warm<Q> + 'static) -> Self {
         Self { warm: Some(Box::new(warm)), ..self }
     }
@@ -196,13 +196,13 @@ pub(crate) struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    /// A group whose slices are of `messages` messages, posted in bursts of `burst`.
+    /// A group whose slices have `messages` messages, posted in bursts of `burst`.
     pub(crate) fn new(name: &'a str, timed: Timed, burst: usize, messages: usize) -> Self {
         let slice = split(burst, messages);
         Self { name, timed, slice, axis: None, x: None, other_core: None, evictor: None, cases: Vec::new() }
     }
 
-    /// A group whose slices are of `messages` messages, of which the last is timed, with nothing in caches, TLBs and
+    /// A group whose slices have `messages` messages. The last one is timed, with nothing in caches, TLBs and
     /// predictors.
     pub(crate) fn cold(name: &'a str, timed: Timed, messages: usize) -> Self {
         let slice = Slice { warm: messages - 1, timed: 1, together: 1 };
@@ -353,14 +353,14 @@ impl<'a> Group<'a> {
         (ticks, sum)
     }
 
-    /// Nanoseconds per message, of so many slices.
+    /// Nanoseconds per message, over `slices` slices.
     fn ns(&mut self, clock: &Clock, at: usize, slices: usize) -> f64 {
         let ticks = (0..slices).map(|_| self.slice(at).0).sum();
         let readings = if self.timed == Timed::Both { 2 * slices } else { slices };
         clock.ns(ticks, readings) / (slices * self.cases[at].slice.timed) as f64
     }
 
-    /// As criterion has it: how long so many messages take.
+    /// How long `messages` messages take, as criterion asks for it.
     fn time(&mut self, clock: &Clock, at: usize, messages: u64) -> Duration {
         let slices = (messages as usize).div_ceil(self.cases[at].slice.timed);
         Duration::from_nanos((self.ns(clock, at, slices) * messages as f64) as u64)
@@ -436,7 +436,7 @@ pub(crate) struct Bench {
 
 impl Bench {
     pub(crate) fn new(name: &'static str) -> Self {
-        // As with criterion: cargo passes `--bench` to measure, and anything else is a test.
+        // Criterion's rule: cargo passes `--bench` to measure, and anything else is a test.
         let measuring = std::env::args().any(|arg| arg == "--bench") && !std::env::args().any(|arg| arg == "--test");
         let clock = Clock::new();
         if measuring {

@@ -49,7 +49,7 @@ fn payload(m: &Message) -> Wide {
     Wide::new([u64::from_ne_bytes(m.payload), 0]).four_bytes_up()
 }
 
-/// The same with its length.
+/// The message's payload, behind the message's length.
 #[inline(always)]
 fn inline_payload(m: &Message) -> Wide {
     let [a, b, c, d, e, f, g, h] = m.payload;
@@ -136,7 +136,7 @@ impl FloorSq {
         [control.or(self.index()), address, data.or(payload(m))]
     }
 
-    /// The same of a WRITE of one entry, which the shot brings.
+    /// A WRITE of one entry of which all but index and entry was composed before; the shot brings the entry.
     #[inline(always)]
     pub(crate) fn patched_entry(&self, prepared: &WideWqe, m: &Message) -> WideWqe {
         let [control, address, _] = *prepared;
@@ -144,7 +144,7 @@ impl FloorSq {
         [control.or(self.index()), address, Wide::new(entry)]
     }
 
-    /// The same of a SEND of 8 bytes inline.
+    /// A SEND of 8 bytes inline of which all but index and payload was composed before.
     #[inline(always)]
     pub(crate) fn patched_send(&self, prepared: &[Wide; 2], m: &Message) -> [Wide; 2] {
         let [control, data] = *prepared;
@@ -208,7 +208,7 @@ impl FloorSq {
         self.pi = self.pi.wrapping_add(1);
     }
 
-    /// The same, 16 bytes at a time.
+    /// Stores a WQE to the ring, 16 bytes at a time.
     #[inline(always)]
     pub(crate) fn put_wide<const N: usize>(&mut self, wqe: &[Wide; N]) {
         let slot = self.slot();
@@ -272,7 +272,7 @@ impl FloorSq {
         });
     }
 
-    /// The same, 16 bytes at a time.
+    /// Rings by BlueFlame, out of registers, 16 bytes at a time.
     #[inline(always)]
     pub(crate) fn copy_wide<const FLUSH: bool, const N: usize>(&mut self, wqe: &[Wide; N]) {
         self.register::<FLUSH>(|half| {

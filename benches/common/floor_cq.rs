@@ -44,8 +44,8 @@ impl FloorCq {
         let cqe = unsafe { self.ring.add((self.position & (self.bytes - 1)) as usize) };
         // SAFETY: the last byte of the CQE.
         let op_own = unsafe { cqe.add(63).read_volatile() };
-        // Success of a request is opcode 0. One comparison checks it, and also that the CQE is of this pass over the
-        // ring.
+        // Success of a request is opcode 0. One comparison checks it, and also that the CQE belongs to this pass over
+        // the ring.
         if op_own & 0xf1 != u8::from(self.position & self.bytes != 0) {
             return None;
         }

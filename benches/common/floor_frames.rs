@@ -60,7 +60,7 @@ unsafe fn store_inline(place: NonNull<u64>, frame: &[u8; FRAME_BYTES]) {
 }
 
 impl FloorSq {
-    /// Control and Ethernet segment of a signalled WQE of so many units.
+    /// Control and Ethernet segment of a signalled WQE of `units` units.
     #[inline(always)]
     fn head(&self, opcode: u32, units: usize) -> [[u64; UNIT_WORDS]; HEAD_UNITS] {
         let qpn_ds = self.qpn_ds & !0xff_u32.to_be() | (units as u32).to_be();
@@ -90,7 +90,7 @@ impl FloorSq {
         head[0][0]
     }
 
-    /// The same WQE in CPU registers.
+    /// The WQE of an inline frame in CPU registers.
     #[inline(always)]
     pub(crate) fn inline_frame(&self, frame: &[u8; FRAME_BYTES]) -> [Wide; FRAME_UNITS] {
         let [control, ethernet] = self.head(SEND, FRAME_UNITS);
@@ -126,7 +126,7 @@ impl FloorSq {
         unsafe { self.ring.add(word & (words - 1)) }
     }
 
-    /// Whether a WQE of so many units does not go around the ring's end.
+    /// Whether a WQE of `units` units does not go around the ring's end.
     #[inline(always)]
     fn is_straight(&self, units: usize) -> bool {
         (self.pi & self.mask) as usize * WQEBB_WORDS + units * UNIT_WORDS <= (self.mask as usize + 1) * WQEBB_WORDS
@@ -158,7 +158,7 @@ impl FloorSq {
         head[0][0]
     }
 
-    /// The same of inline frames, by number.
+    /// Stores a WQE of `N` inline frames, by number; its first word.
     #[inline(always)]
     pub(crate) fn put_inline<const N: usize>(&mut self, frame: impl Fn(usize) -> &'static [u8; FRAME_BYTES]) -> u64 {
         let units = HEAD_UNITS + N * INLINE_UNITS;

@@ -9,7 +9,7 @@ pub(crate) const MSS: u16 = 1460;
 
 /// Frames to send in turn, so that nothing about one is known ahead and moved out of a loop.
 static FRAMES: [[u8; FRAME_BYTES]; COUNT as usize] = different();
-/// The same of headers.
+/// Headers to send in turn, for that reason as well.
 static HEADERS: [[u8; HEADER_BYTES]; COUNT as usize] = different();
 const COUNT: u64 = 16;
 

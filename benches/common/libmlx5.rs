@@ -20,12 +20,12 @@ macro_rules! call {
 /// A queue pair and its completion queue.
 pub(crate) struct Theirs {
     qp: *mut sys::ibv_qp,
-    /// The same, for `ibv_wr_*`.
+    /// The queue pair, for `ibv_wr_*`.
     ex: *mut sys::ibv_qp_ex,
-    /// The same, for `mlx5dv_wr_*`.
+    /// The queue pair, for `mlx5dv_wr_*`.
     pub(crate) dv: *mut DvQpEx,
     cq: *mut sys::ibv_cq,
-    /// The same, for `ibv_start_poll`.
+    /// The completion queue, for `ibv_start_poll`.
     cq_ex: *mut sys::ibv_cq_ex,
     rig: Rig,
 }
@@ -78,7 +78,7 @@ impl Theirs {
         }
     }
 
-    /// The same with one SEND.
+    /// Posts one SEND by `ibv_wr_start` … `ibv_wr_complete`.
     #[inline(always)]
     pub(crate) fn send(&mut self, n: u64, flags: impl Fn(u64) -> u32, data: impl Fn(*mut sys::ibv_qp_ex, &Message)) {
         let ex = self.ex;

@@ -74,7 +74,7 @@ pub(crate) fn in_turn<Q: Queues + Polled>(
     )
 }
 
-/// Slices are of as many messages for each queue.
+/// A slice has equally many messages for each queue.
 fn poll_all<Q: Polled>(many: &mut Many<Q>, count: usize) -> u64 {
     let each = count / many.queues.len();
     many.queues.iter_mut().map(|queue| queue.poll(each)).sum()

@@ -102,7 +102,7 @@ impl<R: Register, T: Transport> Ours<R, T> {
         sum.finish()
     }
 
-    /// The same by copies of CQEs.
+    /// Takes `count` completions by copies of CQEs, and all requests back at the end.
     #[inline(always)]
     pub(crate) fn poll_copies(&mut self, count: usize) -> u64 {
         let (mut sum, mut last) = (Sum::default(), 0);

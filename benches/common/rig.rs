@@ -43,7 +43,7 @@ pub(crate) enum Service {
     Initiator,
     /// UD.
     Datagrams,
-    /// Ethernet frames, large sends with headers of so many bytes among them.
+    /// Ethernet frames, large sends with headers of `tso_header` bytes among them.
     Frames { tso_header: u32 },
 }
 
@@ -133,7 +133,7 @@ impl Rig {
         Self::on(open(threads), shape, threads)
     }
 
-    /// So many of them in one open device. Without thread domains, some share a register.
+    /// Makes `count` rigs in one open device. Without thread domains, some share a register.
     pub(crate) fn many(count: usize, shape: Shape, threads: Threads) -> Vec<Self> {
         let device = open(threads);
         let mut rigs: Vec<_> = (0..count).map(|_| Self::on(device.clone(), shape, threads)).collect();
@@ -141,7 +141,7 @@ impl Rig {
         rigs
     }
 
-    /// So many, as this crate makes them for the queues of one thread: they have one register, and their records are
+    /// Makes `count` rigs as this crate makes the queues of one thread: they have one register, and their records are
     /// dense.
     pub(crate) fn of_one_thread(count: usize, shape: Shape) -> Vec<Self> {
         /// WQEBBs that libmlx5 sets aside for a small request, if the program does not declare the used operations.

@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use super::clock::Clock;
 use super::record::{self, Record};
 
-/// Whether the command line asks to measure `group`; `None` if it selects other groups. As with criterion, cargo passes
-/// `--bench` to measure, anything else is a test, and a word selects the cases.
+/// Whether the command line asks to measure `group`; `None` if it selects other groups. Criterion's rules hold: cargo
+/// passes `--bench` to measure, anything else is a test, and a word selects the cases.
 pub(crate) fn measuring(group: &str) -> Option<bool> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let given = |wanted: &str| arguments.iter().any(|argument| argument == wanted);

@@ -170,7 +170,7 @@ pub(crate) fn tag(number: usize) -> usize {
     number / SESSION % TAGS
 }
 
-/// The same queue, whose device compresses completions.
+/// Turns the queue into one whose device compresses completions.
 pub(crate) fn compressed<M: PollMode<Compression = ()>>(
     cq: CompletionQueue<M>,
 ) -> CompletionQueue<Compressed<ChecksumStride, { blueflame::cq::compressed::BASIC }, M>> {

@@ -115,7 +115,7 @@ hot! {
         sq.post(&wqe::write(to).inline(data).signaled(id))
     }
 
-    /// The same with a flush after 8-byte doorbells only.
+    /// That WRITE, with a flush after 8-byte doorbells only.
     fn post_doorbell_fence(sq: &mut DoorbellFenceQueue, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
         sq.post(&wqe::write(to).inline(data).signaled(id))
     }
@@ -131,7 +131,7 @@ hot! {
         unsafe { sq.post_unchecked(&wqe::write(to).gather([from]).signaled(id)) }
     }
 
-    /// An RDMA WRITE of so many bytes, inline.
+    /// An RDMA WRITE of all bytes of `data`, inline.
     fn post_slice(sq: &mut SendQueue<transport::Rc>, to: Remote, data: &[u8], id: WrId) -> Result<(), PostError> {
         sq.post(&wqe::write(to).inline_slice(data).signaled(id))
     }
@@ -183,12 +183,12 @@ hot! {
         sq.post(&wqe::send().to(*to).inline(data).signaled(id))
     }
 
-    /// The same to one of 48 bytes.
+    /// A datagram of 8 bytes, inline, to an address vector of 48 bytes.
     fn post_datagram_full(sq: &mut SendQueue<transport::Ud>, to: &UdAddress, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
         sq.post(&wqe::send().to(*to).inline(data).signaled(id))
     }
 
-    /// The same from registered memory.
+    /// A datagram from registered memory, to an address vector of 48 bytes.
     fn post_datagram_entry(sq: &mut SendQueue<transport::Ud>, to: &UdAddress, from: Sge, id: WrId) -> Result<(), PostError> {
         // SAFETY: nobody looks at the memory that the entry names: there is no device.
         unsafe { sq.post_unchecked(&wqe::send().to(*to).gather([from]).signaled(id)) }
@@ -199,7 +199,7 @@ hot! {
         sq.post(&wqe::write(to).to(*target).inline(data).signaled(id))
     }
 
-    /// The same by one of 48 bytes.
+    /// That WRITE, by an address vector of 48 bytes.
     fn post_dynamic_full(sq: &mut SendQueue<transport::Dci>, target: &DcAddress, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
         sq.post(&wqe::write(to).to(*target).inline(data).signaled(id))
     }
@@ -253,7 +253,7 @@ hot! {
         sq.post(&write.at(to).inline(data))
     }
 
-    /// The same to the request's place, with another tag, and with a completion or without.
+    /// That prepared WRITE, to the request's place, with another tag, and with a completion or without.
     fn prepared_signaled_if(
         sq: &mut OneFenceQueue,
         write: &PreparedWrite,
@@ -280,7 +280,7 @@ hot! {
         sq.post(&send.inline(data))
     }
 
-    /// The same to one of 48 bytes.
+    /// A prepared datagram of 8 bytes, inline, to an address vector of 48 bytes.
     fn prepared_datagram_full(sq: &mut SendQueue<transport::Ud>, send: &PreparedFar, data: &[u8; 8]) -> Result<(), PostError> {
         sq.post(&send.inline(data))
     }
@@ -315,7 +315,7 @@ hot! {
         Ok(())
     }
 
-    /// The same with room and limits checked once.
+    /// Those WRITEs, with room and limits checked once.
     fn burst(sq: &mut SendQueue<transport::Rc>, to: Remote, data: &[[u8; 8]]) -> Result<(), PostError> {
         let mut burst = sq.batch_of(data.len())?;
         for (data, n) in data.iter().zip(0..) {
@@ -466,7 +466,7 @@ hot! {
         cq.poll_with(16, |cqe| done.add(cqe.check() == Ok(Side::Requester), cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len()))
     }
 
-    /// The same of a queue that need not be told how far it may write.
+    /// Up to 16 completions, of a queue whose device need not be told how far it may write.
     fn poll_no_overrun(cq: &mut CompletionQueue<NoOverrun>, done: &mut Completed) -> usize {
         cq.poll_with(16, |cqe| done.add(cqe.check() == Ok(Side::Requester), cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len()))
     }
@@ -481,7 +481,7 @@ hot! {
         rq.poll_with(cq, 16, |frame| done.sum += frame.len() as u64 + u64::from(frame.flow_tag())).unwrap_or(0)
     }
 
-    /// The same with the completion of each.
+    /// Those frames, with the completion of each.
     fn receive_frames_and_completions(cq: &mut CompletionQueue, rq: &mut StridingRecvQueue, done: &mut Completed) -> usize {
         cq.poll_with(16, |cqe| match rq.receive(&cqe) {
             Ok(Some(frame)) => done.sum += frame.len() as u64 + u64::from(frame.flow_tag()),
@@ -501,7 +501,7 @@ hot! {
         true
     }
 
-    /// The same, of which only the index is looked at: all that retiring a send takes.
+    /// That completion, of which only the index is read: retiring a send takes no more.
     fn poll_counter(cq: &mut CompletionQueue, done: &mut Completed) -> bool {
         let Some(cqe) = cq.poll() else { return false };
         done.add(cqe.check() == Ok(Side::Requester), cqe.wqe_counter(), 0, 0);
@@ -519,7 +519,7 @@ hot! {
         })
     }
 
-    /// The same by one call for each.
+    /// Those completions and requests, by one call for each.
     fn poll_and_complete(cq: &mut CompletionQueue, sq: &mut SendQueue<transport::Rc>, tags: &mut u64) -> usize {
         cq.poll_with(16, |cqe| {
             if let Ok(done) = sq.complete(&cqe) {

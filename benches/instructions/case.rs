@@ -85,7 +85,8 @@ fn figures(operations: u64, in_loop: &Counts, by_call: &Counts) -> Result<Figure
 }
 
 /// A case of the hot function `$function`. `$make` makes the objects, `$work` is operation `$n` on them. An operation
-/// is of so many messages or completions `in` so many entries of a ring; without that, one of each.
+/// handles a number of messages or completions `in` a number of ring entries. If these are left out, both numbers are
+/// one.
 macro_rules! case {
     ($name:literal, $elements:literal, $($rest:tt)*) => {
         case!($name, $elements in $elements, $($rest)*)

@@ -123,7 +123,7 @@ fn datagrams() -> (SendQueue<transport::Ud>, Peers) {
     (send_queue(exclusive()), Peers::new())
 }
 
-/// The same of an initiator.
+/// An initiator's queue, and targets.
 fn dynamic() -> (SendQueue<transport::Dci>, Targets) {
     (send_queue(exclusive()), Targets::new())
 }
@@ -135,7 +135,7 @@ fn frames() -> hot::FrameQueue {
     sq
 }
 
-/// The same with streams.
+/// The queue of an initiator with streams, and targets.
 fn streams() -> (SendQueue<transport::DciStreams>, Targets) {
     (send_queue(exclusive()), Targets::new())
 }

@@ -24,7 +24,7 @@ pub(crate) static PIECES: [Sge; 32] = [Sge { addr: 0x7000, length: 60, lkey: Lke
 
 const WQEBB_BYTES: usize = 64;
 const UNIT_WORDS: usize = 2;
-/// Units of a WQE: at most so many, of which control and Ethernet segment take two.
+/// The most units of a WQE, of which control and Ethernet segment take two.
 const MOST_UNITS: usize = 63;
 const HEAD_UNITS: usize = 2;
 /// `MLX5_OPCODE_ENHANCED_MPSW`, and a CQE always.

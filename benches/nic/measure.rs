@@ -54,8 +54,8 @@ trait Stores: Copy {
     /// Stores `words`, or the first of them, to the half that is due.
     ///
     /// # Safety
-    /// The half is of a queue pair's register and due, has room for the stored words, and `words` are a NOP that was
-    /// put.
+    /// The half belongs to a queue pair's register, is due, and has room for the stored words. `words` are a NOP that
+    /// was put.
     unsafe fn store(self, half: NonNull<u64>, words: &[u64; 8]);
 }
 

@@ -1,7 +1,7 @@
 //! A send queue that posts NOPs, by hand, so that each step of a doorbell can be measured, and the WQE in the register
 //! be another than the one in the ring.
 //!
-//! The queue pair is of type UD: such a one is ready to send without a peer, an address or a link.
+//! The queue pair has type UD: such a queue pair is ready to send without a peer, an address or a link.
 
 use std::ptr::NonNull;
 use std::time::{Duration, Instant};
@@ -265,7 +265,7 @@ impl NopQueue {
         self.half = unsafe { NonNull::new_unchecked(other) };
     }
 
-    /// The index after that of the NOP put last.
+    /// The index after the last NOP's.
     pub(crate) fn end(&self) -> u16 {
         self.pi
     }

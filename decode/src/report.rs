@@ -56,7 +56,7 @@ pub enum Kind {
 pub struct Record {
     /// Its kind.
     pub kind: Kind,
-    /// The same in a few words: `MLX5_CQE_REQ_ERR of queue pair 0x12abe`.
+    /// The title, a few words: `MLX5_CQE_REQ_ERR of queue pair 0x12abe`.
     pub title: String,
     /// The line of the input that it begins in, from 1; 0 if it does not come from text.
     pub line: usize,

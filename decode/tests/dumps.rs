@@ -1,4 +1,4 @@
-//! The same CQE as each program dumps it. The programs printed these dumps; the CQE is that of
+//! One CQE as each program dumps it. The programs printed these dumps; the CQE comes from
 //! <https://github.com/ofiwg/libfabric/issues/4283>.
 //!
 //! Forms of dumps belong here. Whole messages from public threads belong in `golden.rs`.
@@ -236,8 +236,8 @@ fn a_compressed_block() {
     assert_eq!(counts, [Some(60), Some(61), Some(62)]);
 }
 
-/// The same file of Linux (`mlx5e_decompress_cqes_start`), and DPDK's `mlx5_rx_poll_len`: arrays of eight are in the
-/// place after the title and in each eighth place from it; the bytes between are old.
+/// Linux `en_rx.c` (`mlx5e_decompress_cqes_start`), and DPDK's `mlx5_rx_poll_len`: arrays of eight lie in the place
+/// after the title and in each eighth place from it. The bytes between are old.
 #[test]
 fn a_compressed_block_of_several_arrays() {
     let mut ring = vec![0; 24 * 64];
@@ -265,8 +265,8 @@ fn a_compressed_block_of_several_arrays() {
     assert_eq!(report.records.len(), 1 + 3 + 5, "{report}");
 }
 
-/// The same file (`mlx5e_decompress_enhanced_cqe`) and `get_cqe_enhanced_num_mini_cqes` of `device.h`: up to seven in a
-/// CQE, as many as it says and one, and as many places.
+/// Linux `en_rx.c` (`mlx5e_decompress_enhanced_cqe`) and `get_cqe_enhanced_num_mini_cqes` of `device.h`: a CQE holds up
+/// to seven, one more than it says, and takes as many places.
 #[test]
 fn compressed_cqes_of_the_enhanced_layout() {
     for count in 1..=7_u8 {

@@ -1,4 +1,4 @@
-//! Dumps that users have pasted into public threads, and their meaning. The dumps are of real NICs.
+//! Dumps that users have pasted into public threads, and their meaning. The dumps come from real NICs.
 //!
 //! Text that somebody published belongs here. Dumps written by hand belong in `dumps.rs` and `wqes.rs`.
 

@@ -51,7 +51,7 @@ fn local_invalidate() {
     assert_eq!((record.notes.len(), number(&record, "mlx5_wqe_mkey_context_seg", "qpn_mkey")), (0, Some(0xffff_ff55)));
 }
 
-/// The same, `set_bind_wr` with a range: one KLM, padded to 64 bytes.
+/// rdma-core `providers/mlx5/qp.c`, `set_bind_wr` with a range: one KLM, padded to 64 bytes.
 #[test]
 fn bind_a_window() {
     let umr = format!("b0 000000 0004 0000 00000000203c6041 {}", "00".repeat(32));
@@ -66,8 +66,8 @@ fn bind_a_window() {
     assert_eq!(access.meaning.as_deref(), Some("REMOTE_WRITE | REMOTE_READ | LOCAL_READ"));
 }
 
-/// The same, `mlx5_umr_fill_sig_bsf` and `mlx5_umr_fill_crypto_bsf`: T10-DIFs on the wire, CRC32C in memory, and
-/// AES-XTS, behind one KLM.
+/// rdma-core `providers/mlx5/qp.c`, `mlx5_umr_fill_sig_bsf` and `mlx5_umr_fill_crypto_bsf`: T10-DIFs on the wire,
+/// CRC32C in memory, and AES-XTS, behind one KLM.
 #[test]
 fn formats_behind_a_key() {
     let umr = format!("80 000000 0004 0008 0000000020001001 {}", "00".repeat(32));

@@ -1,5 +1,5 @@
-//! `src/cmd/layouts.rs` is what the tables of `prm` say: `mlx5_ifc.txt` and `more.txt`, made of other drivers' headers,
-//! and `structures.txt`. `BLESS=1` writes it anew.
+//! `src/cmd/layouts.rs` matches the tables of `prm`: `mlx5_ifc.txt` and `more.txt`, made of other drivers' headers, and
+//! `structures.txt`. `BLESS=1` writes it anew.
 //!
 //! Layouts of commands belong here. The bytes of a whole mailbox belong in `golden.rs`.
 
@@ -45,7 +45,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !line.starts_with('#') && !line.trim().is_empty())
 }
 
-/// What the headers say, of both tables.
+/// The facts of the headers, from both tables.
 fn facts() -> BTreeMap<String, Facts> {
     let mut all: BTreeMap<String, Facts> = BTreeMap::new();
     let mut current = String::new();
@@ -84,7 +84,7 @@ fn type_name(structure: &str) -> String {
     name
 }
 
-/// What this crate has, and the types of fields in all structures.
+/// The structures of this crate, and the types of fields in all structures.
 fn wanted() -> (Vec<Wanted>, BTreeMap<String, String>) {
     let (mut all, mut everywhere) = (Vec::<Wanted>::new(), BTreeMap::new());
     for line in lines(include_str!("../prm/structures.txt")) {
@@ -217,7 +217,7 @@ fn the_layouts_are_what_the_tables_say() {
     let there = std::fs::read_to_string(path).expect("read");
     let other = made.lines().zip(there.lines()).find(|(made, there)| made != there);
     assert!(made == there, "BLESS=1 cargo test -p blueflame-devx --test layouts writes it anew: {other:?}");
-    // What was compiled is what was written.
+    // The compiled structures match the written ones.
     assert_eq!(STRUCTURES.len(), wanted().0.len());
     assert!(STRUCTURES.iter().map(|of| of.fields.len()).sum::<usize>() > 1000);
 }

@@ -29,8 +29,8 @@ fn run(command: &mut Command) -> String {
 /// The release profile, as settings of the dev profile. In that profile's folder are the programs that the build needs,
 /// such as bindgen: the tests have built them. To build them again takes most of a minute.
 ///
-/// The dev profile optimizes no crate across its parts, and another `lto` would build all of them again. The listing is
-/// the same: it is of generic and inline functions, which are compiled together with this test's own file.
+/// The dev profile optimizes no crate across its parts, and another `lto` would build all of them again. That does not
+/// change the listing: it shows generic and inline functions, which are compiled together with this test's own file.
 const RELEASE: [(&str, &str); 7] = [
     ("CARGO_PROFILE_DEV_OPT_LEVEL", "3"),
     ("CARGO_PROFILE_DEV_DEBUG_ASSERTIONS", "false"),

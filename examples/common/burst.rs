@@ -60,7 +60,7 @@ impl FrameSender {
         Ok(Self { pair, cq, memory, layout, sent: 0, done: 0 })
     }
 
-    /// Waits until there is room for so many frames.
+    /// Waits until there is room for `frames` frames.
     ///
     /// # Errors
     /// A completion with an error, or none for ten seconds.

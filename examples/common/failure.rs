@@ -11,7 +11,7 @@ pub enum Failure {
     Setup(Box<dyn Error + Send + Sync>),
     /// Wrong data: exit code 3.
     Data(String),
-    /// The peer said nothing for so long: exit code 4.
+    /// The peer said nothing for this time: exit code 4.
     Silence(Duration),
 }
 

@@ -19,7 +19,7 @@ pub fn header(number: u64, count: u16) -> [u8; HEADER] {
     header
 }
 
-/// The first message's number, and how many there are; `None` if the packet is of another session or feed.
+/// The first message's number, and the number of messages; `None` if the packet belongs to another session or feed.
 #[must_use]
 pub fn parse(packet: &[u8]) -> Option<(u64, u16)> {
     let header = packet.first_chunk::<HEADER>()?;
@@ -73,7 +73,7 @@ struct Seen {
 pub enum Verdict {
     /// No line had it before.
     New,
-    /// The other line had it, so many nanoseconds before.
+    /// The other line had it, this many nanoseconds before.
     Copy(u64),
     /// This line had it, or it is too old.
     Repeated,

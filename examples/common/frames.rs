@@ -41,7 +41,7 @@ pub fn completions(frames: u32, striding: bool) -> u32 {
     if striding { wqes(frames) << STRIDES.0 } else { frames }
 }
 
-/// Receives of a striding queue for so many frames: two at least, so that one is posted while the other is filled.
+/// Receives of a striding queue for `frames` frames: two at least, so that one is posted while the other is filled.
 fn wqes(frames: u32) -> u32 {
     frames.div_ceil(1 << STRIDES.0).max(2)
 }

@@ -29,7 +29,7 @@ pub struct Received {
     pub price: u64,
     /// The device's clock when it came.
     pub stamp: u64,
-    /// The same as a time of the system's clock.
+    /// That time by the system's clock.
     pub time: Time,
 }
 
@@ -95,7 +95,7 @@ impl Lines {
     /// Gives the packets that have come to `take`; how many frames there were.
     ///
     /// # Errors
-    /// That of `take`; a completion with an error; a frame that is no packet of the feed; silence.
+    /// The error of `take`; a completion with an error; a frame that is no packet of the feed; silence.
     pub fn poll(&mut self, mut take: impl FnMut(Received) -> Result<(), Failure>) -> Result<usize, Failure> {
         let Self { cq, queue, now, end, .. } = self;
         let polled = cq.try_poll_with(64, |cqe| {

@@ -42,7 +42,7 @@ pub struct FeedOptions {
     /// Microseconds from one published message to the next
     #[arg(long, default_value_t = 50)]
     pub every: u64,
-    /// Leave out one of so many messages on line A; every second one of these is left out on line B as well
+    /// Leave out one of LOSE messages on line A; every second one of these is left out on line B as well
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
     pub lose: Option<u64>,
 }

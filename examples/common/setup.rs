@@ -68,10 +68,10 @@ impl Setup {
         self.open_with(Device::options())
     }
 
-    /// As [`open`](Self::open), in a particular way.
+    /// [Opens](Self::open) the device in a particular way.
     ///
     /// # Errors
-    /// As there.
+    /// As `open`.
     pub fn open_with(&self, how: OpenOptions) -> Result<(Device, Path), Failure> {
         let device = match &self.ib_dev {
             Some(name) => how.open(name)?,

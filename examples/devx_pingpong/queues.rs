@@ -33,7 +33,7 @@ impl Devx {
         options: &PingPongOptions,
     ) -> Result<Self, Failure> {
         // ANCHOR: make
-        // Verbs registers memory. The queues use its keys, so they must be of the same protection domain.
+        // Verbs registers memory. The queues use its keys, so they must belong to its protection domain.
         let pd = Pd::of_verbs(context, pd)?;
         let rings = ThreadRings::new(&Rings::new(context)?);
         let uar = Uar::new(context)?;

@@ -64,7 +64,7 @@ pub fn open(options: OpenOptions) -> Result<Device, verbs::Error> {
     }
 }
 
-/// Registered memory of so many bytes, all rights permitted.
+/// Registered memory of `bytes` bytes, all rights permitted.
 ///
 /// # Errors
 /// No memory, or no registration.

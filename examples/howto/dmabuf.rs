@@ -18,7 +18,7 @@ const UDMABUF_CREATE: libc::c_ulong = 0x4018_7542;
 /// `UDMABUF_FLAGS_CLOEXEC`.
 const CLOEXEC: u32 = 1;
 
-/// A dma-buf of so many bytes, whole pages, and the file by which this process reads and writes the same memory.
+/// A dma-buf of `bytes` bytes, whole pages, and the file by which this process reads and writes that memory.
 ///
 /// Without `/dev/udmabuf`, the first is that file once more: the software device takes it in place of a dma-buf, and a
 /// NIC refuses it.

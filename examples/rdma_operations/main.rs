@@ -210,8 +210,8 @@ impl Queues {
         Ok(())
     }
 
-    /// Waits for a completion, which must be of `side`, and gives its request back to the queue. Returns the message's
-    /// bytes.
+    /// Waits for a completion, which must belong to `side`, and gives its request back to the queue. Returns the
+    /// message's bytes.
     fn wait_for(&mut self, side: Side) -> Result<usize, Failure> {
         let begin = Instant::now();
         let mut armed = false;

@@ -68,7 +68,7 @@ pub(crate) fn run(options: &Options, reach: impl Fn() -> Result<TcpStream, Failu
             eprintln!("connected again, {:.0} ms after the last success", death.silent_ms);
         }
         let Err(error) = client.send_until(end)? else {
-            // Good-bye: so many must have arrived.
+            // Good-bye: this many must have arrived.
             stream.write_all(&client.messages.to_be_bytes())?;
             break;
         };

@@ -74,7 +74,7 @@ pub(crate) fn run(options: &Options, mut stream: TcpStream) -> Result<(), Failur
     let mut free: Vec<usize> = (0..slots.len()).collect();
     let mut answered = Vec::new();
     while free.len() < slots.len() || Instant::now() < end {
-        // A send's completion may lag behind the answer to it, so that there is a free slot and no room in the queue.
+        // A send's completion may lag behind the answer to it, so a slot can be free while the queue has no room.
         while sq.free() > Wqebbs(0) && Instant::now() < end {
             let Some(slot) = free.pop() else { break };
             next(&mut sq, &mut slots[slot], round)?;

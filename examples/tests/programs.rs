@@ -195,7 +195,7 @@ fn rdma_operations() {
     assert!(said.contains("verified 21 bytes of the RDMA READ: \"RDMA read operation\""), "{said}");
 }
 
-/// The C peer of `rdma_operations`, compiled for messages of so many bytes; it is there as long as the folder.
+/// The C peer of `rdma_operations`, compiled for messages of `bytes` bytes; it exists as long as the folder.
 fn c_peer(bytes: usize) -> (tempfile::TempDir, String) {
     let folder = tempfile::tempdir().expect("a folder");
     let program = folder.path().join("rdma_rc").display().to_string();

@@ -90,7 +90,7 @@ impl Link {
     }
 }
 
-/// Polls the completion queue when the channel says that there is something. Ends with an error alone.
+/// Polls the completion queue when the channel reports an event. Ends with an error alone.
 pub(crate) async fn drive(link: Rc<Link>, mut cq: OwnedCq, channel: CompletionChannel) -> Result<(), Failure> {
     // ANCHOR: drive
     // SAFETY: the descriptor is the channel's, which keeps it open and does not replace it.

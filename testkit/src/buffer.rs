@@ -89,7 +89,7 @@ impl Buffer {
     /// Copies from byte `at`.
     ///
     /// # Panics
-    /// If there is not as much.
+    /// If the buffer is shorter.
     pub fn read(&self, at: usize, out: &mut [u8]) {
         self.0.read(at, out);
     }

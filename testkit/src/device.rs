@@ -76,13 +76,13 @@ impl DeviceOptions {
         Self::with_port(PortConfig::infiniband(lid))
     }
 
-    /// The same with a RoCE port, whose GID ends in `interface_id`.
+    /// A device with one RoCE port, whose GID ends in `interface_id`, stepped by the caller, without faults.
     #[must_use]
     pub fn ethernet(interface_id: u16) -> Self {
         Self::with_port(PortConfig::ethernet(interface_id))
     }
 
-    /// The same with any port.
+    /// A device with any port, stepped by the caller, without faults.
     #[must_use]
     pub fn with_port(port: PortConfig) -> Self {
         Self { config: DeviceConfig::with_port(port), faults: Faults::default(), threaded: false }
@@ -163,7 +163,7 @@ impl Device {
         Ok(Buffer::new(self.hca().buffer(len)?))
     }
 
-    /// The same with these access rights.
+    /// Memory that is registered with these access rights.
     ///
     /// # Errors
     /// [`Error::Device`], also for rights that contradict each other.

@@ -72,7 +72,7 @@ impl<T: Service, R: Register> End<T, R> {
     /// mode, shared, or for the test to inspect.
     ///
     /// # Errors
-    /// As [`new`](Self::new), and those of `register`.
+    /// The errors of [`new`](Self::new) and of `register`.
     ///
     /// # Safety
     /// The register's memory is that of the queue pair, or other memory that outlives the end.
@@ -152,8 +152,8 @@ impl<T: Service, R: Register> End<T, R> {
     /// As [`Service::put`].
     ///
     /// # Safety
-    /// As [`SendQueue::post_unchecked`]: memory that is named stays registered, and nobody uses it, until the request
-    /// has completed.
+    /// The conditions of [`SendQueue::post_unchecked`]: the memory that the request names stays registered and unused
+    /// until the request has completed.
     pub unsafe fn post(&mut self, wr: &Wr) -> Result<(), PostError> {
         // SAFETY: the caller promises that named memory stays registered and unused until the request has completed.
         unsafe { T::put(&mut *self.sq, wr) }

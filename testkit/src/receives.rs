@@ -25,7 +25,7 @@ impl<F: RecvForm> Receives<F> {
     /// As [`RecvQueue::post_unchecked`]. Where there is no queue, it is full.
     ///
     /// # Safety
-    /// As [`RecvQueue::post_unchecked`]: the memory stays registered, and nobody uses it, until the receive has
+    /// The conditions of [`RecvQueue::post_unchecked`]: the memory stays registered and unused until the receive has
     /// completed. As long as something is posted to a shared queue, [`complete`](Self::complete) and
     /// [`retire`](Self::retire) are given completions of queue pairs that receive from there alone, and each once.
     pub unsafe fn post_unchecked(&mut self, wr_id: WrId, sges: &[Sge]) -> Result<(), RecvError> {
@@ -39,7 +39,7 @@ impl<F: RecvForm> Receives<F> {
         }
     }
 
-    /// Takes back the receive that completed, and says what it received.
+    /// Takes back the receive that completed, and returns the facts about its message.
     ///
     /// # Errors
     /// As [`RecvQueue::complete`]. Where there is no queue, nothing is outstanding.
@@ -65,13 +65,14 @@ impl<F: RecvForm> Receives<F> {
         }
     }
 
-    /// The same by index, for a completion that is not at hand any more.
+    /// [Retires](Self::retire) by index, for a completion that is not at hand any more.
     ///
     /// # Errors
     /// As [`retire`](Self::retire).
     ///
     /// # Safety
-    /// As [`RecvQueue::retire_index`]: the index of a completion of this queue, given here once.
+    /// The condition of [`RecvQueue::retire_index`]: the index comes from a completion of this queue, and is given here
+    /// once.
     pub unsafe fn retire_index(&mut self, wqe_counter: u16) -> Result<WrId, RetireError> {
         // SAFETY: the caller promises the index of a completion of this queue, given here once.
         unsafe {

@@ -77,7 +77,7 @@ impl<T: Transport, R: Register> Poster<T> for SendBatch<'_, T, R> {
 
 /// A transport of the software device, which takes requests by value of [`Kind`].
 pub trait Service: Transport + Sized {
-    /// The same to the device.
+    /// The device's name of this transport.
     const TRANSPORT: softhca::context::Transport;
 
     /// Puts `wr`.
@@ -89,13 +89,13 @@ pub trait Service: Transport + Sized {
     /// If the kind does not have the data: inline data for a READ, say.
     ///
     /// # Safety
-    /// As for [`SendQueue::post_unchecked`]: the memory that the request names stays registered and unused until the
-    /// request has completed. Nothing writes to the memory that a frame's entries name.
+    /// The conditions of [`SendQueue::post_unchecked`]: the memory that the request names stays registered and unused
+    /// until the request has completed. Nothing writes to the memory that a frame's entries name.
     unsafe fn put<P: Poster<Self>>(poster: &mut P, wr: &Wr) -> Result<(), PostError>;
 }
 
-/// Returns from the function with the request put, if `$wr` has the data of one of a few types: short inline data, or
-/// data that just fits a WQEBB or just does not; or at most two entries.
+/// Returns from the function with the request put, if the data of `$wr` has one of a few types. These are short inline
+/// data, data that just fits a WQEBB or just does not, and at most two entries.
 macro_rules! put_typed {
     ($poster:ident, $wr:expr, $request:expr, [$($len:literal)*]) => {
         match &$wr.data {

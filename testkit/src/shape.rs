@@ -42,7 +42,7 @@ pub struct Shape {
     pub cqes: u32,
     /// Bytes per CQE: 64 or 128.
     pub cqe_bytes: u32,
-    /// Data of up to so many bytes comes in the CQE: 0, 32, or 64 (with CQEs of 128 bytes).
+    /// Data of up to this many bytes comes in the CQE: 0, 32, or 64 (with CQEs of 128 bytes).
     pub scatter_to_cqe: u32,
     /// How completions are compressed, if they are: then poll the queue in the mode
     /// [`Compressed`](blueflame::cq::mode::Compressed).

@@ -76,9 +76,9 @@ pub enum Extended {
     },
     /// Fetch, and add the fields; the second number has the highest bits of each.
     Add32(u32, u32),
-    /// The same of 8 bytes.
+    /// Fetch, and add the fields of 8 bytes; the second number has the highest bits of each.
     Add64(u64, u64),
-    /// The same of 16 bytes.
+    /// Fetch, and add the fields of 16 bytes; the second number has the highest bits of each.
     Add128(u128, u128),
 }
 
@@ -101,7 +101,7 @@ impl Whom {
         }
     }
 
-    /// The same port's queue pair `qpn`.
+    /// The address of queue pair `qpn` on this port.
     #[must_use]
     pub fn with_qpn(&self, qpn: Qpn) -> Self {
         match self {
@@ -118,7 +118,7 @@ pub enum Target {
     Compact(DcAddress<CompactAv>),
     /// By one of 48 bytes.
     Full(DcAddress<FullAv>),
-    /// The same, by a stream.
+    /// By an address vector of 48 bytes, and a stream.
     Stream(DcStream<FullAv>),
     /// By XRC, a shared receive queue of the peer.
     Srq(Srqn),
@@ -217,7 +217,7 @@ impl Wr {
         Self { kind, data, id, signaled: true, first_error_only: false, solicited: false, fence: Fence::None, to: None }
     }
 
-    /// The same for a target.
+    /// Sends the request to a target.
     #[must_use]
     pub fn to(self, target: Target) -> Self {
         Self { to: Some(target), ..self }

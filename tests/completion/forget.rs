@@ -26,7 +26,7 @@ fn of_qp(device: &mut Device, qpn: u32, n: u32) {
 const GONE: u32 = 0x11;
 const STAYS: u32 = 0x22;
 
-/// `kinds[n]` tells whether completion `n` is of the queue pair that is gone. All are in the ring, then it is
+/// `kinds[n]` tells whether completion `n` belongs to the destroyed queue pair. All are in the ring, then it is
 /// forgotten.
 fn forgotten<M: PollMode<Compression = ()>>(cqe_size: u32, start: u32, kinds: &[bool]) {
     let cqe_cnt = kinds.len().next_power_of_two() as u32;

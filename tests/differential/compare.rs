@@ -125,7 +125,7 @@ impl RingRules {
     /// Both have written `wr` at `place`, libmlx5 by `way`.
     pub(crate) fn written(&mut self, wr: &Wr, place: Place, way: Way) {
         let (start, end, len) = (place.slot * WQEBB, place.slot * WQEBB + place.ds * 16, self.len);
-        // The second part is of a WQE that wraps around the ring's end.
+        // The second part belongs to a WQE that wraps around the ring's end.
         for part in [start..end.min(len), 0..end.saturating_sub(len)] {
             self.exceptions.retain(|at, _| !part.contains(at));
         }
@@ -205,8 +205,8 @@ impl RingRules {
         self.exceptions.get(&n).copied().unwrap_or(Rule::Same)
     }
 
-    /// Compares what one doorbell left of a poisoned register, given the WQE it was rung for (the last one). `turned`
-    /// is whether the two ring different halves, if that is known already.
+    /// Compares the poisoned register after one doorbell, given the WQE it was rung for (the last one). `turned` is
+    /// whether the two ring different halves, if that is known already.
     pub(crate) fn compare_register(
         &self,
         last: Place,

@@ -138,7 +138,7 @@ fn targets(fabric: &Fabric) -> BoxedStrategy<Option<Target>> {
     addresses(fabric).prop_map(|address| Some(Target::Full(address))).boxed()
 }
 
-/// Of one with streams: without a stream, a request is of stream 0.
+/// Targets of an initiator with streams: without a stream, a request uses stream 0.
 fn targets_by_streams(fabric: &Fabric) -> BoxedStrategy<Option<Target>> {
     let to = |(address, stream): (DcAddress, Option<u16>)| match stream {
         Some(stream) => Target::Stream(address.on(DciStream(stream))),

@@ -42,8 +42,8 @@ where
                 Data::Sges(sges) if sges.is_empty() => return Data::Inline(vec![0xa5; LEAST as usize]),
                 _ => {}
             }
-            // As in the fabric's memory: a random frame is an IP packet once in a while, whose headers must be inline,
-            // too.
+            // A random frame is an IP packet once in a while, whose headers must be inline as well. The fabric's memory
+            // avoids that the same way.
             if let Data::Inline(bytes) = &mut data {
                 bytes[12] |= NO_ETHER_TYPE;
             }
@@ -76,7 +76,7 @@ pub(crate) fn alone(test: &str, headers: &str) -> bool {
     alone_as(test, (INLINE_HEADERS, headers))
 }
 
-/// The same of a device with another setting.
+/// Runs this test in a process of its own, on a device with another setting.
 pub(crate) fn alone_as(test: &str, setting: (&str, &str)) -> bool {
     const INSIDE: &str = "BLUEFLAME_TEST_ETHERNET";
     if std::env::var_os(INSIDE).is_some() {

@@ -34,7 +34,7 @@ const BYTES: usize = 16 << 10;
 enum Sides {
     Memory,
     Wire,
-    /// The same on both, or others.
+    /// Both sides, with equal signatures or different ones.
     Both(bool),
 }
 

@@ -50,7 +50,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// The same bytes for both.
+    /// Gives both the same bytes.
     pub(crate) fn reset(&mut self) {
         let memory: Vec<u8> = (0..self.memory.len() as u32).map(|n| (n ^ n >> 7) as u8).collect();
         self.memory.write(0, &memory);
@@ -109,14 +109,14 @@ impl<T: Link> Twins<T> {
         failed.map_or(Ok(()), Err)
     }
 
-    /// Compares what both have left in rings and records: lists of so many `wqebbs`, with the queue pair's number at
-    /// those `places`, bytes from where they begin.
+    /// Compares the contents of both rings and records. The lists have `wqebbs` WQEBBs, with the queue pair's number at
+    /// `places`, in bytes from their beginnings.
     pub(crate) fn compare(&mut self, wqebbs: usize, places: &[usize]) -> Result<(), String> {
         let both = [self.theirs.raw.number(), self.qpn().get()];
         self.compare_but(wqebbs, &[(places.to_vec(), both)])
     }
 
-    /// The same of lists with these numbers, which differ.
+    /// Compares lists with these numbers, which differ.
     pub(crate) fn compare_but(&mut self, wqebbs: usize, numbers: &[Numbers]) -> Result<(), String> {
         let begin = self.pi % self.wqebbs();
         self.pi = (self.pi + wqebbs) & 0xffff;
@@ -137,7 +137,7 @@ impl<T: Link> Twins<T> {
     }
 }
 
-/// Checks so many cases of `what`.
+/// Checks a number of cases of `what`.
 pub(crate) fn any<C: Debug>(
     usual: u32,
     what: &str,
@@ -152,7 +152,7 @@ pub(crate) fn any<C: Debug>(
     }
 }
 
-/// Checks so many cases of these operations, all [`IN_TURN`]: of what `docs/operations.md` claims.
+/// Checks a number of cases of these operations, all [`IN_TURN`], as `docs/operations.md` claims.
 pub(crate) fn run<T: Link, C: Debug>(
     usual: u32,
     operations: &[&str],

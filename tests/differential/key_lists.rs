@@ -296,7 +296,7 @@ fn lists_and_interleaved() {
     assert_eq!(usize::from(key.entries()), ENTRIES);
     let found = Pool::new(&fabric.pd, 64, Access::ALL).expect("a pool").take(64).expect("all of it");
     let mut stage = Stage { key, found, fence: Fence::None };
-    // So much inline data is a list of 52 entries. Up to 17 WQEBBs a case wrap around the end of 64 everywhere.
+    // That inline data is a list of 52 entries. Up to 17 WQEBBs a case wrap around the end of 64 everywhere.
     let geometry = Geometry { sends: 4, inline: 828, windows: true, keys: true, ..Geometry::default() };
     let mut twins = Twins::<Rc>::new(&fabric, &geometry, true);
     let case = case(&fabric.buffer);

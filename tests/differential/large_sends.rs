@@ -14,7 +14,7 @@ use crate::verbs::{Fabric, Geometry};
 
 type RawPacket = transport::RawPacket<0>;
 
-/// Ethernet, IPv4 or IPv6, and TCP headers of so many bytes.
+/// Ethernet, IPv4 or IPv6, and TCP headers of `bytes` bytes.
 fn headers(bytes: usize) -> Vec<u8> {
     let mut headers = vec![0x02, 0, 0, 0, 0, 2, 0x02, 0, 0, 0, 0, 1];
     let options = match bytes {
@@ -35,7 +35,7 @@ fn headers(bytes: usize) -> Vec<u8> {
     headers
 }
 
-/// A large send, with its payload inline or in so many entries of the fabric's memory.
+/// A large send, with its payload inline or in entries of the fabric's memory.
 fn request(fabric: &mut Fabric, n: usize) -> Wr {
     let bytes = [54, 66, 74][n % 3];
     let mss = [536, 8, 1460, 100][n % 4];

@@ -8,15 +8,15 @@
 //!   that each has its own. Numbers of other objects differ as well: in the addresses of datagrams to itself and in
 //!   their completions, of an initiator's target, and of a shared receive queue on XRC;
 //! - bytes between the end of inline data and the end of its 16-byte unit: libmlx5 leaves the ring's old bytes, this
-//!   crate stores zeros (checked). The device reads neither. The same holds for the XRC segment, in which libmlx5
-//!   writes only the number;
+//!   crate stores zeros (checked). The device reads neither. In the XRC segment, libmlx5 writes only the number and
+//!   leaves the other bytes as well;
 //! - the compare word of fetch-and-add, for the same reason;
 //! - the immediate data of requests that have none, for the same reason with `ibv_wr_*` (`ibv_post_send` also stores
 //!   zero);
 //! - the opcode of requests with inline headers of other sizes than 18 bytes: libmlx5 has those for large sends only.
-//!   Also the bytes up to the end of the headers' last 16-byte unit, as with inline data;
-//! - bytes after the WQE's end in the last block of a BlueFlame copy: a copy is of whole 64-byte blocks, and those
-//!   bytes mean nothing.
+//!   The bytes up to the end of the headers' last 16-byte unit differ as well, like inline data's;
+//! - bytes after the WQE's end in the last block of a BlueFlame copy: a copy has whole 64-byte blocks, and those bytes
+//!   mean nothing.
 //!
 //! Left out:
 //! - receives of a shared queue with an entry of no bytes. libmlx5 44 writes the byte count 0, which the device takes
@@ -27,8 +27,8 @@
 //! - lists of memory keys of 2 GiB or more, and repeating lists of 4 GiB or more: libmlx5 44 counts the bytes in 32
 //!   bits;
 //! - signatures of WQEs that wrap around the ring's end: libmlx5 65 signs the bytes behind the ring in place of the
-//!   rest of the WQE. Also signatures of receives after the first in one list: libmlx5 65 signs them with the first
-//!   one's index;
+//!   rest of the WQE. Signatures of receives after the first in one list are left out as well: libmlx5 65 signs them
+//!   with the first one's index;
 //! - data of large sends behind headers that reach the ring's end: libmlx5 44 writes it to wrong places.
 //!
 //! A comparison with libmlx5 belongs here. Bytes that libmlx5 cannot write belong in `tests/send_queue`.
@@ -79,8 +79,8 @@ mod windows;
 mod work_queues;
 mod xrc;
 
-/// How many cases a property has: `usual`, or with `LONG=1` (`./run test --long`) so many times as many that all of
-/// them together are a million.
+/// How many cases a property has: `usual`, or with `LONG=1` (`./run test --long`) a multiple of it, chosen so that all
+/// of them together are a million.
 fn cases(usual: u32) -> u32 {
     const MORE: u32 = 25;
     if is_long() { usual * MORE } else { usual }

@@ -23,11 +23,11 @@ type Rc = transport::Rc;
 /// The events of a queue.
 #[derive(Clone, Copy, Debug)]
 enum Op {
-    /// So many requests complete, if there is room.
+    /// This many requests complete, if there is room.
     Complete(u32),
-    /// So many completions are polled, if there are as many.
+    /// This many completions are polled, or fewer if fewer are there.
     Poll(u32),
-    /// The queue is to have room for so many.
+    /// The queue is to have room for this many.
     Resize(u32),
 }
 
@@ -65,7 +65,7 @@ impl Pair {
         connect_to_itself(&mut pair, fabric).expect("RTS");
         drop(pair);
         let ours = fabric.device.completion_queue(31).cqe_bytes(cqe_bytes).build().expect("a CQ");
-        // The test counts what waits.
+        // The test itself counts the waiting completions.
         ours.handle().oversubscribe();
         let pair = fabric.pd.queue_pair::<Rc>(&ours, &ours).sends(SENDS).no_receives().inline(8);
         let mut pair = pair.build().expect("a QP");

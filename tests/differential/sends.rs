@@ -367,7 +367,7 @@ fn unreliable_connections() {
 /// libmlx5's environment variable: WQEs have signatures.
 const QP_SIGNATURE: &str = "MLX5_QP_SIGNATURE";
 
-/// Of every service that has them; of connections and datagrams with the receives. Most WQEs to an address are of two
+/// Of every service that has them; of connections and datagrams with the receives. Most WQEs to an address take two
 /// WQEBBs.
 #[test]
 fn signed_wqes() {

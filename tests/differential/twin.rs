@@ -27,7 +27,8 @@ pub(crate) trait Link: VerbsTransport + Service {
     /// The column of `docs/operations.md`.
     const COLUMN: &str;
 
-    /// Takes a new queue pair to RTS, connected to itself if it needs a peer, or to `target` if it is of XRC.
+    /// Takes a new queue pair to RTS, connected to itself if it needs a peer, or to `target` if it has the transport
+    /// XRC.
     fn ready(pair: &mut QueuePair<Self>, fabric: &Fabric, target: Option<&XrcTarget>) -> Result<(), Error>;
 
     /// Where requests of twins go that receive nothing themselves, whose completions go to these queues.

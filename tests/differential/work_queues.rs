@@ -266,7 +266,7 @@ fn striding(fabric: &Fabric, strides: Strides) {
         }
     }
     let ours = parts(our_wq.handle());
-    // The same bytes but for the memory's address and key.
+    // All bytes are equal except the memory's address and key.
     let named = |(ring, record): (Vec<u8>, [u32; 2]), (_, addr, lkey): (_, u64, blueflame::types::Lkey)| {
         let wqes = ring.chunks(32).map(|wqe| {
             let key = u32::from_be_bytes(*wqe[20..].first_chunk().expect("4 bytes"));

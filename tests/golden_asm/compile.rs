@@ -70,7 +70,7 @@ impl Target {
         self.assembly_with(name, source, &built, &built.crate_itself)
     }
 
-    /// The same with the crate from another file.
+    /// The assembly of `source`, with the crate from another file.
     pub(crate) fn assembly_with(&self, name: &str, source: &str, built: &Built, library: &Path) -> String {
         let (input, output) = (work().join(format!("{name}.rs")), work().join(format!("{name}_{}.s", self.name)));
         std::fs::write(&input, source).unwrap();

@@ -49,8 +49,8 @@ fn may_be_atomic(name: &str) -> bool {
     ATOMIC.iter().any(|(allowed, _)| *allowed == name)
 }
 
-/// The same of the functions that the crate keeps apart: by a register that threads share, and where a striding queue
-/// is done with a buffer, whose frames any thread may drop.
+/// Whether a function that the crate keeps apart may have atomic operations: on a register that threads share, and
+/// where a striding queue is done with a buffer. Any thread may drop that buffer's frames.
 fn may_be_atomic_apart(symbol: &str) -> bool {
     symbol.contains("::SharedRegister") || symbol.contains("StridingRecvQueue>::settle")
 }

@@ -109,7 +109,7 @@ fn data_in_a_cqe_is_never_taken_for_data_in_the_buffer() {
         });
     }
     assert!(seen_in_cqe >= 3, "libmlx5 asks for it unless told otherwise");
-    // The same holds for a READ's data, where all requests are signalled.
+    // libmlx5 asks for a READ's data in the CQE as well, if all requests are signalled.
     a.buffer.write(100, b"read by the adopted");
     // SAFETY: looked at when the READ has completed.
     unsafe { pair.sq.post_unchecked(&wqe::read(a.buffer.remote().at(100)).scatter([a.buffer.sge_of(0..4)])) }

@@ -98,7 +98,7 @@ fn a_doorbell_on_another_page() {
     let Lab { hca, qp: other, end, .. } = Lab::new();
     let mut lab = Lab::ringing(hca, |_| register(&other));
     let expected = Complaint::WrongUar { uar: other.uar, number: lab.end.qpn().get(), expected: lab.qp.uar };
-    // As on a NIC, which looks whose page it is, nothing is sent.
+    // Nothing is sent. A NIC also checks whose page it is.
     assert_eq!(lab.post(|_| ()), (vec![expected], false));
     drop(end);
 }

@@ -17,7 +17,7 @@ fn own(receives: &mut Receives) -> &mut RecvQueue {
     }
 }
 
-/// What the queue returns for a success.
+/// The queue's return value for a success.
 fn received(buffer: u64, bytes: u32, imm: Option<u32>) -> Received<WrId> {
     // A connected queue pair: the source has no meaning.
     Received { buffer: WrId(buffer), bytes, imm, source: blueflame::Qpn::truncate(0) }
@@ -152,7 +152,7 @@ fn a_message_in_its_completion_gives_back_its_receive() {
     assert_eq!((cqe.copy_inline(&mut message), &message), (Ok(5), b"hello"));
 }
 
-/// Successes and errors of other queues: nothing comes back, and the queue keeps what it has.
+/// Successes and errors of other queues: nothing comes back, and the queue keeps its requests.
 #[test]
 fn a_foreign_completion_leaves_a_queue_as_it_is() {
     let hca = Device::standalone().expect("a device");

@@ -79,7 +79,7 @@ impl Lab {
         self.post(Kind::Write(to), data, signaled)
     }
 
-    /// Posts a receive into so many bytes of the window.
+    /// Posts a receive into `len` bytes of the window.
     fn receive_at(&mut self, at: usize, len: usize) -> u64 {
         self.receive(&[self.window.sge(at..at + len)])
     }

@@ -39,7 +39,7 @@ fn headers(data: usize) -> [u8; 42] {
     headers
 }
 
-/// The one's complement sum of 16-bit words (RFC 1071): 0xffff over what its checksum covers.
+/// The one's complement sum of 16-bit words (RFC 1071): 0xffff over the bytes that its checksum covers.
 fn sum(bytes: &[u8]) -> u16 {
     let sum: u32 = bytes.chunks(2).map(|pair| u32::from(pair[0]) << 8 | u32::from(*pair.get(1).unwrap_or(&0))).sum();
     ((sum & 0xffff) + (sum >> 16)) as u16

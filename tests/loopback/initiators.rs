@@ -11,9 +11,9 @@ use proptest::prelude::*;
 
 /// Bytes of a message, a window or a mailbox, at most.
 const ROOM: usize = 200;
-/// Additions of 16 bytes are of two fields of 8.
+/// An addition of 16 bytes adds two fields of 8.
 const FIELDS: u128 = 1 << 127 | 1 << 63;
-/// The bits that are swapped if the others are what they were.
+/// The bits that are swapped if the others are unchanged.
 const HALF: u128 = 0xffff_0000_ffff_0000_ffff_0000_ffff_0000;
 
 /// A request: the operation, one of the two targets, a form of its address, and the length of the message.
@@ -28,7 +28,7 @@ pub(crate) struct Ask {
 
 /// Where requests arrive.
 pub(crate) trait Peer {
-    /// How a request names it, in one of the forms that there are.
+    /// How a request names it, in one of the possible forms.
     fn target(&self, form: u8) -> Target;
     /// Where receives are posted, and where they complete.
     fn queues(&mut self) -> (&mut Receives, &mut CompletionQueue);

@@ -104,7 +104,7 @@ fn rounds<R: Register>(setup: &mut Setup<R>, rounds: usize) {
         post(&mut setup.near.sq, &wqe::write(remote.at(512)).gather_slice(&list).signaled(WrId(tag)));
         setup.complete(tag);
         assert_eq!(setup.theirs.to_vec(512..512 + sent.len()), sent);
-        // The same behind a header, around the ring's end in either part of the WQE.
+        // That message behind a header, around the ring's end in either part of the WQE.
         let header = pattern(round + 1, round % 13);
         post(
             &mut setup.near.sq,

@@ -18,7 +18,7 @@ fn routines() -> impl Iterator<Item = CopyRoutine> {
     CopyRoutine::available().filter(|&routine| routine != CopyRoutine::St64b)
 }
 
-/// A queue of so many WQEBBs on a device.
+/// A queue of `wqebbs` WQEBBs on a device.
 fn queue(wqebbs: u32, shape: Shape) -> (Device, End<transport::Rc>) {
     let hca = Device::standalone().expect("a device");
     let end = End::new(&hca, &Shape { sq_wqebbs: wqebbs, ..shape }).expect("an end");
@@ -38,7 +38,7 @@ fn probe(hca: &Device, end: &mut End<transport::Rc>) -> Result<Probe, SetupError
 /// Each NOP is executed once, so each is new; and the device has two at a time, each in a half of its own.
 #[test]
 fn nops_are_fresh_and_their_copies_taken() {
-    // Also where libmlx5 would have each request complete: the ring's NOPs must not.
+    // The ring's NOPs must not complete, even where libmlx5 would have each request complete.
     for signal_all in [false, true] {
         let (hca, mut end) = queue(2, Shape { signal_all, ..Shape::SMALL });
         let probe = probe(&hca, &mut end).expect("a probe");

@@ -7,8 +7,8 @@ use blueflame::types::WrId;
 use blueflame::{transport, wqe};
 use blueflame_testkit::{Device, End, Shape};
 
-/// Keeps `window` requests outstanding on a queue pair with `cqes` CQEs until so many have completed, posting from
-/// within the closure and letting the device work there.
+/// Keeps `window` requests outstanding on a queue pair with `cqes` CQEs until 200 have completed. It posts from within
+/// the closure, and lets the device work there.
 fn churn(cqes: u32, window: u64, per_call: usize) {
     let hca = Device::standalone().expect("a device");
     let mut end = End::<transport::Rc>::new(&hca, &Shape { cqes, sq_wqebbs: 64, ..Shape::SMALL }).expect("an end");

@@ -58,7 +58,7 @@ fn shared(receives: &mut Receives) -> &mut SharedRecvQueue {
     }
 }
 
-/// Two devices with an end each. The second one has so many receives aborted.
+/// Two devices with an end each. The second one aborts receives, as `srq` says.
 fn aborting(srq: SrqFaults) -> ([Device; 2], [End<transport::Rc>; 2]) {
     let (network, faults) = (Network::new(), Faults { srq, ..Faults::default() });
     let options = [DeviceOptions::infiniband(1), DeviceOptions::infiniband(2).faults(faults)];

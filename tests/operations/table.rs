@@ -55,7 +55,8 @@ pub(crate) struct Row {
     pub(crate) ds: usize,
     /// Whether each column's queues take it.
     pub(crate) supported: Vec<bool>,
-    /// The same of requests that are chosen at run time: by the operation's own table, not by the compiler's.
+    /// Whether each column's queues take requests that are chosen at run time: by the operation's own table, not by the
+    /// compiler's.
     pub(crate) erased: Vec<bool>,
 }
 

@@ -32,7 +32,7 @@ pub(crate) enum Op {
     /// receives of the one before complete with errors, which are polled when the new one has receives, for messages
     /// that come then.
     Again { at: u8, hold: bool, busy: bool },
-    /// The same with the completion queues of any places, and of any host.
+    /// A new queue pair with the completion queues of any places, and of any host.
     Build { at: u8, host: u8, sends: u8, recvs: u8, hold: bool },
     /// The error state: everything completes.
     Fail { at: u8 },

@@ -1,4 +1,4 @@
-//! Rules of frames that leave belong here, rules of frames that arrive in `tests/raw_receive`.
+//! Egress rules belong here, ingress rules in `tests/raw_receive`.
 
 use std::time::{Duration, Instant};
 

@@ -98,7 +98,7 @@ fn a_receiver_of_frames_is_the_only_receiver() {
     drop(pairs);
 }
 
-/// Also one that something else made, where it is adopted.
+/// The rule covers a receiver that something else made, once it is adopted.
 #[test]
 fn an_adopted_receiver_of_frames_is_the_only_receiver() {
     let device = device();
@@ -142,7 +142,7 @@ fn refuse_command(nth: u64) {
     unsafe { std::mem::transmute::<*mut c_void, extern "C" fn(u64, c_int)>(symbol)(nth, libc::EIO) };
 }
 
-/// Also one that could be neither finished nor destroyed.
+/// The rule covers a target that could be neither finished nor destroyed.
 #[test]
 fn a_target_that_cannot_go_still_receives() {
     let device = device();

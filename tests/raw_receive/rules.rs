@@ -137,7 +137,7 @@ fn rules_tag_drop_copy_and_share() {
     let copy = lab.receivers[0].steer(&Flow::mac(STATION).dont_trap()).expect("a rule");
     assert_eq!(lab.who_gets(&plain(STATION), 2).0, [0, 1]);
     drop((copy, rest));
-    // The same match twice: both get it.
+    // Two rules have one match: both get the frame.
     let rules = [0, 1].map(|number| lab.receivers[number].steer(&Flow::mac(STATION)).expect("a rule"));
     assert_eq!(lab.who_gets(&plain(STATION), 2).0, [0, 1]);
     drop(rules);

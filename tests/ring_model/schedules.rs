@@ -25,7 +25,7 @@ pub(crate) fn posts_and_polls() {
     one_by_one(Sender::poll);
 }
 
-/// The same by copies of completions.
+/// One request outstanding; its completion is copied.
 pub(crate) fn posts_and_copies() {
     one_by_one(Sender::poll_one);
 }

@@ -32,7 +32,7 @@ const CONDITION: [u8; 16] = [0, 0, 0, 5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 /// A time, and the mask of `drivers/net/mlx5/mlx5_txq.c`, `mlx5_txq_dynf_timestamp_set`: three bits of seconds, and
 /// nanoseconds.
 const TIME: [u8; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 7, 0xff, 0xff, 0xff, 0xff];
-/// The same of a clock that runs freely with 1 GHz: eight seconds are less than 2^33 ticks.
+/// A time and the mask of a free-running clock of 1 GHz: eight seconds are less than 2^33 ticks.
 const TICKS: [u8; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 1, 0xff, 0xff, 0xff, 0xff];
 /// Unsignalled, both kinds of WAIT have `MLX5_COMP_ONLY_FIRST_ERR` (`drivers/net/mlx5/mlx5_tx.h`, `mlx5_tx_cseg_init`).
 const QUIET: u8 = 1 << 2;

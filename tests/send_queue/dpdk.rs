@@ -1,7 +1,7 @@
 //! WQEs that DPDK itself made, in `dpdk.wqes`: the same requests by this crate are the same bytes.
 //!
-//! Recorded WQEs belong here, WQEs worked out from sources in `multi_packet.rs` and `offloads.rs`. DPDK names here are
-//! of `drivers/common/mlx5/mlx5_prm.h`.
+//! Recorded WQEs belong here, WQEs worked out from sources in `multi_packet.rs` and `offloads.rs`. DPDK names here come
+//! from `drivers/common/mlx5/mlx5_prm.h`.
 
 use blueflame::queue::{SendBatch, SendQueue};
 use blueflame::transport::RawPacket;

@@ -152,7 +152,7 @@ fn streams_are_in_the_control_segment() {
     assert_eq!((to.address(), to.stream()), (aim(near()), DciStream(0xbeef)));
     let request = wqe::write(REMOTE).to(to).gather([LOCAL]).signaled(WrId(1));
     check::<DciStreams, _, _>(request, &[first, base(0), RADDR, DATA], false);
-    // Of no stream is of the first.
+    // A request without a stream uses the first one.
     let wqe = [ctrl(0x08, 4, 8, [0; 4]), base(0), RADDR, DATA];
     let request = wqe::write(REMOTE).to(aim(near())).gather([LOCAL]).signaled(WrId(1));
     check::<DciStreams, _, _>(request, &wqe, false);

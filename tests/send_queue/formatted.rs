@@ -10,11 +10,11 @@ pub(crate) const DATA: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x1000, 
 pub(crate) const PSVS: Psvs = Psvs { memory: Psv::truncate(0x0a_0b0c), wire: Psv::truncate(0x01_0203) };
 pub(crate) const ZERO: [u8; 16] = [0; 16];
 
-/// The part before the formats, in a WQE of so many DS in all and so many of formats.
+/// The part before the formats, in a WQE of `ds` DS, of which `formats` hold formats.
 pub(crate) fn before(ds: u8, formats: u8) -> Vec<[u8; 16]> {
     vec![
         [0, 0x12, 0x34, 0x25, 0xc0, 0xff, 0xee, ds, 0, 0, 0, 8, 0x12, 0x34, 0x56, 0x78],
-        // 4 DS of list, and formats; what changes: length, formats, key, rights, free.
+        // 4 DS of list, and formats. Length, formats, key, rights and free change.
         [0x80, 0, 0, 0, 0, 4, 0, formats, 0, 0, 0, 0, 0x20, 0x3c, 0x30, 0x01],
         ZERO,
         ZERO,

@@ -130,7 +130,7 @@ fn inline_write() {
 #[test]
 fn inline_of_nothing_is_no_segment() {
     let ctrl = [0, 0x12, 0x34, 0x08, 0xc0, 0xff, 0xee, 2, 0, 0, 0, 0, 0, 0, 0, 0];
-    // By its type it is a message without data, as `gather([])` makes one: libmlx5 does not copy that to BlueFlame.
+    // By its type it is a message without data, like one made by `gather([])`: libmlx5 does not copy that to BlueFlame.
     check::<transport::Rc, _, _>(wqe::write(REMOTE).inline(b""), &[ctrl, RADDR], false);
     // Inline still, and of more than one unit: libmlx5 copies it.
     check::<transport::Rc, _, _>(wqe::write(REMOTE).inline_slice(&[]), &[ctrl, RADDR], true);
@@ -238,7 +238,7 @@ pub(crate) fn erased_as_typed<T: Transport, O: SupportedOn<T>, D: Data>(request:
     twins(typed, |sq, id| unsafe { sq.post_erased_unchecked(&request.wr_id(id).erased()) }.expect("posted"));
 }
 
-/// A request, and one that is prepared for so many bytes and entries, and then is given them by `give`.
+/// A request, and one that is prepared for `BYTES` bytes and `ENTRIES` entries, and gets them later by `give`.
 pub(crate) fn prepared_as_posted<'d, T, O, D, E, const BYTES: usize, const ENTRIES: usize>(
     posted: Request<'d, O, E>,
     open: Request<'d, O, D>,
@@ -351,7 +351,7 @@ fn a_request_that_is_kept_writes_what_it_is_changed_to_and_the_rest_as_before() 
         let rigs = [Rig::new(setup), Rig::new(setup), Rig::new(setup)];
         let [mut by_fresh, mut by_kept, mut by_prepared] = [0, 1, 2].map(|n| rigs[n].queue::<Rc>());
         let unsignaled = if mode == CompletionMode::Always { CompletionMode::OnError } else { mode };
-        // What it is kept with counts only where it is not changed.
+        // A request's own completion mode counts only where it is not changed.
         let write = wqe::write(REMOTE).imm(7).fence(Fence::Small).completion(mode).wr_id(WrId(1));
         let read = wqe::read(REMOTE).completion(mode);
         let small = by_prepared.prepare::<_, _, 8, 0>(&write).expect("within the limits");
@@ -405,7 +405,7 @@ fn a_request_that_is_kept_writes_what_it_is_changed_to_and_the_rest_as_before() 
     }
 }
 
-/// What a queue would not take is not prepared for it.
+/// A queue refuses to prepare a request that it would not take.
 #[test]
 fn what_exceeds_the_limits_is_not_prepared() {
     let rig = Rig::new(Setup { wqebbs: 4, max_sge: 2, max_inline: 20, ..Setup::default() });
@@ -429,7 +429,7 @@ fn what_exceeds_the_limits_is_not_prepared() {
     assert!(rig.ring().iter().chain(&rig.page()).all(|&byte| byte == OLD), "an error leaves no trace");
 }
 
-/// Entries given by value: those of no bytes are left out, and those of too many refused, whatever way the request
+/// Entries given by value: entries of no bytes are left out, and entries of too many refused, whichever way the request
 /// goes.
 #[test]
 fn entries_that_the_device_would_misread_are_refused() {

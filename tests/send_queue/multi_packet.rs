@@ -188,7 +188,7 @@ fn a_session_that_is_dropped_or_empty_adds_nothing() {
 enum Data {
     Pointer(u64, u32, u32),
     Inline(Vec<u8>),
-    /// The same, with a length that the compiler knows.
+    /// Inline bytes, with a length that the compiler knows.
     Sixty(u8),
 }
 

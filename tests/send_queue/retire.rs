@@ -112,7 +112,7 @@ fn impossible_parts_are_named() {
 #[test]
 fn no_earlier_request_begins_inside_of_a_request_of_two_wqebbs() {
     type Post = fn(&mut SendQueue<transport::Rc>) -> Result<(), PostError>;
-    // Of a length that the compiler knows, or not: these go different ways.
+    // The compiler knows the length, or does not: the two go different ways.
     let known: Post = |sq| sq.post(&wqe::send().inline(&[1; 100]).signaled(WrId(9)));
     let unknown: Post = |sq| sq.post(&wqe::send().inline_slice(&[1; 100]).signaled(WrId(9)));
     let batched: Post = |sq| {

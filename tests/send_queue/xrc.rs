@@ -61,7 +61,7 @@ fn every_way_writes_the_same() {
     every_way!(Xrc, read(), 0, 1, |read| read.scatter([LOCAL]));
 }
 
-/// Another place changes what is named, and not whom the request is for.
+/// Another place changes the memory that is named, and not the receiver of the request.
 #[test]
 fn prepared_requests_go_elsewhere_in_memory() {
     let elsewhere = REMOTE.at(0x1000);

@@ -1,6 +1,6 @@
 //! Cells that loom checks, in place of those of `core`.
 
-/// A cell that sees who reaches it without being ordered after the last one who did.
+/// A cell that detects an access that is not ordered after the last one.
 #[derive(Debug)]
 pub(crate) struct UnsafeCell<T> {
     accesses: loom::cell::UnsafeCell<()>,

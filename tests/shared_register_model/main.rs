@@ -1,10 +1,10 @@
 //! The shared register under a model checker: every schedule, with up to three preemptions, of two threads on it.
 //!
 //! The files of `src/db` are compiled unchanged, in a crate in which loom's atomics and cells replace those of `core`.
-//! The barriers and stores of `arch` there are those of CPUs with write-combining buffers: a doorbell stays in the
-//! buffer of the CPU that stored it until that CPU flushes it. On every schedule, doorbells reach the device in the
-//! order in which they were stored, none stays behind, the halves alternate over all threads, and no thread reaches the
-//! register without the lock. With each fault of `fault.rs`, a schedule breaks one of these rules.
+//! The barriers and stores of `arch` there model CPUs with write-combining buffers: a doorbell stays in the buffer of
+//! the CPU that stored it until that CPU flushes it. On every schedule, doorbells reach the device in the order in
+//! which they were stored, none stays behind, the halves alternate over all threads, and no thread reaches the register
+//! without the lock. With each fault of `fault.rs`, a schedule breaks one of these rules.
 //!
 //! Schedules of threads on one register belong here. Threads on a device belong in `tests/loopback`.
 //!

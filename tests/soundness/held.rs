@@ -43,7 +43,8 @@ fn a_completion_of_another_completion_queue_retires_nothing() {
     first.after(|| nop(&mut old, 1));
     let held = first.cq.poll().expect("there is one");
     drop(old);
-    // A device with --reuse-qpn gives the number out again. On others, the completion is of another queue pair, too.
+    // A device with --reuse-qpn gives the number out again. On others, the completion belongs to another queue pair as
+    // well.
     let next = host.connected(&second.cq);
     let reuses = std::env::var("SOFTHCA_REUSE_QPN").is_ok_and(|on| on == "1");
     assert!(!reuses || next.qp.qpn() == held.qpn(), "what the test stands on");

@@ -128,7 +128,7 @@ pub(crate) struct Lab<M: PollMode = Standard> {
 /// How many WQEs may be posted, and how many buffers there are.
 pub(crate) type Sizes = (u32, u32);
 
-/// The memory of so many buffers.
+/// The memory of `buffers` buffers.
 pub(crate) fn memory(pd: &ProtectionDomain, buffers: u32, strides: Strides) -> Buffer {
     let (pages, _) = Pages::map(buffers as usize * strides.wqe_bytes() as usize).expect("memory");
     pd.register(pages, Access::LOCAL_WRITE).expect("registered")
@@ -215,7 +215,7 @@ impl<M: PollMode> Lab<M> {
         });
     }
 
-    /// The same, and keeps all.
+    /// Sends frames of these lengths, and keeps all.
     pub(crate) fn keep(&mut self, lens: &[usize]) -> Vec<Frame> {
         let mut kept = Vec::new();
         self.exchange(lens, |frame| kept.push(frame.keep()));

@@ -164,7 +164,7 @@ fn events_wait_for_completions_or_a_time() {
     channel.wait().expect("an event");
     a.cq.event_received();
     assert_eq!(a.completion().1, WrId(9));
-    // As many as there are.
+    // The count equals the two requests: the second completion raises the event.
     a.cq.handle().set_moderation(2, 4095).expect("moderated");
     a.cq.arm(Notify::Any);
     for id in 3..=4 {

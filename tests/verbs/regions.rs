@@ -327,7 +327,7 @@ fn all_memory_has_one_key() {
     line.refused(all.remote(there));
 }
 
-/// A dma-buf of so many pages. Where the kernel makes none (`/dev/udmabuf`), the memfd itself: the software device
+/// A dma-buf of `count` pages. Where the kernel makes none (`/dev/udmabuf`), the memfd itself: the software device
 /// takes it in place of one.
 fn dmabuf(count: usize) -> (OwnedFd, MmapMut) {
     // SAFETY: a name that is a string; the descriptor is nobody else's.

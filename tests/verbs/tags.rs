@@ -108,7 +108,7 @@ impl Line {
         }
     }
 
-    /// Sends a message with its header, of so many bytes.
+    /// Sends a message of `bytes` bytes with its header.
     fn send(&mut self, header: TagHeader, bytes: usize) {
         let (at, end) = (48 * ROOM, 48 * ROOM + TagHeader::BYTES + bytes);
         let data: Vec<u8> = (0..bytes).map(|n| byte(header.tag, n)).collect();

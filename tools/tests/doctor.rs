@@ -388,7 +388,7 @@ fn info_tells_what_the_device_can_do() {
             assert_eq!(capability["available"], is_ethernet);
         }
     }
-    // The same as text.
+    // The text output has these facts, too.
     let shown = text(&blueflame(&["info", "-d", "mlx5_0"], &[]));
     for part in ["firmware", "doorbell register", "ordinary memory", "what the crate can do on mlx5_0", "libmlx5 of"] {
         assert!(shown.contains(part), "{part}: {shown}");

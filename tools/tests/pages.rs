@@ -93,7 +93,7 @@ fn missing(span: &str) -> Option<String> {
     (!found).then(|| format!("no {test} in {path}"))
 }
 
-/// A complaint about a command of `./run` that there is not.
+/// A complaint about an unknown command of `./run`.
 fn unknown_command(span: &str) -> Option<String> {
     let name = span.strip_prefix("./run ")?.split(' ').next()?;
     let known = root().join("scripts/help").join(name).exists() || name.starts_with('-') || name == "help";

@@ -105,7 +105,7 @@ fn number(value: &Value) -> f64 {
     value.as_f64().unwrap_or_else(|| panic!("no number: {value}"))
 }
 
-/// Checks the results of a run of so many measured messages.
+/// Checks the results of a run of `messages` measured messages.
 fn check(report: &Value, messages: u64) {
     for result in report["results"].as_array().expect("results") {
         let sent = &result["sent"];

@@ -1,4 +1,4 @@
-//! The section "What is safe" of the crate's docs names every public `unsafe` function.
+//! Every public `unsafe` function is named in the section "What is safe" of the crate's docs.
 //!
 //! Only this check belongs here. Each function's docs hold its own contract; clippy asks for the section "Safety".
 
@@ -176,7 +176,7 @@ fn functions() -> Functions {
     functions
 }
 
-/// The names in code in the section "What is safe".
+/// The code names in the section "What is safe".
 fn named() -> BTreeSet<String> {
     let text = fs::read_to_string(root().join("src/lib.rs")).expect("the crate's docs");
     let (_, section) = text.split_once("//! # What is safe").expect("the section");

@@ -122,7 +122,7 @@ fn pcapng(file: &[u8]) -> Vec<Captured<'_>> {
     let (mut order, mut interfaces) = (Order { is_big: false }, Vec::new());
     while let Some(kind) = order.u32(rest, 0) {
         if kind == SECTION {
-            // The same in both orders.
+            // This number reads the same in both orders.
             order = Order { is_big: Order { is_big: true }.u32(rest, 8) == Some(ORDER) };
             interfaces.clear();
         }

@@ -18,7 +18,7 @@ const MOST_OPCODE: u16 = 0xfff;
 /// `drivers/net/ethernet/mellanox/mlx5/core/cmd.c`, `MLX5_DRIVER_STATUS_ABORTED`).
 const ABORTED: u64 = 0xfe;
 
-/// What newer kernels return if the firmware executed a command and refused it.
+/// The error that newer kernels return if the firmware executed a command and refused it.
 const EREMOTEIO: u64 = 121;
 
 /// The parts of a line about a command.

@@ -1,7 +1,7 @@
 //! Failed completions in any line: a status by number, by name or by text, and the numbers beside it.
 //!
 //! A name of `ibv_wc_status`, or a text that only `ibv_wc_status_str` has, is enough. A number is a status only if its
-//! label says so, and if the line is about a completion. So counters, exit codes and errno stay what they are.
+//! label says so, and if the line is about a completion. So counters, exit codes and errno keep their meaning.
 
 use blueflame::cq::error::{KnownSyndrome, vendor_advice};
 use blueflame::cq::{Syndrome, WcStatus};

@@ -8,7 +8,7 @@ use crate::report::{Diagnosis, Field, Record, Value};
 /// The title of lines about the health of a device. Neighbours become one record.
 pub(crate) const TITLE: &str = "the health of the device's firmware";
 
-/// The summary of health lines that do not say what is wrong.
+/// The summary of health lines that name no fault.
 const UNWELL: &str = "the firmware reports that the device is not well";
 
 const DEAD: &[&str] = &[
@@ -19,7 +19,8 @@ const DEAD: &[&str] = &[
      command and request of the device fails",
 ];
 
-/// Lines that their words alone tell: the words, in this order; whether other drivers print them, too; what they mean.
+/// Lines recognised by their words alone: the words, in this order; whether other drivers print them as well; the
+/// meaning.
 const LINES: &[(&[&[&str]], bool, &str)] = &[
     (
         &[&["health", "compromised"]],

@@ -96,7 +96,7 @@ const STUCK: &[&str] = &[
     "interrupts: a lost one shows as \"Recovered … eqes\" beside it",
 ];
 
-/// The names and texts of asynchronous events (rdma-core `libibverbs/verbs.h`, `enum_strs.c`), and what they mean. A
+/// The names and texts of asynchronous events (rdma-core `libibverbs/verbs.h`, `enum_strs.c`), and their meanings. A
 /// text of one word counts only in a line about events.
 const ASYNC: &[(&str, &[&str], &str)] = &[
     (

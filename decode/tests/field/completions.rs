@@ -77,7 +77,7 @@ fn statuses_of_completions() {
             &[("status", 9), ("vendor_err_synd", 0x8a)],
             &[],
         ),
-        // uccl, eRPC, gloo: a check that failed prints what it compared.
+        // uccl, eRPC, gloo: a failed check prints its operands.
         (
             "F0821 13:22:09.976752 31 rdma_io.cc:811] Check failed: wc->status == IBV_WC_SUCCESS RC send CQ state \
              error: 12, 0",

@@ -128,7 +128,7 @@ fn ordinary_lines_are_no_failures() {
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), lines.len(), wrong.join("\n"));
 }
 
-/// Text of a log cannot change what a terminal shows: control characters and those that direct text are escaped.
+/// Text of a log cannot alter the terminal: control characters, and characters that direct text, are escaped.
 #[test]
 fn foreign_text_is_escaped() {
     let report = read("status=12 vendor_err=129 \u{202e}txt\u{200f} \u{8}bell \u{feff}x peer_nic: \u{2066}a\u{2069}");

@@ -6,7 +6,7 @@ use blueflame::types::Psn;
 use blueflame::verbs::{Cq, Path, ProtectionDomain, ffi};
 use rdma_sys as sys;
 
-/// The same request for a queue pair to this crate and to libmlx5.
+/// One request for a queue pair, made to this crate and to libmlx5.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     pub(crate) sends: u32,

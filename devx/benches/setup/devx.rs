@@ -21,7 +21,7 @@ pub(crate) struct Devx {
 }
 
 impl Devx {
-    /// With so many bytes registered at once.
+    /// Opens DevX with `bytes` bytes registered at once.
     pub(crate) fn new(device: &Device, bytes: usize) -> Self {
         let context = Context::over(device.clone());
         let rings = Rings::builder(&context).chunk_bytes(bytes).build().expect("a registration");

@@ -1,7 +1,7 @@
 //! The cost of a queue pair until it is ready to send, in time and memory. Three ways are compared: verbs of this
 //! workspace, the same calls of libibverbs and libmlx5 by hand, and commands of the firmware (DevX).
 //!
-//! All make queue pairs of one size on the software device in one program, each connected to itself, so many, and
+//! All make a number of queue pairs of one size on the software device in one program, each connected to itself, and
 //! destroy them. Only the making is timed, in turns. The software device answers a command in a microsecond or two. The
 //! kernel and a NIC's firmware take longer, so this crate's share is smaller there. This crate must not add a command:
 //! `tests/setup_commands.rs` counts them.
@@ -109,7 +109,7 @@ fn measure(cases: &[Case<'_>], least: usize, limit: Duration) -> Vec<Record> {
 }
 
 fn main() {
-    // As with criterion: cargo passes `--bench` to measure, anything else is a test, and a word chooses the cases.
+    // Criterion's rules: cargo passes `--bench` to measure, anything else is a test, and a word chooses the cases.
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let measuring = arguments.iter().any(|arg| arg == "--bench") && !arguments.iter().any(|arg| arg == "--test");
     if arguments.iter().any(|arg| !arg.starts_with('-') && !GROUP.contains(arg.as_str())) {

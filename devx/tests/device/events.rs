@@ -52,7 +52,7 @@ fn events_wait_for_completions_or_a_time() {
     }
     let waited = begun.elapsed();
     assert!(waited >= Duration::from_micros(4095), "{waited:?}");
-    // As many as there are.
+    // The count equals the two requests: the second completion raises the event.
     cq.set_moderation(2, 4095).expect("MODIFY_CQ");
     a.cq.arm(Notify::Any);
     for id in 2..=3 {

@@ -16,7 +16,8 @@ use crate::ground::ground;
 /// The test here, by the name that the test harness gives it.
 const THIS: &str = "every_command_is_carried_out_for_some_test";
 /// Described, and carried out by no test here, with the reason. Most are refused to programs; of all, the device has
-/// tests of its own (`docs/firmware.md`). What Linux lets through is in its `drivers/infiniband/hw/mlx5/devx.c`.
+/// tests of its own (`docs/firmware.md`). Linux' `drivers/infiniband/hw/mlx5/devx.c` lists the commands that it lets
+/// through.
 const BY_NO_TEST: &[(Opcode, &str)] = &[
     (Opcode::QUERY_SPECIAL_CONTEXTS, "Linux keeps it: it is none of devx_is_general_cmd"),
     (Opcode::RTS2SQD_QP, "Linux keeps it: it is none of devx_is_obj_modify_cmd"),

@@ -259,7 +259,7 @@ fn no_call_takes_an_object_of_another_open_device() {
     let names = verbs::device_names().expect("devices");
     let open = |device: &str| Things::new(device).unwrap_or_else(|error| panic!("{device}: {error}"));
     let here = open(&names[0]);
-    // The same device opened once more, and each other one: numbers begin alike there.
+    // This device opened once more, and each other one: numbers begin alike there.
     let mut others = vec![("another context", open(&names[0]))];
     others.extend(names[1..].iter().map(|name| ("another device", open(name))));
     let mut all = Vec::new();

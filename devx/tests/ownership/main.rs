@@ -1,4 +1,4 @@
-//! As `tests/ownership_verbs`, with queues made by commands: the same program, and the same model.
+//! Runs the random program of `tests/ownership_verbs`, against its model, with queues made by commands.
 //!
 //! Only the random program belongs here. One known sequence belongs in `device`.
 //!

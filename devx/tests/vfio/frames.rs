@@ -79,7 +79,7 @@ impl Lab {
         self.deliver_counted(rq, tag, None);
     }
 
-    /// The same; the rule counts.
+    /// [Delivers](Self::deliver) a frame by a rule that counts.
     fn deliver_counted(&mut self, rq: &mut OwnedRq, tag: u32, counter: Option<&Arc<FlowCounter>>) {
         let tir = Arc::new(Tir::direct(&self.domain, rq.handle()).expect("CREATE_TIR"));
         // SAFETY: the buffer lives as long as the queue, and nobody looks at it.

@@ -1,5 +1,5 @@
-//! The same frames go to a queue that verbs made, on the process' own device, and to one that DevX made, on the
-//! function. One wire joins both. The code that polls does not know the maker.
+//! Equal frames go to a queue that verbs made, on the process' own device, and to one that DevX made, on the function.
+//! One wire joins both. The code that polls does not know the maker.
 //!
 //! Comparisons of both makers' receivers belong here. Queues of DevX alone belong in the other files.
 

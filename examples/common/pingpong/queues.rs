@@ -46,7 +46,7 @@ pub trait Queues {
     /// A failed call.
     fn connect(&mut self, path: &Path, local: &Endpoint, remote: &Endpoint) -> Result<(), Failure>;
 
-    /// Waits for an event of the completion queue, which is armed; false if there was none for so long.
+    /// Waits for an event of the completion queue, which is armed; false if none came within `timeout`.
     ///
     /// # Errors
     /// A failed call.

@@ -37,7 +37,7 @@ impl Receives<'_> {
     /// It failed, or was not posted.
     ///
     /// # Safety
-    /// As [`SharedRecvQueue::complete`]; the queue pair's own queue looks itself.
+    /// The conditions of [`SharedRecvQueue::complete`]; the queue pair's own queue checks by itself.
     pub unsafe fn complete<S: Source>(self, cqe: &CqeView<S>) -> Result<Received<WrId>, CompleteError<WrId>> {
         match self {
             Self::Own(queue) => queue.complete(cqe),

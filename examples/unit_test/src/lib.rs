@@ -74,7 +74,7 @@ impl fmt::Display for GatewayError {
 impl std::error::Error for GatewayError {}
 
 impl Gateway {
-    /// A gateway to a ring of so many places.
+    /// A gateway to a ring of `places` places.
     ///
     /// # Panics
     /// If `places` is zero.

@@ -67,7 +67,7 @@ impl CqeRing {
         self.cqe_bytes == 128
     }
 
-    /// Whether there is room for so many completions, where the driver has polled those before an index.
+    /// Whether there is room for `completions` completions, if the driver has polled those before the index `polled`.
     pub fn has_room(&self, polled: u32, completions: u32) -> bool {
         (self.index.wrapping_sub(polled) & 0xff_ffff) + completions <= self.cqes
     }
@@ -98,7 +98,7 @@ impl CqeRing {
         self.arena.scribble(self.place(0) - 64, data);
     }
 
-    /// Changes a byte of a CQE, so many places before the next one.
+    /// Changes a byte of a CQE, `behind` places before the next one.
     pub fn twist(&self, behind: u32, at: usize, bits: u8) {
         let place = self.place(self.cqes.wrapping_sub(behind % self.cqes)) + at % 64;
         let mut byte = [0];

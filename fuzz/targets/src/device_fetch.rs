@@ -446,7 +446,7 @@ impl Lab {
         }
     }
 
-    /// The same for a packet's RETH.
+    /// Has a packet's RETH name a place in a region, and its key.
     fn refer_to_window(&self, headers: &mut [u8]) {
         if headers[0] & 0xc0 != 0xc0 {
             let (addr, key) = self.place(headers[7]);

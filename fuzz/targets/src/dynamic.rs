@@ -48,8 +48,8 @@ pub(crate) fn refer_to_target(wqe: &mut [u8], dctn: Option<u32>) -> usize {
     16 + ADDRESS
 }
 
-/// Has the headers of a packet be of one of the first connections of `source`, or ask for one; gives where those of RC
-/// begin. Other packets stay as they are.
+/// Makes the headers of a packet belong to one of the first connections of `source`, or ask for one. Returns the place
+/// where RC's headers begin. Other packets stay as they are.
 pub(crate) fn refer_to_connection(opcode: u8, headers: &mut [u8; 28], source: Option<&u32>) -> usize {
     let Some(source) = source.filter(|_| opcode >= SERVICE) else { return 0 };
     headers[..4].copy_from_slice(&source.to_be_bytes());

@@ -46,7 +46,7 @@ input_enum! {
     Action {
         /// A command of any bytes.
         Raw { bytes: Vec<u8>, room: u16 },
-        /// A command that there is, of any words, with a list.
+        /// A known command, with any words and a list.
         Command { which: u8, uid: u8, modifier: u8, words: Vec<Word>, list: Vec<u64>, room: u8 },
         /// A good command with changes.
         Good { which: u8, uid: u8, number: u8, changes: Vec<Change> },

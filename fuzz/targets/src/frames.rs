@@ -1,8 +1,8 @@
 //! The Ethernet queues of the device against a hostile host and a hostile cable: striding receive queues with WQEs of
 //! any bytes, WQEs of several frames, frames of any bytes.
 //!
-//! In every case the device writes only where it may. The CQEs of the receive queue are those of one WQE after the
-//! other: the strides begin where the last ones ended, frames fit into theirs, and all together are the WQE's.
+//! In every case the device writes only where it may. The CQEs of the receive queue use up one WQE after the other: the
+//! strides begin where the last ones ended, frames fit into theirs, and all together are the WQE's.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -45,7 +45,7 @@ input_struct! {
         len: u16,
         at: u16,
         inline: bool,
-        /// Another key than the one that there is.
+        /// Another key than the existing one.
         key: u8,
     }
 }

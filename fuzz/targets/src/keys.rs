@@ -24,7 +24,7 @@ use super::request::{Input, Request};
 /// Entries that a WQE has room for: 63 DS, of which 8 are not theirs, in fours.
 const FIT: usize = 52;
 
-/// The same with one format behind them, and with two.
+/// Entries that fit with one format behind them, and with two.
 const FIT_FORMATTED: usize = 48;
 const FIT_FORMATTED_TWICE: usize = 44;
 /// Kinds of requests.

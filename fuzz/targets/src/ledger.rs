@@ -1,5 +1,5 @@
-//! The WQEs that the host has posted and the device has completed. Each CQE must be of an outstanding WQE, and a flush
-//! accounts for all of them.
+//! The WQEs that the host has posted and the device has completed. Each CQE must belong to an outstanding WQE, and a
+//! flush accounts for all of them.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -69,7 +69,7 @@ impl Receives {
         self.done = self.done.wrapping_add(1);
     }
 
-    /// As [`Self::complete`], of the WQE `counter`, which need not be the oldest.
+    /// [Completes](Self::complete) the WQE `counter`, which need not be the oldest.
     fn complete_any(&mut self, qpn: u32, counter: u16) {
         let (behind, posted) = (counter.wrapping_sub(self.done), self.posted.wrapping_sub(self.done));
         assert!(behind < posted, "QP {qpn:#x}: a CQE of receive WQE {counter:#x}, which is not outstanding");
@@ -89,7 +89,7 @@ struct Queue {
     outstanding: VecDeque<Posted>,
     /// Sends that have failed by themselves.
     failed: u32,
-    /// So many that the rest is flushed, signalled or not.
+    /// Enough have failed that the rest is flushed, signalled or not.
     broken: bool,
     receives: Receives,
     /// The device has raised a fatal event: it cannot read the receive ring, or cannot report.

@@ -52,9 +52,9 @@ input_enum! {
         Doorbell { page: u8, at: u16, bytes: [u8; 8] },
         /// The driver switches the function on and sets the address of the command queue.
         Start { page: u8 },
-        /// A command as a driver gives it: so many bytes, of which these words are not 0.
+        /// A command as a driver gives it: `bytes` bytes, of which these words are not 0.
         Execute { slot: u8, bytes: u16, words: Vec<Word>, room: u16 },
-        /// A command that there is, of any words, with a list.
+        /// A known command, with any words and a list.
         Command { slot: u8, which: u8, uid: u8, modifier: u8, words: Vec<Word>, list: Vec<u64>, room: u8 },
         /// A slot is changed, and its doorbell rung.
         Slot { slot: u8, changes: Vec<Change> },

@@ -34,15 +34,15 @@ input_enum! {
         Retire { counter: u16 },
         /// A completion of the n-th outstanding request (modulo how many there are).
         RetireNth { n: u8 },
-        /// Posts receives with so many entries each, and rings or drops the batch.
+        /// Posts receives with `counts` entries each, and rings or drops the batch.
         Receive { counts: Vec<u8>, ring: bool },
         /// A completion of the oldest receive.
         RetireReceive {},
-        /// As `Receive`, on the shared queue.
+        /// `Receive` on the shared queue.
         SharedReceive { counts: Vec<u8>, ring: bool },
         /// A completion of the shared queue with this index.
         RetireShared { index: u16 },
-        /// Polls up to so many completions, and retires their requests.
+        /// Polls up to `max` completions, and retires their requests.
         Poll { max: u8 },
         /// The device writes a CQE.
         Complete { slot: u8, cqe: [u8; 64] },
@@ -329,7 +329,7 @@ impl Lab {
         self.check_receive(counter, result);
     }
 
-    /// The same of the receive queue.
+    /// Checks what the receive queue returned for this counter.
     fn check_receive(&mut self, counter: u16, result: Result<WrId, RetireError>) {
         let place = self.received.get_mut(usize::from(counter.wrapping_sub(self.next_receive)));
         match (result, place.map(Option::take)) {
@@ -350,7 +350,7 @@ impl Lab {
         self.check_shared(index, result);
     }
 
-    /// The same of the shared receive queue.
+    /// Checks what the shared receive queue returned for this index.
     fn check_shared(&mut self, index: u16, result: Result<WrId, RetireError>) {
         let expected = self.shared.remove(&index);
         assert_eq!(result.ok().map(|id| id.0), expected);

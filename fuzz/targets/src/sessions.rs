@@ -46,7 +46,7 @@ input_enum! {
     Wqe {
         /// Several frames; without `close` it is dropped.
         Several { pieces: Vec<Piece>, checksums: u8, close: bool },
-        /// A frame with so many bytes behind its headers, which may have a VLAN tag.
+        /// A frame with `len` bytes behind its headers, which may have a VLAN tag.
         One { tagged: bool, len: u8, checksums: u8 },
         /// A large send.
         Large { tagged: bool, mss: u16, len: u32 },
@@ -400,7 +400,7 @@ fn large<R: db::Register>(
     Some(Put { index, wqebbs, id, frames: 1, framing, headers, parts })
 }
 
-/// Whether a WQE of so many WQEBBs was put, which only the room decides.
+/// Whether the WQE was put, which only the room for its WQEBBs decides.
 fn put<R: db::Register>(
     batch: &SendBatch<'_, RawPacket<0>, R>,
     result: Result<(), PostError>,

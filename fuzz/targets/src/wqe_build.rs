@@ -28,7 +28,7 @@ const HALF: usize = 256;
 
 /// The sizes of inline headers that frames are posted with, and bytes for them where frames are gathered.
 const INLINE_HEADERS: [usize; 6] = [0, 18, 34, 42, 66, 130];
-/// The same of large sends, and the most bytes of their payload.
+/// The sizes of large sends' inline headers, and the most bytes of their payload.
 const LARGE_HEADERS: [usize; 4] = [54, 66, 74, 130];
 const MAX_LARGE_SEND: u32 = 1 << 18;
 static HEADERS: [u8; 130] = {

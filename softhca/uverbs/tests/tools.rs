@@ -459,8 +459,8 @@ fn what_may_be_pinned_is_limited() {
     let (_directory, program) = compiled("regions");
     let bound = ["--memlock", "everybody"];
     assert_eq!(launch(&bound, &[&program, "locked"], Duration::from_secs(20)), (Some(0), String::new()));
-    // A user who may lock any memory is not bound, as on Linux: root, unless it lacks that right. SAFETY: takes nothing
-    // and cannot fail.
+    // A user who may lock any memory is not bound, as on Linux: root, unless it lacks that right.
+    // SAFETY: takes nothing and cannot fail.
     let root = unsafe { libc::geteuid() } == 0;
     let unprivileged: &[&str] = if root { &["setpriv", "--bounding-set=-ipc_lock"] } else { &[] };
     let command = [unprivileged, &[&program, "locked"]].concat();

@@ -30,7 +30,7 @@ const MAX_DS: usize = 63;
 /// How the bytes of a message are given.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Carry {
-    /// In the WQE: so many bytes.
+    /// In the WQE: this many bytes.
     Inline(usize),
     /// Gathered by entries of these lengths; 0 is permitted.
     Gather(Vec<usize>),

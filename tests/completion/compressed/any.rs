@@ -60,7 +60,7 @@ enum Step {
 /// The device's bytes, and the polled completions.
 #[derive(Clone, Debug)]
 enum Move {
-    /// So many completions like each other, of this opcode and tag.
+    /// Writes `count` completions like each other, with this opcode and tag.
     Write {
         count: usize,
         opcode: u8,

@@ -113,7 +113,7 @@ fn a_polled_completion_is_no_title_for_those_behind_one_taken_out() {
     assert_eq!(found, [Err(CqeError::Compressed)]);
 }
 
-/// A session is of the side of its title, however far it is polled.
+/// A session belongs to the side of its title, however far it is polled.
 #[test]
 fn receives_in_a_session_are_held_until_they_are_polled() {
     let mut packer = Packer::new(16, 64, 0, false, 0);

@@ -10,8 +10,7 @@ use super::theirs::{DATA_VALID, OpsWr, SYNC, TAGS, Theirs, Told};
 use crate::in_turn;
 use crate::verbs::Fabric;
 
-/// A completion: its first 32 bytes, the number of bytes, what was done, the entry, and whether there is immediate
-/// data.
+/// A completion: its first 32 bytes, the number of bytes, the operation, the entry, and whether it has immediate data.
 type AnyCqe = ([u8; 32], u32, u8, u16, bool);
 
 /// The reports of libmlx5 and of this crate about a completion of [`SYNC`], overwritten with that.

@@ -1,4 +1,4 @@
-//! The same operations by libmlx5 and by this crate, which must write the same command queue.
+//! libmlx5 and this crate post the same operations, and must write the same command queue.
 //!
 //! Operations belong here, completions in `completions.rs`.
 

@@ -8,13 +8,13 @@ pub(crate) trait BlockCopy: Copy + std::fmt::Debug + Send + Sync + 'static {
     const ROUTINE: CopyRoutine = CopyRoutine::Words;
 
     /// # Safety
-    /// As for [`mmio_write64`], as below.
+    /// The conditions of [`mmio_write64`].
     unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]);
     /// # Safety
-    /// As above.
+    /// As for `copy`.
     unsafe fn copy_held(self, dst: *mut u64, wqebb: [Self::Held; 4]);
     /// # Safety
-    /// As above.
+    /// As for `copy`.
     unsafe fn copy_wqebb(self, dst: *mut u64, wqebb: *const u64);
 }
 

@@ -23,7 +23,7 @@ pub(crate) struct Way {
     pub(crate) vlan: Option<u16>,
     /// The frames are sent with wrong checksums, and come back with right ones.
     pub(crate) checksums: bool,
-    /// It cuts data of TCP into pieces of so many bytes.
+    /// It cuts TCP data into pieces of this many bytes.
     pub(crate) segment: Option<usize>,
 }
 

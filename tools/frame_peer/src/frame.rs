@@ -182,7 +182,7 @@ pub(crate) fn sum_up(frame: &mut [u8], kind: Kind) {
         let pseudo = u32::from(protocol) + (frame.len() - begin) as u32;
         let sum = words(&frame[addresses..addresses + 2 * each], pseudo);
         let sum = !(words(&frame[begin..], sum) as u16);
-        // Zero would mean that there is none (RFC 768, RFC 8200).
+        // Zero would mean "no checksum" (RFC 768, RFC 8200).
         let sum = if sum == 0 && protocol == UDP { 0xffff } else { sum };
         frame[at..at + 2].copy_from_slice(&sum.to_be_bytes());
     }
@@ -192,7 +192,7 @@ pub(crate) fn sum_up(frame: &mut [u8], kind: Kind) {
 pub(crate) fn spoil(frame: &mut [u8], kind: Kind) {
     for at in checksums(kind).into_iter().flatten() {
         frame[at] ^= 0x55;
-        // Not zero, which would mean that there is none.
+        // It must not be zero, which would mean "no checksum".
         frame[at + 1] |= 1;
     }
 }

@@ -50,7 +50,7 @@ enum Task {
         /// Send wrong checksums, and expect right ones
         #[arg(long)]
         checksums: bool,
-        /// Expect data of TCP in segments of so many bytes
+        /// Expect TCP data in segments of SEGMENT bytes
         #[arg(long)]
         segment: Option<usize>,
         /// Most frames under way
@@ -76,7 +76,7 @@ enum Task {
         /// Bytes of a frame
         #[arg(long, default_value_t = 64)]
         bytes: usize,
-        /// Bursts have times, so many nanoseconds apart, and do not come sooner
+        /// Bursts have times, GAP nanoseconds apart, and do not come sooner
         #[arg(long)]
         gap: Option<u64>,
     },

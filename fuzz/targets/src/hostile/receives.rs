@@ -275,7 +275,7 @@ impl Shared {
         Some(filled(form, self.qpn, index, posted.id))
     }
 
-    /// The same of several in one session, if mini-CQEs have indices.
+    /// Completes several receives in one session, if mini-CQEs have indices.
     pub(super) fn session(&mut self, owners: &mut Owners, count: usize) -> Option<([u8; 64], Vec<[u8; 8]>)> {
         let due: Vec<u16> =
             self.posted.iter().filter(|(_, posted)| !posted.filled).map(|(&index, _)| index).take(count).collect();

@@ -126,7 +126,7 @@ impl Sends {
         Some(cqe)
     }
 
-    /// The same of several requests, two at least, in one session.
+    /// Completes several requests, two at least, in one session.
     pub(super) fn session(&mut self, owners: &mut Owners, count: usize) -> Option<([u8; 64], Vec<[u8; 8]>)> {
         let due = self.outstanding.iter().enumerate().skip(self.completed);
         let due: Vec<usize> = due.filter(|(_, posted)| posted.signaled).map(|(at, _)| at).take(count).collect();

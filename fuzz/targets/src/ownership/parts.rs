@@ -41,7 +41,7 @@ impl<V> Part<V> {
         self.holder == self.held
     }
 
-    /// The same labels with another value.
+    /// These labels with another value.
     pub fn map<W>(self, f: impl FnOnce(V) -> W) -> Part<W> {
         Part { value: f(self.value), holder: self.holder, held: self.held }
     }

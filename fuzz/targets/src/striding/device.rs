@@ -40,7 +40,7 @@ impl Device {
         }
     }
 
-    /// Whether there is room for so many completions, and a WQE to fill.
+    /// Whether there is room for `completions` completions, and a WQE to fill.
     fn has_room(&self, model: &Model, completions: usize) -> bool {
         self.ring.has_room(self.polled, completions as u32) && self.ahead(model) < model.posted.len()
     }
@@ -65,7 +65,7 @@ impl Device {
         cqe
     }
 
-    /// So many strides of the WQE are used.
+    /// Uses `strides` strides of the WQE.
     fn fill(&mut self, model: &Model, strides: u32) {
         self.next += strides;
         if self.next >= model.count {

@@ -49,7 +49,7 @@ input_enum! {
         Frame { len: u16, twist: u8 },
         /// The strides that are left stay empty.
         Filler {},
-        /// A receive fails, and its completion counts so many strides.
+        /// A receive fails, and its completion counts `count` strides.
         Error { count: u8 },
         /// Frames of these lengths, compressed into a session where completions are.
         Session { lens: Vec<u16> },

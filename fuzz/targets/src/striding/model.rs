@@ -135,7 +135,7 @@ impl Model {
         check_bytes(frame, id);
     }
 
-    /// The queue has posted so many WQEs.
+    /// The queue has posted `posted` WQEs.
     pub(super) fn refilled(&mut self, posted: u32, ring: &Arena, record: &Arena) {
         let free = (0..self.kept.len()).filter(|&n| self.is_free(n)).count();
         let room = self.wqes as usize - self.posted.len();

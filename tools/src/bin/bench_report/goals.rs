@@ -15,11 +15,11 @@ pub(crate) struct Goal {
 /// The limit that a figure must keep.
 #[derive(Clone, Copy)]
 pub(crate) enum Bound {
-    /// The case takes at most so many times what another case of its group does.
+    /// The case takes at most this many times as long as another case of its group.
     Within(f64, &'static str),
-    /// The same, against the same case elsewhere on the sweep's axis.
+    /// The case takes at most this many times as long as itself at another point of the sweep's axis.
     WithinPoint(f64, u64),
-    /// The case is at least so many times as fast as another case of its group.
+    /// The case is at least this many times as fast as another case of its group.
     Faster(f64, &'static str),
     /// Nanoseconds a message, at most.
     Nanoseconds(f64),

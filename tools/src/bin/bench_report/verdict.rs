@@ -9,8 +9,8 @@ pub(crate) struct Figure<'a> {
     pub(crate) ns: Option<f64>,
     /// The figure that the goal limits: a ratio, nanoseconds or instructions. `None` if it was not measured.
     pub(crate) value: Option<Value>,
-    /// The same figure of the case's floor: a case that costs only its stores and loads would reach it. `None` where
-    /// the goal itself compares with the floor.
+    /// The case's floor, in that figure: a case that costs only its stores and loads would reach it. `None` where the
+    /// goal itself compares with the floor.
     pub(crate) floor: Option<Value>,
 }
 

@@ -102,12 +102,12 @@ pub(crate) fn of_device(sysfs: &Path) -> Vec<Fact> {
 
 /// Says so if more programs want a CPU than there are: in the last minute, on average.
 pub(crate) fn busy() -> Option<String> {
-    // Those of the machine, for its load is not that of a container.
+    // The machine's CPUs count, because the load is the machine's, too, not a container's.
     let cpus = text("/proc/stat")?.lines().filter(|line| line.starts_with("cpu")).count() - 1;
     wants(&text("/proc/loadavg")?, cpus as f64)
 }
 
-/// The same by a text of `/proc/loadavg`. A program that waits for completions takes a CPU itself.
+/// Judges a text of `/proc/loadavg`. A program that waits for completions takes a CPU itself.
 fn wants(load: &str, cpus: f64) -> Option<String> {
     let load: f64 = load.split_whitespace().next()?.parse().ok()?;
     (load > cpus + 1.0).then(|| format!("{load} programs wanted the {cpus} CPUs of this machine"))

@@ -35,7 +35,7 @@ pub(crate) struct Subject {
     pub(crate) gid: Option<u8>,
     /// How queue pairs on this port reach each other, or why they cannot.
     pub(crate) path: Result<Path, String>,
-    /// The same on the first other port that is up.
+    /// How queue pairs on the first other port that is up reach each other, or why they cannot.
     pub(crate) second: Result<Path, String>,
     /// The register of a queue pair of its own, or why there is none.
     pub(crate) registers: Result<Registers, String>,

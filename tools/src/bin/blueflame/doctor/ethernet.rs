@@ -129,7 +129,7 @@ impl Frames {
         (self.station, self.port)
     }
 
-    /// The same frame with a header of TCP, without its checksum.
+    /// The frame with a TCP header, without the TCP checksum.
     pub(crate) fn tcp(&self, number: u32, bytes: usize) -> Vec<u8> {
         const PROTOCOL: usize = HEADER + 9;
         let mut frame = self.frame(number, bytes);
@@ -145,7 +145,7 @@ impl Frames {
         frame
     }
 
-    /// A frame of so many bytes: headers, its number, and bytes that the number decides.
+    /// A frame of `bytes` bytes: headers, its number, and bytes that the number decides.
     pub(crate) fn frame(&self, number: u32, bytes: usize) -> Vec<u8> {
         let mut frame = [&self.station[..], &self.station, &[0x08, 0x00]].concat();
         // IPv4: version, length of the header, time to live, UDP.

@@ -11,7 +11,7 @@ pub(crate) type Failure = Box<dyn Error>;
 /// The observations of a check that passed.
 #[derive(Debug)]
 pub(crate) struct Seen {
-    /// The same on all machines.
+    /// The observation, which is equal on all machines.
     pub(crate) text: String,
     /// Values of this machine and this run.
     pub(crate) figures: Vec<Figure>,

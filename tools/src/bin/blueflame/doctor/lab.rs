@@ -252,7 +252,7 @@ pub(crate) fn connected<T: VerbsTransport>(lab: &Lab) -> Result<(End<T>, End<T>)
     connected_by(lab, &lab.path()?)
 }
 
-/// The same by a path with other attributes.
+/// Two ends on the port that are connected by a path with other attributes.
 pub(crate) fn connected_by<T: VerbsTransport>(lab: &Lab, path: &Path) -> Result<(End<T>, End<T>), Failure> {
     let (mut near, mut far) = (End::new(lab)?, End::new(lab)?);
     connect(path, &mut near.pair, &mut far.pair)?;

@@ -239,7 +239,7 @@ fn begin_to_send<T>(ends: &mut Ends<T>, path: &Path, mine: &Keys, theirs: &Keys)
 where
     T: VerbsTransport,
 {
-    // The peer answers so many READs at once.
+    // The peer answers at most `out_reads` READs at once.
     let mut path = path.clone();
     path.max_rd_atomic = path.max_rd_atomic.min(theirs.out_reads.max(1));
     Ok(ends.pair.connect(&path, &mine.endpoint, &theirs.endpoint)?)

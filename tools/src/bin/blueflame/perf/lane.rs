@@ -170,7 +170,7 @@ impl<T: VerbsTransport> Ends<T> {
 }
 
 impl<T: VerbsTransport + Transport<RecvForm = PlainRecv>> Ends<T> {
-    /// Posts so many receives for messages of any size, all into the same memory: nothing looks at the messages.
+    /// Posts `count` receives for messages of any size, all into one place in memory: nothing reads the messages.
     ///
     /// # Errors
     /// The queue has no room.

@@ -47,7 +47,7 @@ const LONGEST: u32 = 1 << 20;
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 /// How long the kernel may take to close the connection of a process that has ended.
 const CLOSING: Duration = Duration::from_millis(200);
-/// What each queue pair may add to the time of a step: the peer makes and connects them one by one.
+/// The time that each queue pair may add to a step: the peer makes and connects them one by one.
 const EACH: Duration = Duration::from_millis(20);
 /// Says that an end has sent its last message.
 const WORD: &[u8; 1] = b"W";
@@ -416,7 +416,7 @@ impl Meeting {
         Ok(())
     }
 
-    /// From now on, the peer has the time of a step for all that it says about so many queue pairs.
+    /// From now on, the peer has the time of a step for all its messages about `queue_pairs` queue pairs.
     fn begin_step(&mut self, queue_pairs: usize) {
         self.until = Instant::now() + PATIENCE + EACH * queue_pairs as u32;
     }
@@ -434,10 +434,10 @@ impl Meeting {
         Ok(theirs)
     }
 
-    /// The same of a value, if both ends are this tool.
+    /// Swaps a value, if both ends are this tool.
     ///
     /// # Errors
-    /// As for [`keys`](Self::keys).
+    /// The errors of [`keys`](Self::keys).
     pub(super) fn swap_line<T: Serialize + DeserializeOwned>(&mut self, mine: &T) -> Result<T, Failure> {
         self.begin_step(0);
         if self.role == Role::Client {

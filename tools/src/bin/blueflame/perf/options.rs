@@ -58,7 +58,7 @@ pub(crate) struct Compare {
     pub(crate) before: PathBuf,
     /// The run after
     pub(crate) after: PathBuf,
-    /// A change of so many per cent is none
+    /// Ignore changes of up to PERCENT per cent
     #[arg(long, value_name = "PERCENT", default_value_t = 5.0)]
     pub(crate) within: f64,
     /// Print one JSON object
@@ -115,7 +115,7 @@ pub(crate) struct Run {
     /// Messages that go by one doorbell
     #[arg(short = 'l', long, value_name = "MESSAGES", default_value_t = 1)]
     pub(crate) post_list: u32,
-    /// One message of so many asks for a completion [default: half of -t, at most 100; with --rate 1]
+    /// One message of MESSAGES asks for a completion [default: half of -t, at most 100; with --rate 1]
     #[arg(short = 'Q', long, value_name = "MESSAGES")]
     pub(crate) cq_mod: Option<u32>,
     /// The largest message that goes inline [default: lat and rate 128, bw 0]

@@ -74,7 +74,7 @@ pub(crate) fn name<T: ValueEnum>(value: &T) -> String {
     value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
-/// Limits of the numbers in a plan. They also bound what a peer can ask for: a server takes its client's plan.
+/// Limits of the numbers in a plan. They also bound a peer's wishes: a server takes its client's plan.
 ///
 /// Queue pairs: perftest's `MAX_QP_NUM`.
 const QUEUES: RangeInclusive<u64> = 1..=16_384;
@@ -95,7 +95,7 @@ pub(super) const TOO_LONG: &str = "not from 0 to 1000000 seconds";
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Limit {
-    /// After so many messages of each queue.
+    /// After this many messages of each queue.
     Messages(u64),
     /// After so long.
     Time(Duration),
@@ -177,7 +177,7 @@ impl Service {
 }
 
 impl Plan {
-    /// Checks that its numbers are possible, and go together: those of the command line, and those of a peer.
+    /// Checks that its numbers are possible, and go together, whether they come from the command line or from a peer.
     ///
     /// # Errors
     /// [`Impossible`] names the first that does not.

@@ -138,7 +138,7 @@ impl<'a> Recorder<'a> {
         if !self.is_measured(number, now) {
             return false;
         }
-        // The others may be of the warm-up.
+        // The others may belong to the warm-up.
         let counted = match self.window {
             Some(_) => 1 + others,
             None => (1 + others).min(number - self.warm_up),
@@ -147,7 +147,7 @@ impl<'a> Recorder<'a> {
         true
     }
 
-    /// As [`count_sent`](Self::count_sent), with the time of the message. It should have been posted at `intended`.
+    /// [Counts a sent message](Self::count_sent), and records its time. It should have been posted at `intended`.
     #[inline]
     pub(super) fn sent(&mut self, number: u64, others: u64, intended: Option<Instant>, posted: Instant, now: Instant) {
         let is_measured = self.count_sent(number, others, posted, now);
@@ -162,7 +162,7 @@ impl<'a> Recorder<'a> {
         }
     }
 
-    /// So many messages have been received; `number` is that of the last on its queue.
+    /// Counts `count` received messages; `number` is the last one's number on its queue.
     #[inline]
     pub(super) fn received(&mut self, number: u64, count: u64, now: Instant) {
         self.record.all_received += count;
@@ -207,7 +207,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// So many messages a second from now on, if there is a rate.
+    /// A pace of `rate` messages a second from now on, if there is a rate.
     pub(super) fn new(rate: Option<f64>, begin: Instant) -> Option<Self> {
         rate.map(|rate| Self { begin, period: 1e9 / rate })
     }

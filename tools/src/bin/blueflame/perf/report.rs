@@ -19,10 +19,10 @@ const FORMAT: &str = "blueflame-perf-1";
 /// The time of a message, if messages take turns.
 const CLOSED: &str = "each message goes when the last one is done: a stall delays the next messages, and its cost is \
     left out (coordinated omission). --rate tells the cost";
-/// The same, of many messages on their way.
+/// The time of a message, if many are on their way.
 const FULL: &str = "a message goes when there is room: a stall delays the next messages, and its cost is left out \
     (coordinated omission). --rate tells the cost";
-/// The same, at a rate.
+/// The time of a message, at a rate.
 const OPEN: &str = "corrected: each time counts from when the message should have gone by --rate";
 
 /// A run of one end.
@@ -74,7 +74,7 @@ pub(crate) struct Outcome {
     pub(crate) lost: Option<u64>,
     /// Times from the post of a message; of turns, half of the time there and back.
     pub(crate) us: Option<Quantiles>,
-    /// The same from when the message should have gone, if there is a rate.
+    /// Times from when the message should have gone, if there is a rate.
     pub(crate) corrected_us: Option<Quantiles>,
     pub(crate) posting: Option<Effort>,
     pub(crate) series: Vec<Line>,

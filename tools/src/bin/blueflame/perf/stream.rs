@@ -79,7 +79,7 @@ pub(super) struct Silence {
 }
 
 impl Silence {
-    /// After so long, no message is on its way.
+    /// After this time, no message is on its way.
     const LONG: Duration = Duration::from_millis(100);
 
     /// The peer may still send.

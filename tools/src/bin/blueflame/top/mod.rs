@@ -62,7 +62,7 @@ pub(crate) struct Arguments {
     /// Print one sample, with the speeds of one delay
     #[arg(long)]
     once: bool,
-    /// The same as one JSON object
+    /// Print one sample, as one JSON object
     #[arg(long)]
     json: bool,
 }
@@ -94,7 +94,7 @@ pub(crate) fn run(arguments: &Arguments, colour: ColorChoice) -> ExitCode {
     }
 }
 
-/// The same for queues.
+/// Shows the queues.
 fn show_queues(arguments: &Arguments, colour: ColorChoice) -> Result<()> {
     let source = Source::open();
     let wanted = Wanted { device: arguments.device.clone(), pid: arguments.pid };

@@ -158,7 +158,7 @@ mod tests {
 
     const NUMBERS: [u32; 2] = [0x12_3456, 0x65_4321];
 
-    /// A WQE of a queue pair: so many units, of an opcode.
+    /// A WQE of a queue pair: `units` units, with an opcode.
     fn wqe(number: u32, opcode: u8, units: usize) -> Vec<u8> {
         let mut wqe = vec![0x77; units * UNIT];
         wqe[3] = opcode;

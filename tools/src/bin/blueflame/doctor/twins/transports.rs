@@ -166,8 +166,8 @@ pub(super) fn frames(lab: &Lab) -> Result<Seen, Failure> {
     }
 }
 
-/// `post` posts a frame: as a whole from memory, or the headers inline and the rest from memory, if libmlx5 has put so
-/// many bytes inline.
+/// `post` posts a frame: as a whole from memory, or with the headers inline and the rest from memory, if libmlx5 has
+/// put `HEADERS` bytes inline.
 fn twin_frames<const HEADERS: usize>(
     lab: &Lab,
     post: impl Fn(&mut Twins<RawPacket<HEADERS>>, usize, [Sge; 2], &[u8; 18]) -> Result<(), Failure>,

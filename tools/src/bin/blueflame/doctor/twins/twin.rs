@@ -93,7 +93,7 @@ impl<T: VerbsTransport> Twins<T> {
         self.ours.sent(lab, "our request").map(drop)
     }
 
-    /// Compares the last WQEs, so many, and the doorbell records.
+    /// Compares the last `count` WQEs, and the doorbell records.
     pub(super) fn compare(&mut self, way: Way, count: usize) -> Result<(), Failure> {
         let own = parts(self.ours.pair.qp.as_raw())?;
         let rings = [Ring(&self.theirs.pair.parts().sq), Ring(&own.sq)];

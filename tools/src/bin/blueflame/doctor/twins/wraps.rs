@@ -24,7 +24,7 @@ const SIZES: Sizes = Sizes { sends: 64, send_sge: 4 * LONGEST as u32 - 2, inline
 /// WQEBBs until an index of 16 bits begins again.
 const INDICES: usize = 1 << 16;
 
-/// A WRITE that fills so many WQEBBs.
+/// A WRITE that fills a number of WQEBBs.
 #[derive(Clone, Copy, Debug)]
 struct Step {
     wqebbs: usize,
@@ -103,7 +103,7 @@ impl Twins<Rc> {
         same("our WRITE", &sent, &arrived(self))
     }
 
-    /// The next completions of receives: both are those of a WRITE of so many bytes.
+    /// Polls the next completions of receives: both must report a WRITE of `bytes` bytes.
     fn received(&mut self, lab: &Lab, wr_id: u64, bytes: usize, imm: u32) -> Result<(), Failure> {
         let wc = poll(lab, "libmlx5's receive", &self.theirs.received)?;
         // SAFETY: a WRITE with immediate data, as the opcode says.

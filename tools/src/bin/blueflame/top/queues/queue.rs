@@ -45,7 +45,7 @@ pub(crate) struct Queue {
     /// Sums of its work. The kernel of a NIC has none.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) counters: BTreeMap<&'static str, u64>,
-    /// The same each second.
+    /// Those sums, each second.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub(super) per_second: BTreeMap<&'static str, f64>,
     /// Work that waits at this moment.

@@ -107,7 +107,7 @@ impl File {
 mod tests {
     use super::*;
 
-    /// As `softhca/uverbs/src/device/queues_file.rs` writes it.
+    /// The file that `softhca/uverbs/src/device/queues_file.rs` writes.
     fn file(pid: u32) -> String {
         format!(
             "{{\"pid\":{pid},\"device\":\"mlx5_1\",\"queue_pairs\":[{{\"number\":5,\"type\":\"RC\",\"state\":\"RTS\",\
