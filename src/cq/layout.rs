@@ -103,8 +103,8 @@ layout! {
         /// A checksum of the CQE, undocumented. NICs write one into error CQEs without being asked: every public dump
         /// has one (libfabric issue 4283, SPDK issue 961, UCX issues 1569 and 6414, Juniper/warp17 issue 81).
         62 => pub signature: u8,
-        /// See [`Cqe64::op_own`]. NICs set the bit of solicited events, whatever the request asked for: 0xd2 or 0xd3 in
-        /// those dumps.
+        /// See [`Cqe64::op_own`]. NICs set the bit of solicited events regardless of the request: 0xd2 or 0xd3 in those
+        /// dumps.
         63 => pub op_own: u8,
     }
 }

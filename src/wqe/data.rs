@@ -1,6 +1,6 @@
 //! The data of a request: entries that name registered memory, or bytes copied into the WQE; and a place in the peer's
-//! memory. Types record what a request may still be given, and how many bytes and entries it has. The module does not
-//! depend on requests.
+//! memory. Types record the data that a request may still get, and how many bytes and entries it has. The module does
+//! not depend on requests.
 use crate::arch::ds::DsWords;
 use crate::sealed::Sealed;
 use crate::types::{DS_BYTES, Lkey, Rkey};

@@ -78,8 +78,8 @@ fn receives_posted_early_are_kept() {
         unsafe { rq.post_unchecked(WrId(tag), &[buffer.sge()]) }.expect("room");
     }
     pair.activate(&port).expect("ready to send");
-    // On the way to ready, libmlx5 tells the device that there are no receives. No rule brings frames here, so only an
-    // error completes them.
+    // On the way to ready, libmlx5 reports no receives to the device. No rule brings frames here, so only an error
+    // completes them.
     pair.qp.to_error().expect("ERR");
     for tag in 0..3 {
         let rq = &mut pair.rq;

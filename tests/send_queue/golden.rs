@@ -130,7 +130,7 @@ fn inline_write() {
 #[test]
 fn inline_of_nothing_is_no_segment() {
     let ctrl = [0, 0x12, 0x34, 0x08, 0xc0, 0xff, 0xee, 2, 0, 0, 0, 0, 0, 0, 0, 0];
-    // By its type it is a message without data, like one made by `gather([])`: libmlx5 does not copy that to BlueFlame.
+    // Its type makes it a message without data, as `gather([])` would: libmlx5 does not copy that to BlueFlame.
     check::<transport::Rc, _, _>(wqe::write(REMOTE).inline(b""), &[ctrl, RADDR], false);
     // Inline still, and of more than one unit: libmlx5 copies it.
     check::<transport::Rc, _, _>(wqe::write(REMOTE).inline_slice(&[]), &[ctrl, RADDR], true);

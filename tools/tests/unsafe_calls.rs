@@ -1,4 +1,4 @@
-//! Every public `unsafe` function is named in the section "What is safe" of the crate's docs.
+//! The crate's docs name every public `unsafe` function, in the section "What is safe".
 //!
 //! Only this check belongs here. Each function's docs hold its own contract; clippy asks for the section "Safety".
 

@@ -329,7 +329,7 @@ impl Lab {
         self.check_receive(counter, result);
     }
 
-    /// Checks what the receive queue returned for this counter.
+    /// Checks the result of the receive queue's `retire` for a completion of this counter.
     fn check_receive(&mut self, counter: u16, result: Result<WrId, RetireError>) {
         let place = self.received.get_mut(usize::from(counter.wrapping_sub(self.next_receive)));
         match (result, place.map(Option::take)) {
@@ -350,7 +350,7 @@ impl Lab {
         self.check_shared(index, result);
     }
 
-    /// Checks what the shared receive queue returned for this index.
+    /// Checks the result of the shared receive queue's `retire` for a completion of this index.
     fn check_shared(&mut self, index: u16, result: Result<WrId, RetireError>) {
         let expected = self.shared.remove(&index);
         assert_eq!(result.ok().map(|id| id.0), expected);

@@ -3,8 +3,8 @@
 //! The units are counted from the region's beginning: the number of one depends on where it is, and not on the request
 //! that reaches it. So a READ that is repeated from its middle, after a lost packet, gets the same bytes as at first.
 //!
-//! In a unit each block of 16 bytes is apart from the others. The exception is the last block of a unit whose length is
-//! no multiple of 16: it forms one piece with the block before it (IEEE Std 1619, "ciphertext stealing").
+//! In a unit each block of 16 bytes is apart from the others. One block differs: if a unit's length is no multiple of
+//! 16, its last block forms one piece with the block before it (IEEE Std 1619, "ciphertext stealing").
 
 use super::engine::{BLOCK, Engine, Work};
 use std::ops::Range;

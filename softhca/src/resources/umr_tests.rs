@@ -86,8 +86,8 @@ fn refused(resources: &mut Resources, umr: &Umr) -> Option<&'static str> {
     }
 }
 
-/// A request may ask that the key be of its own QP (`MLX5_UMR_CHECK_QPN`). A window of type 2 that is bound to no QP
-/// fails that check (IBTA vol. 1, o10-37.2.26).
+/// A request may require that the key belong to its own QP (`MLX5_UMR_CHECK_QPN`). A window of type 2 that is bound to
+/// no QP fails that check (IBTA vol. 1, o10-37.2.26).
 #[test]
 fn a_key_of_another_qp_stays_as_it_is() {
     let bound_to = |bound, remote_invalidate, must_be_of_qp| {

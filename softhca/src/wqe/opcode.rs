@@ -110,8 +110,8 @@ pub(super) struct Shape {
 /// its segments. Behind the control segment come those that the transport calls for, then those that the table names.
 ///
 /// A UMR of XRC or DC names no peer, so nothing is between its control segment and its UMR control segment. libmlx5
-/// posts it this way (rdma-core `providers/mlx5/qp.c`, `_mlx5_post_send`, which leaves out the XRC segment, and
-/// `_build_umr_wqe`). The kernel driver of MLNX_OFED keeps the XRC segment (`drivers/infiniband/hw/mlx5/wr.c`,
+/// posts it this way (rdma-core `providers/mlx5/qp.c`, `_mlx5_post_send` and `_build_umr_wqe`): `_mlx5_post_send`
+/// leaves out the XRC segment. The kernel driver of MLNX_OFED keeps the XRC segment (`drivers/infiniband/hw/mlx5/wr.c`,
 /// `mlx5_ib_post_send`). The two exclude each other, and only libmlx5's requests can come from a program.
 ///
 /// SEND with invalidate is for RC, XRC and DC alone: no other transport has a packet that could carry it

@@ -152,7 +152,7 @@ const CLOSE: Function = Function { name: c"ibv_close_device", beside: c"ibv_node
 /// Opens a device. Polls of a context of ours step the device.
 ///
 /// # Safety
-/// As for libibverbs' function.
+/// The conditions of libibverbs' function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn ibv_open_device(device: *mut c_void) -> *mut c_void {
     let next = provider::definition(device as u64, &OPEN);
@@ -194,7 +194,7 @@ pub unsafe extern "C" fn mlx5dv_open_device(device: *mut c_void, attributes: *mu
 /// Closes a context, whose polls stepped a device until now.
 ///
 /// # Safety
-/// As for libibverbs' function.
+/// The conditions of libibverbs' function.
 #[cfg_attr(not(test), unsafe(no_mangle))]
 pub unsafe extern "C" fn ibv_close_device(context: *mut c_void) -> c_int {
     // SAFETY: null, or the caller's context.

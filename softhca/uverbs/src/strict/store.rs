@@ -51,8 +51,9 @@ pub(super) struct Store {
 }
 
 impl Store {
-    /// The store that `instruction` is about to make; `None` if drivers do not use it to store to registers: it reads
-    /// the memory, stores only some bytes of a vector, or has an address that is not relative to a register of its own.
+    /// The store that `instruction` is about to make; `None` if drivers do not use it to store to registers. Such an
+    /// instruction reads the memory, stores only some bytes of a vector, or has an address that is not relative to a
+    /// register of its own.
     pub(super) fn of(instruction: &Instruction, registers: &Registers) -> Option<Self> {
         let is_move = is_move(instruction.mnemonic());
         if !is_move || instruction.op_mask() != Register::None || instruction.has_lock_prefix() {

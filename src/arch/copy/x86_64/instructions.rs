@@ -46,7 +46,7 @@ pub(super) unsafe fn copy_sse(dst: *mut u64, words: &[u64; 8]) {
 /// Two stores of 32 bytes.
 ///
 /// It ends with `vzeroupper`. Code compiled for plain x86-64 is full of SSE instructions. While the upper half of any
-/// of these registers is in use, they wait for registers they do not need, or save them at great cost (Intel
+/// vector register is in use, these instructions wait for unneeded registers, or save them at great cost (Intel
 /// optimization manual, "Mixing AVX code with SSE code"). `vzeroupper` clears the upper half of all sixteen registers.
 /// The clobber list therefore names them all: a caller compiled for AVX keeps nothing in them across this.
 ///
