@@ -134,7 +134,7 @@ impl Context {
         Ok(outbox)
     }
 
-    /// [`execute`](Self::execute) for an answer with a list behind it. `outbox` is the space for both
+    /// [Executes](Self::execute) a command whose answer has a list behind it. `outbox` is the space for both
     /// ([`List::zeroed`]).
     ///
     /// # Errors
@@ -199,8 +199,8 @@ impl Context {
         self.make_of(inbox, outbox, Box::new(()))
     }
 
-    /// [`create`](Self::create) for builders. `under` has everything that the mailbox names. It must belong to this
-    /// context, and the object keeps it.
+    /// [Creates](Self::create) an object, for builders. `under` has everything that the mailbox names. It must belong
+    /// to this context, and the object keeps it.
     ///
     /// # Errors
     /// [`Error::ForeignDevice`], [`Error::Command`].
@@ -300,7 +300,8 @@ impl Object {
         Ok(outbox)
     }
 
-    /// [`query`](Self::query) for an answer with a list behind it. `outbox` is the space for both ([`List::zeroed`]).
+    /// [Queries](Self::query) the object by a command whose answer has a list behind it. `outbox` is the space for both
+    /// ([`List::zeroed`]).
     ///
     /// # Errors
     /// [`Error::Command`].
@@ -355,7 +356,7 @@ impl Object {
         self.call(ffi::mlx5dv_devx_obj_modify, inbox, outbox)
     }
 
-    /// [`modify`](Self::modify) for methods that know the object. The mailbox names no other object: see
+    /// [Modifies](Self::modify) the object, for methods that know it. The mailbox names no other object: see
     /// [`change_to`](Self::change_to).
     pub(crate) fn change<C: Command>(&self, inbox: &C) -> Result<C::Out, Error> {
         const { assert!(matches!(C::HOW, How::Modifies | How::CreatesOrModifies), "the command changes no object") };

@@ -21,7 +21,8 @@ pub fn from_device() {
     unsafe { asm!("dmb osh", options(nostack, preserves_flags)) }
 }
 
-/// [`from_device`] that waits for all earlier accesses to complete: `dsb sy`, the full barrier of Linux (`rmb`).
+/// Does what [`from_device`] does, and waits for all earlier accesses to complete: `dsb sy`, the full barrier of Linux
+/// (`rmb`).
 #[inline(always)]
 pub fn from_device_conservative() {
     // SAFETY: `dsb sy` only orders memory accesses; it changes no register, flag or memory.

@@ -22,7 +22,7 @@ pub fn from_device() {
     unsafe { asm!("lwsync", options(nostack, preserves_flags)) }
 }
 
-/// [`from_device`] by the full `sync`, which also orders cache-inhibited accesses.
+/// Does what [`from_device`] does, by the full `sync`, which also orders cache-inhibited accesses.
 #[inline(always)]
 pub fn from_device_conservative() {
     // SAFETY: `sync` only orders memory accesses; it changes no register, flag or memory.

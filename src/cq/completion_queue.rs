@@ -135,7 +135,8 @@ impl CompletionQueue {
 }
 
 impl<M: PollMode<Compression = ()>> CompletionQueue<M> {
-    /// Turns the queue into one whose device compresses completions, by format `F` and layout `ENHANCED`.
+    /// Turns the queue into one whose device compresses completions, by format `F`, in the enhanced layout if
+    /// `ENHANCED`.
     ///
     /// ```
     /// use blueflame::CompletionQueue;
@@ -242,8 +243,8 @@ impl<M: PollMode> CompletionQueue<M> {
         polled
     }
 
-    /// [`poll_with`](Self::poll_with) whose call ends at the first error of `f`. The completion that `f` failed on is
-    /// consumed; later ones wait for the next call.
+    /// Polls like [`poll_with`](Self::poll_with), but the first error of `f` ends the call. The completion that `f`
+    /// failed on is consumed; later ones wait for the next call.
     ///
     /// ```
     /// use blueflame::queue::Done;

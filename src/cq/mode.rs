@@ -84,7 +84,7 @@ impl<M: PollMode, const AHEAD: usize> PollMode for Prefetch<M, AHEAD> {
     type Compression = M::Compression;
 }
 
-/// Mode `M` for a queue whose device compresses completions:
+/// Polls like mode `M`, for a queue whose device compresses completions:
 /// [`CompletionQueue::compressed`](super::CompletionQueue::compressed). Mini-CQEs have format `F`. Sessions lie in the
 /// ring by the [enhanced layout](super::compressed::ENHANCED) or the basic one. Both must match the settings that the
 /// queue was made with.

@@ -229,7 +229,7 @@ impl<K: Kind, const N: usize> Packet<K, N> {
         wqe::frame().inline_headers(&self.frame.bytes)
     }
 
-    /// [`request`](Self::request) whose checksums the device computes.
+    /// Returns the [request](Self::request) to send the packet; the device computes the checksums.
     #[inline(always)]
     pub fn request_by_device(&self) -> Request<'_, Frame<N>> {
         let request = self.request().l4_checksum();

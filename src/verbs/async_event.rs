@@ -224,8 +224,9 @@ impl AsFd for AsyncEvents {
 }
 
 impl AsRawFd for AsyncEvents {
-    /// [`as_fd`](Self::as_fd) for event loops that take numbers. The descriptor is the device's; do not close it. Do
-    /// not read it either: destroying a queue waits until each event that was read is acknowledged.
+    /// Returns the [descriptor](Self::as_fd) as a number, for event loops that take numbers. The descriptor is the
+    /// device's; do not close it. Do not read it either: destroying a queue waits until each event that was read is
+    /// acknowledged.
     ///
     /// # Panics
     /// As `as_fd`.

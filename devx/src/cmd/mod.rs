@@ -2,7 +2,7 @@
 //!
 //! Names are those of `mlx5_ifc.h`. The driver sends `*_in`; the device answers with `*_out`. Names, offsets and sizes
 //! come from `devx/prm/mlx5_ifc.txt` and `more.txt`, tables made from other drivers' headers. `devx/prm/structures.txt`
-//! lists the structures and the kind of each.
+//! lists the structures and describes each.
 //!
 //! A new command takes its structures in `structures.txt`, a line in `commands`, and its number in `opcode`.
 //!

@@ -59,7 +59,7 @@ impl<B: GeneralBody> GeneralObject<B> {
         Self::over(context, body, ())
     }
 
-    /// [`new`](Self::new) for a body that names the objects in `under`.
+    /// [Makes](Self::new) an object from a body that names the objects in `under`.
     pub(super) fn over(context: &Context, body: &B, under: impl Under) -> Result<Self, Error> {
         let known = context.general()?.general_obj_types();
         let found = 1_u64.checked_shl(B::TYPE.0.into()).is_some_and(|bit| known & bit != 0);

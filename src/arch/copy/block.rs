@@ -17,7 +17,7 @@ pub trait BlockCopy: Sealed + Copy + Debug + Send + Sync + 'static {
     #[doc(hidden)]
     type Held: HeldDs;
 
-    /// [`copy`](Self::copy) from [`Held`](Self::Held), the form in which the WQEBB was composed.
+    /// [Copies](Self::copy) from [`Held`](Self::Held), the form in which the WQEBB was composed.
     ///
     /// # Safety
     /// As for [`copy`](Self::copy).
@@ -30,7 +30,7 @@ pub trait BlockCopy: Sealed + Copy + Debug + Send + Sync + 'static {
     /// `dst` is 64-byte aligned and valid for a 64-byte write; that write may make a device execute the block as a WQE.
     unsafe fn copy(self, dst: *mut u64, words: &[u64; 8]);
 
-    /// [`copy`](Self::copy) from memory where the WQEBB was stored by words, perhaps a moment ago.
+    /// [Copies](Self::copy) from memory where the WQEBB was stored by words, perhaps a moment ago.
     ///
     /// # Safety
     /// The conditions of [`copy`](Self::copy); `wqebb` is 8-byte aligned and valid for a 64-byte read.

@@ -99,7 +99,7 @@ impl Endpoint {
         remote.check_reached_from(self.gid_type, self.gid)
     }
 
-    /// [`check_reach`](Self::check_reach) from a side with that GID.
+    /// [Checks the reach](Self::check_reach) from a side with that GID.
     pub(in crate::verbs) fn check_reached_from(&self, gid_type: Option<GidType>, gid: Gid) -> Result<(), Error> {
         let differ = |what, local: &dyn fmt::Display, remote: &dyn fmt::Display| {
             Err(Error::Mismatch { what, local: local.to_string(), remote: remote.to_string() })

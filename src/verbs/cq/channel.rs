@@ -136,9 +136,10 @@ impl AsFd for CompletionChannel {
 }
 
 impl AsRawFd for CompletionChannel {
-    /// [`as_fd`](Self::as_fd) for event loops that take numbers. The descriptor is the channel's; do not close it: all
-    /// completion queues of the channel need it. Do not read it either: [`wait`](Self::wait) acknowledges the events
-    /// that it reads, and destroying a queue waits until all of its events are acknowledged.
+    /// Returns the [descriptor](Self::as_fd) as a number, for event loops that take numbers. The descriptor is the
+    /// channel's; do not close it: all completion queues of the channel need it. Do not read it either:
+    /// [`wait`](Self::wait) acknowledges the events that it reads, and destroying a queue waits until all of its events
+    /// are acknowledged.
     fn as_raw_fd(&self) -> RawFd {
         self.as_fd().as_raw_fd()
     }

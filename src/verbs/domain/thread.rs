@@ -94,8 +94,9 @@ impl ProtectionDomain {
     }
 
     /// Makes a [thread domain](Self::thread_domain) with another flush mode of its doorbells, and another
-    /// [routine](crate::arch::copy) that copies WQEs to BlueFlame: `thread_domain_with::<OneFence,
-    /// _>(DefaultCopy::default())`. The table of [`FlushMode`] says when to use which mode.
+    /// [routine](crate::arch::copy) that copies WQEs to BlueFlame:
+    /// `thread_domain_with::<OneFence, _>(DefaultCopy::default())`. The table of [`FlushMode`] says when to use which
+    /// mode.
     ///
     /// # Errors
     /// As [`thread_domain`](Self::thread_domain).

@@ -120,7 +120,7 @@ impl Qp {
         unsafe { (*self.as_raw()).state == sys::ibv_qp_state::IBV_QPS_RESET }
     }
 
-    /// [`state`](Self::state) for a caller that keeps others from changing the state.
+    /// Returns the [state](Self::state), for a caller that keeps others from changing the state.
     pub(in crate::verbs) fn state_alone(&self) -> Result<QpState, Error> {
         let mut attr = zeroed_attr(0);
         // SAFETY: integers and null pointers.
@@ -166,7 +166,7 @@ impl Qp {
         self.modify_alone(attr, mask)
     }
 
-    /// [`modify`](Self::modify) for a caller that keeps others from changing the state.
+    /// [Modifies](Self::modify) the queue pair, for a caller that keeps others from changing the state.
     pub(in crate::verbs) fn modify_alone(&self, attr: &mut sys::ibv_qp_attr, mask: Mask) -> Result<(), Error> {
         let to = QpState::from_raw(attr.qp_state);
         let call = match to {

@@ -1,5 +1,5 @@
-//! Events that programs have asked for, by the kind and number of their object, or without an object (`struct
-//! mlx5_devx_event_table`).
+//! Events that programs have asked for, by the kind and number of their object, or without an object
+//! (`struct mlx5_devx_event_table`).
 
 use super::record_file::RecordFile;
 use crate::process::Errno;

@@ -39,7 +39,7 @@ pub(super) unsafe fn describe((major, minor): (u32, u32), status: *mut c_void) {
     }
 }
 
-/// [`describe`] for a `struct statx`.
+/// [Describes](describe) a device file in a `struct statx`.
 ///
 /// # Safety
 /// `status` is valid to write, as a `struct statx`.

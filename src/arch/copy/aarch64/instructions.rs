@@ -23,7 +23,7 @@ pub(super) unsafe fn copy_neon(dst: *mut u64, block: [uint64x2_t; 4]) {
     }
 }
 
-/// [`copy_neon`] from a WQEBB in memory.
+/// Copies a WQEBB from memory, like [`copy_neon`].
 ///
 /// # Safety
 /// The conditions of [`copy_neon`]; `wqebb` is 8-byte aligned and valid for a 64-byte read.

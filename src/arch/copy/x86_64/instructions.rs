@@ -85,7 +85,7 @@ pub(super) unsafe fn copy_avx(dst: *mut u64, words: &[u64; 8]) {
     }
 }
 
-/// [`copy_avx`] for a block in registers of sixteen bytes.
+/// Copies a block from registers of sixteen bytes, like [`copy_avx`].
 ///
 /// # Safety
 /// As for [`copy_avx`].
@@ -149,7 +149,7 @@ pub(super) unsafe fn copy_avx512(dst: *mut u64, words: &[u64; 8]) {
     }
 }
 
-/// [`copy_avx512`] for a block in registers of sixteen bytes.
+/// Copies a block from registers of sixteen bytes, like [`copy_avx512`].
 ///
 /// # Safety
 /// As for [`copy_avx512`].

@@ -154,10 +154,10 @@ impl AddressSpace {
         Remote { addr: start.expose_provenance() as u64, rkey: self.rkey() }
     }
 
-    /// [`Buffer::prefetch`] for `len` bytes at `start`.
+    /// Prefetches `len` bytes at `start`, like [`Buffer::prefetch`].
     ///
     /// # Errors
-    /// As there.
+    /// As [`Buffer::prefetch`].
     pub fn prefetch(&self, start: *const u8, len: usize, how: Prefetch, wait: bool) -> Result<(), Error> {
         if how == Prefetch::Write {
             require(self.access(), Access::LOCAL_WRITE)?;
