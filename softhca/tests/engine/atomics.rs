@@ -61,7 +61,7 @@ fn doubled_requests_happen_once() {
     assert_eq!(lab.b.state(), QpState::Rts, "copies do not count against max_dest_rd_atomic");
 }
 
-/// UCX and libmlx5 disagree on the byte order of results in CQEs, so no CQE has one.
+/// UCX and libmlx5 disagree on the byte order of results in CQEs, so no CQE carries an atomic's result.
 #[test]
 fn small_results_do_not_go_into_the_cqe() {
     let mut lab = Lab::new(Options { scatter_to_cqe: 32, ..Options::default() });

@@ -1,6 +1,6 @@
 //! The log of a guest's mistakes is bounded, because the guest decides how many it makes.
 //!
-//! Messages that differ only in numbers have one kind. Of each kind of warnings and errors the first [`ALL`] are
+//! Messages that differ only in numbers count as one kind. Of each kind of warnings and errors the first [`ALL`] are
 //! written, then those whose count is a power of two, with the count.
 
 use log::{Level, Log, Metadata, Record};

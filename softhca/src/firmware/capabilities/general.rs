@@ -245,7 +245,7 @@ capability_set! {
     CQE_COMPRESSION_128: 0x5be, 1 = |_| 1;
     CQE_COMPRESSION: 0x5bf, 1 = |_| 1;
     CQE_COMPRESSION_MAX_NUM: 0x5d0, 16 = |_| MAX_SESSION.into();
-    // ConnectX-5 and all later generations have it.
+    // Every generation from ConnectX-5 on has it; `matches_tags` excludes Ethernet ports.
     TAG_MATCHING: 0x5f0, 1 = |c| c.matches_tags().into();
     RNDV_OFFLOAD_RC: 0x5f1, 1 = |c| c.matches_tags().into();
     LOG_TAG_MATCHING_LIST_SZ: 0x5f3, 5 = |c| if c.matches_tags() { TagContext::MAX_LOG_LIST.into() } else { 0 };
