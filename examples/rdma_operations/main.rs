@@ -199,12 +199,13 @@ impl Queues {
     /// Posts a request and waits for its completion.
     ///
     /// # Safety
-    /// That of [`SendQueue::post_unchecked`], until this returns.
+    /// That of [`SendQueue::post_unchecked`], until this succeeds. After an error, as long as the queue pair lives: the
+    /// request may still be outstanding.
     unsafe fn perform<O: SupportedOn<transport::Rc>, D: Data>(
         &mut self,
         request: &Request<'_, O, D>,
     ) -> Result<(), Failure> {
-        // SAFETY: the caller promises that the request's memory stays registered, and the device's, until this returns.
+        // SAFETY: the caller promises that the request's memory stays registered, and the device's, until it has completed.
         unsafe { self.sq.post_unchecked(request) }?;
         self.wait_for(Side::Requester)?;
         Ok(())

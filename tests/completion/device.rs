@@ -61,16 +61,20 @@ impl Device {
 
     /// The 64 bytes of fields in a slot, through a pointer as the device has it.
     pub(crate) fn cqe(&mut self, slot: u32) -> &mut [u8] {
-        let at = (slot * self.cqe_size + self.cqe_size - 64) as usize;
-        let bytes = self.ring.as_mut_ptr().cast::<u8>();
-        // SAFETY: `slot` is less than the number of CQEs; the queue under test holds no references.
-        unsafe { std::slice::from_raw_parts_mut(bytes.add(at), 64) }
+        self.half_cqe(slot * self.cqe_size + self.cqe_size - 64)
     }
 
     pub(crate) fn first_half(&mut self, slot: u32) -> &mut [u8] {
         assert_eq!(self.cqe_size, 128);
-        // SAFETY: as above; a 128-byte CQE has 64 bytes before its fields.
-        unsafe { std::slice::from_raw_parts_mut(self.cqe(slot).as_mut_ptr().sub(64), 64) }
+        self.half_cqe(slot * self.cqe_size)
+    }
+
+    /// 64 bytes of the ring, `at` bytes from its start.
+    fn half_cqe(&mut self, at: u32) -> &mut [u8] {
+        assert!(at + 64 <= self.cqe_cnt * self.cqe_size, "{at} is past the ring");
+        let bytes = self.ring.as_mut_ptr().cast::<u8>();
+        // SAFETY: inside of the ring, as asserted; the queue under test holds no references.
+        unsafe { std::slice::from_raw_parts_mut(bytes.add(at as usize), 64) }
     }
 
     /// Writes a CQE: opcode and format from `op_own`, owner bit as the pass demands.

@@ -58,7 +58,7 @@ impl Queues for Dynamic {
 
     unsafe fn send(&mut self, message: Sge, wr_id: WrId) -> Result<(), Failure> {
         let peer = self.peer.as_ref().ok_or("a message before the peer is known")?;
-        // SAFETY: the caller promises that no code writes the memory before the message has left.
+        // SAFETY: the caller promises that the memory stays registered and unchanged until it has completed.
         unsafe { peer.send(&mut self.pair.sq, message, wr_id) }
     }
 

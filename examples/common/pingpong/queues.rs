@@ -34,7 +34,7 @@ pub trait Queues {
     /// It was not posted.
     ///
     /// # Safety
-    /// No code writes the memory before the message has left.
+    /// The memory stays registered and alive, and no code writes it, until the request has completed.
     unsafe fn send(&mut self, message: Sge, wr_id: WrId) -> Result<(), Failure>;
 
     /// The address at which the peer reaches them.
@@ -71,7 +71,7 @@ impl<R: Register> Parts<'_, Rc, R> {
     /// # Safety
     /// As [`Queues::send`].
     pub unsafe fn send(self, message: Sge, wr_id: WrId) -> Result<(), Failure> {
-        // SAFETY: the caller promises that no code writes the memory before the message has left.
+        // SAFETY: the caller promises that the memory stays registered and unchanged until the request has completed.
         Ok(unsafe { self.sq.post_unchecked(&wqe::send().gather([message]).signaled(wr_id)) }?)
     }
 }

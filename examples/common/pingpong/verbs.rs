@@ -43,7 +43,7 @@ impl Queues for Verbs {
     }
 
     unsafe fn send(&mut self, message: Sge, wr_id: WrId) -> Result<(), Failure> {
-        // SAFETY: the caller promises that no code writes the memory before the message has left.
+        // SAFETY: the caller promises that the memory stays registered and unchanged until it has completed.
         unsafe { self.parts().send(message, wr_id) }
     }
 
