@@ -14,6 +14,8 @@ mod owned;
 pub mod owning;
 pub mod recv;
 pub mod send;
+#[cfg(feature = "std")]
+mod shadow;
 pub mod striding;
 pub mod tags;
 
@@ -32,4 +34,6 @@ pub use send::moderation::Moderation;
 pub use send::policy::BlueFlamePolicy;
 pub use send::queue::{Done, SendQueue};
 pub use send::staged::Staged;
+#[cfg(feature = "std")]
+pub use shadow::Shadow;
 pub use tags::matching::TagMatching;

@@ -1,43 +1,12 @@
 //! From verbs objects to raw parts, by `mlx5dv_init_obj`.
 
 use core::ffi::CStr;
-use core::mem::MaybeUninit;
 use core::ptr::NonNull;
 
 use rdma_sys as sys;
 
 use super::error::zero;
 use super::{Error, ffi};
-
-/// Private memory of a queue: its data about each request. Freed when dropped.
-///
-/// A pointer rather than a `Box`, because the queue keeps a pointer as well, and a `Box` that moves would claim the
-/// memory as its own again.
-#[derive(Debug)]
-pub(crate) struct Shadow<T>(NonNull<[MaybeUninit<T>]>);
-
-// SAFETY: memory without an owner thread; the records are plain data.
-unsafe impl<T: Send> Send for Shadow<T> {}
-// SAFETY: `&self` gives out nothing but an address.
-unsafe impl<T: Send> Sync for Shadow<T> {}
-
-impl<T> Shadow<T> {
-    pub(crate) fn new(len: u32) -> Self {
-        let records: Box<[MaybeUninit<T>]> = Box::new_uninit_slice(len as usize);
-        Self(NonNull::from(Box::leak(records)))
-    }
-
-    pub(crate) fn start(&self) -> NonNull<MaybeUninit<T>> {
-        self.0.cast()
-    }
-}
-
-impl<T> Drop for Shadow<T> {
-    fn drop(&mut self) {
-        // SAFETY: leaked in `new`, freed once; the queue over it is dropped before (see `Owned`).
-        drop(unsafe { Box::from_raw(self.0.as_ptr()) });
-    }
-}
 
 /// A pointer that libmlx5 hands out, which must not be null.
 pub(crate) fn part<P, T>(object: &'static str, what: &'static str, pointer: *mut P) -> Result<NonNull<T>, Error> {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use rdma_sys as sys;
 
 use crate::cq::setup::{Receiver, Reservation, Reservations};
+use crate::queue::Shadow;
 use crate::queue::SharedRecvQueue;
 use crate::queue::recv::{SrqParts, SrqRecord};
 use crate::types::Srqn;
@@ -16,7 +17,7 @@ use crate::verbs::domain::xrc::XrcdHandle;
 use crate::verbs::error::{in_range, non_null, zero};
 use crate::verbs::event::event;
 use crate::verbs::leak::drop_or_leak;
-use crate::verbs::parts::{self, Shadow, fits, part};
+use crate::verbs::parts::{self, fits, part};
 use crate::verbs::taken::{Known, Taken};
 use crate::verbs::{Cq, Error, Owned, ProtectionDomain, XrcDomain, ffi};
 

@@ -11,7 +11,6 @@ mod keys;
 mod pd;
 mod qp;
 mod receives;
-mod shadow;
 mod simple;
 mod tag_matching;
 mod uar;

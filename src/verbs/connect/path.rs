@@ -2,6 +2,7 @@
 
 use rdma_sys as sys;
 
+use crate::types::{Psn, Qpn};
 use crate::verbs::device::{Gid, GidEntry, GidType, LinkLayer, Mtu, Port, PortState};
 use crate::verbs::error::in_range;
 use crate::verbs::{Access, Device, Endpoint, Error};
@@ -76,6 +77,19 @@ impl Path {
             (Some(entry), _) => Some(entry.kind),
             (None, LinkLayer::InfiniBand) => Some(GidType::Ib),
             (None, LinkLayer::Ethernet) => None,
+        }
+    }
+
+    /// Where the peer reaches a queue pair by this path.
+    #[must_use]
+    pub fn endpoint(&self, qpn: Qpn, psn: Psn) -> Endpoint {
+        Endpoint {
+            lid: self.port.lid,
+            gid: self.sgid.map_or(Gid::default(), |entry| entry.gid),
+            gid_type: self.gid_type(),
+            qpn,
+            psn,
+            mtu: self.mtu,
         }
     }
 
@@ -160,7 +174,6 @@ impl Device {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::types::{Psn, Qpn};
 
     fn port(link_layer: LinkLayer) -> Port {
         Port {

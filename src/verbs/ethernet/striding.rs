@@ -1,11 +1,12 @@
 //! Striding work queues: receive queues whose receives take many frames each.
 
 use crate::cq::Cqe;
+use crate::queue::Shadow;
 use crate::queue::striding::{StridedMemory, Strides, StridingParts, StridingRecvQueue};
 use crate::types::Qpn;
 use crate::verbs::error::in_range;
 use crate::verbs::ethernet::work_queue::{MAX_RECEIVES, OBJECT, Wq, WqBuilder, restart};
-use crate::verbs::parts::{Shadow, fits, part};
+use crate::verbs::parts::{fits, part};
 use crate::verbs::{Access, AnyCq, Buffer, Cq, Error, Owned};
 
 /// A striding receive queue of this crate over an `ibv_wq`. Its handle is that of any work queue: for

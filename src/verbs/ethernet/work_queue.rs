@@ -8,6 +8,7 @@ use rdma_sys as sys;
 use crate::cq::Cqe;
 use crate::cq::setup::{Receiver, Reservation, Whose};
 use crate::queue::RecvQueue;
+use crate::queue::Shadow;
 use crate::queue::owning::Posted;
 use crate::queue::recv::RqParts;
 use crate::queue::striding::{MemoryGuard, StridedMemory, Strides};
@@ -18,7 +19,7 @@ use crate::verbs::domain::protection::PdHandle;
 use crate::verbs::error::{in_range, non_null, zero};
 use crate::verbs::event::event;
 use crate::verbs::leak::drop_or_leak;
-use crate::verbs::parts::{self, Shadow, fits, part};
+use crate::verbs::parts::{self, fits, part};
 use crate::verbs::taken::Taken;
 use crate::verbs::{AnyCq, Cq, Error, Owned, ProtectionDomain, ffi};
 

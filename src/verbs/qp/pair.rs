@@ -9,19 +9,19 @@ use rdma_sys as sys;
 use crate::cq::CqId;
 use crate::cq::setup::Receiver;
 use crate::db::{ExclusiveRegister, Register};
+use crate::queue::Shadow;
 use crate::queue::send::WqeRecord;
 use crate::queue::{RecvQueue, SendQueue};
 use crate::transport::{self, InlineLayers, Transport};
 use crate::types::{Psn, Qpn, Wqebbs, WrId};
 use crate::verbs::cq::any::Completes;
-use crate::verbs::device::{DeviceAttr, Gid};
+use crate::verbs::device::DeviceAttr;
 use crate::verbs::domain::protection::{ParentDomain, PdHandle};
 use crate::verbs::domain::register::Claim;
 use crate::verbs::domain::thread::ThreadDomainHandle;
 use crate::verbs::domain::xrc::XrcdHandle;
 use crate::verbs::event::event;
 use crate::verbs::leak::drop_or_leak;
-use crate::verbs::parts::Shadow;
 use crate::verbs::taken::Taken;
 use crate::verbs::{Cq, Endpoint, Owned, Path, Srq};
 
@@ -186,14 +186,7 @@ impl Qp {
     /// [`endpoint`](Self::endpoint) with a first PSN chosen by the caller, for peers that fix it, and for tests.
     #[must_use]
     pub fn endpoint_with(&self, path: &Path, psn: Psn) -> Endpoint {
-        Endpoint {
-            lid: path.port.lid,
-            gid: path.sgid.map_or(Gid::default(), |entry| entry.gid),
-            gid_type: path.gid_type(),
-            qpn: self.qpn(),
-            psn,
-            mtu: path.mtu,
-        }
+        path.endpoint(self.qpn(), psn)
     }
 
     /// The queue pair's number.

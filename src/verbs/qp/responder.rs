@@ -9,13 +9,14 @@ use std::sync::{Arc, Mutex};
 use rdma_sys as sys;
 
 use crate::cq::CqId;
+use crate::queue::Shadow;
 use crate::types::{Psn, Qpn, Wqebbs};
 use crate::verbs::cq::any::Completes;
 use crate::verbs::device::DeviceAttr;
 use crate::verbs::domain::xrc::XrcdHandle;
 use crate::verbs::error::non_null;
 use crate::verbs::event::event;
-use crate::verbs::parts::{Shadow, fits};
+use crate::verbs::parts::fits;
 use crate::verbs::qp::handshake::{self, Peer};
 use crate::verbs::qp::pair::{QpHandle, Under};
 use crate::verbs::{Endpoint, Error, Path, Qp, VerbsTransport};

@@ -213,14 +213,7 @@ impl Dct {
     /// and [the key](Self::key). A target has no PSN of its own; the endpoint says 0.
     #[must_use]
     pub fn endpoint(&self, path: &Path) -> Endpoint {
-        Endpoint {
-            lid: path.port.lid,
-            gid: path.sgid.map(|entry| entry.gid).unwrap_or_default(),
-            gid_type: path.gid_type(),
-            qpn: self.dctn(),
-            psn: Psn::truncate(0),
-            mtu: path.mtu,
-        }
+        path.endpoint(self.dctn(), Psn::truncate(0))
     }
 
     /// The raw object, an `ibv_qp`; alive as long as `self`: for queries. Do not destroy it.

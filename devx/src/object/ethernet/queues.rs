@@ -26,10 +26,10 @@ use crate::memory::{Record, Space, ThreadRings};
 use crate::object::check_cq::{make_fresh, receiver_of_frames, whole};
 use crate::object::cq::Cq;
 use crate::object::pd::Pd;
-use crate::object::shadow::Shadow;
 use crate::object::uar::Uar;
 use crate::support::ask::at_least;
 use crate::support::{strides, timestamps};
+use blueflame::queue::Shadow;
 
 /// Handle of a send queue outside of queue pairs. Cheap to clone.
 #[derive(Clone, Debug)]

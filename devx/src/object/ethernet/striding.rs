@@ -10,9 +10,9 @@ use crate::error::Error;
 use crate::memory::ThreadRings;
 use crate::object::cq::Cq;
 use crate::object::pd::Pd;
-use crate::object::shadow::Shadow;
 use crate::support::ask::has;
 use crate::support::strides;
+use blueflame::queue::Shadow;
 
 /// A striding receive queue of frames. Its handle is that of any receive queue of frames.
 pub type OwnedStridingRq = Owned<StridingRecvQueue, Rq>;

@@ -6,10 +6,10 @@ use blueflame::queue::send::WqeRecord;
 use blueflame::types::{Qpn, Wqebbs};
 
 use super::super::cq::Cq;
-use super::super::shadow::Shadow;
 use crate::cmd::{Qpc, QpcState, QueryQpIn, ServiceType};
 use crate::context::Object;
 use crate::error::Error;
+use blueflame::queue::Shadow;
 
 /// Handle of a queue pair: its number, and its states. Cheap to clone; the queue pair is destroyed with the last handle
 /// and queue.

@@ -12,7 +12,6 @@ use blueflame::queue::owning::Posted;
 use blueflame::queue::{AnyCq, Owned, RecvQueue, SendQueue, forget_in_all};
 use blueflame::transport::Transport;
 use blueflame::types::{Psn, Wqebbs, WrId};
-use blueflame::verbs::device::Gid;
 use blueflame::verbs::handshake::{self, Peer};
 use blueflame::verbs::{Endpoint, Path};
 
@@ -45,14 +44,7 @@ impl Qp {
     /// is another random number each time. Give [`connect`](QueuePair::connect) the same endpoint as you give the peer.
     #[must_use]
     pub fn endpoint(&self, path: &Path) -> Endpoint {
-        Endpoint {
-            lid: path.port.lid,
-            gid: path.sgid.map_or(Gid::default(), |entry| entry.gid),
-            gid_type: path.gid_type(),
-            qpn: self.qpn(),
-            psn: Psn::random(),
-            mtu: path.mtu,
-        }
+        path.endpoint(self.qpn(), Psn::random())
     }
 }
 

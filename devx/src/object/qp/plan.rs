@@ -10,7 +10,6 @@ use blueflame::types::{DS_BYTES, Ds, Qpn, SqPi, WQEBB_BYTES, Wqebbs};
 
 use super::super::cq::Cq;
 use super::super::pd::Pd;
-use super::super::shadow::Shadow;
 use super::super::uar::DoorbellPage;
 use super::handle::{Handle, Qp};
 use crate::check::in_range;
@@ -21,6 +20,7 @@ use crate::memory::{Record, Space, ThreadRings};
 use crate::object::check_cq::{make_fresh, receiver, whole};
 use crate::object::receives::shared::SharedReceives;
 use crate::support::ask::{at_least, has};
+use blueflame::queue::Shadow;
 
 /// The configuration of a queue pair.
 #[derive(Clone, Copy, Debug)]

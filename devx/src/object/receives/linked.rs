@@ -10,8 +10,8 @@ use crate::context::{Context, Under};
 use crate::error::Error;
 use crate::memory::{Record, Space, ThreadRings};
 use crate::object::pd::Pd;
-use crate::object::shadow::Shadow;
 use crate::support::ask::at_least;
+use blueflame::queue::Shadow;
 
 /// Bytes of the link at the beginning of each WQE, and of a scatter entry.
 const SEGMENT: u32 = 16;
