@@ -44,7 +44,7 @@ use blueflame::queue::{Done, PostError, RecvError, RecvQueue, RetireError, SendQ
 use blueflame::types::{CqCi, Cqn, Lkey, Rkey, Srqn, TagIndex, WrId};
 use blueflame::wqe::address::{CompactAv, DcStream};
 use blueflame::wqe::keys::{Window, WindowRights};
-use blueflame::wqe::operations::{Frame, Opaque, Prepared, Send, To, Write};
+use blueflame::wqe::operations::{Addressed, Frame, Opaque, Prepared, Send, Write};
 use blueflame::wqe::{self, DcAddress, Fence, Request, UdAddress};
 use blueflame::{Remote, Sge, transport};
 
@@ -67,13 +67,13 @@ pub(crate) type PreparedEntry = Request<'static, Prepared<Write, 0, 1>>;
 /// A SEND, likewise.
 pub(crate) type PreparedSend = Request<'static, Prepared<Send, 8>>;
 /// A datagram to such an address.
-pub(crate) type PreparedNear = Request<'static, Prepared<To<Send, NearAddress>, 8>>;
+pub(crate) type PreparedNear = Request<'static, Prepared<Addressed<Send, NearAddress>, 8>>;
 /// A datagram to any address.
-pub(crate) type PreparedFar = Request<'static, Prepared<To<Send, UdAddress>, 8>>;
+pub(crate) type PreparedFar = Request<'static, Prepared<Addressed<Send, UdAddress>, 8>>;
 /// An RDMA WRITE to such a target.
-pub(crate) type PreparedTarget = Request<'static, Prepared<To<Write, NearTarget>, 8>>;
+pub(crate) type PreparedTarget = Request<'static, Prepared<Addressed<Write, NearTarget>, 8>>;
 /// An RDMA WRITE by XRC.
-pub(crate) type PreparedXrc = Request<'static, Prepared<To<Write, Srqn>, 8>>;
+pub(crate) type PreparedXrc = Request<'static, Prepared<Addressed<Write, Srqn>, 8>>;
 /// A frame of 60 bytes that is prepared.
 pub(crate) type PreparedFrame<'h> = Request<'h, Prepared<Frame<60>>>;
 /// A datagram in a frame, prepared.

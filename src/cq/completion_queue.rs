@@ -293,10 +293,10 @@ impl<M: PollMode> CompletionQueue<M> {
     fn take_compressed<'a>(&mut self) -> Option<Cqe<'a>> {
         let Self { next, ring, expander, id, .. } = self;
         let here = *next;
-        let found = expander.found(RingAt { ring, next: here }, || Self::prefetch_and_barrier(ring, here))?;
+        let found = expander.find_next(RingAt { ring, next: here }, || Self::prefetch_and_barrier(ring, here))?;
         // SAFETY: the only place there is.
         unsafe { ring.advance(next) };
-        expander.gone_on(&found, here, RingAt { ring, next: *next });
+        expander.advance(&found, here, RingAt { ring, next: *next });
         Some(CqeView::new(found.tail, *id, expander.lend(&found, ring, here)))
     }
 

@@ -92,6 +92,7 @@ mod error;
 pub mod ethernet;
 mod event;
 pub mod ffi;
+mod in_use;
 mod leak;
 mod link;
 pub mod memory;
@@ -102,7 +103,6 @@ pub mod receive;
 mod services;
 mod srq;
 mod state;
-mod taken;
 mod wait;
 
 /// Objects that other libraries made.

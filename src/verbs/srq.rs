@@ -16,9 +16,9 @@ use crate::verbs::domain::protection::PdHandle;
 use crate::verbs::domain::xrc::XrcdHandle;
 use crate::verbs::error::{in_range, non_null, zero};
 use crate::verbs::event::event;
+use crate::verbs::in_use::{InUse, Known};
 use crate::verbs::leak::drop_or_leak;
 use crate::verbs::parts::{self, fits, part};
-use crate::verbs::taken::{Known, Taken};
 use crate::verbs::{Cq, Error, Owned, ProtectionDomain, XrcDomain, ffi};
 
 /// Handle of a shared receive queue (`ibv_srq`), for making queue pairs. Cheap to clone.
@@ -39,7 +39,7 @@ pub(crate) struct SrqHandle {
     raw: NonNull<sys::ibv_srq>,
     srqn: Srqn,
     /// Makes sure that no other queue drives it; given back before it is destroyed.
-    taken: Option<Taken>,
+    taken: Option<InUse>,
     shadow: Option<Shadow<SrqRecord>>,
     /// `None`: it is another library's to destroy.
     pd: Option<Arc<PdHandle>>,
@@ -270,7 +270,7 @@ unsafe fn queue_over(
     // SAFETY: the caller promises that the queue is alive, and libmlx5's.
     let raw = unsafe { parts::of_srq(handle.raw) }?;
     handle.srqn = fits(OBJECT, "number", raw.srqn, Srqn::new(raw.srqn))?;
-    handle.taken = Some(Taken::new(OBJECT, raw.srqn, handle.raw.addr().get())?);
+    handle.taken = Some(InUse::new(OBJECT, raw.srqn, handle.raw.addr().get())?);
     let dbrec = part(OBJECT, "doorbell record", raw.dbrec)?;
     // SAFETY: one word that libmlx5 allocated; nothing else writes it while nothing is posted.
     if raw.head != 0 || unsafe { dbrec.read() } != 0 {

@@ -69,7 +69,7 @@ pub mod operations {
     pub use super::copy::Opaque;
     pub use super::frame::header_offsets::{HeaderOffsets, HeadersAt, Ip, L4};
     pub use super::frame::{Frame, LargeSend};
-    pub use super::operation::{Operation, Prepared, SupportedOn, To};
+    pub use super::operation::{Addressed, Operation, Prepared, SupportedOn};
     pub use super::table::*;
 }
 

@@ -62,16 +62,16 @@ pub trait Operation: Sealed + Copy {
 /// are reserved, also in Linux (`include/rdma/ib_pack.h`; `next_opcode_uc` in `drivers/infiniband/sw/rxe/rxe_req.c`).
 ///
 /// `docs/operations.md` has the whole table; its test asks the compiler for every operation on every transport. On a
-/// queue without a peer of its own, a request names a destination ([`To`]): an address (UD), a target (DCI) or a shared
+/// queue without a peer of its own, a request names a destination ([`Addressed`]): an address (UD), a target (DCI) or a shared
 /// receive queue (XRC). Requests that leave this side alone have none, such as NOP and memory copies.
 ///
 /// ```
-/// # use blueflame::{transport, types::Srqn, wqe::{UdAddress, SupportedOn, operations::{self, To}}};
+/// # use blueflame::{transport, types::Srqn, wqe::{UdAddress, SupportedOn, operations::{self, Addressed}}};
 /// fn supported<T: transport::Transport, O: SupportedOn<T>>() {}
 /// supported::<transport::Rc, operations::Read>();
 /// supported::<transport::Uc, operations::Write>();
-/// supported::<transport::Ud, To<operations::Send, UdAddress>>();
-/// supported::<transport::XrcInitiator, To<operations::Read, Srqn>>();
+/// supported::<transport::Ud, Addressed<operations::Send, UdAddress>>();
+/// supported::<transport::XrcInitiator, Addressed<operations::Read, Srqn>>();
 /// supported::<transport::Dci, operations::Memcpy>();
 /// supported::<transport::RawPacket<0>, operations::Frame>();
 /// ```
@@ -143,10 +143,10 @@ pub trait SupportedOn<T: Transport>: Operation {
 ///                                                  WRITE to a CompactAv: D = 48    WRITE to a FullAv: D = 80
 /// ```
 #[derive(Clone, Copy, Debug)]
-pub struct To<O, A>(PhantomData<(O, A)>);
+pub struct Addressed<O, A>(PhantomData<(O, A)>);
 
-impl<O, A> Sealed for To<O, A> {}
-impl<O: Operation, A: Destination> Operation for To<O, A> {
+impl<O, A> Sealed for Addressed<O, A> {}
+impl<O: Operation, A: Destination> Operation for Addressed<O, A> {
     const OPCODE: Opcode = O::OPCODE;
     const OPMOD: u8 = O::OPMOD;
     const DS: usize = A::DS + O::DS;

@@ -11,7 +11,7 @@ use crate::wqe::address::destination::Destination;
 use crate::wqe::data::{Bytes, Data, Entries, Given, Remote, Sge, ToCarry, ToFetch, ToScatter, inline_ds};
 use crate::wqe::error::EncodeError;
 use crate::wqe::limits::{Limits, MAX_SGE_BYTES};
-use crate::wqe::operation::{Operation, Prepared, To};
+use crate::wqe::operation::{Addressed, Operation, Prepared};
 use crate::wqe::seg::{CompletionMode, Fence, bits};
 use crate::wqe::seg::{CtrlSeg, DataSeg, RaddrSeg};
 use crate::wqe::untyped::{MAX_STORED_DS, Shape, Untyped};
@@ -242,7 +242,7 @@ impl<'d, O: Operation, D: Data> Request<'d, O, D> {
     ///   [`XrcInitiator`](crate::transport::XrcInitiator).
     #[doc(alias("ibv_wr_set_ud_addr", "mlx5dv_wr_set_dc_addr", "mlx5dv_wr_set_dc_addr_stream", "ibv_wr_set_xrc_srqn"))]
     #[inline(always)]
-    pub fn to<A: Destination>(self, destination: A) -> Request<'d, To<O, A>, D> {
+    pub fn to<A: Destination>(self, destination: A) -> Request<'d, Addressed<O, A>, D> {
         const {
             assert!(A::DS + O::STORED_DS + Self::ENTRIES <= MAX_STORED_DS, "give so many entries by reference");
             assert!(O::PREPARED.is_none(), "a request has its destination before it is prepared");

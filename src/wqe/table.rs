@@ -6,7 +6,7 @@ use crate::types::{Rkey, Srqn};
 use crate::wqe::address::vector::{AddressVector, DcAddress, DcStream, UdAddress};
 use crate::wqe::data::{Nothing, Remote, ToCarry, ToFetch, ToScatter};
 use crate::wqe::opcode::Opcode;
-use crate::wqe::operation::{Operation, SupportedOn, To};
+use crate::wqe::operation::{Addressed, Operation, SupportedOn};
 use crate::wqe::request::Request;
 use crate::wqe::seg::{AtomicSeg, RaddrSeg};
 
@@ -49,20 +49,20 @@ macro_rules! operations {
     (@bit_to $other:ident) => { 0 };
 
     (@on Ud, $op:ident) => {
-        impl<const MORE: usize> SupportedOn<Ud> for To<$op, UdAddress<AddressVector<MORE>>> {}
-        impl<const MORE: usize> SupportedOn<Signed<Ud>> for To<$op, UdAddress<AddressVector<MORE>>> {}
+        impl<const MORE: usize> SupportedOn<Ud> for Addressed<$op, UdAddress<AddressVector<MORE>>> {}
+        impl<const MORE: usize> SupportedOn<Signed<Ud>> for Addressed<$op, UdAddress<AddressVector<MORE>>> {}
     };
     (@on Dci, $op:ident) => {
-        impl<const MORE: usize> SupportedOn<Dci> for To<$op, DcAddress<AddressVector<MORE>>> {}
-        impl<const MORE: usize> SupportedOn<Signed<Dci>> for To<$op, DcAddress<AddressVector<MORE>>> {}
-        impl<const MORE: usize> SupportedOn<DciStreams> for To<$op, DcAddress<AddressVector<MORE>>> {}
-        impl<const MORE: usize> SupportedOn<Signed<DciStreams>> for To<$op, DcAddress<AddressVector<MORE>>> {}
-        impl<const MORE: usize> SupportedOn<DciStreams> for To<$op, DcStream<AddressVector<MORE>>> {}
-        impl<const MORE: usize> SupportedOn<Signed<DciStreams>> for To<$op, DcStream<AddressVector<MORE>>> {}
+        impl<const MORE: usize> SupportedOn<Dci> for Addressed<$op, DcAddress<AddressVector<MORE>>> {}
+        impl<const MORE: usize> SupportedOn<Signed<Dci>> for Addressed<$op, DcAddress<AddressVector<MORE>>> {}
+        impl<const MORE: usize> SupportedOn<DciStreams> for Addressed<$op, DcAddress<AddressVector<MORE>>> {}
+        impl<const MORE: usize> SupportedOn<Signed<DciStreams>> for Addressed<$op, DcAddress<AddressVector<MORE>>> {}
+        impl<const MORE: usize> SupportedOn<DciStreams> for Addressed<$op, DcStream<AddressVector<MORE>>> {}
+        impl<const MORE: usize> SupportedOn<Signed<DciStreams>> for Addressed<$op, DcStream<AddressVector<MORE>>> {}
     };
     (@on Xrc, $op:ident) => {
-        impl SupportedOn<XrcInitiator> for To<$op, Srqn> {}
-        impl SupportedOn<Signed<XrcInitiator>> for To<$op, Srqn> {}
+        impl SupportedOn<XrcInitiator> for Addressed<$op, Srqn> {}
+        impl SupportedOn<Signed<XrcInitiator>> for Addressed<$op, Srqn> {}
     };
     (@on ToNobody, $op:ident) => { operations!(@plain $op, Dci DciStreams); };
     (@on Own, $op:ident) => { operations!(@plain $op, XrcInitiator Dci DciStreams); };
@@ -250,24 +250,24 @@ impl<'d, D> Request<'d, Write, D> {
     }
 }
 
-impl<'d, A, D> Request<'d, To<Send, A>, D> {
+impl<'d, A, D> Request<'d, Addressed<Send, A>, D> {
     /// Adds immediate data, as for any [`send`](crate::wqe::send).
     #[inline(always)]
-    pub fn imm(self, imm: u32) -> Request<'d, To<SendImm, A>, D> {
+    pub fn imm(self, imm: u32) -> Request<'d, Addressed<SendImm, A>, D> {
         self.with_imm(imm).with_types()
     }
 
     /// Has the peer's device invalidate a key, as for any [`send`](crate::wqe::send).
     #[inline(always)]
-    pub fn invalidate(self, rkey: Rkey) -> Request<'d, To<SendInval, A>, D> {
+    pub fn invalidate(self, rkey: Rkey) -> Request<'d, Addressed<SendInval, A>, D> {
         self.with_imm(rkey.0).with_types()
     }
 }
 
-impl<'d, A, D> Request<'d, To<Write, A>, D> {
+impl<'d, A, D> Request<'d, Addressed<Write, A>, D> {
     /// Adds immediate data, as for any [`write()`](crate::wqe::write()).
     #[inline(always)]
-    pub fn imm(self, imm: u32) -> Request<'d, To<WriteImm, A>, D> {
+    pub fn imm(self, imm: u32) -> Request<'d, Addressed<WriteImm, A>, D> {
         self.with_imm(imm).with_types()
     }
 }

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use blueflame::transport::{self, Transport};
 use blueflame::types::Srqn;
 use blueflame::wqe::address::{CompactAv, DcStream, FullAv};
-use blueflame::wqe::operations::{Operation, To};
+use blueflame::wqe::operations::{Addressed, Operation};
 use blueflame::wqe::{self, DcAddress, SupportedOn, UdAddress};
 
 /// A segment of a WQE, between the control segment and the data.
@@ -78,12 +78,12 @@ fn erased<O: Operation, T: Transport>() -> bool {
 
 /// The operation as each column's queues take it.
 type Plain<O> = O;
-type ToSrq<O> = To<O, Srqn>;
-type ToFull<O> = To<O, UdAddress<FullAv>>;
-type ToCompact<O> = To<O, UdAddress<CompactAv>>;
-type ToTarget<O> = To<O, DcAddress<FullAv>>;
-type ToNearTarget<O> = To<O, DcAddress<CompactAv>>;
-type ByStream<O> = To<O, DcStream<FullAv>>;
+type ToSrq<O> = Addressed<O, Srqn>;
+type ToFull<O> = Addressed<O, UdAddress<FullAv>>;
+type ToCompact<O> = Addressed<O, UdAddress<CompactAv>>;
+type ToTarget<O> = Addressed<O, DcAddress<FullAv>>;
+type ToNearTarget<O> = Addressed<O, DcAddress<CompactAv>>;
+type ByStream<O> = Addressed<O, DcStream<FullAv>>;
 
 macro_rules! table {
     (
@@ -175,7 +175,7 @@ table! {
 }
 
 /// The address of a request that has one.
-type Twice<O> = To<To<O, UdAddress<FullAv>>, UdAddress<FullAv>>;
+type Twice<O> = Addressed<Addressed<O, UdAddress<FullAv>>, UdAddress<FullAv>>;
 
 /// Transports, in the order of [`destinations`].
 pub(crate) const TRANSPORTS: [&str; 7] = ["RC", "UC", "XRC", "UD", "DCI", "DCI with streams", "raw packets"];

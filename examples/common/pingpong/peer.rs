@@ -7,7 +7,7 @@ use blueflame::transport::Transport;
 use blueflame::types::{Qpn, WrId};
 use blueflame::verbs::{AddressHandle, Endpoint, Path, ProtectionDomain};
 use blueflame::wqe::address::{CompactAv, Destination};
-use blueflame::wqe::operations::To;
+use blueflame::wqe::operations::Addressed;
 use blueflame::wqe::{self, SupportedOn};
 
 use crate::Failure;
@@ -54,8 +54,8 @@ impl<N: Destination, F: Destination> Peer<N, F> {
     where
         T: Transport,
         R: Register,
-        To<wqe::operations::Send, N>: SupportedOn<T>,
-        To<wqe::operations::Send, F>: SupportedOn<T>,
+        Addressed<wqe::operations::Send, N>: SupportedOn<T>,
+        Addressed<wqe::operations::Send, F>: SupportedOn<T>,
     {
         // ANCHOR: send
         let send = wqe::send().gather([message]).signaled(wr_id);

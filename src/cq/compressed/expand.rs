@@ -7,7 +7,7 @@ use core::ptr::NonNull;
 use super::layout::Compression;
 use super::mini::{ARRAY, BLOCK, MiniFormat, Words, mini, put_request};
 use super::run::{MiniFrame, Part, Run, Shared};
-use super::step::{Expand, Found, RingAt};
+use super::step::{Expand, NextCqe, RingAt};
 use crate::cq::layout::{Cqe64, CqeFormat, OpOwn, Tail};
 use crate::cq::ring::{Place, Ring};
 use crate::cq::source::{InQueue, Source};
@@ -214,7 +214,7 @@ impl<F: MiniFormat, const ENHANCED: bool> Expand for Expander<F, ENHANCED> {
     fn flatten(&mut self, at: RingAt<'_>, barrier: impl Fn()) {
         let (mut trial, mut ring, mut next) = (self.clone(), at.ring.clone(), at.next);
         for _ in 0..ring.cqe_cnt() {
-            let Some(found) = trial.found(RingAt { ring: &ring, next }, &barrier) else { break };
+            let Some(found) = trial.find_next(RingAt { ring: &ring, next }, &barrier) else { break };
             let here = next;
             if !found.in_ring {
                 if !trial.titled {
@@ -228,7 +228,7 @@ impl<F: MiniFormat, const ENHANCED: bool> Expand for Expander<F, ENHANCED> {
             }
             // SAFETY: the place is this ring's, which is a copy that only this loop advances.
             unsafe { ring.advance(&mut next) };
-            trial.gone_on(&found, here, RingAt { ring: &ring, next });
+            trial.advance(&found, here, RingAt { ring: &ring, next });
         }
     }
 
@@ -245,21 +245,21 @@ impl<F: MiniFormat, const ENHANCED: bool> Expand for Expander<F, ENHANCED> {
     }
 
     #[inline(always)]
-    fn found(&mut self, at: RingAt<'_>, barrier: impl FnOnce()) -> Option<Found> {
+    fn find_next(&mut self, at: RingAt<'_>, barrier: impl FnOnce()) -> Option<NextCqe> {
         if self.at == self.end {
             // SAFETY: the place is in the ring, of its pass.
             let tail = unsafe { self.tail(&at) }?;
             barrier();
             if !is_compressed(tail) {
-                return Some(Found { tail, in_ring: true });
+                return Some(NextCqe { tail, in_ring: true });
             }
             self.open(&at, tail);
         }
-        Some(Found { tail: self.expand(&at), in_ring: false })
+        Some(NextCqe { tail: self.expand(&at), in_ring: false })
     }
 
     #[inline(always)]
-    fn gone_on(&mut self, found: &Found, here: Place, at: RingAt<'_>) {
+    fn advance(&mut self, found: &NextCqe, here: Place, at: RingAt<'_>) {
         if !ENHANCED {
             return;
         }
@@ -281,7 +281,7 @@ impl<F: MiniFormat, const ENHANCED: bool> Expand for Expander<F, ENHANCED> {
     }
 
     #[inline(always)]
-    fn lend<'a>(&mut self, found: &Found, ring: &Ring, here: Place) -> InQueue<'a> {
+    fn lend<'a>(&mut self, found: &NextCqe, ring: &Ring, here: Place) -> InQueue<'a> {
         if found.in_ring {
             // SAFETY: the place is in the ring, and the CQE software's until its index is told to the device.
             return unsafe { ring.fields(here) };

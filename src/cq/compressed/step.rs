@@ -51,13 +51,13 @@ pub trait Expand: Sealed + fmt::Debug + Send + Sized {
     fn kept(&self) -> u32;
 
     /// Finds the next completion. Only where the device compresses completions: [`COMPRESSED`](Self::COMPRESSED).
-    fn found(&mut self, at: RingAt<'_>, barrier: impl FnOnce()) -> Option<Found>;
+    fn find_next(&mut self, at: RingAt<'_>, barrier: impl FnOnce()) -> Option<NextCqe>;
 
     /// Updates the state after the completion at `here` was polled. The device may not reuse that place yet.
-    fn gone_on(&mut self, found: &Found, here: Place, at: RingAt<'_>);
+    fn advance(&mut self, found: &NextCqe, here: Place, at: RingAt<'_>);
 
-    /// The fields of the completion at `here`, valid until the next call of [`found`](Self::found).
-    fn lend<'a>(&mut self, found: &Found, ring: &Ring, here: Place) -> InQueue<'a>;
+    /// The fields of the completion at `here`, valid until the next call of [`find_next`](Self::find_next).
+    fn lend<'a>(&mut self, found: &NextCqe, ring: &Ring, here: Place) -> InQueue<'a>;
 
     /// The completions of frames in strides that are next, in one session. Nothing changes before
     /// [`end_run`](Self::end_run) or [`leave_run`](Self::leave_run).
@@ -88,7 +88,7 @@ pub struct RingAt<'a> {
 
 /// The next completion, before its fields are read.
 #[derive(Debug)]
-pub struct Found {
+pub struct NextCqe {
     /// The last four bytes of the CQE.
     pub(in crate::cq) tail: Tail,
     /// Whether the completion is a whole CQE in the ring. Otherwise a mini-CQE describes it.
@@ -124,13 +124,13 @@ impl Expand for () {
         0
     }
 
-    fn found(&mut self, _at: RingAt<'_>, _barrier: impl FnOnce()) -> Option<Found> {
+    fn find_next(&mut self, _at: RingAt<'_>, _barrier: impl FnOnce()) -> Option<NextCqe> {
         None
     }
 
-    fn gone_on(&mut self, _found: &Found, _here: Place, _at: RingAt<'_>) {}
+    fn advance(&mut self, _found: &NextCqe, _here: Place, _at: RingAt<'_>) {}
 
-    fn lend<'a>(&mut self, _found: &Found, ring: &Ring, here: Place) -> InQueue<'a> {
+    fn lend<'a>(&mut self, _found: &NextCqe, ring: &Ring, here: Place) -> InQueue<'a> {
         // SAFETY: the place is in the ring, and the CQE software's.
         unsafe { ring.fields(here) }
     }

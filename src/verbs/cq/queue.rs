@@ -20,9 +20,9 @@ use crate::verbs::device::open::{Context, query_mlx5};
 use crate::verbs::domain::thread::{ThreadDomain, ThreadDomainHandle};
 use crate::verbs::error::{in_range, non_null};
 use crate::verbs::event::event;
+use crate::verbs::in_use::{InUse, Known};
 use crate::verbs::leak::drop_or_leak;
 use crate::verbs::parts::{self, fits, part};
-use crate::verbs::taken::{Known, Taken};
 use crate::verbs::{CompletionChannel, Device, Error, Owned, ffi};
 
 /// Handle of a completion queue (`ibv_cq`), for all uses except polling. Cheap to clone. Make queue pairs with the
@@ -51,7 +51,7 @@ pub(crate) struct CqHandle {
     /// Where it lies, once there is a queue over it. Resizing moves it.
     lies: Mutex<Option<Lies>>,
     /// Makes sure that no other queue drives it; given back before it is destroyed.
-    taken: Option<Taken>,
+    taken: Option<InUse>,
     _channel: Option<Arc<ChannelHandle>>,
     _thread_domain: Option<Arc<ThreadDomainHandle>>,
     context: Option<Arc<Context>>,
@@ -109,7 +109,7 @@ impl Cq {
 
     /// The identity of the queue over it.
     pub(in crate::verbs) fn id(&self) -> CqId {
-        Taken::cq(self.as_raw().addr())
+        InUse::cq(self.as_raw().addr())
     }
 
     /// The context; `None` for an adopted queue.
@@ -492,7 +492,7 @@ unsafe fn queue_over<M: PollMode>(handle: &mut CqHandle, ci: CqCi) -> Result<Com
     // SAFETY: the caller promises that the completion queue is alive, and libmlx5's.
     let raw = unsafe { parts::of_cq(handle.raw) }?;
     handle.cqn = fits(OBJECT, "number", raw.cqn, Cqn::new(raw.cqn))?;
-    handle.taken = Some(Taken::new(OBJECT, raw.cqn, handle.raw.addr().get())?);
+    handle.taken = Some(InUse::new(OBJECT, raw.cqn, handle.raw.addr().get())?);
     let parts = CqParts {
         buf: part(OBJECT, "ring", raw.buf)?,
         cqe_cnt: raw.cqe_cnt,

@@ -18,9 +18,9 @@ use crate::verbs::cq::any::{receiver, whole};
 use crate::verbs::domain::protection::PdHandle;
 use crate::verbs::error::{in_range, non_null, zero};
 use crate::verbs::event::event;
+use crate::verbs::in_use::InUse;
 use crate::verbs::leak::drop_or_leak;
 use crate::verbs::parts::{self, fits, part};
-use crate::verbs::taken::Taken;
 use crate::verbs::{AnyCq, Cq, Error, Owned, ProtectionDomain, ffi};
 
 pub(super) const OBJECT: &str = "work queue";
@@ -47,7 +47,7 @@ pub(super) struct WqHandle {
     /// The state that it was moved to last; held while it changes.
     state: Mutex<State>,
     /// Makes sure that no other queue drives it; given back before it is destroyed.
-    taken: Option<Taken>,
+    taken: Option<InUse>,
     pub(super) shadow: Option<Shadow<u64>>,
     under: Option<Under>,
 }
@@ -331,7 +331,7 @@ impl WqBuilder<'_> {
         let mut handle = WqHandle { raw, number: 0, state, taken: None, shadow: None, under: Some(under) };
         // SAFETY: just made; written once.
         handle.number = unsafe { (*raw.as_ptr()).wq_num };
-        handle.taken = Some(Taken::new(OBJECT, handle.number, raw.addr().get())?);
+        handle.taken = Some(InUse::new(OBJECT, handle.number, raw.addr().get())?);
         event!(DEBUG, "work queue made", number = handle.number, receives);
         // SAFETY: just made, by libmlx5.
         let raw = unsafe { parts::of_wq(raw) }?;

@@ -21,8 +21,8 @@ use crate::verbs::domain::register::Claim;
 use crate::verbs::domain::thread::ThreadDomainHandle;
 use crate::verbs::domain::xrc::XrcdHandle;
 use crate::verbs::event::event;
+use crate::verbs::in_use::InUse;
 use crate::verbs::leak::drop_or_leak;
-use crate::verbs::taken::Taken;
 use crate::verbs::{Cq, Endpoint, Owned, Path, Srq};
 
 pub(in crate::verbs) const OBJECT: &str = "queue pair";
@@ -110,7 +110,7 @@ pub(in crate::verbs) struct QpHandle {
     /// Held while the state changes, or is asked for.
     pub(in crate::verbs) changing: Mutex<()>,
     /// Makes sure that no other queue drives it; given back before it is destroyed.
-    pub(in crate::verbs) taken: Option<Taken>,
+    pub(in crate::verbs) taken: Option<InUse>,
     // From here on: fields that must outlive the queue pair, dropped after `Drop` has destroyed it.
     pub(in crate::verbs) _sq_shadow: Shadow<WqeRecord>,
     pub(in crate::verbs) _rq_shadow: Shadow<u64>,

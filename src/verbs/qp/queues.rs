@@ -24,10 +24,10 @@ use crate::verbs::device::open::{is_mlx5, query};
 use crate::verbs::domain::register::Claim;
 use crate::verbs::error::zero;
 use crate::verbs::event::event;
+use crate::verbs::in_use::{InUse, Known};
 use crate::verbs::parts::{self, fits, part};
 use crate::verbs::qp::pair::{Domain, OBJECT, QpHandle, Under, VerbsTransport};
 use crate::verbs::state::QpState;
-use crate::verbs::taken::{Known, Taken};
 use crate::verbs::{Error, Owned, Qp, QueuePair, ffi};
 
 /// The environment variable that tells libmlx5 to sign the WQEs of queue pairs.
@@ -73,7 +73,7 @@ impl<T: VerbsTransport> Made<T> {
         }
         // SAFETY: the caller promises that the queue pair is alive; it is of an mlx5 device, as checked above.
         let (parts, attr) = unsafe { (Parts::of(qp)?, QpAttr::query(qp)?) };
-        if Taken::is(qp.addr().get()) {
+        if InUse::is(qp.addr().get()) {
             return Err(Error::Taken { object: OBJECT, number: parts.qpn.get() });
         }
         let receives = T::RECEIVES && (!srq.is_null() || parts.raw.rq.wqe_cnt != 0);
@@ -83,7 +83,7 @@ impl<T: VerbsTransport> Made<T> {
             receiver: receives.then(|| receiver(recv_cq, T::FLOW_TAGS)).transpose()?,
             // One more for the drain, as in `QpBuilder::send_completions`.
             sends: reserve(send_cq, |room| room.reserve(attr.cap.max_send_wr.min(parts.raw.sq.wqe_cnt) + 1))?,
-            _receives: match Taken::known(srq.addr()) {
+            _receives: match InUse::known(srq.addr()) {
                 Known::Srq(places) => reserve(recv_cq, |room| places.on(room))?,
                 _ if srq.is_null() => reserve(recv_cq, |room| room.reserve(attr.cap.max_recv_wr).map(Arc::new))?,
                 _ => None,
@@ -122,14 +122,14 @@ impl<T: VerbsTransport> Made<T> {
             under,
             xrcd: None,
         };
-        handle.taken = Some(Taken::new(OBJECT, parts.qpn.get(), raw.addr().get())?);
+        handle.taken = Some(InUse::new(OBJECT, parts.qpn.get(), raw.addr().get())?);
         // SAFETY: the caller vouches for the queue pair; these are written once.
         let (srq, send_cq, recv_cq) =
             unsafe { ((*raw.as_ptr()).srq, (*raw.as_ptr()).send_cq, (*raw.as_ptr()).recv_cq) };
         // A completion queue cannot go before the queue pair, so the entry found here stays.
-        handle.recv_cq = Taken::cq(recv_cq.addr());
+        handle.recv_cq = InUse::cq(recv_cq.addr());
         let recv_wqes = if srq.is_null() { parts.raw.rq.wqe_cnt } else { 0 };
-        let cq = Taken::cq(send_cq.addr());
+        let cq = InUse::cq(send_cq.addr());
         let mut made = Self { handle, parts, attr, cq, receives: 0, recv_wqes, transport: PhantomData };
         // The limits of libmlx5 (rdma-core `providers/mlx5/qp.c`, `mlx5_wq_overflow`).
         made.bound(Wqebbs(u16::try_from(attr.cap.max_send_wr).unwrap_or(u16::MAX)), attr.cap.max_recv_wr);
@@ -244,7 +244,7 @@ impl<T: VerbsTransport> Made<T> {
 /// Counts a queue pair that other code made as a receiver of its completion queue, if a queue of this crate drives
 /// that.
 fn receiver(cq: usize, flow_tags: bool) -> Result<Receiver, Error> {
-    let (id, cqn) = match Taken::known(cq) {
+    let (id, cqn) = match InUse::known(cq) {
         Known::Cq { id, cqn, .. } => (id, cqn),
         _ => (CqId::NONE, Cqn::truncate(0)),
     };
@@ -253,7 +253,7 @@ fn receiver(cq: usize, flow_tags: bool) -> Result<Receiver, Error> {
 
 /// Places in the room of a completion queue, if a queue of this crate drives that.
 fn reserve<P>(cq: usize, places: impl FnOnce(&Room) -> Result<P, RoomError>) -> Result<Option<P>, Error> {
-    let Known::Cq { cqn, room, .. } = Taken::known(cq) else { return Ok(None) };
+    let Known::Cq { cqn, room, .. } = InUse::known(cq) else { return Ok(None) };
     places(&room).map(Some).map_err(|error| Error::CqRoom { cqn, error })
 }
 

@@ -9,8 +9,8 @@ use crate::transport::Transport;
 use crate::types::{SqPi, Wqebbs, WrId};
 use crate::verbs::cq::any::whole;
 use crate::verbs::event::event;
+use crate::verbs::in_use::InUse;
 use crate::verbs::qp::pair::VerbsTransport;
-use crate::verbs::taken::Taken;
 use crate::verbs::{AnyCq, Cq, Error, QueuePair};
 use crate::wqe;
 
@@ -72,7 +72,7 @@ impl<T: VerbsTransport, R: Register, B: Posted> QueuePair<T, R, B> {
         for (which, raw) in [("sends", send_cq), ("receives", recv_cq)] {
             // libmlx5 cleans the completion queues that it polls itself.
             let given = cqs.iter().any(|cq| cq.any_handle().as_raw() == raw);
-            if !given && Taken::is(raw.addr()) {
+            if !given && InUse::is(raw.addr()) {
                 return Err(Error::CqNotGiven { which });
             }
         }

@@ -13,7 +13,7 @@ use super::plan::{Atomic, Figure, Plan, Service, Verb};
 use super::recorder::Recorder;
 use super::stream::{self, Job, Signs};
 use super::turns;
-use super::work::{Addressed, Adds, Direct, Reads, Sends, Swaps, Work, Writes};
+use super::work::{Adds, Direct, Reads, Sends, Swaps, WithAddress, Work, Writes};
 
 /// The queues of a thread.
 pub(super) trait Bench: Send {
@@ -142,13 +142,13 @@ impl Parts<'_> {
                 Ok(ends)
             },
             |_, _, _| Ok(()),
-            |parts, ends, theirs| Ok(Addressed(Sends, ends.datagrams_to(parts.pd, &path, &theirs.receives)?)),
+            |parts, ends, theirs| Ok(WithAddress(Sends, ends.datagrams_to(parts.pd, &path, &theirs.receives)?)),
         )
     }
 
     fn dynamic<V>(&mut self, plan: &Plan, verb: impl Fn(&Keys) -> V) -> Result<Vec<Box<dyn Bench>>, Failure>
     where
-        Addressed<V, blueflame::wqe::DcAddress>: Work<Dci>,
+        WithAddress<V, blueflame::wqe::DcAddress>: Work<Dci>,
         V: Copy + Send + 'static,
     {
         let path = self.path.clone();
@@ -162,14 +162,14 @@ impl Parts<'_> {
             },
             |_, _, _| Ok(()),
             |parts, ends, Sides { receives, .. }| {
-                Ok(Addressed(verb(receives), ends.target_at(parts.pd, &path, receives)?))
+                Ok(WithAddress(verb(receives), ends.target_at(parts.pd, &path, receives)?))
             },
         )
     }
 
     fn extended<V>(&mut self, plan: &Plan, verb: impl Fn(&Keys) -> V) -> Result<Vec<Box<dyn Bench>>, Failure>
     where
-        Addressed<V, Srqn>: Work<XrcInitiator>,
+        WithAddress<V, Srqn>: Work<XrcInitiator>,
         V: Copy + Send + 'static,
     {
         let path = self.path.clone();
@@ -192,7 +192,7 @@ impl Parts<'_> {
                 }
                 Ok(())
             },
-            |_, _, Sides { receives, .. }| Ok(Addressed(verb(receives), receives.srqn)),
+            |_, _, Sides { receives, .. }| Ok(WithAddress(verb(receives), receives.srqn)),
         )
     }
 

@@ -4,7 +4,7 @@ use blueflame::db::Register;
 use blueflame::queue::{PostError, SendBatch};
 use blueflame::transport::Transport;
 use blueflame::types::Srqn;
-use blueflame::wqe::operations::{CompareSwap, FetchAdd, Read, Send, To, Write};
+use blueflame::wqe::operations::{Addressed, CompareSwap, FetchAdd, Read, Send, Write};
 use blueflame::wqe::{self, DcAddress, SupportedOn, UdAddress};
 use blueflame::{Remote, Sge, WrId};
 
@@ -69,7 +69,7 @@ pub(super) struct Swaps(pub(super) Remote);
 pub(super) struct Direct<V>(pub(super) V);
 /// Requests that name their destination.
 #[derive(Clone, Copy)]
-pub(super) struct Addressed<V, D>(pub(super) V, pub(super) D);
+pub(super) struct WithAddress<V, D>(pub(super) V, pub(super) D);
 
 /// For each kind, its requests without and with a destination.
 macro_rules! works {
@@ -98,9 +98,9 @@ macro_rules! works {
     )*};
 
     (@to $address:ident, $kind:ident: $operation:ty, $arrival:ident, |$verb:ident| $begin:expr, $data:ident) => {
-        impl<T: Transport> Work<T> for Addressed<$kind, $address>
+        impl<T: Transport> Work<T> for WithAddress<$kind, $address>
         where
-            To<$operation, $address>: SupportedOn<T>,
+            Addressed<$operation, $address>: SupportedOn<T>,
         {
             const ARRIVAL: Arrival = Arrival::$arrival;
 

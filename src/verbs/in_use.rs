@@ -33,9 +33,9 @@ fn taken() -> MutexGuard<'static, BTreeMap<usize, Known>> {
 
 /// An object that has a queue of this crate, until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Taken(usize);
+pub(crate) struct InUse(usize);
 
-impl Taken {
+impl InUse {
     /// Takes the object at `address`, the `number`-th of its kind.
     ///
     /// # Errors
@@ -70,7 +70,7 @@ impl Taken {
     }
 }
 
-impl Drop for Taken {
+impl Drop for InUse {
     fn drop(&mut self) {
         taken().remove(&self.0);
     }
@@ -83,13 +83,13 @@ mod tests {
     #[test]
     fn an_object_is_taken_once_at_a_time() {
         // An address where nothing is.
-        let first = Taken::new("queue pair", 7, 3).expect("free");
-        let error = Taken::new("queue pair", 7, 3).expect_err("taken");
+        let first = InUse::new("queue pair", 7, 3).expect("free");
+        let error = InUse::new("queue pair", 7, 3).expect_err("taken");
         assert_eq!(error, Error::Taken { object: "queue pair", number: 7 });
         assert!(error.to_string().contains("queue pair 0x7"), "{error}");
-        assert!(Taken::is(3));
+        assert!(InUse::is(3));
         drop(first);
-        assert!(!Taken::is(3));
-        drop(Taken::new("queue pair", 7, 3).expect("free again"));
+        assert!(!InUse::is(3));
+        drop(InUse::new("queue pair", 7, 3).expect("free again"));
     }
 }
