@@ -1,7 +1,7 @@
 //! A command, and one that is being carried out.
 
 use super::holds::Hold;
-use super::layout::{Layout, View, ViewMut, layout};
+use super::layout::{Field, Layout, View, ViewMut, layout};
 use super::owners::{DRIVER, RAW_TX, Uid};
 use super::state::State;
 use super::status::{Refusal, Status};
@@ -117,5 +117,19 @@ impl Call<'_> {
     /// Refuses an object that the caller may neither use nor query: it is another user's.
     pub(crate) fn check_use(&self, kind: Object, number: u32) -> Result<(), Refusal> {
         self.state.owners.check_use(kind, number, self.uid)
+    }
+
+    /// The object that `field` of the input names, which the caller [may change](Self::check_owner).
+    pub(crate) fn owned(&self, kind: Object, field: Field) -> Result<u32, Refusal> {
+        let number = self.input.get32(field);
+        self.check_owner(kind, number)?;
+        Ok(number)
+    }
+
+    /// The object that `field` of the input names, which the caller [may use](Self::check_use).
+    pub(crate) fn usable(&self, kind: Object, field: Field) -> Result<u32, Refusal> {
+        let number = self.input.get32(field);
+        self.check_use(kind, number)?;
+        Ok(number)
     }
 }

@@ -122,6 +122,45 @@ macro_rules! layout {
 }
 pub(crate) use layout;
 
+/// Describes mailboxes of 16 bytes with one field at most: of a `command` with its user, of a `query` without, or of the
+/// `answer` to a command.
+///
+/// ```text
+/// mailboxes! {
+///     create_tis_out: answer { TISN: 0x48, 24 }
+///     destroy_tis_in: command { TISN: 0x48, 24 }
+/// }
+/// ```
+macro_rules! mailboxes {
+    ($($(#[$doc:meta])* $name:ident: $kind:ident { $($field:ident: $at:literal, $width:literal)? })*) => {$(
+        $crate::firmware::layout::mailbox! { $kind, $(#[$doc])* $name { $($field: $at, $width;)? } }
+    )*};
+}
+pub(crate) use mailboxes;
+
+/// One of [`mailboxes`].
+macro_rules! mailbox {
+    (command, $(#[$doc:meta])* $name:ident { $($field:tt)* }) => {
+        $crate::firmware::layout::layout! {
+            $(#[$doc])*
+            $name: 0x10 bytes { OPCODE: 0x0, 16; UID: 0x10, 16; OP_MOD: 0x30, 16; $($field)* }
+        }
+    };
+    (query, $(#[$doc:meta])* $name:ident { $($field:tt)* }) => {
+        $crate::firmware::layout::layout! {
+            $(#[$doc])*
+            $name: 0x10 bytes { OPCODE: 0x0, 16; OP_MOD: 0x30, 16; $($field)* }
+        }
+    };
+    (answer, $(#[$doc:meta])* $name:ident { $($field:tt)* }) => {
+        $crate::firmware::layout::layout! {
+            $(#[$doc])*
+            $name: 0x10 bytes { STATUS: 0x0, 8; SYNDROME: 0x20, 32; $($field)* }
+        }
+    };
+}
+pub(crate) use mailbox;
+
 /// Does not compile for a layout that cannot be.
 pub(crate) const fn check(layout: &Layout) {
     let mut i = 0;

@@ -6,8 +6,10 @@
 
 use super::call::Call;
 use super::holds::Hold;
+use super::layout::Field;
 use super::objects::ADAPTER_PAGE_BYTES;
 use super::status::{Refusal, Status};
+use crate::device::Device;
 use crate::error::Object;
 
 /// Most bytes of a page, as log2 of 4096-byte units: the five bits that most contexts have for it.
@@ -171,9 +173,29 @@ impl Call<'_> {
         self.state.holds.add(kind, number, taken);
     }
 
-    /// Says that object `number` is gone: it has no owner, and its memory is given back.
+    /// Destroys the caller's object that `field` of the input names.
+    ///
+    /// # Errors
+    /// It is not the caller's, or `destroy` fails.
+    pub(crate) fn destroy<T, E>(
+        &mut self,
+        kind: Object,
+        field: Field,
+        destroy: impl FnOnce(&mut Device, u32) -> Result<T, E>,
+    ) -> Result<(), Refusal>
+    where
+        Refusal: From<E>,
+    {
+        let number = self.owned(kind, field)?;
+        destroy(self.device, number)?;
+        self.destroyed(kind, number);
+        Ok(())
+    }
+
+    /// Says that object `number` is gone: it has no owner and no context, and its memory is given back.
     pub(crate) fn destroyed(&mut self, kind: Object, number: u32) {
         self.state.owners.remove(kind, number);
+        self.state.contexts.remove(kind, number);
         let holds = self.state.holds.remove(kind, number);
         self.give_back(holds);
     }

@@ -2,7 +2,7 @@
 
 use crate::config::Generation;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::layout;
+use crate::firmware::layout::{layout, mailboxes};
 use crate::firmware::status::Refusal;
 
 layout! {
@@ -12,12 +12,13 @@ layout! {
         VSD_VENDOR_ID: 0xf0, 16;
     }
 }
-layout! {
-    /// `QUERY_ADAPTER`.
-    query_adapter_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-    }
+mailboxes! {
+    query_adapter_in: query {}
+    /// `QUERY_ISSI`: the version of the interface.
+    query_issi_in: query {}
+    set_issi_in: query { CURRENT_ISSI: 0x50, 16 }
+    nop_in: query {}
+    query_lag_in: command {}
 }
 layout! {
     /// Its output.
@@ -26,13 +27,6 @@ layout! {
         SYNDROME: 0x20, 32;
     } parts {
         QUERY_ADAPTER_STRUCT: 0x80, query_adapter_param_block;
-    }
-}
-layout! {
-    /// `QUERY_ISSI`: the version of the interface.
-    query_issi_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
     }
 }
 layout! {
@@ -45,32 +39,9 @@ layout! {
     }
 }
 layout! {
-    /// `SET_ISSI`.
-    set_issi_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        CURRENT_ISSI: 0x50, 16;
-    }
-}
-layout! {
-    /// `NOP`.
-    nop_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-    }
-}
-layout! {
     /// Ports that are one.
     lagc: 0x8 bytes {
         LAG_STATE: 0x1d, 3;
-    }
-}
-layout! {
-    /// `QUERY_LAG`.
-    query_lag_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
     }
 }
 layout! {

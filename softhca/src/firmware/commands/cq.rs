@@ -4,7 +4,7 @@ use crate::config::Generation;
 use crate::context::{CqCompression, CqContext, MiniFormat, PeriodStart};
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{Field, View, ViewMut, layout};
+use crate::firmware::layout::{Field, View, ViewMut, layout, mailboxes};
 use crate::firmware::objects::{CQC_BYTES, CqRecord};
 use crate::firmware::placement::{PAGE_OFFSETS, Placement};
 use crate::firmware::status::{Refusal, Status};
@@ -55,30 +55,10 @@ layout! {
         CQ_CONTEXT: 0x80, cqc;
     } list of 8 bytes
 }
-layout! {
-    /// Its output.
-    create_cq_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        CQN: 0x48, 24;
-    }
-}
-layout! {
-    /// `DESTROY_CQ`.
-    destroy_cq_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-        CQN: 0x48, 24;
-    }
-}
-layout! {
-    /// `QUERY_CQ`.
-    query_cq_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        CQN: 0x48, 24;
-    }
+mailboxes! {
+    create_cq_out: answer { CQN: 0x48, 24 }
+    destroy_cq_in: command { CQN: 0x48, 24 }
+    query_cq_in: query { CQN: 0x48, 24 }
 }
 layout! {
     /// Its output.
@@ -261,8 +241,7 @@ fn record(call: &mut Call<'_>, view: View<'_>) -> Result<u64, Refusal> {
 }
 
 fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let cqn = call.input.get32(destroy_cq_in::CQN);
-    call.check_owner(Object::Cq, cqn)?;
+    let cqn = call.owned(Object::Cq, destroy_cq_in::CQN)?;
     call.device.destroy_cq(cqn)?;
     call.destroyed(Object::Cq, cqn);
     call.state.queues.cqs.remove(&cqn);
@@ -270,8 +249,7 @@ fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let cqn = call.input.get32(query_cq_in::CQN);
-    call.check_use(Object::Cq, cqn)?;
+    let cqn = call.usable(Object::Cq, query_cq_in::CQN)?;
     let info = call.device.query_cq(cqn)?;
     let record = call.state.queues.cqs.get(&cqn);
     let mut context = record.map_or([0; CQC_BYTES], |record| record.cqc);
@@ -309,8 +287,7 @@ fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let cqn = call.input.get32(modify_cq_in::CQN);
-    call.check_owner(Object::Cq, cqn)?;
+    let cqn = call.owned(Object::Cq, modify_cq_in::CQN)?;
     // Even in the middle of a resize the CQ stays as it was, unless the resize succeeds.
     call.device.query_cq(cqn)?;
     match call.op_mod {

@@ -5,7 +5,7 @@ use crate::config::GidType;
 use crate::context::{Access, DctContext, DctState};
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{View, ViewMut, layout};
+use crate::firmware::layout::{View, ViewMut, layout, mailboxes};
 use crate::firmware::objects::DCTC_BYTES;
 use crate::firmware::status::Refusal;
 
@@ -53,39 +53,12 @@ layout! {
         DCT_CONTEXT_ENTRY: 0x80, dctc;
     }
 }
-layout! {
-    /// Its output.
-    create_dct_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        DCTN: 0x48, 24;
-    }
-}
-layout! {
-    /// `DESTROY_DCT`.
-    destroy_dct_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-        DCTN: 0x48, 24;
-    }
-}
-layout! {
-    /// `DRAIN_DCT`.
-    drain_dct_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-        DCTN: 0x48, 24;
-    }
-}
-layout! {
-    /// `QUERY_DCT`.
-    query_dct_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        DCTN: 0x48, 24;
-    }
+mailboxes! {
+    create_dct_out: answer { DCTN: 0x48, 24 }
+    destroy_dct_in: command { DCTN: 0x48, 24 }
+    drain_dct_in: command { DCTN: 0x48, 24 }
+    query_dct_in: query { DCTN: 0x48, 24 }
+    arm_dct_in: query { DCT_NUMBER: 0x48, 24 }
 }
 layout! {
     /// Its output.
@@ -94,14 +67,6 @@ layout! {
         SYNDROME: 0x20, 32;
     } parts {
         DCT_CONTEXT_ENTRY: 0x80, dctc;
-    }
-}
-layout! {
-    /// `ARM_DCT_FOR_KEY_VIOLATION`.
-    arm_dct_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        DCT_NUMBER: 0x48, 24;
     }
 }
 
@@ -183,8 +148,7 @@ fn context(view: View<'_>) -> Result<DctContext, Refusal> {
 }
 
 fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let number = call.input.get32(destroy_dct_in::DCTN);
-    call.check_owner(Object::Dct, number)?;
+    let number = call.owned(Object::Dct, destroy_dct_in::DCTN)?;
     call.device.destroy_dct(number)?;
     call.destroyed(Object::Dct, number);
     call.state.queues.dcts.remove(&number);
@@ -192,14 +156,12 @@ fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn drain(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let number = call.input.get32(drain_dct_in::DCTN);
-    call.check_owner(Object::Dct, number)?;
+    let number = call.owned(Object::Dct, drain_dct_in::DCTN)?;
     Ok(call.device.drain_dct(number)?)
 }
 
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let number = call.input.get32(query_dct_in::DCTN);
-    call.check_use(Object::Dct, number)?;
+    let number = call.usable(Object::Dct, query_dct_in::DCTN)?;
     let info = call.device.query_dct(number)?;
     let mut context = call.state.queues.dcts.get(&number).copied().unwrap_or_else(|| describe(&info.context));
     let mut view = ViewMut(&mut context);
@@ -244,7 +206,6 @@ fn describe(c: &DctContext) -> [u8; DCTC_BYTES] {
 }
 
 fn arm(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let number = call.input.get32(arm_dct_in::DCT_NUMBER);
-    call.check_owner(Object::Dct, number)?;
+    let number = call.owned(Object::Dct, arm_dct_in::DCT_NUMBER)?;
     Ok(call.device.arm_dct(number)?)
 }

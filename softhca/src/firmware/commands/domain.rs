@@ -2,59 +2,17 @@
 
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::layout;
+use crate::firmware::layout::mailboxes;
 use crate::firmware::objects::Domain;
 use crate::firmware::status::Refusal;
 
-layout! {
-    /// `ALLOC_TRANSPORT_DOMAIN`.
-    alloc_transport_domain_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-    }
-}
-layout! {
-    /// Its output.
-    alloc_transport_domain_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        TRANSPORT_DOMAIN: 0x48, 24;
-    }
-}
-layout! {
-    /// `DEALLOC_TRANSPORT_DOMAIN`.
-    dealloc_transport_domain_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-        TRANSPORT_DOMAIN: 0x48, 24;
-    }
-}
-layout! {
-    /// `ALLOC_XRCD`.
-    alloc_xrcd_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-    }
-}
-layout! {
-    /// Its output.
-    alloc_xrcd_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        XRCD: 0x48, 24;
-    }
-}
-layout! {
-    /// `DEALLOC_XRCD`.
-    dealloc_xrcd_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-        XRCD: 0x48, 24;
-    }
+mailboxes! {
+    alloc_transport_domain_in: command {}
+    alloc_transport_domain_out: answer { TRANSPORT_DOMAIN: 0x48, 24 }
+    dealloc_transport_domain_in: command { TRANSPORT_DOMAIN: 0x48, 24 }
+    alloc_xrcd_in: command {}
+    alloc_xrcd_out: answer { XRCD: 0x48, 24 }
+    dealloc_xrcd_in: command { XRCD: 0x48, 24 }
 }
 
 pub(super) const COMMANDS: &[Command] = &[
@@ -85,8 +43,7 @@ fn alloc_transport_domain(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn dealloc_transport_domain(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let number = call.input.get32(dealloc_transport_domain_in::TRANSPORT_DOMAIN);
-    call.check_owner(Object::TransportDomain, number)?;
+    let number = call.owned(Object::TransportDomain, dealloc_transport_domain_in::TRANSPORT_DOMAIN)?;
     call.state.transport_domains.remove_unused(number, |domain| domain.users)?;
     call.destroyed(Object::TransportDomain, number);
     Ok(())
@@ -100,9 +57,5 @@ fn alloc_xrcd(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn dealloc_xrcd(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let number = call.input.get32(dealloc_xrcd_in::XRCD);
-    call.check_owner(Object::Xrcd, number)?;
-    call.device.free_xrcd(number)?;
-    call.destroyed(Object::Xrcd, number);
-    Ok(())
+    call.destroy(Object::Xrcd, dealloc_xrcd_in::XRCD, |device, number| device.free_xrcd(number))
 }

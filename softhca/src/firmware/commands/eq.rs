@@ -4,7 +4,7 @@ use crate::context::EqContext;
 use crate::error::Object;
 use crate::event::EQE_BYTES;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{View, ViewMut, layout};
+use crate::firmware::layout::{View, ViewMut, layout, mailboxes};
 use crate::firmware::owners::SHARED;
 use crate::firmware::placement::{PAGE_OFFSETS, Placement};
 use crate::firmware::status::Refusal;
@@ -37,29 +37,10 @@ layout! {
         EQ_CONTEXT_ENTRY: 0x80, eqc;
     } list of 8 bytes
 }
-layout! {
-    /// Its output.
-    create_eq_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        EQ_NUMBER: 0x58, 8;
-    }
-}
-layout! {
-    /// `DESTROY_EQ`.
-    destroy_eq_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        EQ_NUMBER: 0x58, 8;
-    }
-}
-layout! {
-    /// `QUERY_EQ`.
-    query_eq_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        EQ_NUMBER: 0x58, 8;
-    }
+mailboxes! {
+    create_eq_out: answer { EQ_NUMBER: 0x58, 8 }
+    destroy_eq_in: query { EQ_NUMBER: 0x58, 8 }
+    query_eq_in: query { EQ_NUMBER: 0x58, 8 }
 }
 layout! {
     /// Output of `QUERY_EQ`: of the events, the first 64.
@@ -129,16 +110,11 @@ fn events(input: View<'_>) -> [u64; 4] {
 }
 
 fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let eqn = call.input.get32(destroy_eq_in::EQ_NUMBER);
-    call.check_owner(Object::Eq, eqn)?;
-    call.device.destroy_eq(eqn)?;
-    call.destroyed(Object::Eq, eqn);
-    Ok(())
+    call.destroy(Object::Eq, destroy_eq_in::EQ_NUMBER, |device, eqn| device.destroy_eq(eqn))
 }
 
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let eqn = call.input.get32(query_eq_in::EQ_NUMBER);
-    call.check_owner(Object::Eq, eqn)?;
+    let eqn = call.owned(Object::Eq, query_eq_in::EQ_NUMBER)?;
     let info = call.device.query_eq(eqn)?;
     let mut context = [0; eqc::LAYOUT.bytes];
     let mut view = ViewMut(&mut context);

@@ -3,7 +3,7 @@
 use super::work_queue::check_absent;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{ViewMut, layout};
+use crate::firmware::layout::{ViewMut, layout, mailboxes};
 use crate::firmware::owners::Owners;
 use crate::firmware::status::{Refusal, Status};
 
@@ -17,21 +17,9 @@ layout! {
         FLOW_COUNTER_BULK: 0x78, 8;
     }
 }
-layout! {
-    /// Its output.
-    alloc_flow_counter_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        FLOW_COUNTER_ID: 0x40, 32;
-    }
-}
-layout! {
-    /// `DEALLOC_FLOW_COUNTER`.
-    dealloc_flow_counter_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        FLOW_COUNTER_ID: 0x40, 32;
-    }
+mailboxes! {
+    alloc_flow_counter_out: answer { FLOW_COUNTER_ID: 0x40, 32 }
+    dealloc_flow_counter_in: query { FLOW_COUNTER_ID: 0x40, 32 }
 }
 layout! {
     /// `QUERY_FLOW_COUNTER`.
@@ -80,11 +68,9 @@ fn alloc(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn dealloc(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let number = call.input.get32(dealloc_flow_counter_in::FLOW_COUNTER_ID);
-    call.check_owner(Object::FlowCounter, number)?;
-    call.device.nic().steering().destroy_counter(number)?;
-    call.destroyed(Object::FlowCounter, number);
-    Ok(())
+    call.destroy(Object::FlowCounter, dealloc_flow_counter_in::FLOW_COUNTER_ID, |device, number| {
+        device.nic().steering().destroy_counter(number)
+    })
 }
 
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {

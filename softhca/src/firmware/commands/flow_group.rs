@@ -4,7 +4,7 @@ use super::flow_table::{asked, named};
 use super::match_param::{enabled, fte_match_param, mask};
 use super::work_queue::check_absent;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::layout;
+use crate::firmware::layout::{layout, mailboxes};
 use crate::firmware::status::Refusal;
 use crate::steering::Group;
 
@@ -27,13 +27,8 @@ layout! {
         MATCH_CRITERIA: 0x200, fte_match_param;
     }
 }
-layout! {
-    /// Its output.
-    create_flow_group_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        GROUP_ID: 0x48, 24;
-    }
+mailboxes! {
+    create_flow_group_out: answer { GROUP_ID: 0x48, 24 }
 }
 layout! {
     /// `DESTROY_FLOW_GROUP`.

@@ -4,7 +4,7 @@ use super::match_param::direction;
 use super::work_queue::check_absent;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{Field, View, layout};
+use crate::firmware::layout::{Field, View, layout, mailboxes};
 use crate::firmware::status::Refusal;
 use crate::steering::{Direction, Miss};
 
@@ -35,13 +35,8 @@ layout! {
         FLOW_TABLE_CONTEXT: 0xc0, flow_table_context;
     }
 }
-layout! {
-    /// Its output.
-    create_flow_table_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        TABLE_ID: 0x48, 24;
-    }
+mailboxes! {
+    create_flow_table_out: answer { TABLE_ID: 0x48, 24 }
 }
 layout! {
     /// `MODIFY_FLOW_TABLE`.
@@ -172,8 +167,7 @@ pub(super) fn named(call: &Call<'_>) -> Result<(Direction, u32), Refusal> {
 pub(super) fn asked(call: &Call<'_>) -> Result<(Direction, u32), Refusal> {
     check_vport(call.input)?;
     let direction = direction(call.input.get(destroy_flow_table_in::TABLE_TYPE))?;
-    let number = call.input.get32(destroy_flow_table_in::TABLE_ID);
-    call.check_use(Object::FlowTable, number)?;
+    let number = call.usable(Object::FlowTable, destroy_flow_table_in::TABLE_ID)?;
     Ok((direction, number))
 }
 

@@ -4,7 +4,7 @@ use crate::crypto::{self, DekInfo, KeySize};
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::capabilities::DEK_TYPE;
-use crate::firmware::layout::{View, ViewMut, layout};
+use crate::firmware::layout::{View, ViewMut, layout, mailboxes};
 use crate::firmware::status::{Refusal, Status};
 
 layout! {
@@ -16,13 +16,8 @@ layout! {
         OBJ_ID: 0x40, 32;
     } list of 4 bytes
 }
-layout! {
-    /// Output of `CREATE_GENERAL_OBJECT`.
-    general_obj_out_cmd_hdr: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        OBJ_ID: 0x40, 32;
-    }
+mailboxes! {
+    general_obj_out_cmd_hdr: answer { OBJ_ID: 0x40, 32 }
 }
 layout! {
     /// A key of encryption; the key itself is in the bytes of [`KEY`]. It ends as libmlx5's does.

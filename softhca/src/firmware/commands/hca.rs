@@ -2,7 +2,7 @@
 
 use crate::context::FetchedOrder;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::layout;
+use crate::firmware::layout::{layout, mailboxes};
 use crate::firmware::life::{Life, Stage};
 use crate::firmware::state::State;
 use crate::firmware::status::{Refusal, Status};
@@ -48,21 +48,10 @@ layout! {
         SW_OWNER_ID: 0x80, 128;
     }
 }
-layout! {
-    /// `TEARDOWN_HCA`.
-    teardown_hca_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        PROFILE: 0x50, 16;
-    }
-}
-layout! {
+mailboxes! {
+    teardown_hca_in: query { PROFILE: 0x50, 16 }
     /// Its output. The state is set if the device cannot stop at once; this device always can.
-    teardown_hca_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        STATE: 0x7f, 1;
-    }
+    teardown_hca_out: answer { STATE: 0x7f, 1 }
 }
 layout! {
     /// `SET_DRIVER_VERSION`: a text, and zeros.

@@ -30,13 +30,11 @@ pub(super) const COMMANDS: &[Command] = &[
 ];
 
 fn attach(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let qpn = call.input.get32(attach_to_mcg_in::QPN);
-    call.check_owner(Object::Qp, qpn)?;
+    let qpn = call.owned(Object::Qp, attach_to_mcg_in::QPN)?;
     Ok(call.device.attach_to_group(qpn, call.input.bytes(attach_to_mcg_in::MULTICAST_GID))?)
 }
 
 fn detach(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let qpn = call.input.get32(detach_from_mcg_in::QPN);
-    call.check_owner(Object::Qp, qpn)?;
+    let qpn = call.owned(Object::Qp, detach_from_mcg_in::QPN)?;
     Ok(call.device.detach_from_group(qpn, call.input.bytes(detach_from_mcg_in::MULTICAST_GID))?)
 }

@@ -6,7 +6,7 @@ use crate::crypto;
 use crate::device::KeyOptions;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{View, ViewMut, layout};
+use crate::firmware::layout::{View, ViewMut, layout, mailboxes};
 use crate::firmware::objects::MkeyRecord;
 use crate::firmware::status::{Refusal, Status};
 use crate::memory::{ENTRY_BYTES, HOST_BYTES, NULL_KEY, PAGE_LOGS, PAGE_READ, PAGE_WRITE, RESERVED_LKEY};
@@ -65,21 +65,11 @@ layout! {
         ADDRESS: 0x40, 64;
     }
 }
-layout! {
-    /// Output of `CREATE_MKEY`.
-    create_mkey_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        MKEY_INDEX: 0x48, 24;
-    }
-}
-layout! {
-    /// `QUERY_MKEY`.
-    query_mkey_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        MKEY_INDEX: 0x48, 24;
-    }
+mailboxes! {
+    create_mkey_out: answer { MKEY_INDEX: 0x48, 24 }
+    query_mkey_in: query { MKEY_INDEX: 0x48, 24 }
+    destroy_mkey_in: command { MKEY_INDEX: 0x48, 24 }
+    query_special_contexts_in: query {}
 }
 layout! {
     /// Its output.
@@ -88,22 +78,6 @@ layout! {
         SYNDROME: 0x20, 32;
     } parts {
         MEMORY_KEY_MKEY_ENTRY: 0x80, mkc;
-    }
-}
-layout! {
-    /// `DESTROY_MKEY`.
-    destroy_mkey_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-        MKEY_INDEX: 0x48, 24;
-    }
-}
-layout! {
-    /// `QUERY_SPECIAL_CONTEXTS`.
-    query_special_contexts_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
     }
 }
 layout! {
@@ -404,8 +378,7 @@ fn pieces(list: &[u8]) -> Result<Vec<KeyPiece>, Refusal> {
 
 /// The context as the driver gave it, with later changes by UMR or an invalidation.
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let index = call.input.get32(query_mkey_in::MKEY_INDEX);
-    call.check_use(Object::Mkey, index)?;
+    let index = call.usable(Object::Mkey, query_mkey_in::MKEY_INDEX)?;
     let mut context = find(call, index)?.context.clone();
     let info = call.device.query_mkey(index)?;
     let [all, by_umr] = [mkc::LENGTH64, mkc::UMR_EN].map(|field| View(&context).flag(field));
@@ -436,8 +409,7 @@ fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let index = call.input.get32(destroy_mkey_in::MKEY_INDEX);
-    call.check_owner(Object::Mkey, index)?;
+    let index = call.owned(Object::Mkey, destroy_mkey_in::MKEY_INDEX)?;
     find(call, index)?;
     // UMR may have changed its lowest byte.
     let key = call.device.query_mkey(index)?.key;

@@ -2,7 +2,7 @@
 
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::layout;
+use crate::firmware::layout::{layout, mailboxes};
 use crate::firmware::status::Refusal;
 
 layout! {
@@ -25,13 +25,8 @@ layout! {
         PSV3_INDEX: 0xe8, 24;
     }
 }
-layout! {
-    /// `DESTROY_PSV`.
-    destroy_psv_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        PSVN: 0x48, 24;
-    }
+mailboxes! {
+    destroy_psv_in: query { PSVN: 0x48, 24 }
 }
 
 pub(super) const COMMANDS: &[Command] = &[
@@ -40,8 +35,7 @@ pub(super) const COMMANDS: &[Command] = &[
 ];
 
 fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let pd = call.input.get32(create_psv_in::PD);
-    call.check_use(Object::Pd, pd)?;
+    let pd = call.usable(Object::Pd, create_psv_in::PD)?;
     let places = [
         create_psv_out::PSV0_INDEX,
         create_psv_out::PSV1_INDEX,
@@ -60,11 +54,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let number = call.input.get32(destroy_psv_in::PSVN);
-    call.check_owner(Object::Psv, number)?;
-    call.device.destroy_psv(number)?;
-    call.destroyed(Object::Psv, number);
-    Ok(())
+    call.destroy(Object::Psv, destroy_psv_in::PSVN, |device, number| device.destroy_psv(number))
 }
 
 #[cfg(test)]

@@ -2,32 +2,13 @@
 
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::layout;
+use crate::firmware::layout::{layout, mailboxes};
 use crate::firmware::status::Refusal;
 
-layout! {
-    /// `ALLOC_Q_COUNTER`.
-    alloc_q_counter_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-    }
-}
-layout! {
-    /// Its output.
-    alloc_q_counter_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        COUNTER_SET_ID: 0x58, 8;
-    }
-}
-layout! {
-    /// `DEALLOC_Q_COUNTER`.
-    dealloc_q_counter_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        COUNTER_SET_ID: 0x58, 8;
-    }
+mailboxes! {
+    alloc_q_counter_in: command {}
+    alloc_q_counter_out: answer { COUNTER_SET_ID: 0x58, 8 }
+    dealloc_q_counter_in: query { COUNTER_SET_ID: 0x58, 8 }
 }
 layout! {
     /// `QUERY_Q_COUNTER`.

@@ -7,7 +7,7 @@ use super::work_queue::{
 use crate::context::RqContext;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{Field, ViewMut, layout};
+use crate::firmware::layout::{Field, ViewMut, layout, mailboxes};
 use crate::firmware::status::Refusal;
 use crate::nic::ReceiveQueueContext;
 
@@ -44,13 +44,10 @@ layout! {
         CTX: 0x100, rqc;
     } list of 8 bytes
 }
-layout! {
-    /// Its output.
-    create_rq_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        RQN: 0x48, 24;
-    }
+mailboxes! {
+    create_rq_out: answer { RQN: 0x48, 24 }
+    destroy_rq_in: command { RQN: 0x48, 24 }
+    query_rq_in: query { RQN: 0x48, 24 }
 }
 layout! {
     /// `MODIFY_RQ`.
@@ -63,23 +60,6 @@ layout! {
         MODIFY_BITMASK: 0x80, 64;
     } parts {
         CTX: 0x100, rqc;
-    }
-}
-layout! {
-    /// `DESTROY_RQ`.
-    destroy_rq_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-        RQN: 0x48, 24;
-    }
-}
-layout! {
-    /// `QUERY_RQ`.
-    query_rq_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        RQN: 0x48, 24;
     }
 }
 layout! {
@@ -165,8 +145,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let rqn = call.input.get32(modify_rq_in::RQN);
-    call.check_owner(Object::Rq, rqn)?;
+    let rqn = call.owned(Object::Rq, modify_rq_in::RQN)?;
     let mask = call.input.get(modify_rq_in::MODIFY_BITMASK);
     if mask & !(MODIFY_VSD | MODIFY_COUNTER) != 0 {
         return Err(Refusal::parameter(format!("modify_bitmask {mask:#x}: VLAN stripping (2) and counter set (8)")));
@@ -183,17 +162,11 @@ fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let rqn = call.input.get32(destroy_rq_in::RQN);
-    call.check_owner(Object::Rq, rqn)?;
-    call.device.destroy_rq(rqn)?;
-    call.destroyed(Object::Rq, rqn);
-    call.state.contexts.remove(Object::Rq, rqn);
-    Ok(())
+    call.destroy(Object::Rq, destroy_rq_in::RQN, |device, rqn| device.destroy_rq(rqn))
 }
 
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let rqn = call.input.get32(query_rq_in::RQN);
-    call.check_use(Object::Rq, rqn)?;
+    let rqn = call.usable(Object::Rq, query_rq_in::RQN)?;
     let (consumed, posted) = call.device.rq_counters(rqn)?;
     let mut context = call.state.contexts.get(Object::Rq, rqn);
     let rq = call.device.nic().rq(rqn)?;

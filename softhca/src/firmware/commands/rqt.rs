@@ -3,7 +3,7 @@
 use super::work_queue::check_absent;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{Field, Layout, View, ViewMut, layout};
+use crate::firmware::layout::{Field, Layout, View, ViewMut, layout, mailboxes};
 use crate::firmware::status::{Refusal, Status};
 use crate::nic::RqtContext;
 
@@ -32,13 +32,10 @@ layout! {
         RQT_CONTEXT: 0x100, rqtc;
     } list of 4 bytes
 }
-layout! {
-    /// Its output.
-    create_rqt_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        RQTN: 0x48, 24;
-    }
+mailboxes! {
+    create_rqt_out: answer { RQTN: 0x48, 24 }
+    destroy_rqt_in: command { RQTN: 0x48, 24 }
+    query_rqt_in: query { RQTN: 0x48, 24 }
 }
 layout! {
     /// Which fields are modified.
@@ -57,23 +54,6 @@ layout! {
         BITMASK: 0x80, rqt_bitmask;
         CTX: 0x100, rqtc;
     } list of 4 bytes
-}
-layout! {
-    /// `DESTROY_RQT`.
-    destroy_rqt_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-        RQTN: 0x48, 24;
-    }
-}
-layout! {
-    /// `QUERY_RQT`.
-    query_rqt_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        RQTN: 0x48, 24;
-    }
 }
 layout! {
     /// Output of `QUERY_RQT`, with a [`rq_num`] for each queue.
@@ -120,8 +100,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let rqtn = call.input.get32(modify_rqt_in::RQTN);
-    call.check_owner(Object::Rqt, rqtn)?;
+    let rqtn = call.owned(Object::Rqt, modify_rqt_in::RQTN)?;
     if !call.input.part(modify_rqt_in::BITMASK).flag(rqt_bitmask::RQN_LIST) {
         return Err(Refusal::parameter("a modification of nothing: only the list of queues can be modified"));
     }
@@ -130,16 +109,11 @@ fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let rqtn = call.input.get32(destroy_rqt_in::RQTN);
-    call.check_owner(Object::Rqt, rqtn)?;
-    call.device.nic().destroy_rqt(rqtn)?;
-    call.destroyed(Object::Rqt, rqtn);
-    Ok(())
+    call.destroy(Object::Rqt, destroy_rqt_in::RQTN, |device, rqtn| device.nic().destroy_rqt(rqtn))
 }
 
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let rqtn = call.input.get32(query_rqt_in::RQTN);
-    call.check_use(Object::Rqt, rqtn)?;
+    let rqtn = call.usable(Object::Rqt, query_rqt_in::RQTN)?;
     let rqt = call.device.nic().rqt(rqtn)?;
     let room = (call.output.0.len() - query_rqt_out::LAYOUT.bytes) / query_rqt_out::LAYOUT.element;
     if room < rqt.rqs.len() {

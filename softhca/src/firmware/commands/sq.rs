@@ -5,7 +5,7 @@ use crate::context::{CrossChannel, InlineHeaders, QueueState, SqContext};
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::capabilities::{InlineMode, MAX_STATIC_SQ_LOG, has_clock_queues, inline_mode};
-use crate::firmware::layout::{Field, View, ViewMut, layout};
+use crate::firmware::layout::{Field, View, ViewMut, layout, mailboxes};
 use crate::firmware::status::Refusal;
 use crate::nic::SendQueueContext;
 
@@ -48,13 +48,10 @@ layout! {
         CTX: 0x100, sqc;
     } list of 8 bytes
 }
-layout! {
-    /// Its output.
-    create_sq_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        SQN: 0x48, 24;
-    }
+mailboxes! {
+    create_sq_out: answer { SQN: 0x48, 24 }
+    destroy_sq_in: command { SQN: 0x48, 24 }
+    query_sq_in: query { SQN: 0x48, 24 }
 }
 layout! {
     /// `MODIFY_SQ`.
@@ -67,23 +64,6 @@ layout! {
         MODIFY_BITMASK: 0x80, 64;
     } parts {
         CTX: 0x100, sqc;
-    }
-}
-layout! {
-    /// `DESTROY_SQ`.
-    destroy_sq_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-        SQN: 0x48, 24;
-    }
-}
-layout! {
-    /// `QUERY_SQ`.
-    query_sq_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        SQN: 0x48, 24;
     }
 }
 layout! {
@@ -228,8 +208,7 @@ fn allows_multi_packet(call: &Call<'_>, view: View<'_>) -> Result<bool, Refusal>
 }
 
 fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let sqn = call.input.get32(modify_sq_in::SQN);
-    call.check_owner(Object::Sq, sqn)?;
+    let sqn = call.owned(Object::Sq, modify_sq_in::SQN)?;
     let mask = call.input.get(modify_sq_in::MODIFY_BITMASK);
     if mask & !MODIFY_RATE != 0 {
         return Err(Refusal::parameter(format!("modify_bitmask {mask:#x}: an SQ has its state and rate to modify")));
@@ -253,17 +232,11 @@ fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let sqn = call.input.get32(destroy_sq_in::SQN);
-    call.check_owner(Object::Sq, sqn)?;
-    call.device.destroy_sq(sqn)?;
-    call.destroyed(Object::Sq, sqn);
-    call.state.contexts.remove(Object::Sq, sqn);
-    Ok(())
+    call.destroy(Object::Sq, destroy_sq_in::SQN, |device, sqn| device.destroy_sq(sqn))
 }
 
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let sqn = call.input.get32(query_sq_in::SQN);
-    call.check_use(Object::Sq, sqn)?;
+    let sqn = call.usable(Object::Sq, query_sq_in::SQN)?;
     let info = call.device.query_sq(sqn)?;
     let mut context = call.state.contexts.get(Object::Sq, sqn);
     let mut view = ViewMut(&mut context);

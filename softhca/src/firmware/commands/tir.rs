@@ -3,7 +3,7 @@
 use super::work_queue::check_absent;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{Field, View, ViewMut, layout};
+use crate::firmware::layout::{Field, View, ViewMut, layout, mailboxes};
 use crate::firmware::status::Refusal;
 use crate::nic::{Dispatch, HashContext, HashFunction, HashSelect, TirContext};
 
@@ -50,13 +50,10 @@ layout! {
         CTX: 0x100, tirc;
     }
 }
-layout! {
-    /// Its output.
-    create_tir_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        TIRN: 0x48, 24;
-    }
+mailboxes! {
+    create_tir_out: answer { TIRN: 0x48, 24 }
+    destroy_tir_in: command { TIRN: 0x48, 24 }
+    query_tir_in: query { TIRN: 0x48, 24 }
 }
 layout! {
     /// Which fields are modified.
@@ -76,23 +73,6 @@ layout! {
     } parts {
         BITMASK: 0x80, modify_tir_bitmask;
         CTX: 0x100, tirc;
-    }
-}
-layout! {
-    /// `DESTROY_TIR`.
-    destroy_tir_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-        TIRN: 0x48, 24;
-    }
-}
-layout! {
-    /// `QUERY_TIR`.
-    query_tir_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        TIRN: 0x48, 24;
     }
 }
 layout! {
@@ -213,8 +193,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let tirn = call.input.get32(modify_tir_in::TIRN);
-    call.check_owner(Object::Tir, tirn)?;
+    let tirn = call.owned(Object::Tir, modify_tir_in::TIRN)?;
     let mut context = *call.device.nic().tir(tirn)?;
     let (mask, view) = (call.input.part(modify_tir_in::BITMASK), call.input.part(modify_tir_in::CTX));
     if mask.flag(modify_tir_bitmask::PACKET_MERGE) {
@@ -241,17 +220,11 @@ fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let tirn = call.input.get32(destroy_tir_in::TIRN);
-    call.check_owner(Object::Tir, tirn)?;
-    call.device.nic().destroy_tir(tirn)?;
-    call.destroyed(Object::Tir, tirn);
-    call.state.contexts.remove(Object::Tir, tirn);
-    Ok(())
+    call.destroy(Object::Tir, destroy_tir_in::TIRN, |device, tirn| device.nic().destroy_tir(tirn))
 }
 
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let tirn = call.input.get32(query_tir_in::TIRN);
-    call.check_use(Object::Tir, tirn)?;
+    let tirn = call.usable(Object::Tir, query_tir_in::TIRN)?;
     call.device.nic().tir(tirn)?;
     let context = call.state.contexts.get(Object::Tir, tirn);
     call.output.put(query_tir_out::TIR_CONTEXT.at, &context);

@@ -3,7 +3,7 @@
 use super::work_queue::check_absent;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{Field, ViewMut, layout};
+use crate::firmware::layout::{Field, ViewMut, layout, mailboxes};
 use crate::firmware::status::Refusal;
 use crate::nic::TisContext;
 
@@ -29,13 +29,10 @@ layout! {
         CTX: 0x100, tisc;
     }
 }
-layout! {
-    /// Its output.
-    create_tis_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        TISN: 0x48, 24;
-    }
+mailboxes! {
+    create_tis_out: answer { TISN: 0x48, 24 }
+    destroy_tis_in: command { TISN: 0x48, 24 }
+    query_tis_in: query { TISN: 0x48, 24 }
 }
 layout! {
     /// Which fields are modified.
@@ -55,23 +52,6 @@ layout! {
     } parts {
         BITMASK: 0x80, modify_tis_bitmask;
         CTX: 0x100, tisc;
-    }
-}
-layout! {
-    /// `DESTROY_TIS`.
-    destroy_tis_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-        TISN: 0x48, 24;
-    }
-}
-layout! {
-    /// `QUERY_TIS`.
-    query_tis_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        TISN: 0x48, 24;
     }
 }
 layout! {
@@ -114,8 +94,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let tisn = call.input.get32(modify_tis_in::TISN);
-    call.check_owner(Object::Tis, tisn)?;
+    let tisn = call.owned(Object::Tis, modify_tis_in::TISN)?;
     call.device.nic().tis(tisn)?;
     let mask = call.input.part(modify_tis_in::BITMASK);
     if mask.flag(modify_tis_bitmask::LAG_TX_PORT_AFFINITY) || mask.flag(modify_tis_bitmask::STRICT_LAG_TX_PORT_AFFINITY)
@@ -131,17 +110,11 @@ fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let tisn = call.input.get32(destroy_tis_in::TISN);
-    call.check_owner(Object::Tis, tisn)?;
-    call.device.nic().destroy_tis(tisn)?;
-    call.destroyed(Object::Tis, tisn);
-    call.state.contexts.remove(Object::Tis, tisn);
-    Ok(())
+    call.destroy(Object::Tis, destroy_tis_in::TISN, |device, tisn| device.nic().destroy_tis(tisn))
 }
 
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let tisn = call.input.get32(query_tis_in::TISN);
-    call.check_use(Object::Tis, tisn)?;
+    let tisn = call.usable(Object::Tis, query_tis_in::TISN)?;
     call.device.nic().tis(tisn)?;
     let context = call.state.contexts.get(Object::Tis, tisn);
     call.output.put(query_tis_out::TIS_CONTEXT.at, &context);

@@ -2,33 +2,14 @@
 
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::layout;
+use crate::firmware::layout::mailboxes;
 use crate::firmware::status::Refusal;
 
-layout! {
-    /// `ALLOC_UAR`.
-    alloc_uar_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-    }
-}
-layout! {
+mailboxes! {
+    alloc_uar_in: command {}
     /// Its output. The number is that of the page in the file of the device's own pages.
-    alloc_uar_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        UAR: 0x48, 24;
-    }
-}
-layout! {
-    /// `DEALLOC_UAR`.
-    dealloc_uar_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-        UAR: 0x48, 24;
-    }
+    alloc_uar_out: answer { UAR: 0x48, 24 }
+    dealloc_uar_in: command { UAR: 0x48, 24 }
 }
 
 pub(super) const COMMANDS: &[Command] = &[
@@ -44,11 +25,7 @@ fn alloc(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn dealloc(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let uar = call.input.get32(dealloc_uar_in::UAR);
-    call.check_owner(Object::Uar, uar)?;
     // This works with queues on the page: libmlx5 returns its pages before it destroys the queues that a program has
     // left, and Linux does not expect this to fail.
-    call.device.free_uar(uar)?;
-    call.destroyed(Object::Uar, uar);
-    Ok(())
+    call.destroy(Object::Uar, dealloc_uar_in::UAR, |device, uar| device.free_uar(uar))
 }

@@ -2,7 +2,7 @@
 
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::capabilities::user_caps;
-use crate::firmware::layout::layout;
+use crate::firmware::layout::{layout, mailboxes};
 use crate::firmware::owners::Uid;
 use crate::firmware::status::{Refusal, Status};
 
@@ -21,21 +21,9 @@ layout! {
         UCTX: 0x80, uctx;
     }
 }
-layout! {
-    /// Its output.
-    create_uctx_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        UID: 0x50, 16;
-    }
-}
-layout! {
-    /// `DESTROY_UCTX`.
-    destroy_uctx_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        UID: 0x50, 16;
-    }
+mailboxes! {
+    create_uctx_out: answer { UID: 0x50, 16 }
+    destroy_uctx_in: query { UID: 0x50, 16 }
 }
 
 pub(super) const COMMANDS: &[Command] = &[

@@ -2,7 +2,7 @@
 
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::layout;
+use crate::firmware::layout::{layout, mailboxes};
 use crate::firmware::objects::{ADAPTER_PAGE_BYTES, Umem};
 use crate::firmware::status::{Refusal, Status};
 
@@ -34,22 +34,9 @@ layout! {
         UMEM: 0x80, umem;
     } list of 8 bytes
 }
-layout! {
-    /// Its output.
-    create_umem_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        UMEM_ID: 0x48, 24;
-    }
-}
-layout! {
-    /// `DESTROY_UMEM`.
-    destroy_umem_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-        UMEM_ID: 0x48, 24;
-    }
+mailboxes! {
+    create_umem_out: answer { UMEM_ID: 0x48, 24 }
+    destroy_umem_in: command { UMEM_ID: 0x48, 24 }
 }
 
 pub(super) const COMMANDS: &[Command] = &[
@@ -94,8 +81,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let number = call.input.get32(destroy_umem_in::UMEM_ID);
-    call.check_owner(Object::Umem, number)?;
+    let number = call.owned(Object::Umem, destroy_umem_in::UMEM_ID)?;
     let umem = call.state.umems.remove_unused(number, |umem| umem.users)?;
     call.device.unmap_pages(umem.pages);
     call.destroyed(Object::Umem, number);

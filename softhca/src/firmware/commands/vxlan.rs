@@ -2,25 +2,13 @@
 
 use crate::ethernet::VXLAN_PORT;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::layout;
+use crate::firmware::layout::mailboxes;
 use crate::firmware::status::Refusal;
 use crate::resources::MAX_VXLAN_PORTS;
 
-layout! {
-    /// `ADD_VXLAN_UDP_DPORT`.
-    add_vxlan_udp_dport_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        VXLAN_UDP_PORT: 0x70, 16;
-    }
-}
-layout! {
-    /// `DELETE_VXLAN_UDP_DPORT`.
-    delete_vxlan_udp_dport_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        VXLAN_UDP_PORT: 0x70, 16;
-    }
+mailboxes! {
+    add_vxlan_udp_dport_in: query { VXLAN_UDP_PORT: 0x70, 16 }
+    delete_vxlan_udp_dport_in: query { VXLAN_UDP_PORT: 0x70, 16 }
 }
 
 pub(super) const COMMANDS: &[Command] = &[

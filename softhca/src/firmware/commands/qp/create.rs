@@ -220,8 +220,7 @@ fn scatter_bytes(code: u64, codes: [u64; 2]) -> Result<u32, Refusal> {
 }
 
 pub(super) fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let qpn = call.input.get32(destroy_qp_in::QPN);
-    call.check_owner(Object::Qp, qpn)?;
+    let qpn = call.owned(Object::Qp, destroy_qp_in::QPN)?;
     call.device.destroy_qp(qpn)?;
     call.destroyed(Object::Qp, qpn);
     call.state.queues.qps.remove(&qpn);

@@ -1,6 +1,6 @@
 //! Layouts of the commands on queue pairs.
 
-use crate::firmware::layout::layout;
+use crate::firmware::layout::{layout, mailboxes};
 
 layout! {
     /// Address path.
@@ -161,40 +161,11 @@ layout! {
         ECE: 0x60, 32;
     }
 }
-layout! {
-    /// `DESTROY_QP`.
-    destroy_qp_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-        QPN: 0x48, 24;
-    }
-}
-layout! {
-    /// `2ERR_QP`.
-    qp_2err_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-        QPN: 0x48, 24;
-    }
-}
-layout! {
-    /// `2RST_QP`.
-    qp_2rst_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-        QPN: 0x48, 24;
-    }
-}
-layout! {
-    /// `QUERY_QP`.
-    query_qp_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        QPN: 0x48, 24;
-    }
+mailboxes! {
+    destroy_qp_in: command { QPN: 0x48, 24 }
+    qp_2err_in: command { QPN: 0x48, 24 }
+    qp_2rst_in: command { QPN: 0x48, 24 }
+    query_qp_in: query { QPN: 0x48, 24 }
 }
 layout! {
     /// Its output.

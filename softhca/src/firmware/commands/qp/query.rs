@@ -13,8 +13,7 @@ use crate::firmware::status::Refusal;
 use crate::qp::QpInfo;
 
 pub(super) fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let qpn = call.input.get32(query_qp_in::QPN);
-    call.check_use(Object::Qp, qpn)?;
+    let qpn = call.usable(Object::Qp, query_qp_in::QPN)?;
     let info = call.device.query_qp(qpn)?;
     let record = call.state.queues.qps.get(&qpn).copied().unwrap_or_default();
     let mut context = record.qpc;

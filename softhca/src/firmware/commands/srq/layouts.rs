@@ -1,7 +1,7 @@
 //! Layouts of the commands on shared receive queues of all kinds.
 
 use crate::firmware::commands::work_queue::wq;
-use crate::firmware::layout::layout;
+use crate::firmware::layout::{layout, mailboxes};
 
 layout! {
     /// Receive memory pool context.
@@ -95,13 +95,11 @@ layout! {
         CTX: 0x100, rmpc;
     } list of 8 bytes
 }
-layout! {
-    /// Its output.
-    create_rmp_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        RMPN: 0x48, 24;
-    }
+mailboxes! {
+    create_rmp_out: answer { RMPN: 0x48, 24 }
+    create_xrq_out: answer { XRQN: 0x48, 24 }
+    create_srq_out: answer { SRQN: 0x48, 24 }
+    create_xrc_srq_out: answer { XRC_SRQN: 0x48, 24 }
 }
 layout! {
     /// `MODIFY_RMP`.
@@ -136,14 +134,6 @@ layout! {
     } list of 8 bytes
 }
 layout! {
-    /// Its output.
-    create_xrq_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        XRQN: 0x48, 24;
-    }
-}
-layout! {
     /// Output of `QUERY_XRQ`.
     query_xrq_out: 0x150 bytes {
         STATUS: 0x0, 8;
@@ -161,14 +151,6 @@ layout! {
     } parts {
         SRQ_CONTEXT_ENTRY: 0x80, srqc;
     } list of 8 bytes
-}
-layout! {
-    /// Its output.
-    create_srq_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        SRQN: 0x48, 24;
-    }
 }
 layout! {
     /// Output of `QUERY_SRQ`.
@@ -189,14 +171,6 @@ layout! {
     } parts {
         XRC_SRQ_CONTEXT_ENTRY: 0x80, xrc_srqc;
     } list of 8 bytes
-}
-layout! {
-    /// Its output.
-    create_xrc_srq_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        XRC_SRQN: 0x48, 24;
-    }
 }
 layout! {
     /// Output of `QUERY_XRC_SRQ`.

@@ -154,15 +154,13 @@ pub(super) fn absent(value: u64, name: &str) -> Result<(), Refusal> {
 /// The number in the mailbox, if it is that of a queue of one of `kinds`, and the caller's. All commands on one queue
 /// have it in the same place.
 pub(super) fn number(call: &Call<'_>, kinds: &[SrqKind]) -> Result<u32, Refusal> {
-    let number = call.input.get32(destroy_srq_in::SRQN);
-    call.check_owner(Object::Srq, number)?;
+    let number = call.owned(Object::Srq, destroy_srq_in::SRQN)?;
     of_kinds(call, number, kinds)
 }
 
 /// The [`number`] of a command that only asks: the queue may be one that all use.
 pub(super) fn asked(call: &Call<'_>, kinds: &[SrqKind]) -> Result<u32, Refusal> {
-    let number = call.input.get32(destroy_srq_in::SRQN);
-    call.check_use(Object::Srq, number)?;
+    let number = call.usable(Object::Srq, destroy_srq_in::SRQN)?;
     of_kinds(call, number, kinds)
 }
 
