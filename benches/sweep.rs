@@ -144,13 +144,13 @@ fn inline_point<const N: usize>(group: Group<'_>) -> Group<'_> {
 /// to the next.
 fn entries(bench: &mut Bench) {
     let mut group = Group::sweep("entries", "entries");
-    group = entries_point::<1>(group);
-    group = entries_point::<2>(group);
-    group = entries_point::<4>(group);
-    group = entries_point::<6>(group);
-    group = entries_point::<10>(group);
-    group = entries_point::<14>(group);
-    group = entries_point::<16>(group);
+    group = entries_by_value::<1>(group);
+    group = entries_by_value::<2>(group);
+    group = entries_by_value::<4>(group);
+    group = entries_by_value::<6>(group);
+    group = entries_by_value::<10>(group);
+    group = entries_by_value::<14>(group);
+    group = entries_by_slice::<16>(group, "typed");
     group.measure(bench);
 }
 
@@ -161,9 +161,26 @@ fn sges<const N: usize>(n: u64) -> [Sge; N] {
     std::array::from_fn(|i| Sge { addr: m.local + 4096 * i as u64, length: m.bytes, lkey: Lkey(m.lkey) })
 }
 
-fn entries_point<const N: usize>(group: Group<'_>) -> Group<'_> {
-    let shape = Shape { entries: ENTRIES, inline: 0, sge: N as u32, ..SMALL };
+/// The shape of queues for requests of `N` entries.
+const fn gathering<const N: usize>() -> Shape {
+    Shape { entries: ENTRIES, inline: 0, sge: N as u32, ..SMALL }
+}
+
+/// Requests that own their entries, which are at most 14.
+fn entries_by_value<const N: usize>(group: Group<'_>) -> Group<'_> {
+    let shape = gathering::<N>();
     let typed = ours(Ours::new(shape, exclusive), |sq, n| {
+        let request = wqe::write(remote(MESSAGES.get(n))).gather(sges::<N>(n)).signaled(tag(n));
+        // SAFETY: a device in sink mode does not look at the entries' memory.
+        unsafe { sq.post_unchecked(&request) }.expect("space");
+    });
+    entries_by_slice::<N>(group.at(N as u64, 1, shape.requests()).case("typed", "", typed), "typed slice")
+}
+
+/// Requests that refer to their entries, and those of libmlx5.
+fn entries_by_slice<'a, const N: usize>(group: Group<'a>, name: &'static str) -> Group<'a> {
+    let shape = gathering::<N>();
+    let slice = ours(Ours::new(shape, exclusive), |sq, n| {
         let entries = sges::<N>(n);
         let request = wqe::write(remote(MESSAGES.get(n))).gather_slice(&entries).signaled(tag(n));
         // SAFETY: a device in sink mode does not look at the entries' memory.
@@ -180,5 +197,6 @@ fn entries_point<const N: usize>(group: Group<'_>) -> Group<'_> {
             },
         );
     });
-    group.at(N as u64, 1, shape.requests()).case("typed", "", typed).case("ibv_wr default", "typed", wr)
+    let against = if name == "typed" { "" } else { "typed" };
+    group.at(N as u64, 1, shape.requests()).case(name, against, slice).case("ibv_wr default", "typed", wr)
 }

@@ -10,7 +10,7 @@ use crate::types::{DS_BYTES, Ds, Lkey, Wqebbs, WrId};
 use crate::wqe::address::destination::Destination;
 use crate::wqe::data::{Bytes, Data, Entries, Given, Remote, Sge, ToCarry, ToFetch, ToScatter, inline_ds};
 use crate::wqe::error::EncodeError;
-use crate::wqe::limits::{Limits, MAX_SGE_BYTES};
+use crate::wqe::limits::Limits;
 use crate::wqe::operation::{Addressed, Operation, Prepared};
 use crate::wqe::seg::{CompletionMode, Fence, bits};
 use crate::wqe::seg::{CtrlSeg, DataSeg, RaddrSeg};
@@ -465,35 +465,27 @@ impl Erased<'_> {
 }
 
 impl<'d, O: Operation, D: Data> Request<'d, O, D> {
-    /// Puts entries behind its segments.
+    /// Puts entries behind its segments. In place: moved once for each entry, it would stay in memory.
     #[inline(always)]
     fn with_entries<const N: usize, E>(self, list: [Sge; N]) -> Request<'d, O, E> {
         const { assert!(O::STORED_DS + N <= MAX_STORED_DS, "give so many entries by reference: gather_slice, scatter_slice") }
-        let mut all = self;
-        for (n, sge) in list.into_iter().enumerate() {
-            all = all.with_segments(O::STORED_DS + n, [sge.words()]).with_entry(sge);
-        }
-        all.with_types()
-    }
-
-    /// Takes an entry into account.
-    #[inline(always)]
-    fn with_entry(self, sge: Sge) -> Self {
-        self.change(|untyped| {
-            // One comparison for both ends of a size: zero wraps to the largest value.
-            untyped.is_odd |= sge.length.wrapping_sub(1) >= MAX_SGE_BYTES;
-            untyped.payload += u64::from(sge.length);
-        })
+        let named = self.change(|untyped| {
+            for (n, sge) in list.iter().enumerate() {
+                untyped.segments[O::STORED_DS + n] = sge.words();
+            }
+            untyped.count(&list);
+        });
+        named.with_types()
     }
 
     /// Names entries by reference.
     #[inline(always)]
     pub(super) fn with_slice(self, list: &'d [Sge]) -> Request<'d, O, Entries> {
-        let mut all = self;
-        for sge in list {
-            all = all.with_entry(*sge);
-        }
-        all.change(|untyped| untyped.entries = list).with_types()
+        let named = self.change(|untyped| {
+            untyped.count(list);
+            untyped.entries = list;
+        });
+        named.with_types()
     }
 }
 

@@ -8,7 +8,7 @@ use crate::wqe::limits::{Limits, MAX_SGE_BYTES, OffloadBits};
 
 /// The most DS that a request stores: those of the longest operations with a destination, or of a change of a key, with
 /// an entry each.
-pub(super) const MAX_STORED_DS: usize = 12;
+pub(super) const MAX_STORED_DS: usize = 15;
 
 /// All of a request but its type.
 ///
@@ -40,6 +40,18 @@ pub(crate) struct Untyped<'d> {
     pub(super) fault: Option<EncodeError>,
     /// Some entries have no bytes, and are left out, or have too many.
     pub(super) is_odd: bool,
+}
+
+impl Untyped<'_> {
+    /// Takes entries into account.
+    #[inline(always)]
+    pub(super) fn count(&mut self, list: &[Sge]) {
+        for sge in list {
+            // One comparison for both ends of a size: zero wraps to the largest value.
+            self.is_odd |= sge.length.wrapping_sub(1) >= MAX_SGE_BYTES;
+            self.payload += u64::from(sge.length);
+        }
+    }
 }
 
 impl Untyped<'static> {
