@@ -131,6 +131,17 @@ hot! {
         unsafe { sq.post_unchecked(&wqe::write(to).gather([from]).signaled(id)) }
     }
 
+    /// An RDMA WRITE from fourteen pieces of registered memory, which fills four WQEBBs.
+    fn post_entries(sq: &mut SendQueue<transport::Rc>, to: Remote, from: &[Sge; 14], id: WrId) -> Result<(), PostError> {
+        // SAFETY: nobody looks at the memory that the entries name: there is no device.
+        unsafe { sq.post_unchecked(&wqe::write(to).gather(*from).signaled(id)) }
+    }
+
+    /// An RDMA WRITE of 220 bytes, inline, which fills four WQEBBs.
+    fn post_long_inline(sq: &mut SendQueue<transport::Rc>, to: Remote, data: &[u8; 220], id: WrId) -> Result<(), PostError> {
+        sq.post(&wqe::write(to).inline(data).signaled(id))
+    }
+
     /// An RDMA WRITE of all bytes of `data`, inline.
     fn post_slice(sq: &mut SendQueue<transport::Rc>, to: Remote, data: &[u8], id: WrId) -> Result<(), PostError> {
         sq.post(&wqe::write(to).inline_slice(data).signaled(id))

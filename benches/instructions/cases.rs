@@ -228,6 +228,12 @@ fn posts() -> Vec<Case> {
         case!("post one entry typed two fences", 1, || send_queue(exclusive()), post_entry, |sq, n, post| {
             post(sq, message(n).to, message(n).from, WrId(n)).expect("space")
         }),
+        case!("post fourteen entries", 1 in 4, || send_queue(exclusive()), post_entries, |sq, n, post| {
+            post(sq, message(n).to, black_box(&[message(n).from; 14]), WrId(n)).expect("space")
+        }),
+        case!("post 220 bytes inline", 1 in 4, || send_queue(exclusive()), post_long_inline, |sq, n, post| {
+            post(sq, message(n).to, black_box(&[0x5a; 220]), WrId(n)).expect("space")
+        }),
         case!("post slice of 8 bytes", 1, || send_queue(exclusive()), post_slice, |sq, n, post| {
             post(sq, message(n).to, black_box(&message(n).data), WrId(n)).expect("space")
         }),

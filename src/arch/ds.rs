@@ -60,6 +60,13 @@ pub struct DsWords(pub [u64; 2]);
 impl DsWords {
     pub(crate) const ZERO: Self = Self([0; 2]);
 
+    /// The first 16 of these bytes.
+    #[inline(always)]
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Self {
+        let word = |bytes: &[u8]| u64::from_ne_bytes(*bytes.first_chunk().unwrap_or(&[0; 8]));
+        Self([word(bytes), word(bytes.get(8..).unwrap_or_default())])
+    }
+
     /// Four 32-bit parts, in memory order, and each part's bytes in memory order.
     #[inline]
     pub(crate) const fn from_halves([a, b, c, d]: [u32; 4]) -> Self {

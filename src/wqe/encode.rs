@@ -1,6 +1,6 @@
 //! Encodes a request as a WQE: in CPU registers, or in place in the ring. Knows no queue.
 use crate::arch::ds::{DsWords, HeldDs, take8};
-use crate::types::Ds;
+use crate::types::{DS_BYTES, Ds};
 use crate::wqe::cursor::RingCursor;
 use crate::wqe::data::{Data, ToCarry, inline_ds};
 use crate::wqe::frame::{EthHeaders, MultiPacket};
@@ -94,8 +94,14 @@ impl<O: Operation, D: Data> Request<'_, O, D> {
         if let Some(bytes @ 1..) = D::BYTES {
             let mut data = untyped.bytes.get(..bytes).unwrap_or_default();
             put(at, F::headed(InlineSeg::of(bytes).byte_count.to_bits(), &mut data));
-            for n in 1..inline_ds(bytes) {
-                put(at + n, F::new(DsWords([take8(&mut data), take8(&mut data)])));
+            // Whole DS by their place, and only the last one by its length. Otherwise the compiler would not unroll the
+            // loop for long data, and the WQE would lie in memory.
+            let (whole, mut rest) = data.split_at(data.len() / DS_BYTES * DS_BYTES);
+            for (n, ds) in whole.chunks_exact(DS_BYTES).enumerate() {
+                put(at + 1 + n, F::new(DsWords::from_bytes(ds)));
+            }
+            if !rest.is_empty() {
+                put(at + inline_ds(bytes) - 1, F::new(DsWords([take8(&mut rest), take8(&mut rest)])));
             }
             at += inline_ds(bytes);
         }

@@ -106,7 +106,7 @@ L3:
     stur wzr, [x9, #192]
     stur xzr, [x9, #32]
     stur q0, [x9, #16]
-    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>
     ldp x11, x10, [sp, #112]
     ldr w8, [sp, #104]
     tbz w8, #0, L4
@@ -345,7 +345,7 @@ L3:
     stur wzr, [x28, #192]
     stur xzr, [x28, #32]
     stur q0, [x28, #16]
-    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>
     ldp x8, x9, [sp, #224]
     ldr w10, [sp, #216]
     tbz w10, #0, L4
@@ -474,179 +474,179 @@ hot_batch_list:
     stp x22, x21, [sp, #256]
     stp x20, x19, [sp, #272]
     add x29, sp, #224
-    ldr w17, [x2, #8]
-    tbnz w17, #31, L6
-    ldr w7, [x2, #24]
-    tbnz w7, #31, L3
-    ldr w6, [x2, #40]
+    ldr w15, [x2, #8]
+    tbnz w15, #31, L5
+    ldr w18, [x2, #24]
+    tbnz w18, #31, L2
+    ldr w17, [x2, #40]
+    tbnz w17, #31, L3
+    ldr w6, [x2, #56]
     tbnz w6, #31, L4
-    ldr w19, [x2, #56]
-    tbnz w19, #31, L5
-    ldp w10, w9, [x0, #64]
-    sub w9, w9, w10
-    and w11, w9, #0xffff
-    cmp w11, #2
-    b.ls L16
-    ldr w15, [x0, #56]
-    lsl w14, w10, #4
+    mov x19, x8
+    ldp w8, w9, [x0, #64]
+    sub w9, w9, w8
+    and w10, w9, #0xffff
+    cmp w10, #2
+    b.ls L15
     rev w9, w1
-    ldp x16, x13, [x0, #32]
-    ldr x11, [x0, #48]
-    ldrb w18, [x0, #60]
-    lsl x12, x9, #32
-    and w20, w15, w14
-    rev w21, w10
+    ldr w13, [x0, #56]
+    lsl w12, w8, #4
+    ldrb w16, [x0, #60]
+    lsl x7, x9, #32
+    ldr x10, [x0, #48]
+    ldp x14, x11, [x0, #32]
+    and w20, w13, w12
+    rev w21, w8
     mov x22, #620756992
     ubfiz x20, x20, #2, #32
     lsr w21, w21, #8
     movk x22, #3072, lsl #48
-    lsl x23, x15, #2
-    orr x18, x12, x18, lsl #27
-    orr x11, x11, x22
+    orr x16, x7, x16, lsl #27
+    lsl x7, x13, #2
+    orr x10, x10, x22
     orr w1, w1, #0xffffff00
-    orr x21, x11, x21
-    add x11, x16, x20
+    orr x21, x10, x21
+    add x10, x14, x20
     adrp x22, .LCPI_0
-    stp x21, x18, [x11]
-    and x21, x23, #0x3ffffffc0
-    add x18, x11, #64
-    cmp x20, x21
-    add x20, x21, x16
+    and x7, x7, #0x3ffffffc0
+    stp x21, x16, [x10]
+    add x16, x10, #64
+    cmp x20, x7
+    add x7, x7, x14
     rev w1, w1
-    csel x21, x16, x18, eq
-    add x18, x20, #64
+    csel x20, x14, x16, eq
+    add x16, x7, #64
     ldr q0, [x22, :lo12:.LCPI_0]
-    add x20, x21, #16
+    add x7, x20, #16
     lsl x1, x1, #32
-    add w17, w17, w7
-    cmp x20, x18
-    str q0, [x11, #16]
-    add x6, x6, x19
-    csel x7, x16, x20, eq
-    stp xzr, xzr, [x11, #32]
+    add w15, w15, w18
+    cmp x7, x16
+    str q0, [x10, #16]
     add x17, x17, x6
-    stp xzr, xzr, [x11, #48]
+    csel x18, x14, x7, eq
+    stp xzr, xzr, [x10, #32]
+    add x15, x15, x17
+    stp xzr, xzr, [x10, #48]
+    rev x15, x15
+    add w22, w8, #3
+    stp x1, xzr, [x20]
+    add x1, x18, #16
+    and w20, w22, #0xffff
+    cmp x1, x16
+    stp xzr, x15, [x18]
+    csel x17, x14, x1, eq
+    adrp x1, .LCPI_1
+    add x15, x17, #16
+    stp xzr, xzr, [x17]
+    ldr q0, [x1, :lo12:.LCPI_1]
+    cmp x15, x16
+    and w1, w13, #0xffff0
+    csel x15, x14, x15, eq
+    stp xzr, xzr, [x15], #16
+    cmp x15, x16
+    ldp w18, w17, [x2, #8]
+    csel x15, x14, x15, eq
+    orr x17, x17, x18, lsl #32
+    ldr x18, [x2]
     rev x17, x17
-    add w10, w10, #3
-    stp x1, xzr, [x21]
-    add x1, x7, #16
-    and w19, w10, #0xffff
-    cmp x1, x18
-    stp xzr, x17, [x7]
-    adrp x7, .LCPI_1
-    csel x1, x16, x1, eq
-    ldr q0, [x7, :lo12:.LCPI_1]
-    rev w10, w4
-    add x17, x1, #16
-    stp xzr, xzr, [x1]
-    cmp x17, x18
-    csel x17, x16, x17, eq
-    stp xzr, xzr, [x17], #16
-    cmp x17, x18
-    ldp w6, w1, [x2, #8]
-    csel x17, x16, x17, eq
-    orr x1, x1, x6, lsl #32
-    ldr x6, [x2]
-    rev x1, x1
-    rev x6, x6
-    stp x1, x6, [x17], #16
-    cmp x17, x18
-    ldp w6, w1, [x2, #24]
-    csel x17, x16, x17, eq
-    orr x1, x1, x6, lsl #32
-    ldr x6, [x2, #16]
-    rev x1, x1
-    rev x6, x6
-    stp x1, x6, [x17], #16
-    cmp x17, x18
-    ldp w6, w1, [x2, #40]
-    csel x17, x16, x17, eq
-    orr x1, x1, x6, lsl #32
-    ldr x6, [x2, #32]
-    rev x1, x1
-    rev x6, x6
-    stp x1, x6, [x17], #16
-    cmp x17, x18
-    ldp w6, w1, [x2, #56]
-    ldr x18, [x2, #48]
-    and w2, w15, #0xffff0
-    csel x16, x16, x17, eq
-    orr x1, x1, x6, lsl #32
-    and w6, w14, #0xffff0
     rev x18, x18
-    and x15, x6, x15
-    rev x17, x1
-    add w1, w14, #16
-    add w14, w14, #32
-    stp x17, x18, [x16]
-    and w17, w1, w2
-    and w14, w14, w2
-    add x16, x13, x17
-    str q0, [x13, x15]
-    add x13, x13, x14
-    stp xzr, xzr, [x16]
-    stp xzr, xzr, [x13]
-    rev x13, x3
-    ldr w14, [x0, #80]
-    cbz w14, L12
-    ldr w11, [x0, #68]
-    cmp w19, w11
-    b.eq L17
-    fmov d0, x13
-    lsl w12, w19, #4
+    stp x17, x18, [x15], #16
+    cmp x15, x16
+    ldp w18, w17, [x2, #24]
+    csel x15, x14, x15, eq
+    orr x17, x17, x18, lsl #32
+    ldr x18, [x2, #16]
+    rev x17, x17
+    rev x18, x18
+    stp x17, x18, [x15], #16
+    cmp x15, x16
+    ldp w18, w17, [x2, #40]
+    csel x15, x14, x15, eq
+    orr x17, x17, x18, lsl #32
+    ldr x18, [x2, #32]
+    rev x17, x17
+    rev x18, x18
+    stp x17, x18, [x15], #16
+    cmp x15, x16
+    ldp w18, w17, [x2, #56]
+    ldr x16, [x2, #48]
+    csel x14, x14, x15, eq
+    orr x17, x17, x18, lsl #32
+    and w18, w12, #0xffff0
+    rev x16, x16
+    and x13, x18, x13
+    rev x15, x17
+    add w17, w12, #16
+    add w12, w12, #32
+    stp x15, x16, [x14]
+    and w15, w17, w1
+    and w12, w12, w1
+    add x14, x11, x15
+    str q0, [x11, x13]
+    add x11, x11, x12
+    stp xzr, xzr, [x14]
+    rev x12, x3
+    stp xzr, xzr, [x11]
+    rev w11, w4
+    ldr w13, [x0, #80]
+    cbz w13, L11
+    ldr w10, [x0, #68]
+    cmp w20, w10
+    b.eq L16
+    mov w13, #1073741824
+    ldp x16, x14, [x0, #40]
+    fmov s0, w13
     ldr w13, [x0, #56]
-    rev w11, w19
-    str w9, [sp, #32]
-    mov w3, #3
-    lsr w11, w11, #8
-    and x12, x13, x12
+    rev w15, w20
+    lsr w15, w15, #8
+    fmov d2, x12
+    fmov d3, x11
+    orr x14, x14, #0x8000000
+    add w8, w8, #4
+    mov w10, wzr
+    mov v0.s[1], w9
+    lsl w9, w20, #4
+    orr x14, x14, #0x300000000000000
+    orr x2, x14, x15
+    mov v2.d[1], v3.d[0]
+    and w20, w8, #0xffff
+    and x9, x13, x9
     mov w13, #671088640
-    mov v0.s[2], w10
-    ldp x14, x10, [x0, #40]
+    mov w3, #3
     dup v1.2d, x13
-    stur xzr, [sp, #36]
-    orr x10, x10, #0x8000000
-    add x13, x14, x12
-    mov w14, #1
-    orr x10, x10, #0x300000000000000
-    stp x5, x14, [x13]
-    mov v0.s[3], wzr
-    orr x2, x10, x11
-    adrp x10, .LCPI_2
+    add x13, x16, x9
+    mov w16, #1
+    mov v0.s[2], wzr
+    stp x5, x16, [x13]
+    mov x8, x19
     ldr x11, [x0, #32]
-    ldr d2, [x10, :lo12:.LCPI_2]
     mov v1.d[0], x2
-    add w10, w19, #1
-    add x9, x11, x12, lsl #2
-    str d2, [sp, #24]
-    ldur q2, [sp, #28]
-    stp q1, q0, [x9]
-    str q2, [x9, #32]
+    add x9, x11, x9, lsl #2
+    mov v0.s[3], wzr
+    stp q1, q2, [x9]
+    str q0, [x9, #32]
 L1:
-    mov w9, wzr
-    and w19, w10, #0xffff
-L2:
     ldr w1, [x0, #64]
-    str w19, [x0, #64]
-    rev w11, w19
+    str w20, [x0, #64]
+    rev w11, w20
     dmb oshst
-    ldr x10, [x0, #24]
-    str w11, [x10]
-    cbz w9, L8
-    tst x3, #0xfe
-    b.eq L10
+    ldr x9, [x0, #24]
+    str w11, [x9]
+    cbz w10, L7
     and w9, w3, #0xff
     add w9, w9, #3
     and w9, w9, #0x1fc
     cmp w9, #4
-    b.ne L10
+    b.ne L9
+    and x9, x3, #0xfe
+    cbz x9, L9
     add x9, x0, #96
     add x10, x0, #100
     tst x3, #0x100
     csel x9, x10, x9, eq
     ldr w9, [x9]
     cmp w9, #63
-    b.ls L10
+    b.ls L9
     ldr w9, [x0, #56]
     ldr x10, [x0, #32]
     dsb st
@@ -657,21 +657,21 @@ L2:
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
     ldr x9, [x0]
-    b L9
+    b L8
+L2:
+    mov w15, w18
+    b L5
 L3:
-    mov w17, w7
-    b L6
+    mov w15, w17
+    b L5
 L4:
-    mov w17, w6
-    b L6
+    mov w15, w6
 L5:
-    mov w17, w19
-L6:
-    mov w10, w17
-    mov w11, #2147483647
+    mov w10, w15
     mov w9, #1
+    mov w11, #2147483647
     mov w12, #262144
-L7:
+L6:
     orr x10, x12, x10, lsl #32
     orr x9, x10, x9
     stp x9, x11, [x8]
@@ -681,21 +681,20 @@ L7:
     ldp x29, x30, [sp, #224]
     add sp, sp, #288
     ret
-L8:
+L7:
     dsb st
     ldr x9, [x0]
     str x2, [x9]
     dsb st
-L9:
+L8:
     ldr x10, [x0, #8]
     eor x9, x10, x9
     str x9, [x0]
-    b L11
-L10:
-    mov x19, x8
+    b L10
+L9:
     bl <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other
     mov x8, x19
-L11:
+L10:
     mov w9, #25
     strb w9, [x8]
     ldp x20, x19, [sp, #272]
@@ -704,16 +703,19 @@ L11:
     ldp x29, x30, [sp, #224]
     add sp, sp, #288
     ret
-L12:
-    mov x21, x8
-    orr x8, x12, #0x40000000
+L11:
+    lsr x8, x12, #32
     movi v0.2d, #0000000000000000
-    str x8, [sp, #80]
+    mov x21, x0
+    str x0, [sp, #24]
+    ldr x23, [x10]
+    add x0, sp, #24
+    stp w12, w8, [sp, #64]
+    mov w8, #1073741824
+    stp w8, w9, [sp, #80]
     mov w8, #671088640
-    mov x20, x0
     stp x8, x5, [sp, #136]
     mov w8, #1
-    ldr x22, [x11]
     stp xzr, x8, [sp, #152]
     stp xzr, x8, [sp, #168]
     mov w8, #18
@@ -725,39 +727,39 @@ L12:
     stur q0, [sp, #120]
     ldr q0, [x8]
     mov x8, sp
-    str x0, [sp, #24]
-    add x0, sp, #24
-    str w19, [sp, #32]
-    stp x13, x10, [sp, #64]
+    str w20, [sp, #32]
+    str x11, [sp, #72]
     str xzr, [sp, #184]
     str xzr, [sp, #208]
     str wzr, [sp, #216]
     str xzr, [sp, #56]
     stur q0, [sp, #40]
-    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>
     ldp x2, x3, [sp, #8]
     ldr w8, [sp]
-    tbz w8, #0, L13
+    tbz w8, #0, L12
     and x10, x2, #0xff
-    mov x8, x21
+    mov x8, x19
     cmp x10, #25
-    b.ne L14
-    mov w9, #1
+    b.ne L13
+    mov w10, #1
     mov w3, #12
-    mov x2, x22
-    mov x0, x20
-    b L2
-L13:
-    and w8, w3, #0xff
-    mov x0, x20
-    add w8, w8, #3
-    add w10, w19, w8, lsr #2
-    mov x8, x21
+    mov x2, x23
+    mov x0, x21
     b L1
-L14:
+L12:
+    and w8, w3, #0xff
+    mov w10, wzr
+    mov x0, x21
+    add w8, w8, #3
+    add w8, w22, w8, lsr #2
+    and w20, w8, #0xffff
+    mov x8, x19
+    b L1
+L13:
     and x9, x2, #0xffff000000000000
     mov x11, x2
-L15:
+L14:
     and x12, x11, #0xffff00000000
     and x13, x2, #0xffff0000
     and x11, x11, #0xff00
@@ -772,43 +774,45 @@ L15:
     ldp x29, x30, [sp, #224]
     add sp, sp, #288
     ret
-L16:
-    ldr w11, [x0, #72]
-    tst w11, #0xffff
-    b.eq L18
-    ldr w10, [x0, #56]
-    lsr w10, w10, #4
-    add w10, w10, #1
-    and w12, w10, #0xffff
-    cmp w12, #3
-    b.hs L19
-    mov w9, #19
-    b L20
-L17:
+L15:
     ldr w10, [x0, #72]
-    mov w12, #21
+    tst w10, #0xffff
+    b.eq L17
+    ldr w8, [x0, #56]
+    lsr w8, w8, #4
+    add w8, w8, #1
+    and w11, w8, #0xffff
+    cmp w11, #3
+    b.hs L18
+    mov w9, #19
+    b L19
+L16:
+    ldr w8, [x0, #72]
+    mov w10, #21
     mov x9, xzr
     mov x11, xzr
     mov w2, #65536
-    cmp w10, #0
-    mov w10, #18
-    csel x10, x12, x10, eq
-    b L15
-L18:
+    cmp w8, #0
+    mov w8, #18
+    csel x10, x10, x8, eq
+    mov x8, x19
+    b L14
+L17:
     mov w9, #21
-    b L20
+    b L19
+L18:
+    and w8, w10, #0xffff
+    mov w11, #18
+    mov w12, #20
+    cmp w8, #3
+    csel w8, w10, w9, lo
+    csel x9, x12, x11, lo
 L19:
-    and w10, w11, #0xffff
-    mov w12, #18
-    mov w13, #20
-    cmp w10, #3
-    csel w10, w11, w9, lo
-    csel x9, x13, x12, lo
-L20:
-    and x10, x10, #0xffff
+    and x10, x8, #0xffff
     mov w11, #3
     mov w12, #196608
-    b L7
+    mov x8, x19
+    b L6
 
 hot_batch_rebind:
     sub sp, sp, #368
@@ -3377,7 +3381,7 @@ L6:
     str wzr, [sp, #224]
     stp xzr, x10, [sp, #64]
     str q0, [sp, #48]
-    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>
     ldp x2, x3, [sp, #16]
     ldr w8, [sp, #8]
     tbz w8, #0, L7
@@ -3588,57 +3592,57 @@ L3:
 
 hot_post_datagram_entry:
     ldr d2, [x2, #8]
-    ldr x10, [x2]
-    ldr w9, [x2, #8]
     ldp d1, d0, [x1]
+    ldr w10, [x2, #8]
+    ldr x9, [x2]
     rev32 v4.8b, v2.8b
-    rev x10, x10
-    cmp w9, #1
-    ldp d2, d7, [x1, #16]
-    fmov d5, x10
-    ldp d3, d6, [x1, #32]
+    ldp d2, d6, [x1, #16]
+    ldp d3, d5, [x1, #32]
+    cmp w10, #1
+    rev x9, x9
     b.lt L2
-    ldr w10, [x0, #80]
-    cbz w10, L2
-    ldp w9, w10, [x0, #64]
-    sub w10, w10, w9
-    and w11, w10, #0xffff
-    cmp w11, #1
+    ldr w11, [x0, #80]
+    cbz w11, L2
+    ldp w10, w11, [x0, #64]
+    sub w11, w11, w10
+    and w12, w11, #0xffff
+    cmp w12, #1
     b.ls L3
-    mov w10, #2
-    rev w11, w9
-    movi v16.2d, #0000000000000000
-    dup v17.2d, x10
-    ldp x13, x10, [x0, #40]
-    lsr w11, w11, #8
-    ldr w12, [x0, #56]
-    lsl w14, w9, #4
+    mov w11, #2
+    rev w12, w10
+    movi v7.2d, #0000000000000000
+    dup v16.2d, x11
+    ldp x14, x11, [x0, #40]
+    lsr w12, w12, #8
+    ldr w13, [x0, #56]
+    lsl w15, w10, #4
+    mov v3.d[1], v5.d[0]
+    fmov d5, x9
     mov v1.d[1], v0.d[0]
-    mov v2.d[1], v7.d[0]
-    mov v3.d[1], v6.d[0]
-    mov v17.d[0], x3
-    orr x10, x10, x11
-    and x11, x12, x14
-    mov v16.d[0], x10
-    adrp x10, .LCPI_0
-    add w14, w14, #16
-    ldr q18, [x10, :lo12:.LCPI_0]
-    and w12, w14, w12
+    mov v16.d[0], x3
+    orr x11, x11, x12
+    and x12, x13, x15
+    mov v7.d[0], x11
+    adrp x11, .LCPI_0
+    mov v2.d[1], v6.d[0]
+    ldr q17, [x11, :lo12:.LCPI_0]
+    add w9, w15, #16
     mov v4.d[1], v5.d[0]
-    str q17, [x13, x11]
-    movi v17.2d, #0000000000000000
-    and w12, w12, #0xffff0
-    ldr x10, [x0, #32]
-    ubfiz x14, x12, #2, #32
-    add w9, w9, #2
-    orr v0.16b, v16.16b, v18.16b
-    and w9, w9, #0xffff
-    add x11, x10, x11, lsl #2
-    mov v17.d[0], x3
-    stp q0, q1, [x11]
-    stp q2, q3, [x11, #32]
-    str q17, [x13, w12, uxtw]
-    str q4, [x10, x14]
+    str q16, [x14, x12]
+    movi v16.2d, #0000000000000000
+    and w9, w9, w13
+    ldr x11, [x0, #32]
+    and w9, w9, #0xffff0
+    add w10, w10, #2
+    orr v0.16b, v7.16b, v17.16b
+    ubfiz x13, x9, #2, #32
+    add x12, x11, x12, lsl #2
+    mov v16.d[0], x3
+    stp q0, q1, [x12]
+    stp q2, q3, [x12, #32]
+    str q16, [x14, w9, uxtw]
+    and w9, w10, #0xffff
+    str q4, [x11, x13]
     str w9, [x0, #64]
     rev w9, w9
     dmb oshst
@@ -3678,27 +3682,27 @@ L2:
     sub sp, sp, #208
     stp x29, x30, [sp, #192]
     add x29, sp, #192
-    adrp x10, .LCPI_1
-    cmp w9, #1
-    stp d1, d0, [sp, #32]
-    ldr q0, [x10, :lo12:.LCPI_1]
+    stp x9, xzr, [sp, #88]
+    mov w9, #134217728
+    cmp w10, #1
+    stp x9, x3, [sp, #104]
+    mov w9, #1
+    stp xzr, x9, [sp, #120]
+    stp xzr, x9, [sp, #136]
+    mov w9, #18
+    strb w9, [sp, #160]
     cset w9, lt
-    mov w10, #1
     strb w9, [sp, #187]
     adrp x9, .Lanon
     add x9, x9, :lo12:.Lanon
-    str q0, [sp, #96]
+    stp d1, d0, [sp, #32]
     ldr q0, [x9]
     str x0, [sp]
     mov x0, sp
-    stp x10, xzr, [sp, #128]
-    stp x10, xzr, [sp, #144]
-    mov w10, #18
-    stp d2, d7, [sp, #48]
-    stp d3, d6, [sp, #64]
-    stp d4, d5, [sp, #80]
-    stp x3, xzr, [sp, #112]
-    strb w10, [sp, #160]
+    stp d2, d6, [sp, #48]
+    stp d3, d5, [sp, #64]
+    str d4, [sp, #80]
+    str xzr, [sp, #152]
     str xzr, [sp, #176]
     strh wzr, [sp, #184]
     strb wzr, [sp, #186]
@@ -3709,8 +3713,8 @@ L2:
     add sp, sp, #208
     ret
 L3:
-    ldrh w11, [x0, #72]
-    cbz w11, L4
+    ldrh w10, [x0, #72]
+    cbz w10, L4
     ldr w9, [x0, #56]
     lsr w9, w9, #4
     add w9, w9, #1
@@ -3723,11 +3727,11 @@ L4:
     mov w10, #21
     b L6
 L5:
-    cmp w11, #1
-    mov w11, #18
+    cmp w10, #1
+    mov w10, #18
     mov w12, #20
-    csinc w9, w10, wzr, ne
-    csel w10, w12, w11, eq
+    csinc w9, w11, wzr, ne
+    csel w10, w12, w10, eq
 L6:
     strb w10, [x8]
     mov w10, #2
@@ -4491,56 +4495,354 @@ L6:
     strh w10, [x8, #8]
     ret
 
-hot_post_entry:
+hot_post_entries:
+    sub sp, sp, #288
+    stp x29, x30, [sp, #256]
+    stp x28, x19, [sp, #272]
+    add x29, sp, #256
+    ldur q0, [x3, #56]
+    ldur q1, [x3, #40]
+    rev x9, x1
+    ldur q2, [x3, #104]
+    ldr s3, [x3, #120]
+    rev w15, w2
+    zip1 v0.4s, v1.4s, v0.4s
+    ldur q4, [x3, #88]
+    ldur q5, [x3, #72]
+    zip1 v3.4s, v2.4s, v3.4s
+    ldur q6, [x3, #24]
+    ldur q7, [x3, #8]
+    zip1 v4.4s, v5.4s, v4.4s
+    ldr w17, [x3, #136]
+    ldr w1, [x3, #152]
+    ldr w2, [x3, #168]
+    ldr w5, [x3, #184]
+    ldr w6, [x3, #200]
+    ext v0.16b, v1.16b, v0.16b, #8
+    cmp w17, #1
+    ldr w7, [x3, #216]
+    ext v2.16b, v2.16b, v3.16b, #8
+    zip1 v3.4s, v7.4s, v6.4s
+    cset w19, lt
+    cmp w1, #1
+    ldr d5, [x3, #72]
+    ldr d6, [x3, #88]
+    ccmp w2, #1, #8, ge
+    ldr d18, [x3, #104]
+    ldr x12, [x3]
+    cset w1, lt
+    cmp w5, #1
+    rev32 v7.8b, v5.8b
+    mov v4.d[1], v2.d[1]
+    mov v3.d[1], v0.d[1]
+    ldr d2, [x3, #8]
+    ccmp w6, #1, #8, ge
+    rev32 v6.8b, v6.8b
+    rev32 v5.8b, v18.8b
+    rev32 v2.8b, v2.8b
+    ccmp w7, #1, #8, ge
+    ldr x16, [x3, #16]
+    ldr x13, [x3, #32]
+    ldr x14, [x3, #48]
+    ldr x10, [x3, #64]
+    cmle v0.4s, v3.4s, #0
+    cmle v1.4s, v4.4s, #0
+    ldr d3, [x3, #24]
+    ldr d4, [x3, #40]
+    ldr x11, [x3, #80]
+    ldr x18, [x3, #96]
+    rev32 v3.8b, v3.8b
+    cset w5, lt
+    rev x12, x12
+    uzp1 v0.8h, v0.8h, v1.8h
+    ldr d1, [x3, #56]
+    rev32 v4.8b, v4.8b
+    orr w1, w1, w5
+    rev x17, x16
+    rev x16, x13
+    rev32 v16.8b, v1.8b
+    rev x13, x11
+    rev x11, x18
+    umaxv h17, v0.8h
     movi v0.2d, #0000000000000000
-    ldr d1, [x3, #8]
-    ldr x10, [x3]
-    rev w9, w2
-    ldr w11, [x3, #8]
-    movi v4.2d, #0000000000000000
-    rev32 v2.8b, v1.8b
-    rev x12, x1
-    rev x10, x10
-    fmov d1, x12
-    fmov d3, x10
-    cmp w11, #1
-    mov v0.s[0], w9
-    cset w9, lt
-    b.lt L2
-    ldr w10, [x0, #108]
-    cbz w10, L1
-    ldp w9, w10, [x0, #64]
-    cmp w9, w10
-    b.eq L3
-    mov w11, #1
-    rev w10, w9
-    ldr w13, [x0, #56]
-    dup v5.2d, x11
-    ldp x12, x11, [x0, #40]
-    lsr w10, w10, #8
+    fmov w2, s17
+    mov v0.s[0], w15
+    rev x15, x14
+    rev x14, x10
+    orr w2, w2, w19
+    orr w1, w2, w1
+    tbnz w1, #0, L3
+    ldr w10, [x0, #80]
+    cmp w10, #13
+    b.ls L3
+    ldp w10, w18, [x0, #64]
+    sub w18, w18, w10
+    and w1, w18, #0xffff
+    cmp w1, #3
+    b.ls L4
+    mov w18, #4
+    rev w1, w10
+    movi v17.2d, #0000000000000000
+    dup v1.2d, x18
+    ldp x18, x5, [x0, #40]
+    lsr w6, w1, #8
+    ldr w1, [x0, #56]
+    lsl w2, w10, #4
+    movi v24.2d, #0000000000000000
+    mov v2.d[1], x12
+    mov v3.d[1], x17
+    mov v1.d[0], x4
+    orr x5, x5, x6
+    and x6, x1, x2
+    mov v17.d[0], x5
+    adrp x5, .LCPI_0
+    add w12, w2, #16
+    ldr q18, [x5, :lo12:.LCPI_0]
+    and w12, w12, w1
+    mov v4.d[1], x16
+    str q1, [x18, x6]
+    fmov d1, x9
+    mov v24.d[0], x4
+    ldr x9, [x0, #32]
+    and w12, w12, #0xffff0
+    mov v16.d[1], x15
+    mov v7.d[1], x14
+    mov v6.d[1], x13
+    ldr d19, [x3, #152]
     mov v1.d[1], v0.d[0]
-    mov v2.d[1], v3.d[0]
-    movi v3.2d, #0000000000000000
-    orr x10, x11, x10
-    lsl w11, w9, #4
-    mov v5.d[0], x4
-    mov v4.d[0], x10
-    adrp x10, .LCPI_0
-    add w9, w9, #1
-    and x11, x13, x11
-    and w9, w9, #0xffff
-    str q5, [x12, x11]
-    ldr q5, [x10, :lo12:.LCPI_0]
-    ldr x10, [x0, #32]
-    orr v0.16b, v4.16b, v5.16b
-    add x10, x10, x11, lsl #2
-    stp q0, q1, [x10]
-    str q2, [x10, #32]
+    orr v0.16b, v17.16b, v18.16b
+    add x9, x9, x6, lsl #2
+    ldr d17, [x3, #120]
+    ldr d18, [x3, #136]
+    add w13, w2, #32
+    stp q2, q3, [x9, #32]
+    rev32 v19.8b, v19.8b
+    ldr x16, [x3, #112]
+    rev32 v17.8b, v17.8b
+    rev32 v18.8b, v18.8b
+    ldr x17, [x3, #128]
+    stp q0, q1, [x9]
+    ldr x15, [x3, #144]
+    and w13, w13, w1
+    str q24, [x18, w12, uxtw]
+    mov v5.d[1], x11
+    ldr d20, [x3, #168]
+    ldr x9, [x0, #32]
+    rev x15, x15
+    ldr d21, [x3, #184]
+    mov v19.d[1], x15
+    ldr d22, [x3, #200]
+    ldr d23, [x3, #216]
+    add x9, x9, w12, uxtw #2
+    rev32 v20.8b, v20.8b
+    rev32 v21.8b, v21.8b
+    add w15, w2, #48
+    rev32 v22.8b, v22.8b
+    rev32 v23.8b, v23.8b
+    stp q4, q16, [x9]
+    ldr x12, [x3, #160]
+    ldr x14, [x3, #176]
+    stp q7, q6, [x9, #32]
+    and w9, w13, #0xffff0
+    rev x13, x16
+    str q24, [x18, w9, uxtw]
+    rev x16, x17
+    mov v17.d[1], x13
+    ldr x11, [x0, #32]
+    mov v18.d[1], x16
+    ldr x13, [x3, #208]
+    and w15, w15, w1
+    rev x12, x12
+    rev x14, x14
+    add x9, x11, w9, uxtw #2
+    ldr x11, [x3, #192]
+    rev x13, x13
+    mov v20.d[1], x12
+    mov v21.d[1], x14
+    mov v23.d[1], x13
+    stp q5, q17, [x9]
+    rev x11, x11
+    add w10, w10, #4
+    stp q18, q19, [x9, #32]
+    and w9, w15, #0xffff0
+    mov v22.d[1], x11
+    str q24, [x18, w9, uxtw]
+    ldr x12, [x0, #32]
+    add x9, x12, w9, uxtw #2
+    stp q20, q21, [x9]
+    stp q22, q23, [x9, #32]
+    and w9, w10, #0xffff
     str w9, [x0, #64]
     rev w9, w9
     dmb oshst
     ldr x10, [x0, #24]
     str w9, [x10]
+    ldr w9, [x0, #100]
+    cmp w9, #255
+    b.ls L1
+    dsb st
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    mov v0.16b, v4.16b
+    mov v1.16b, v16.16b
+    mov v2.16b, v7.16b
+    mov v3.16b, v6.16b
+    add x10, x9, #64
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
+    add x11, x9, #128
+    mov v0.16b, v5.16b
+    mov v1.16b, v17.16b
+    mov v2.16b, v18.16b
+    mov v3.16b, v19.16b
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x11]
+    add x10, x9, #192
+    mov v0.16b, v20.16b
+    mov v1.16b, v21.16b
+    mov v2.16b, v22.16b
+    mov v3.16b, v23.16b
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
+    dsb st
+    b L2
+L1:
+    dsb st
+    ldr x9, [x0]
+    str d0, [x9]
+    dsb st
+L2:
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+    ldp x28, x19, [sp, #272]
+    ldp x29, x30, [sp, #256]
+    add sp, sp, #288
+    ret
+L3:
+    adrp x10, .LCPI_1
+    stp d0, d2, [sp, #40]
+    ldr q0, [x10, :lo12:.LCPI_1]
+    mov w10, #1
+    str x0, [sp]
+    stp x10, xzr, [sp, #192]
+    mov x0, sp
+    stp x10, xzr, [sp, #208]
+    mov w10, #18
+    strb w10, [sp, #224]
+    and w10, w1, #0x1
+    strb w10, [sp, #251]
+    adrp x10, .Lanon
+    add x10, x10, :lo12:.Lanon
+    str q0, [sp, #160]
+    ldr q0, [x10]
+    str x12, [sp, #56]
+    str d3, [sp, #64]
+    str x17, [sp, #72]
+    str d4, [sp, #80]
+    str x16, [sp, #88]
+    str d16, [sp, #96]
+    str x15, [sp, #104]
+    str d7, [sp, #112]
+    str x14, [sp, #120]
+    str d6, [sp, #128]
+    str x13, [sp, #136]
+    str d5, [sp, #144]
+    str x11, [sp, #152]
+    stp x4, xzr, [sp, #176]
+    str xzr, [sp, #240]
+    strh wzr, [sp, #248]
+    strb wzr, [sp, #250]
+    stp xzr, x9, [sp, #24]
+    stur q0, [sp, #8]
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::Invalidate, blueflame::wqe::data::Nothing, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::wqe::table::Invalidate, blueflame::wqe::data::Nothing>::{closure#2}>::{closure#1}>
+    ldp x28, x19, [sp, #272]
+    ldp x29, x30, [sp, #256]
+    add sp, sp, #288
+    ret
+L4:
+    ldr w10, [x0, #72]
+    tst w10, #0xffff
+    b.eq L5
+    ldr w9, [x0, #56]
+    lsr w9, w9, #4
+    add w9, w9, #1
+    and w11, w9, #0xffff
+    cmp w11, #4
+    b.hs L6
+    mov w10, #19
+    b L7
+L5:
+    mov w10, #21
+    b L7
+L6:
+    and w9, w10, #0xffff
+    mov w11, #18
+    mov w12, #20
+    cmp w9, #4
+    csel w9, w10, w18, lo
+    csel w10, w12, w11, lo
+L7:
+    strb w10, [x8]
+    mov w10, #4
+    and w9, w9, #0xffff
+    strh w10, [x8, #2]
+    str w9, [x8, #4]
+    strh w10, [x8, #8]
+    ldp x28, x19, [sp, #272]
+    ldp x29, x30, [sp, #256]
+    add sp, sp, #288
+    ret
+
+hot_post_entry:
+    movi v0.2d, #0000000000000000
+    ldr d1, [x3, #8]
+    rev w9, w2
+    ldr w10, [x3, #8]
+    movi v3.2d, #0000000000000000
+    rev32 v2.8b, v1.8b
+    cmp w10, #1
+    rev x10, x1
+    mov v0.s[0], w9
+    ldr x9, [x3]
+    cset w11, lt
+    rev x9, x9
+    b.lt L2
+    fmov d1, x10
+    ldr w12, [x0, #108]
+    cbz w12, L1
+    ldp w10, w11, [x0, #64]
+    cmp w10, w11
+    b.eq L3
+    mov w12, #1
+    rev w11, w10
+    ldr w14, [x0, #56]
+    dup v4.2d, x12
+    ldp x13, x12, [x0, #40]
+    lsr w11, w11, #8
+    fmov d5, x9
+    mov v1.d[1], v0.d[0]
+    orr x11, x12, x11
+    lsl w12, w10, #4
+    mov v4.d[0], x4
+    mov v3.d[0], x11
+    mov v2.d[1], v5.d[0]
+    add w10, w10, #1
+    and x11, x14, x12
+    adrp x12, .LCPI_0
+    and w10, w10, #0xffff
+    str q4, [x13, x11]
+    ldr q4, [x12, :lo12:.LCPI_0]
+    ldr x12, [x0, #32]
+    orr v0.16b, v3.16b, v4.16b
+    movi v3.2d, #0000000000000000
+    add x9, x12, x11, lsl #2
+    stp q0, q1, [x9]
+    str q2, [x9, #32]
+    str w10, [x0, #64]
+    rev w10, w10
+    dmb oshst
+    ldr x9, [x0, #24]
+    str w10, [x9]
     dsb st
     ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
@@ -4552,42 +4854,43 @@ hot_post_entry:
     strb w10, [x8]
     ret
 L1:
-    ldr w10, [x0, #80]
-    cbz w10, L2
-    ldp w9, w10, [x0, #64]
-    cmp w9, w10
+    ldr w12, [x0, #80]
+    cbz w12, L2
+    ldp w10, w11, [x0, #64]
+    cmp w10, w11
     b.eq L3
-    mov w11, #1
-    rev w10, w9
-    ldr w13, [x0, #56]
-    dup v5.2d, x11
-    ldp x12, x11, [x0, #40]
-    lsr w10, w10, #8
+    mov w12, #1
+    rev w11, w10
+    ldr w14, [x0, #56]
+    dup v4.2d, x12
+    ldp x13, x12, [x0, #40]
+    lsr w11, w11, #8
     mov v1.d[1], v0.d[0]
-    mov v2.d[1], v3.d[0]
-    orr x10, x11, x10
-    lsl w11, w9, #4
-    mov v5.d[0], x4
-    mov v4.d[0], x10
-    adrp x10, .LCPI_0
-    add w9, w9, #1
-    and x11, x13, x11
-    and w9, w9, #0xffff
-    str q5, [x12, x11]
-    ldr q5, [x10, :lo12:.LCPI_0]
-    ldr x10, [x0, #32]
-    orr v0.16b, v4.16b, v5.16b
-    add x10, x10, x11, lsl #2
-    stp q0, q1, [x10]
-    str q2, [x10, #32]
-    str w9, [x0, #64]
-    rev w9, w9
+    fmov d0, x9
+    orr x11, x12, x11
+    lsl w12, w10, #4
+    mov v4.d[0], x4
+    mov v3.d[0], x11
+    mov v2.d[1], v0.d[0]
+    add w10, w10, #1
+    and x11, x14, x12
+    adrp x12, .LCPI_0
+    and w10, w10, #0xffff
+    str q4, [x13, x11]
+    ldr q4, [x12, :lo12:.LCPI_0]
+    ldr x12, [x0, #32]
+    orr v3.16b, v3.16b, v4.16b
+    add x9, x12, x11, lsl #2
+    stp q3, q1, [x9]
+    str q2, [x9, #32]
+    str w10, [x0, #64]
+    rev w10, w10
     dmb oshst
-    ldr x10, [x0, #24]
-    str w9, [x10]
+    ldr x9, [x0, #24]
+    str w10, [x9]
     dsb st
     ldr x9, [x0]
-    str d0, [x9]
+    str d3, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
@@ -4599,27 +4902,27 @@ L2:
     sub sp, sp, #208
     stp x29, x30, [sp, #192]
     add x29, sp, #192
-    mov w10, #134217728
-    strb w9, [sp, #187]
+    str x9, [sp, #56]
+    mov w9, #134217728
+    stp xzr, x9, [sp, #96]
+    mov w9, #1
+    stp x9, xzr, [sp, #128]
+    stp x9, xzr, [sp, #144]
+    mov w9, #18
+    strb w9, [sp, #160]
     adrp x9, .Lanon
     add x9, x9, :lo12:.Lanon
-    stp d1, d0, [sp, #32]
-    stp xzr, x10, [sp, #96]
-    mov w10, #1
+    stp d0, d2, [sp, #40]
     ldr q0, [x9]
     str x0, [sp]
     mov x0, sp
-    stp x10, xzr, [sp, #128]
-    stp x10, xzr, [sp, #144]
-    mov w10, #18
-    stp d2, d3, [sp, #48]
-    stp q4, q4, [sp, #64]
+    stp q3, q3, [sp, #64]
     stp x4, xzr, [sp, #112]
-    strb w10, [sp, #160]
     str xzr, [sp, #176]
     strh wzr, [sp, #184]
     strb wzr, [sp, #186]
-    str xzr, [sp, #24]
+    strb w11, [sp, #187]
+    stp xzr, x10, [sp, #24]
     stur q0, [sp, #8]
     bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
     ldp x29, x30, [sp, #192]
@@ -4637,50 +4940,54 @@ L3:
     ret
 
 hot_post_frame:
-    ldp w9, w10, [x2, #8]
-    orr x10, x10, x9, lsl #32
-    cmp w9, #1
-    fmov d0, x10
-    cset w10, lt
-    ld1 { v0.d }[1], [x2]
-    rev64 v3.16b, v0.16b
+    ldp w11, w14, [x2, #8]
+    ldr x9, [x2]
     fmov d0, x3
+    cmp w11, #1
+    rev x9, x9
+    cset w13, lt
     b.lt L2
-    ldr w11, [x0, #108]
-    cbz w11, L1
-    ldp w9, w10, [x0, #64]
-    cmp w9, w10
+    ldr w15, [x0, #108]
+    rev w10, w14
+    rev w12, w11
+    cbz w15, L1
+    ldp w11, w13, [x0, #64]
+    cmp w11, w13
     b.eq L3
-    mov w10, #1
-    rev w11, w9
+    fmov s3, w12
+    mov w12, #1
+    rev w13, w11
+    fmov d1, x12
+    lsr w13, w13, #8
     movi v4.2d, #0000000000000000
-    fmov d1, x10
-    ldp x14, x13, [x0, #40]
-    lsl w10, w9, #4
-    ldr w12, [x0, #56]
-    lsr w11, w11, #8
+    lsl w12, w11, #4
     ldur d5, [x1, #10]
     ldur d2, [x1, #2]
-    add w9, w9, #1
+    mov v3.s[1], w10
+    ldp x14, x10, [x0, #40]
     mov v0.d[1], v1.d[0]
-    and x10, x12, x10
-    ldrh w12, [x1]
-    orr x11, x13, x11
     movi v1.2d, #0000000000000000
-    mov x13, #19791209299968
-    mov v4.d[0], x11
-    adrp x11, .LCPI_0
+    mov x15, #19791209299968
     mov v2.d[1], v5.d[0]
-    str q0, [x14, x10]
-    ldr q0, [x11, :lo12:.LCPI_0]
-    orr x11, x13, x12, lsl #48
-    ldr x14, [x0, #32]
-    and w9, w9, #0xffff
-    mov v1.d[1], x11
-    orr v0.16b, v4.16b, v0.16b
-    add x10, x14, x10, lsl #2
-    stp q2, q3, [x10, #32]
-    stp q0, q1, [x10]
+    orr x10, x10, x13
+    ldr w13, [x0, #56]
+    mov v4.d[0], x10
+    adrp x10, .LCPI_0
+    and x12, x13, x12
+    ldrh w13, [x1]
+    ldr q5, [x10, :lo12:.LCPI_0]
+    str q0, [x14, x12]
+    fmov d0, x9
+    orr x10, x15, x13, lsl #48
+    ldr x9, [x0, #32]
+    mov v3.d[1], v0.d[0]
+    mov v1.d[1], x10
+    orr v0.16b, v4.16b, v5.16b
+    add x9, x9, x12, lsl #2
+    add w10, w11, #1
+    stp q0, q1, [x9]
+    stp q2, q3, [x9, #32]
+    and w9, w10, #0xffff
     str w9, [x0, #64]
     rev w9, w9
     dmb oshst
@@ -4697,41 +5004,45 @@ hot_post_frame:
     strb w10, [x8]
     ret
 L1:
-    ldr w11, [x0, #80]
-    cbz w11, L2
-    ldp w9, w10, [x0, #64]
-    cmp w9, w10
+    ldr w15, [x0, #80]
+    cbz w15, L2
+    ldp w11, w13, [x0, #64]
+    cmp w11, w13
     b.eq L3
-    mov w13, #1
-    rev w10, w9
+    fmov s2, w12
+    mov w12, #1
+    rev w13, w11
+    fmov d3, x12
+    lsr w13, w13, #8
     movi v1.2d, #0000000000000000
-    fmov d2, x13
-    ldp x14, x13, [x0, #40]
-    lsr w10, w10, #8
-    lsl w11, w9, #4
-    ldr w12, [x0, #56]
+    lsl w12, w11, #4
     ldur d4, [x1, #10]
     ldur d5, [x1, #2]
-    add w9, w9, #1
-    mov v0.d[1], v2.d[0]
-    orr x10, x13, x10
-    movi v2.2d, #0000000000000000
-    ldrh w13, [x1]
-    mov v1.d[0], x10
-    mov x10, #19791209299968
-    and x11, x12, x11
-    adrp x12, .LCPI_0
+    mov v2.s[1], w10
+    ldp x14, x10, [x0, #40]
+    mov v0.d[1], v3.d[0]
+    movi v3.2d, #0000000000000000
+    mov x15, #19791209299968
     mov v5.d[1], v4.d[0]
-    orr x10, x10, x13, lsl #48
-    str q0, [x14, x11]
-    ldr q0, [x12, :lo12:.LCPI_0]
-    ldr x14, [x0, #32]
-    and w9, w9, #0xffff
-    mov v2.d[1], x10
-    orr v0.16b, v1.16b, v0.16b
-    add x11, x14, x11, lsl #2
-    stp q5, q3, [x11, #32]
-    stp q0, q2, [x11]
+    orr x10, x10, x13
+    ldr w13, [x0, #56]
+    mov v1.d[0], x10
+    adrp x10, .LCPI_0
+    and x12, x13, x12
+    ldrh w13, [x1]
+    ldr q4, [x10, :lo12:.LCPI_0]
+    str q0, [x14, x12]
+    fmov d0, x9
+    orr x10, x15, x13, lsl #48
+    ldr x9, [x0, #32]
+    mov v2.d[1], v0.d[0]
+    mov v3.d[1], x10
+    orr v0.16b, v1.16b, v4.16b
+    add x9, x9, x12, lsl #2
+    add w10, w11, #1
+    stp q0, q3, [x9]
+    stp q5, q2, [x9, #32]
+    and w9, w10, #0xffff
     str w9, [x0, #64]
     rev w9, w9
     dmb oshst
@@ -4751,30 +5062,33 @@ L2:
     sub sp, sp, #208
     stp x29, x30, [sp, #192]
     add x29, sp, #192
-    movi v2.2d, #0000000000000000
-    adrp x11, .LCPI_1
-    str x9, [sp, #176]
+    adrp x10, .LCPI_1
+    str d0, [sp, #112]
+    ldr q1, [x10, :lo12:.LCPI_1]
+    orr x10, x14, x11, lsl #32
+    str x0, [sp]
+    mov x0, sp
+    stp xzr, x1, [sp, #120]
+    rev x10, x10
+    str q1, [sp, #32]
+    movi v1.2d, #0000000000000000
+    stp x10, x9, [sp, #48]
+    mov w9, #134217728
+    mov w10, #1
+    stp xzr, x9, [sp, #96]
+    mov w9, #18
+    stp x9, x10, [sp, #136]
+    strb w9, [sp, #160]
     adrp x9, .Lanon
     add x9, x9, :lo12:.Lanon
-    ldr q1, [x11, :lo12:.LCPI_1]
-    mov w11, #134217728
-    str d0, [sp, #112]
     ldr q0, [x9]
-    str x0, [sp]
-    mov w12, #1
-    mov x0, sp
-    stp xzr, x11, [sp, #96]
-    mov w11, #18
-    stp q1, q3, [sp, #32]
-    stp q2, q2, [sp, #64]
-    stp xzr, x1, [sp, #120]
-    stp x11, x12, [sp, #136]
+    stp q1, q1, [sp, #64]
     str xzr, [sp, #152]
-    strb w11, [sp, #160]
+    str x11, [sp, #176]
     strh wzr, [sp, #184]
     strb wzr, [sp, #186]
-    strb w10, [sp, #187]
-    str x12, [sp, #24]
+    strb w13, [sp, #187]
+    str x10, [sp, #24]
     stur q0, [sp, #8]
     bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
     ldp x29, x30, [sp, #192]
@@ -4948,50 +5262,54 @@ L6:
     ret
 
 hot_post_frame_pointer:
-    ldp w9, w10, [x1, #8]
-    orr x10, x10, x9, lsl #32
-    cmp w9, #1
-    fmov d0, x10
-    cset w10, lt
-    ld1 { v0.d }[1], [x1]
-    rev64 v2.16b, v0.16b
+    ldp w11, w14, [x1, #8]
+    ldr x9, [x1]
     fmov d0, x2
+    cmp w11, #1
+    rev x9, x9
+    cset w12, lt
     b.lt L2
-    ldr w11, [x0, #108]
-    cbz w11, L1
-    ldp w9, w10, [x0, #64]
-    cmp w9, w10
+    ldr w15, [x0, #108]
+    rev w10, w14
+    rev w13, w11
+    cbz w15, L1
+    ldp w11, w12, [x0, #64]
+    cmp w11, w12
     b.eq L3
-    mov w11, #1
-    rev w10, w9
+    fmov s2, w13
+    mov w13, #1
+    rev w14, w11
+    fmov d3, x13
     movi v1.2d, #0000000000000000
-    fmov d3, x11
-    ldp x14, x12, [x0, #40]
-    lsr w10, w10, #8
-    lsl w11, w9, #4
-    ldr w13, [x0, #56]
-    add w9, w9, #1
+    lsr w14, w14, #8
+    ldp x13, x12, [x0, #40]
+    lsl w15, w11, #4
+    mov v2.s[1], w10
+    ldr w10, [x0, #56]
     mov v0.d[1], v3.d[0]
-    orr x10, x12, x10
-    and x11, x13, x11
-    mov v1.d[0], x10
-    adrp x10, .LCPI_0
-    and w9, w9, #0xffff
+    fmov d3, x9
+    orr x12, x12, x14
+    and x10, x10, x15
+    mov v1.d[0], x12
+    adrp x12, .LCPI_0
+    str q0, [x13, x10]
+    ldr q0, [x12, :lo12:.LCPI_0]
+    mov v2.d[1], v3.d[0]
+    ldr x9, [x0, #32]
     movi v3.2d, #0000000000000000
-    str q0, [x14, x11]
-    ldr q0, [x10, :lo12:.LCPI_0]
-    ldr x10, [x0, #32]
     orr v0.16b, v1.16b, v0.16b
-    add x10, x10, x11, lsl #2
-    adrp x11, .LCPI_1
-    ldr q1, [x11, :lo12:.LCPI_1]
-    str q0, [x10]
-    stp q1, q2, [x10, #16]
-    str w9, [x0, #64]
-    rev w9, w9
+    add x9, x9, x10, lsl #2
+    adrp x10, .LCPI_1
+    ldr q1, [x10, :lo12:.LCPI_1]
+    add w10, w11, #1
+    and w10, w10, #0xffff
+    stp q1, q2, [x9, #16]
+    str q0, [x9]
+    str w10, [x0, #64]
+    rev w10, w10
     dmb oshst
-    ldr x10, [x0, #24]
-    str w9, [x10]
+    ldr x9, [x0, #24]
+    str w10, [x9]
     dsb st
     ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
@@ -5003,40 +5321,44 @@ hot_post_frame_pointer:
     strb w10, [x8]
     ret
 L1:
-    ldr w11, [x0, #80]
-    cbz w11, L2
-    ldp w9, w10, [x0, #64]
-    cmp w9, w10
+    ldr w15, [x0, #80]
+    cbz w15, L2
+    ldp w11, w12, [x0, #64]
+    cmp w11, w12
     b.eq L3
-    mov w11, #1
-    rev w10, w9
+    fmov s2, w13
+    mov w13, #1
+    rev w14, w11
+    fmov d3, x13
     movi v1.2d, #0000000000000000
-    fmov d3, x11
-    ldp x14, x12, [x0, #40]
-    lsr w10, w10, #8
-    lsl w11, w9, #4
-    ldr w13, [x0, #56]
-    add w9, w9, #1
+    lsr w14, w14, #8
+    ldp x13, x12, [x0, #40]
+    lsl w15, w11, #4
+    mov v2.s[1], w10
+    ldr w10, [x0, #56]
     mov v0.d[1], v3.d[0]
-    orr x10, x12, x10
-    and x11, x13, x11
-    mov v1.d[0], x10
-    adrp x10, .LCPI_0
-    and w9, w9, #0xffff
-    str q0, [x14, x11]
-    ldr q0, [x10, :lo12:.LCPI_0]
-    ldr x10, [x0, #32]
+    fmov d3, x9
+    orr x12, x12, x14
+    and x10, x10, x15
+    mov v1.d[0], x12
+    adrp x12, .LCPI_0
+    str q0, [x13, x10]
+    ldr q0, [x12, :lo12:.LCPI_0]
+    mov v2.d[1], v3.d[0]
+    ldr x9, [x0, #32]
     orr v0.16b, v1.16b, v0.16b
-    add x10, x10, x11, lsl #2
-    adrp x11, .LCPI_1
-    ldr q1, [x11, :lo12:.LCPI_1]
-    str q0, [x10]
-    stp q1, q2, [x10, #16]
-    str w9, [x0, #64]
-    rev w9, w9
+    add x9, x9, x10, lsl #2
+    adrp x10, .LCPI_1
+    ldr q1, [x10, :lo12:.LCPI_1]
+    add w10, w11, #1
+    and w10, w10, #0xffff
+    stp q1, q2, [x9, #16]
+    str q0, [x9]
+    str w10, [x0, #64]
+    rev w10, w10
     dmb oshst
-    ldr x10, [x0, #24]
-    str w9, [x10]
+    ldr x9, [x0, #24]
+    str w10, [x9]
     dsb st
     ldr x9, [x0]
     str d0, [x9]
@@ -5051,30 +5373,33 @@ L2:
     sub sp, sp, #208
     stp x29, x30, [sp, #192]
     add x29, sp, #192
-    movi v1.2d, #0000000000000000
-    adrp x11, .LCPI_1
-    str x9, [sp, #176]
-    adrp x9, .Lanon
-    add x9, x9, :lo12:.Lanon
-    ldr q3, [x11, :lo12:.LCPI_1]
-    mov w11, #134217728
+    adrp x10, .LCPI_1
     str d0, [sp, #112]
-    ldr q0, [x9]
+    ldr q1, [x10, :lo12:.LCPI_1]
+    orr x10, x14, x11, lsl #32
     str x0, [sp]
-    mov w12, #18
     mov x0, sp
-    stp xzr, x11, [sp, #96]
-    mov w11, #1
-    stp q3, q2, [sp, #32]
-    stp q1, q1, [sp, #64]
-    stp xzr, x11, [sp, #120]
-    stp xzr, x11, [sp, #136]
     str xzr, [sp, #152]
-    strb w12, [sp, #160]
+    rev x10, x10
+    str q1, [sp, #32]
+    movi v1.2d, #0000000000000000
+    stp x10, x9, [sp, #48]
+    mov w10, #18
+    mov w9, #134217728
+    strb w10, [sp, #160]
+    adrp x10, .Lanon
+    add x10, x10, :lo12:.Lanon
+    ldr q0, [x10]
+    stp xzr, x9, [sp, #96]
+    mov w9, #1
+    stp q1, q1, [sp, #64]
+    stp xzr, x9, [sp, #120]
+    stp xzr, x9, [sp, #136]
+    str x11, [sp, #176]
     strh wzr, [sp, #184]
     strb wzr, [sp, #186]
-    strb w10, [sp, #187]
-    str x11, [sp, #24]
+    strb w12, [sp, #187]
+    str x9, [sp, #24]
     stur q0, [sp, #8]
     bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
     ldp x29, x30, [sp, #192]
@@ -5093,57 +5418,57 @@ L3:
 
 hot_post_header:
     ldr d0, [x2, #8]
-    ldr x9, [x2]
-    ldr w10, [x2, #8]
+    ldr w9, [x2, #8]
+    ldr x10, [x2]
     rev32 v2.8b, v0.8b
-    rev x11, x9
-    cmp w10, #1
-    fmov d1, x11
-    cset w9, lt
+    cmp w9, #1
+    rev x9, x10
+    cset w10, lt
     b.lt L2
-    ldr w10, [x0, #104]
-    cmp w10, #8
+    ldr w11, [x0, #104]
+    cmp w11, #8
     b.lo L1
-    ldr w10, [x0, #108]
-    cbz w10, L1
-    ldp w9, w10, [x0, #64]
-    cmp w9, w10
+    ldr w11, [x0, #108]
+    cbz w11, L1
+    ldp w10, w11, [x0, #64]
+    cmp w10, w11
     b.eq L3
-    mov w10, #1
-    rev w11, w9
+    mov w11, #1
+    rev w12, w10
+    movi v1.2d, #0000000000000000
+    dup v0.2d, x11
+    ldp x13, x11, [x0, #40]
+    lsr w12, w12, #8
     movi v3.2d, #0000000000000000
-    dup v0.2d, x10
-    ldp x12, x10, [x0, #40]
-    movi v4.2d, #0000000000000000
-    lsr w11, w11, #8
-    ldr d5, [x1]
-    ldr w13, [x0, #56]
-    mov v2.d[1], v1.d[0]
-    orr x10, x10, x11
-    lsl w11, w9, #4
+    ldr d4, [x1]
+    ldr w14, [x0, #56]
+    orr x11, x11, x12
+    lsl w12, w10, #4
     mov v0.d[0], x3
-    mov v3.d[0], x10
-    adrp x10, .LCPI_0
-    add w9, w9, #1
-    ext v4.16b, v4.16b, v5.16b, #12
-    and x11, x13, x11
-    adrp x13, .LCPI_1
-    ldr q5, [x10, :lo12:.LCPI_0]
-    str q0, [x12, x11]
-    ldr q6, [x13, :lo12:.LCPI_1]
-    ldr x10, [x0, #32]
-    and w9, w9, #0xffff
-    orr v0.16b, v3.16b, v5.16b
+    mov v1.d[0], x11
+    adrp x11, .LCPI_0
+    add w10, w10, #1
+    ext v3.16b, v3.16b, v4.16b, #12
+    ldr q4, [x11, :lo12:.LCPI_0]
+    and x12, x14, x12
+    str q0, [x13, x12]
+    adrp x14, .LCPI_1
+    and w10, w10, #0xffff
+    ldr q5, [x14, :lo12:.LCPI_1]
+    ldr x11, [x0, #32]
+    orr v0.16b, v1.16b, v4.16b
+    fmov d1, x9
+    add x9, x11, x12, lsl #2
+    mov v2.d[1], v1.d[0]
+    orr v1.16b, v3.16b, v5.16b
     movi v3.2d, #0000000000000000
-    orr v1.16b, v4.16b, v6.16b
-    add x10, x10, x11, lsl #2
-    str q2, [x10, #32]
-    stp q0, q1, [x10]
-    str w9, [x0, #64]
-    rev w9, w9
+    stp q0, q1, [x9]
+    str q2, [x9, #32]
+    str w10, [x0, #64]
+    rev w10, w10
     dmb oshst
-    ldr x10, [x0, #24]
-    str w9, [x10]
+    ldr x9, [x0, #24]
+    str w10, [x9]
     dsb st
     ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
@@ -5155,51 +5480,52 @@ hot_post_header:
     strb w10, [x8]
     ret
 L1:
-    ldr w10, [x0, #76]
-    cmp w10, #8
+    ldr w11, [x0, #76]
+    cmp w11, #8
     b.lo L2
-    ldr w10, [x0, #80]
-    cbz w10, L2
-    ldp w9, w10, [x0, #64]
-    cmp w9, w10
+    ldr w11, [x0, #80]
+    cbz w11, L2
+    ldp w10, w11, [x0, #64]
+    cmp w10, w11
     b.eq L3
-    mov w10, #1
-    rev w11, w9
+    mov w11, #1
+    rev w12, w10
+    movi v1.2d, #0000000000000000
+    dup v0.2d, x11
+    ldp x13, x11, [x0, #40]
+    lsr w12, w12, #8
     movi v3.2d, #0000000000000000
-    dup v0.2d, x10
-    ldp x12, x10, [x0, #40]
-    movi v4.2d, #0000000000000000
-    lsr w11, w11, #8
-    ldr d5, [x1]
-    ldr w13, [x0, #56]
-    mov v2.d[1], v1.d[0]
-    orr x10, x10, x11
-    lsl w11, w9, #4
+    ldr d4, [x1]
+    ldr w14, [x0, #56]
+    orr x11, x11, x12
+    lsl w12, w10, #4
     mov v0.d[0], x3
-    mov v3.d[0], x10
-    adrp x10, .LCPI_0
-    add w9, w9, #1
-    ext v4.16b, v4.16b, v5.16b, #12
-    and x11, x13, x11
-    adrp x13, .LCPI_1
-    ldr q5, [x10, :lo12:.LCPI_0]
-    str q0, [x12, x11]
-    ldr q0, [x13, :lo12:.LCPI_1]
-    ldr x10, [x0, #32]
-    and w9, w9, #0xffff
-    orr v3.16b, v3.16b, v5.16b
-    orr v0.16b, v4.16b, v0.16b
-    add x10, x10, x11, lsl #2
-    str q2, [x10, #32]
-    stp q3, q0, [x10]
-    str w9, [x0, #64]
-    rev w9, w9
+    mov v1.d[0], x11
+    adrp x11, .LCPI_0
+    add w10, w10, #1
+    ext v3.16b, v3.16b, v4.16b, #12
+    ldr q4, [x11, :lo12:.LCPI_0]
+    and x12, x14, x12
+    adrp x14, .LCPI_1
+    str q0, [x13, x12]
+    and w10, w10, #0xffff
+    ldr q0, [x14, :lo12:.LCPI_1]
+    ldr x11, [x0, #32]
+    orr v1.16b, v1.16b, v4.16b
+    fmov d4, x9
+    orr v0.16b, v3.16b, v0.16b
+    add x9, x11, x12, lsl #2
+    mov v2.d[1], v4.d[0]
+    stp q1, q0, [x9]
+    str q2, [x9, #32]
+    str w10, [x0, #64]
+    rev w10, w10
     dmb oshst
-    ldr x10, [x0, #24]
-    str w9, [x10]
+    ldr x9, [x0, #24]
+    str w10, [x9]
     dsb st
     ldr x9, [x0]
-    str d3, [x9]
+    str d1, [x9]
     dsb st
     ldr x10, [x0, #8]
     eor x9, x10, x9
@@ -5211,28 +5537,29 @@ L2:
     sub sp, sp, #208
     stp x29, x30, [sp, #192]
     add x29, sp, #192
+    str x9, [sp, #40]
+    mov w9, #134217728
     movi v0.2d, #0000000000000000
-    mov w10, #134217728
-    strb w9, [sp, #187]
-    stp xzr, x10, [sp, #96]
-    mov w10, #1
+    stp xzr, x9, [sp, #96]
+    mov w9, #1
+    stp x9, xzr, [sp, #128]
+    mov w9, #8
+    stp x1, x9, [sp, #144]
+    mov w9, #18
+    strb w9, [sp, #160]
     adrp x9, .Lanon
     add x9, x9, :lo12:.Lanon
-    stp x10, xzr, [sp, #128]
-    mov w10, #8
-    str x0, [sp]
-    mov x0, sp
     stp q0, q0, [sp, #48]
     str q0, [sp, #80]
     ldr q0, [x9]
-    stp x1, x10, [sp, #144]
-    mov w10, #18
-    stp d2, d1, [sp, #32]
+    str x0, [sp]
+    mov x0, sp
+    str d2, [sp, #32]
     stp x3, xzr, [sp, #112]
-    strb w10, [sp, #160]
     str xzr, [sp, #176]
     strh wzr, [sp, #184]
     strb wzr, [sp, #186]
+    strb w10, [sp, #187]
     str xzr, [sp, #24]
     stur q0, [sp, #8]
     bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
@@ -5362,74 +5689,78 @@ L5:
     ret
 
 hot_post_large:
-    ldp w9, w10, [x2, #8]
+    ldp w9, w11, [x2, #8]
+    ldr x10, [x2]
     fmov d7, x3
-    orr x10, x10, x9, lsl #32
     cmp w9, #1
-    fmov d0, x10
-    cset w10, lt
-    ld1 { v0.d }[1], [x2]
-    rev64 v4.16b, v0.16b
+    rev x10, x10
+    cset w12, lt
     b.lt L1
-    ldr w11, [x0, #84]
-    cbz w11, L1
-    cmp w9, w11
+    ldr w13, [x0, #84]
+    cbz w13, L1
+    cmp w9, w13
     b.hi L1
-    ldr w11, [x0, #80]
-    cbz w11, L1
-    ldp w9, w10, [x0, #64]
-    sub w10, w10, w9
-    and w11, w10, #0xffff
-    cmp w11, #1
+    ldr w13, [x0, #80]
+    cbz w13, L1
+    ldp w12, w13, [x0, #64]
+    sub w13, w13, w12
+    and w14, w13, #0xffff
+    cmp w14, #1
     b.ls L3
-    mov x15, #824633720832
-    rev w11, w9
+    adrp x16, .LCPI_0
+    rev w14, w12
     movi v0.2d, #0000000000000000
-    movk x15, #46085, lsl #48
-    lsr w11, w11, #8
-    mov v17.16b, v7.16b
-    dup v1.2d, x15
-    ldp x15, x10, [x0, #40]
+    ldr q6, [x16, :lo12:.LCPI_0]
+    ldp x16, x15, [x0, #40]
+    lsr w17, w14, #8
+    mov v16.16b, v7.16b
+    rev w9, w9
+    mov x18, #824633720832
     ldrh w13, [x1]
-    adrp x12, .LCPI_0
     mov x14, #59373627899904
+    orr x15, x15, x17
+    mov w17, #2
+    movk x18, #46085, lsl #48
+    mov v0.d[0], x15
+    fmov d3, x17
+    ldr w15, [x0, #56]
+    lsl w17, w12, #4
+    dup v1.2d, x18
     ldur d2, [x1, #2]
-    ldur d16, [x1, #10]
+    ldur d17, [x1, #10]
     ldur d18, [x1, #26]
-    orr x10, x10, x11
-    mov w11, #2
-    ldur d5, [x1, #34]
-    fmov d3, x11
-    mov v0.d[0], x10
-    ldr w10, [x0, #56]
-    lsl w11, w9, #4
-    ldur d19, [x1, #42]
-    ldur s6, [x1, #50]
-    mov v2.d[1], v16.d[0]
-    fmov d7, d7
-    add w9, w9, #2
-    mov v17.d[1], v3.d[0]
-    and x16, x10, x11
+    orr x13, x14, x13, lsl #48
+    mov v16.d[1], v3.d[0]
     ldur d3, [x1, #18]
-    add w11, w11, #16
-    mov v5.d[1], v19.d[0]
-    and w9, w9, #0xffff
+    and x18, x15, x17
+    orr v0.16b, v0.16b, v6.16b
+    fmov s6, w9
+    rev w9, w11
+    ldur d4, [x1, #34]
+    ldur d19, [x1, #42]
+    ldur s5, [x1, #50]
+    str q16, [x16, x18]
+    fmov d16, x10
+    mov v1.d[1], x13
+    mov v6.s[1], w9
+    ldr x14, [x0, #32]
+    mov v2.d[1], v17.d[0]
     mov v3.d[1], v18.d[0]
-    and w10, w11, w10
-    str q17, [x15, x16]
-    ldr q17, [x12, :lo12:.LCPI_0]
-    orr x12, x14, x13, lsl #48
-    ldr x13, [x0, #32]
-    and w10, w10, #0xffff0
-    mov v1.d[1], x12
-    orr v0.16b, v0.16b, v17.16b
-    add x12, x13, x16, lsl #2
-    add x11, x13, w10, uxtw #2
-    stp q2, q3, [x12, #32]
-    stp q0, q1, [x12]
-    str q7, [x15, w10, uxtw]
-    stp q5, q6, [x11]
-    str q4, [x11, #32]
+    add w9, w17, #16
+    fmov d7, d7
+    add x11, x14, x18, lsl #2
+    mov v4.d[1], v19.d[0]
+    and w9, w9, w15
+    and w9, w9, #0xffff0
+    mov v6.d[1], v16.d[0]
+    stp q0, q1, [x11]
+    add x10, x14, w9, uxtw #2
+    stp q2, q3, [x11, #32]
+    str q7, [x16, w9, uxtw]
+    add w9, w12, #2
+    and w9, w9, #0xffff
+    stp q4, q5, [x10]
+    str q6, [x10, #32]
     str w9, [x0, #64]
     rev w9, w9
     dmb oshst
@@ -5442,9 +5773,9 @@ hot_post_large:
     ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
     movi v3.2d, #0000000000000000
-    mov v0.16b, v5.16b
-    mov v1.16b, v6.16b
-    mov v2.16b, v4.16b
+    mov v0.16b, v4.16b
+    mov v1.16b, v5.16b
+    mov v2.16b, v6.16b
     add x10, x9, #64
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
@@ -5458,32 +5789,35 @@ L1:
     sub sp, sp, #208
     stp x29, x30, [sp, #192]
     add x29, sp, #192
-    adrp x11, .LCPI_1
-    movi v1.2d, #0000000000000000
-    strb w10, [sp, #187]
-    ldr q0, [x11, :lo12:.LCPI_1]
-    mov w11, #134217728
-    adrp x10, .Lanon
-    add x10, x10, :lo12:.Lanon
-    stp xzr, x11, [sp, #96]
-    mov w11, #54
-    stp q0, q4, [sp, #32]
-    mov w12, #1
-    ldr q0, [x10]
+    adrp x13, .LCPI_1
+    orr x11, x11, x9, lsl #32
     str x9, [sp, #176]
+    ldr q0, [x13, :lo12:.LCPI_1]
     mov w9, #1460
     str x0, [sp]
-    mov x0, sp
-    stp x11, x12, [sp, #136]
-    mov w11, #18
+    rev x11, x11
     strh w9, [sp, #184]
     mov w9, #257
-    stp q1, q1, [sp, #64]
+    str q0, [sp, #32]
+    movi v0.2d, #0000000000000000
+    mov x0, sp
+    stp x11, x10, [sp, #48]
+    mov w10, #134217728
+    mov w11, #1
+    stp xzr, x10, [sp, #96]
+    mov w10, #54
+    stp x10, x11, [sp, #136]
+    mov w10, #18
+    strb w10, [sp, #160]
+    adrp x10, .Lanon
+    add x10, x10, :lo12:.Lanon
+    stp q0, q0, [sp, #64]
+    ldr q0, [x10]
     str d7, [sp, #112]
     stp xzr, x1, [sp, #120]
     str xzr, [sp, #152]
-    strb w11, [sp, #160]
-    strb w12, [sp, #186]
+    strb w11, [sp, #186]
+    strb w12, [sp, #187]
     str x9, [sp, #24]
     stur q0, [sp, #8]
     bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
@@ -5502,13 +5836,13 @@ L2:
     strb w10, [x8]
     ret
 L3:
-    ldrh w11, [x0, #72]
-    cbz w11, L4
+    ldrh w10, [x0, #72]
+    cbz w10, L4
     ldr w9, [x0, #56]
     lsr w9, w9, #4
     add w9, w9, #1
-    and w12, w9, #0xffff
-    cmp w12, #2
+    and w11, w9, #0xffff
+    cmp w11, #2
     b.hs L5
     mov w10, #19
     b L6
@@ -5516,11 +5850,11 @@ L4:
     mov w10, #21
     b L6
 L5:
-    cmp w11, #1
-    mov w11, #18
-    mov w12, #20
-    csinc w9, w10, wzr, ne
-    csel w10, w12, w11, eq
+    cmp w10, #1
+    mov w10, #18
+    mov w11, #20
+    csinc w9, w13, wzr, ne
+    csel w10, w11, w10, eq
 L6:
     strb w10, [x8]
     mov w10, #2
@@ -5529,6 +5863,229 @@ L6:
     str w9, [x8, #4]
     strh w10, [x8, #8]
     ret
+
+hot_post_long_inline:
+    sub sp, sp, #288
+    stp d15, d14, [sp, #192]
+    stp d13, d12, [sp, #208]
+    stp d11, d10, [sp, #224]
+    stp d9, d8, [sp, #240]
+    stp x29, x30, [sp, #256]
+    str x28, [sp, #272]
+    add x29, sp, #256
+    movi v2.2d, #0000000000000000
+    rev w9, w2
+    movi v0.2d, #0000000000000000
+    rev x10, x1
+    fmov d1, x10
+    mov v2.s[0], w9
+    ldr w9, [x0, #76]
+    cmp w9, #219
+    b.ls L4
+    ldp w9, w10, [x0, #64]
+    sub w10, w10, w9
+    and w11, w10, #0xffff
+    cmp w11, #3
+    b.ls L5
+    ldp x13, x11, [x0, #40]
+    rev w10, w9
+    lsr w12, w10, #8
+    ldr s3, [x3, #8]
+    ldr d7, [x3]
+    movi v24.2d, #0000000000000000
+    adrp x10, .LCPI_0
+    ldur d26, [x3, #20]
+    orr x11, x11, x12
+    mov v7.d[1], v3.d[0]
+    lsl w12, w9, #4
+    mov v0.d[0], x11
+    mov w11, #4
+    ldur d3, [x3, #12]
+    dup v10.2d, x11
+    ldr w11, [x0, #56]
+    ldur d4, [x3, #28]
+    ldur d25, [x3, #36]
+    ldur d5, [x3, #44]
+    ldur d29, [x3, #52]
+    ext v31.16b, v24.16b, v7.16b, #12
+    and x14, x11, x12
+    ldur d6, [x3, #60]
+    mov v10.d[0], x4
+    ldur d30, [x3, #68]
+    ldur d16, [x3, #76]
+    ldur d8, [x3, #84]
+    ldur d7, [x3, #92]
+    ldur d28, [x3, #100]
+    ldur d17, [x3, #108]
+    ldur d9, [x3, #116]
+    ldur d19, [x3, #124]
+    ldur d11, [x3, #132]
+    ldur d20, [x3, #140]
+    ldur d12, [x3, #148]
+    ldur d18, [x3, #156]
+    ldur d27, [x3, #164]
+    ldur d21, [x3, #172]
+    ldur d13, [x3, #180]
+    ldur d22, [x3, #188]
+    mov v1.d[1], v2.d[0]
+    ldur d14, [x3, #196]
+    ldur d23, [x3, #204]
+    mov v3.d[1], v26.d[0]
+    ldur d15, [x3, #212]
+    str q10, [x13, x14]
+    mov v24.d[0], x4
+    ldr q10, [x10, :lo12:.LCPI_0]
+    adrp x10, .LCPI_1
+    ldr x15, [x0, #32]
+    ldr q2, [x10, :lo12:.LCPI_1]
+    mov v4.d[1], v25.d[0]
+    mov v5.d[1], v29.d[0]
+    orr v0.16b, v0.16b, v10.16b
+    add x10, x15, x14, lsl #2
+    add w14, w12, #16
+    orr v2.16b, v31.16b, v2.16b
+    and w14, w14, w11
+    mov v6.d[1], v30.d[0]
+    mov v16.d[1], v8.d[0]
+    mov v7.d[1], v28.d[0]
+    mov v17.d[1], v9.d[0]
+    stp q0, q1, [x10]
+    mov v19.d[1], v11.d[0]
+    mov v20.d[1], v12.d[0]
+    stp q2, q3, [x10, #32]
+    and w10, w14, #0xffff0
+    mov v18.d[1], v27.d[0]
+    str q24, [x13, w10, uxtw]
+    mov v21.d[1], v13.d[0]
+    mov v22.d[1], v14.d[0]
+    ldr x14, [x0, #32]
+    mov v23.d[1], v15.d[0]
+    add w9, w9, #4
+    and w9, w9, #0xffff
+    add x10, x14, w10, uxtw #2
+    add w14, w12, #32
+    add w12, w12, #48
+    and w14, w14, w11
+    and w11, w12, w11
+    stp q4, q5, [x10]
+    stp q6, q16, [x10, #32]
+    and w10, w14, #0xffff0
+    str q24, [x13, w10, uxtw]
+    ldr x14, [x0, #32]
+    add x10, x14, w10, uxtw #2
+    stp q7, q17, [x10]
+    stp q19, q20, [x10, #32]
+    and w10, w11, #0xffff0
+    str q24, [x13, w10, uxtw]
+    ldr x11, [x0, #32]
+    add x10, x11, w10, uxtw #2
+    stp q18, q21, [x10]
+    stp q22, q23, [x10, #32]
+    str w9, [x0, #64]
+    rev w9, w9
+    dmb oshst
+    ldr x10, [x0, #24]
+    str w9, [x10]
+    ldr w9, [x0, #96]
+    cmp w9, #255
+    b.ls L1
+    dsb st
+    ldr x9, [x0]
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
+    mov v0.16b, v4.16b
+    mov v1.16b, v5.16b
+    mov v2.16b, v6.16b
+    mov v3.16b, v16.16b
+    add x10, x9, #64
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
+    add x11, x9, #128
+    mov v0.16b, v7.16b
+    mov v1.16b, v17.16b
+    mov v2.16b, v19.16b
+    mov v3.16b, v20.16b
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x11]
+    add x10, x9, #192
+    mov v0.16b, v18.16b
+    mov v1.16b, v21.16b
+    mov v2.16b, v22.16b
+    mov v3.16b, v23.16b
+    st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
+    dsb st
+    b L2
+L1:
+    dsb st
+    ldr x9, [x0]
+    str d0, [x9]
+    dsb st
+L2:
+    ldr x10, [x0, #8]
+    eor x9, x10, x9
+    mov w10, #25
+    str x9, [x0]
+    strb w10, [x8]
+L3:
+    ldp x29, x30, [sp, #256]
+    ldr x28, [sp, #272]
+    ldp d9, d8, [sp, #240]
+    ldp d11, d10, [sp, #224]
+    ldp d13, d12, [sp, #208]
+    ldp d15, d14, [sp, #192]
+    add sp, sp, #288
+    ret
+L4:
+    mov w9, #134217728
+    stp q0, q0, [sp, #48]
+    stp xzr, x9, [sp, #96]
+    mov w9, #1
+    stp x9, xzr, [sp, #128]
+    mov w9, #220
+    stp x3, x9, [sp, #144]
+    mov w9, #18
+    strb w9, [sp, #160]
+    adrp x9, .Lanon
+    add x9, x9, :lo12:.Lanon
+    str q0, [sp, #80]
+    ldr q0, [x9]
+    str x0, [sp]
+    mov x0, sp
+    stp d1, d2, [sp, #32]
+    stp x4, xzr, [sp, #112]
+    str xzr, [sp, #176]
+    str wzr, [sp, #184]
+    str xzr, [sp, #24]
+    stur q0, [sp, #8]
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>
+    b L3
+L5:
+    ldr w11, [x0, #72]
+    tst w11, #0xffff
+    b.eq L6
+    ldr w9, [x0, #56]
+    lsr w9, w9, #4
+    add w9, w9, #1
+    and w12, w9, #0xffff
+    cmp w12, #4
+    b.hs L7
+    mov w10, #19
+    b L8
+L6:
+    mov w10, #21
+    b L8
+L7:
+    and w9, w11, #0xffff
+    mov w12, #18
+    mov w13, #20
+    cmp w9, #4
+    csel w9, w11, w10, lo
+    csel w10, w13, w12, lo
+L8:
+    strb w10, [x8]
+    mov w10, #4
+    and w9, w9, #0xffff
+    strh w10, [x8, #2]
+    str w9, [x8, #4]
+    strh w10, [x8, #8]
+    b L3
 
 hot_post_memcpy:
     ldp w9, w10, [x2, #8]
@@ -7931,10 +8488,10 @@ L2:
 
 hot_prepared_entry:
     ldr w9, [x2, #8]
-    ldr x10, [x1, #352]
+    ldr x10, [x1, #400]
     cmp w9, #1
     b.lt L2
-    ldrb w11, [x1, #384]
+    ldrb w11, [x1, #432]
     tbnz w11, #0, L2
     ldp w9, w10, [x0, #64]
     cmp w9, w10
@@ -7943,27 +8500,27 @@ hot_prepared_entry:
     ldr x11, [x0, #48]
     ldr d0, [x2, #8]
     lsr w10, w10, #8
-    ldp d1, d4, [x1]
     ldr x12, [x2]
+    ldp d1, d4, [x1]
     rev32 v2.8b, v0.8b
     orr x10, x11, x10
-    ldp d5, d6, [x1, #16]
-    fmov d0, x10
     rev x11, x12
-    lsl w10, w9, #4
     ldr w12, [x0, #56]
+    fmov d0, x10
+    ldp d5, d6, [x1, #16]
+    lsl w10, w9, #4
     add w9, w9, #1
-    mov v5.d[1], v6.d[0]
     and w9, w9, #0xffff
     orr v3.8b, v0.8b, v1.8b
     fmov d0, x11
-    and x10, x12, x10
+    mov v5.d[1], v6.d[0]
     ldp d1, d7, [x1, #32]
-    str w9, [x0, #64]
+    and x10, x12, x10
     ldp x11, x13, [x0, #32]
-    rev w9, w9
+    str w9, [x0, #64]
     mov v2.d[1], v0.d[0]
     mov v0.16b, v3.16b
+    rev w9, w9
     mov v1.d[1], v7.d[0]
     add x11, x11, x10, lsl #2
     str q5, [x13, x10]
@@ -8283,7 +8840,7 @@ hot_prepared_signaled_if:
     lsr w10, w10, #8
     ldr d0, [x1]
     ldr d5, [x4]
-    ldp x12, x13, [x1, #208]
+    ldp x12, x13, [x1, #256]
     cmp w2, #0
     orr x10, x11, x10
     ldp d2, d1, [x1, #24]
@@ -9762,7 +10319,7 @@ L2:
     str wzr, [sp, #216]
     stp xzr, x9, [sp, #56]
     stur q0, [sp, #40]
-    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>
     ldp x8, x11, [sp]
     ldr x10, [sp, #16]
     cmp x8, #1

@@ -101,7 +101,7 @@ L3:
     mov qword ptr [rax - 152], 0
     lea rdi, [rsp + 88]
     lea rsi, [rsp + 112]
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>@GOTPCREL]
     mov rax, qword ptr [rsp + 96]
     mov rdx, qword ptr [rsp + 104]
     cmp byte ptr [rsp + 88], 0
@@ -354,7 +354,7 @@ L3:
     mov qword ptr [rax - 152], 0
     lea rdi, [rsp + 104]
     lea rsi, [rsp + 128]
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>@GOTPCREL]
     mov rax, qword ptr [rsp + 112]
     mov rsi, qword ptr [rsp + 120]
     cmp byte ptr [rsp + 104], 0
@@ -509,257 +509,254 @@ hot_batch_list:
     push r13
     push r12
     push rbx
-    sub rsp, 264
+    sub rsp, 248
     mov rax, rdi
-    mov r11d, dword ptr [rcx + 8]
-    test r11d, r11d
-    js L6
-    mov ebx, dword ptr [rcx + 24]
-    test ebx, ebx
-    js L3
-    movsxd r12, dword ptr [rcx + 40]
-    test r12, r12
-    js L4
-    movsxd r14, dword ptr [rcx + 56]
-    test r14, r14
+    mov edi, dword ptr [rcx + 8]
+    test edi, edi
     js L5
-    mov dword ptr [rsp + 12], r9d
-    mov qword ptr [rsp + 32], r8
-    mov r8d, dword ptr [rsi + 64]
+    mov r11d, dword ptr [rcx + 24]
+    test r11d, r11d
+    js L2
+    movsxd r15, dword ptr [rcx + 40]
+    test r15, r15
+    js L3
+    movsxd rbx, dword ptr [rcx + 56]
+    test rbx, rbx
+    js L4
+    mov qword ptr [rsp + 8], rax
+    mov eax, dword ptr [rsi + 64]
     mov r10d, dword ptr [rsi + 68]
-    sub r10d, r8d
+    sub r10d, eax
     cmp r10w, 2
-    jbe L16
-    mov r13d, edx
-    or r13d, -256
-    bswap r13d
+    jbe L15
+    mov r12d, edx
+    or r12d, -256
+    bswap r12d
     bswap edx
-    mov qword ptr [rsp + 24], rdx
-    shl rdx, 32
-    add r11d, ebx
-    add r12, r14
-    add r12, r11
-    bswap r12
+    mov r13, rdx
     shl r13, 32
-    mov r11, qword ptr [rsi + 32]
-    mov r9, qword ptr [rsi + 40]
+    add edi, r11d
+    add r15, rbx
+    add r15, rdi
+    bswap r15
+    shl r12, 32
+    mov rdi, qword ptr [rsi + 32]
+    mov r10, qword ptr [rsi + 40]
+    mov qword ptr [rsp + 16], r10
     mov ebp, dword ptr [rsi + 56]
-    movzx r10d, byte ptr [rsi + 60]
-    mov r15d, r8d
-    shl r15d, 4
-    mov r14d, ebp
-    and r14d, r15d
-    mov edi, r8d
-    bswap edi
-    shr edi, 8
-    or rdi, qword ptr [rsi + 48]
-    movabs rbx, 864691129075892224
-    or rbx, rdi
-    lea rdi, [4*r14]
-    mov qword ptr [r11 + 4*r14], rbx
-    mov ebx, ebp
-    shr ebx
-    and ebx, -8
-    shl r10, 27
-    mov qword ptr [rsp + 16], rdx
-    or r10, rdx
-    mov qword ptr [r11 + 4*r14 + 8], r10
-    movabs r10, 4398046511232
-    mov qword ptr [r11 + 4*r14 + 16], r10
-    movabs r10, 81064930731622400
-    mov qword ptr [r11 + 4*r14 + 24], r10
-    lea r10, [r11 + 8*rbx]
-    add r10, 64
-    shl rbx, 3
+    movzx ebx, byte ptr [rsi + 60]
+    mov r11, rax
+    mov r14d, r11d
+    shl r14d, 4
+    mov r10d, ebp
+    and r10d, r14d
+    bswap eax
+    shr eax, 8
+    shl rbx, 27
+    or rbx, r13
+    or rax, qword ptr [rsi + 48]
+    movabs r13, 864691129075892224
+    or r13, rax
+    mov qword ptr [rdi + 4*r10], r13
+    mov eax, ebp
+    shr eax
+    and eax, -8
+    mov qword ptr [rdi + 4*r10 + 8], rbx
+    movabs rbx, 4398046511232
+    mov qword ptr [rdi + 4*r10 + 16], rbx
+    movabs rbx, 81064930731622400
+    mov qword ptr [rdi + 4*r10 + 24], rbx
+    lea r13, [rdi + 8*rax]
+    add r13, 64
+    shl rax, 3
     xorpd xmm0, xmm0
-    movupd xmmword ptr [r11 + 4*r14 + 32], xmm0
-    cmp rdi, rbx
-    lea rdi, [r11 + 4*r14 + 64]
-    cmove rdi, r11
-    movupd xmmword ptr [r11 + 4*r14 + 48], xmm0
-    lea rbx, [rdi + 16]
-    cmp rbx, r10
-    cmove rbx, r11
-    mov qword ptr [rdi], r13
-    lea r13, [rbx + 16]
-    cmp r13, r10
-    cmove r13, r11
-    mov qword ptr [rdi + 8], 0
-    mov qword ptr [rbx], 0
-    mov qword ptr [rbx + 8], r12
-    lea rdi, [r13 + 16]
-    cmp rdi, r10
-    cmove rdi, r11
-    movupd xmmword ptr [r13], xmm0
-    lea rbx, [rdi + 16]
-    cmp rbx, r10
-    cmove rbx, r11
-    movupd xmmword ptr [rdi], xmm0
-    mov edi, dword ptr [rcx + 12]
+    movupd xmmword ptr [rdi + 4*r10 + 32], xmm0
+    lea rbx, [4*r10]
+    cmp rbx, rax
+    lea rax, [rdi + 4*r10 + 64]
+    cmove rax, rdi
+    movupd xmmword ptr [rdi + 4*r10 + 48], xmm0
+    lea rbx, [rax + 16]
+    cmp rbx, r13
+    cmove rbx, rdi
+    mov qword ptr [rax], r12
     lea r12, [rbx + 16]
-    cmp r12, r10
-    cmove r12, r11
-    mov r13d, dword ptr [rcx + 8]
-    shl r13, 32
-    or r13, rdi
-    mov rdi, qword ptr [rcx]
-    bswap r13
-    bswap rdi
-    mov qword ptr [rbx], r13
-    mov qword ptr [rbx + 8], rdi
-    lea r13, [r12 + 16]
-    cmp r13, r10
-    cmove r13, r11
-    mov edi, dword ptr [rcx + 28]
+    cmp r12, r13
+    cmove r12, rdi
+    mov qword ptr [rax + 8], 0
+    mov qword ptr [rbx], 0
+    mov qword ptr [rbx + 8], r15
+    lea rax, [r12 + 16]
+    cmp rax, r13
+    cmove rax, rdi
+    movupd xmmword ptr [r12], xmm0
+    lea rbx, [rax + 16]
+    cmp rbx, r13
+    cmove rbx, rdi
+    movupd xmmword ptr [rax], xmm0
+    mov eax, dword ptr [rcx + 12]
+    lea r15, [rbx + 16]
+    cmp r15, r13
+    cmove r15, rdi
+    mov r12d, dword ptr [rcx + 8]
+    shl r12, 32
+    or r12, rax
+    mov rax, qword ptr [rcx]
+    bswap r12
+    bswap rax
+    mov qword ptr [rbx], r12
+    mov qword ptr [rbx + 8], rax
+    lea r12, [r15 + 16]
+    cmp r12, r13
+    cmove r12, rdi
+    mov eax, dword ptr [rcx + 28]
     mov ebx, dword ptr [rcx + 24]
     shl rbx, 32
-    or rbx, rdi
-    mov rdi, qword ptr [rcx + 16]
+    or rbx, rax
+    mov rax, qword ptr [rcx + 16]
     bswap rbx
-    mov qword ptr [r12], rbx
-    bswap rdi
-    mov qword ptr [r12 + 8], rdi
-    mov edi, dword ptr [rcx + 44]
-    lea r12, [r13 + 16]
-    cmp r12, r10
-    cmove r12, r11
-    mov r10d, dword ptr [rcx + 40]
-    shl r10, 32
-    or r10, rdi
-    mov rdi, qword ptr [rcx + 32]
-    bswap r10
-    bswap rdi
-    mov qword ptr [r13], r10
-    mov qword ptr [r13 + 8], rdi
-    mov edi, dword ptr [rcx + 60]
-    mov r10d, dword ptr [rcx + 56]
-    shl r10, 32
-    or r10, rdi
-    bswap r10
-    mov rcx, qword ptr [rcx + 48]
-    mov qword ptr [r12], r10
-    bswap rcx
-    mov qword ptr [r12 + 8], rcx
+    mov qword ptr [r15], rbx
+    bswap rax
+    mov qword ptr [r15 + 8], rax
+    mov eax, dword ptr [rcx + 44]
+    lea rbx, [r12 + 16]
+    cmp rbx, r13
+    cmove rbx, rdi
+    mov r15d, dword ptr [rcx + 40]
+    shl r15, 32
+    or r15, rax
+    mov rax, qword ptr [rcx + 32]
+    bswap r15
+    bswap rax
+    mov qword ptr [r12], r15
+    mov qword ptr [r12 + 8], rax
+    mov eax, dword ptr [rcx + 60]
+    mov r15d, dword ptr [rcx + 56]
+    shl r15, 32
+    or r15, rax
+    bswap r15
+    mov rax, qword ptr [rcx + 48]
+    mov qword ptr [rbx], r15
+    bswap rax
+    mov qword ptr [rbx + 8], rax
     and ebp, 1048560
-    mov ecx, ebp
-    and ecx, r15d
-    mov qword ptr [r9 + rcx], 0
-    mov qword ptr [r9 + rcx + 8], 3
-    lea ecx, [r15 + 16]
-    and ecx, ebp
-    movupd xmmword ptr [r9 + rcx], xmm0
-    add r15d, 32
-    and r15d, ebp
-    movupd xmmword ptr [r9 + r15], xmm0
-    mov rcx, qword ptr [rsp + 320]
-    mov rdx, r8
-    add edx, 3
-    mov r8, qword ptr [rsp + 32]
+    mov eax, ebp
+    and eax, r14d
+    mov rcx, qword ptr [rsp + 16]
+    mov qword ptr [rcx + rax], 0
+    mov qword ptr [rcx + rax + 8], 3
+    lea eax, [r14 + 16]
+    and eax, ebp
+    movupd xmmword ptr [rcx + rax], xmm0
+    mov rax, rcx
+    add r14d, 32
+    and r14d, ebp
+    mov rcx, qword ptr [rsp + 304]
+    movupd xmmword ptr [rax + r14], xmm0
+    lea ebp, [r11 + 3]
     bswap r8
-    movzx ebp, dx
-    mov r9d, dword ptr [rsp + 12]
+    movzx r14d, bp
     bswap r9d
     cmp dword ptr [rsi + 80], 0
-    je L12
-    cmp ebp, dword ptr [rsi + 68]
-    je L17
-    mov r10d, ebp
-    bswap r10d
-    shr r10d, 8
-    or r10, qword ptr [rsi + 48]
-    movabs rdi, 216172782248001536
-    or rdi, r10
-    movq xmm0, rdi
+    je L11
+    cmp r14d, dword ptr [rsi + 68]
+    je L16
+    mov rbx, r11
+    mov eax, r14d
+    bswap eax
+    shr eax, 8
+    or rax, qword ptr [rsi + 48]
+    movabs r10, 216172782248001536
+    or r10, rax
+    movq xmm0, r10
     movq xmm1, r8
     movd xmm2, r9d
-    pslldq xmm2, 8
-    shufps xmm1, xmm2, 36
-    movss xmm2, dword ptr [rsp + 24]
-    movss xmm3, dword ptr [rip + .LCPI_2]
-    movlhps xmm2, xmm3
+    punpcklqdq xmm1, xmm2
+    movd xmm2, edx
+    movd xmm3, dword ptr [rip + .LCPI_2]
+    punpcklqdq xmm2, xmm3
     shufps xmm2, xmm3, 226
     shufpd xmm0, xmmword ptr [rip + .LCPI_1], 2
-    mov rdx, qword ptr [rsi + 40]
-    mov r8d, ebp
-    shl r8d, 4
-    and r8d, dword ptr [rsi + 56]
-    mov qword ptr [rdx + r8], rcx
-    mov qword ptr [rdx + r8 + 8], 1
-    mov rcx, qword ptr [rsi + 32]
-    movupd xmmword ptr [rcx + 4*r8], xmm0
-    movups xmmword ptr [rcx + 4*r8 + 16], xmm1
-    movups xmmword ptr [rcx + 4*r8 + 32], xmm2
-    inc ebp
+    mov rax, qword ptr [rsi + 40]
+    shl r14d, 4
+    and r14d, dword ptr [rsi + 56]
+    mov qword ptr [rax + r14], rcx
+    mov qword ptr [rax + r14 + 8], 1
+    mov rax, qword ptr [rsi + 32]
+    movupd xmmword ptr [rax + 4*r14], xmm0
+    movdqu xmmword ptr [rax + 4*r14 + 16], xmm1
+    movups xmmword ptr [rax + 4*r14 + 32], xmm2
+    add ebx, 4
+    movzx r14d, bx
     mov ecx, 3
-    mov edx, ebp
+    xor edi, edi
+    mov rax, qword ptr [rsp + 8]
 L1:
-    movzx ebp, dx
-    xor r9d, r9d
-    mov rdx, rdi
-L2:
-    mov r8d, dword ptr [rsi + 64]
-    mov dword ptr [rsi + 64], ebp
-    mov rdi, qword ptr [rsi + 24]
-    bswap ebp
-    mov dword ptr [rdi], ebp
-    test r9b, r9b
-    je L9
-    test cl, -2
-    je L10
+    mov edx, dword ptr [rsi + 64]
+    mov dword ptr [rsi + 64], r14d
+    mov r8, qword ptr [rsi + 24]
+    bswap r14d
+    mov dword ptr [r8], r14d
+    test dil, dil
+    je L8
     movzx edi, cl
     add edi, 3
     and edi, -4
     cmp di, 4
-    jne L10
+    setne dil
+    test cl, -2
+    sete r8b
+    or r8b, dil
+    jne L9
     xor edi, edi
     test ecx, 256
     sete dil
     cmp dword ptr [rsi + 4*rdi + 96], 63
-    jbe L10
-    shl r8d, 4
-    and r8d, dword ptr [rsi + 56]
+    jbe L9
+    shl edx, 4
+    and edx, dword ptr [rsi + 56]
     mov rcx, qword ptr [rsi + 32]
     sfence
-    mov rdx, qword ptr [rsi]
-    movsd xmm0, qword ptr [rcx + 4*r8]
-    movsd xmm1, qword ptr [rcx + 4*r8 + 8]
+    mov rdi, qword ptr [rsi]
+    movsd xmm0, qword ptr [rcx + 4*rdx]
+    movsd xmm1, qword ptr [rcx + 4*rdx + 8]
     unpcklpd xmm0, xmm1
-    movsd xmm1, qword ptr [rcx + 4*r8 + 16]
-    movsd xmm2, qword ptr [rcx + 4*r8 + 24]
-    movlhps xmm1, xmm2
-    movsd xmm2, qword ptr [rcx + 4*r8 + 32]
-    movsd xmm3, qword ptr [rcx + 4*r8 + 40]
+    movq xmm1, qword ptr [rcx + 4*rdx + 16]
+    movq xmm2, qword ptr [rcx + 4*rdx + 24]
+    punpcklqdq xmm1, xmm2
+    movsd xmm2, qword ptr [rcx + 4*rdx + 32]
+    movsd xmm3, qword ptr [rcx + 4*rdx + 40]
     movlhps xmm2, xmm3
-    movsd xmm3, qword ptr [rcx + 4*r8 + 48]
-    movsd xmm4, qword ptr [rcx + 4*r8 + 56]
+    movsd xmm3, qword ptr [rcx + 4*rdx + 48]
+    movsd xmm4, qword ptr [rcx + 4*rdx + 56]
     movlhps xmm3, xmm4
-    movapd xmmword ptr [rdx], xmm0
-    movaps xmmword ptr [rdx + 16], xmm1
-    movaps xmmword ptr [rdx + 32], xmm2
-    movaps xmmword ptr [rdx + 48], xmm3
+    movapd xmmword ptr [rdi], xmm0
+    movdqa xmmword ptr [rdi + 16], xmm1
+    movaps xmmword ptr [rdi + 32], xmm2
+    movaps xmmword ptr [rdi + 48], xmm3
     sfence
-    xor rdx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rdx
-    jmp L11
+    xor rdi, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rdi
+    jmp L10
+L2:
+    mov edi, r11d
+    jmp L5
 L3:
-    mov r11d, ebx
-    jmp L6
+    mov edi, r15d
+    jmp L5
 L4:
-    mov r11d, r12d
-    jmp L6
+    mov edi, ebx
 L5:
-    mov r11d, r14d
-L6:
-    shl r11, 32
-    or r11, 262144
-    mov edx, 2147483647
+    shl rdi, 32
+    or rdi, 262144
     mov ecx, 1
-L7:
-    or r11, rcx
-    mov qword ptr [rax], r11
+    mov edx, 2147483647
+L6:
+    or rcx, rdi
+    mov qword ptr [rax], rcx
     mov qword ptr [rax + 8], rdx
-L8:
-    add rsp, 264
+L7:
+    add rsp, 248
     pop rbx
     pop r12
     pop r13
@@ -767,126 +764,130 @@ L8:
     pop r15
     pop rbp
     ret
-L9:
+L8:
     sfence
     mov rcx, qword ptr [rsi]
-    mov qword ptr [rcx], rdx
+    mov qword ptr [rcx], r10
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    jmp L11
-L10:
+    jmp L10
+L9:
     mov rdi, rsi
-    mov esi, r8d
-    mov rbx, rax
+    mov esi, edx
+    mov rdx, r10
     call qword ptr [rip + <blueflame::queue::send::queue::SendQueue<blueflame::transport::Signed<blueflame::transport::Rc>>>::ring_other@GOTPCREL]
-    mov rax, rbx
-L11:
+    mov rax, qword ptr [rsp + 8]
+L10:
     mov byte ptr [rax], 25
-    jmp L8
-L12:
-    mov r12, rax
-    mov r15, qword ptr [r11 + 4*r14]
-    mov eax, r9d
-    mov rdx, qword ptr [rsp + 16]
-    or rdx, 1073741824
-    mov rbx, rsi
-    mov qword ptr [rsp + 64], rsi
-    mov dword ptr [rsp + 72], ebp
-    mov qword ptr [rsp + 104], r8
-    mov qword ptr [rsp + 112], rax
-    mov qword ptr [rsp + 120], rdx
+    jmp L7
+L11:
+    mov r12, qword ptr [rdi + 4*r10]
+    mov rax, r8
+    shr rax, 32
+    mov r15, rsi
+    mov qword ptr [rsp + 48], rsi
+    mov dword ptr [rsp + 56], r14d
+    mov dword ptr [rsp + 88], r8d
+    mov dword ptr [rsp + 92], eax
+    mov qword ptr [rsp + 96], r9
+    mov dword ptr [rsp + 104], 1073741824
+    mov dword ptr [rsp + 108], edx
+    movupd xmmword ptr [rsp + 112], xmm0
     movupd xmmword ptr [rsp + 128], xmm0
     movupd xmmword ptr [rsp + 144], xmm0
-    movupd xmmword ptr [rsp + 160], xmm0
-    mov qword ptr [rsp + 176], 671088640
-    mov qword ptr [rsp + 184], rcx
+    mov qword ptr [rsp + 160], 671088640
+    mov qword ptr [rsp + 168], rcx
+    mov qword ptr [rsp + 176], 0
+    mov qword ptr [rsp + 184], 1
     mov qword ptr [rsp + 192], 0
     mov qword ptr [rsp + 200], 1
     mov qword ptr [rsp + 208], 0
-    mov qword ptr [rsp + 216], 1
-    mov qword ptr [rsp + 224], 0
-    mov byte ptr [rsp + 232], 18
-    mov qword ptr [rsp + 248], 0
-    mov dword ptr [rsp + 256], 0
+    mov byte ptr [rsp + 216], 18
+    mov qword ptr [rsp + 232], 0
+    mov dword ptr [rsp + 240], 0
     movupd xmm0, xmmword ptr [rip + .Lanon]
-    movupd xmmword ptr [rsp + 80], xmm0
-    mov qword ptr [rsp + 96], 0
-    lea rdi, [rsp + 40]
-    lea rsi, [rsp + 64]
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>@GOTPCREL]
-    mov rdi, qword ptr [rsp + 48]
-    mov rcx, qword ptr [rsp + 56]
-    cmp byte ptr [rsp + 40], 0
-    je L13
-    movzx edx, dil
+    movupd xmmword ptr [rsp + 64], xmm0
+    mov qword ptr [rsp + 80], 0
+    lea rdi, [rsp + 24]
+    lea rsi, [rsp + 48]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>@GOTPCREL]
+    mov r10, qword ptr [rsp + 32]
+    mov rcx, qword ptr [rsp + 40]
+    cmp byte ptr [rsp + 24], 0
+    je L12
+    movzx edx, r10b
     cmp rdx, 25
-    mov rax, r12
-    jne L14
-    mov r9b, 1
+    mov rax, qword ptr [rsp + 8]
+    jne L13
+    mov dil, 1
     mov ecx, 12
-    mov rsi, rbx
-    mov rdx, r15
-    jmp L2
-L13:
-    movzx edx, cl
-    add edx, 3
-    shr edx, 2
-    add edx, ebp
-    mov rax, r12
-    mov rsi, rbx
+    mov r10, r12
+    mov rsi, r15
     jmp L1
+L12:
+    movzx eax, cl
+    add eax, 3
+    shr eax, 2
+    add eax, ebp
+    movzx r14d, ax
+    xor edi, edi
+    mov rax, qword ptr [rsp + 8]
+    mov rsi, r15
+    jmp L1
+L13:
+    movabs rdi, -281474976710656
+    and rdi, r10
+    mov rsi, r10
 L14:
-    movabs r8, -281474976710656
-    and r8, rdi
-    mov rsi, rdi
-L15:
-    movabs r9, 281470681743360
-    and r9, rsi
-    and edi, -65536
+    movabs r8, 281470681743360
+    and r8, rsi
+    and r10d, -65536
     and esi, 65280
     or rsi, rdx
-    or rsi, rdi
-    or rsi, r9
+    or rsi, r10
     or rsi, r8
+    or rsi, rdi
     mov qword ptr [rax], rsi
     mov qword ptr [rax + 8], rcx
-    jmp L8
-L16:
-    movzx edx, word ptr [rsi + 72]
-    test dx, dx
-    je L18
-    mov esi, dword ptr [rsi + 56]
-    shr esi, 4
-    inc esi
-    mov ecx, 19
-    cmp si, 3
-    jb L19
-    xor ecx, ecx
-    cmp dx, 3
-    setb cl
-    cmovb r10d, edx
-    lea rcx, [2*rcx + 18]
-    mov esi, r10d
-    jmp L19
-L17:
-    xor ecx, ecx
-    cmp dword ptr [rsi + 72], 0
-    sete cl
-    lea rdx, [rcx + 2*rcx]
-    add rdx, 18
-    mov edi, 65536
-    xor esi, esi
-    xor r8d, r8d
-    jmp L15
-L18:
-    mov ecx, 21
-L19:
-    movzx r11d, si
-    shl r11, 32
-    or r11, 196608
-    mov edx, 3
     jmp L7
+L15:
+    movzx eax, word ptr [rsi + 72]
+    test ax, ax
+    je L17
+    mov edx, dword ptr [rsi + 56]
+    shr edx, 4
+    inc edx
+    mov ecx, 19
+    cmp dx, 3
+    jb L18
+    xor ecx, ecx
+    cmp ax, 3
+    setb cl
+    cmovb r10d, eax
+    lea rcx, [2*rcx + 18]
+    mov edx, r10d
+    jmp L18
+L16:
+    xor eax, eax
+    cmp dword ptr [rsi + 72], 0
+    sete al
+    lea rdx, [rax + 2*rax]
+    add rdx, 18
+    mov r10d, 65536
+    xor esi, esi
+    xor edi, edi
+    mov rax, qword ptr [rsp + 8]
+    jmp L14
+L17:
+    mov ecx, 21
+L18:
+    movzx edi, dx
+    shl rdi, 32
+    or rdi, 196608
+    mov edx, 3
+    mov rax, qword ptr [rsp + 8]
+    jmp L6
 
 hot_batch_rebind:
     push rbp
@@ -3484,7 +3485,7 @@ L6:
     mov qword ptr [rsp + 56], 0
     mov rdi, rsp
     lea rsi, [rsp + 24]
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>@GOTPCREL]
     mov rdx, qword ptr [rsp + 8]
     mov rcx, qword ptr [rsp + 16]
     cmp byte ptr [rsp], 0
@@ -3678,67 +3679,65 @@ hot_post_datagram_entry:
     movups xmm2, xmmword ptr [rdx]
     movups xmm1, xmmword ptr [rdx + 16]
     movups xmm0, xmmword ptr [rdx + 32]
-    mov rdi, qword ptr [rcx]
-    mov r9d, dword ptr [rcx + 8]
-    mov edx, r9d
-    mov ecx, dword ptr [rcx + 12]
-    bswap rdi
-    shl r9, 32
-    or r9, rcx
-    bswap r9
-    test edx, edx
+    mov rdx, qword ptr [rcx]
+    mov edi, dword ptr [rcx + 8]
+    mov r9d, dword ptr [rcx + 12]
+    bswap rdx
+    test edi, edi
     jle L2
     cmp dword ptr [rsi + 80], 0
     je L2
     mov ecx, dword ptr [rsi + 64]
-    mov edx, dword ptr [rsi + 68]
-    sub edx, ecx
-    cmp dx, 1
+    mov r10d, dword ptr [rsi + 68]
+    sub r10d, ecx
+    cmp r10w, 1
     jbe L3
+    bswap r9d
     mov r10d, ecx
     bswap r10d
     shr r10d, 8
     or r10, qword ptr [rsi + 48]
-    movabs rdx, 360287970357411840
-    or rdx, r10
-    movq xmm3, rdx
-    shufpd xmm3, xmmword ptr [rip + .LCPI_0], 2
-    movq xmm5, rdi
-    movq xmm4, r9
+    bswap edi
+    movq xmm3, r10
+    por xmm3, xmmword ptr [rip + .LCPI_0]
+    movd xmm5, r9d
+    movd xmm4, edi
+    punpckldq xmm4, xmm5
+    movq xmm5, rdx
     punpcklqdq xmm4, xmm5
     movq xmm5, r8
-    mov rdi, qword ptr [rsi + 40]
-    mov r8d, ecx
-    shl r8d, 4
-    mov r9d, dword ptr [rsi + 56]
-    mov r10d, r9d
-    and r10d, r8d
-    mov r11d, 2
-    movq xmm6, r11
+    mov rdx, qword ptr [rsi + 40]
+    mov edi, ecx
+    shl edi, 4
+    mov r8d, dword ptr [rsi + 56]
+    mov r9d, r8d
+    and r9d, edi
+    mov r10d, 2
+    movq xmm6, r10
     movdqa xmm7, xmm5
     punpcklqdq xmm7, xmm6
-    movdqa xmmword ptr [rdi + r10], xmm7
-    mov r11, qword ptr [rsi + 32]
-    movapd xmmword ptr [r11 + 4*r10], xmm3
-    movaps xmmword ptr [r11 + 4*r10 + 16], xmm2
-    movaps xmmword ptr [r11 + 4*r10 + 32], xmm1
-    movaps xmmword ptr [r11 + 4*r10 + 48], xmm0
-    add r8d, 16
-    and r8d, r9d
-    and r8d, 1048560
-    movdqa xmmword ptr [rdi + r8], xmm5
-    movdqa xmmword ptr [r11 + 4*r8], xmm4
+    movdqa xmmword ptr [rdx + r9], xmm7
+    mov r10, qword ptr [rsi + 32]
+    movdqa xmmword ptr [r10 + 4*r9], xmm3
+    movaps xmmword ptr [r10 + 4*r9 + 16], xmm2
+    movaps xmmword ptr [r10 + 4*r9 + 32], xmm1
+    movaps xmmword ptr [r10 + 4*r9 + 48], xmm0
+    add edi, 16
+    and edi, r8d
+    and edi, 1048560
+    movdqa xmmword ptr [rdx + rdi], xmm5
+    movdqa xmmword ptr [r10 + 4*rdi], xmm4
     add ecx, 2
     movzx ecx, cx
     mov dword ptr [rsi + 64], ecx
-    mov rdi, qword ptr [rsi + 24]
+    mov rdx, qword ptr [rsi + 24]
     bswap ecx
-    mov dword ptr [rdi], ecx
+    mov dword ptr [rdx], ecx
     cmp dword ptr [rsi + 100], 127
     jbe L1
     sfence
     mov rcx, qword ptr [rsi]
-    movapd xmmword ptr [rcx], xmm3
+    movdqa xmmword ptr [rcx], xmm3
     movaps xmmword ptr [rcx + 16], xmm2
     movaps xmmword ptr [rcx + 32], xmm1
     movaps xmmword ptr [rcx + 48], xmm0
@@ -3755,7 +3754,7 @@ hot_post_datagram_entry:
 L1:
     sfence
     mov rcx, qword ptr [rsi]
-    mov qword ptr [rcx], rdx
+    movq qword ptr [rcx], xmm3
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
@@ -3764,13 +3763,17 @@ L1:
 L2:
     push rbx
     sub rsp, 192
-    test edx, edx
+    mov ecx, edi
+    shl rdi, 32
+    or rdi, r9
+    test ecx, ecx
+    bswap rdi
     mov qword ptr [rsp], rsi
     movups xmmword ptr [rsp + 32], xmm2
     movups xmmword ptr [rsp + 48], xmm1
     movups xmmword ptr [rsp + 64], xmm0
-    mov qword ptr [rsp + 80], r9
-    mov qword ptr [rsp + 88], rdi
+    mov qword ptr [rsp + 80], rdi
+    mov qword ptr [rsp + 88], rdx
     mov qword ptr [rsp + 96], 0
     mov qword ptr [rsp + 104], 134217728
     mov qword ptr [rsp + 112], r8
@@ -3802,21 +3805,21 @@ L3:
     mov ecx, dword ptr [rsi + 56]
     shr ecx, 4
     inc ecx
-    mov sil, 19
+    mov dl, 19
     cmp cx, 2
     jb L5
     cmp di, 1
-    sete sil
+    sete dl
     mov ecx, 1
-    cmovne ecx, edx
-    add sil, sil
-    add sil, 18
+    cmovne ecx, r10d
+    add dl, dl
+    add dl, 18
     jmp L5
 L4:
-    mov sil, 21
+    mov dl, 21
 L5:
     movzx ecx, cx
-    mov byte ptr [rax], sil
+    mov byte ptr [rax], dl
     mov word ptr [rax + 2], 2
     mov dword ptr [rax + 4], ecx
     mov word ptr [rax + 8], 2
@@ -4526,55 +4529,518 @@ L6:
     pop rbx
     ret
 
-hot_post_entry:
+hot_post_entries:
+    push rbp
+    push r15
+    push r14
+    push r13
+    push r12
     push rbx
-    sub rsp, 192
+    sub rsp, 456
+    mov qword ptr [rsp + 176], r9
+    mov eax, ecx
+    mov qword ptr [rsp + 8], rdi
+    bswap rdx
+    mov qword ptr [rsp + 144], rdx
+    mov ecx, dword ptr [r8 + 8]
+    mov edx, dword ptr [r8 + 24]
+    mov edi, dword ptr [r8 + 40]
+    mov r9d, dword ptr [r8 + 56]
+    mov r10d, dword ptr [r8 + 72]
+    mov r11d, dword ptr [r8 + 88]
+    mov ebx, dword ptr [r8 + 104]
+    mov qword ptr [rsp + 160], rcx
+    test ecx, ecx
+    setle cl
+    mov qword ptr [rsp + 136], rdx
+    test edx, edx
+    setle dl
+    or dl, cl
+    mov qword ptr [rsp + 128], rdi
+    test edi, edi
+    setle cl
+    mov qword ptr [rsp + 120], r9
+    test r9d, r9d
+    setle r9b
+    or r9b, cl
+    or r9b, dl
+    mov qword ptr [rsp + 112], r10
+    test r10d, r10d
+    setle cl
+    mov qword ptr [rsp + 104], r11
+    test r11d, r11d
+    setle dl
+    or dl, cl
+    mov qword ptr [rsp + 96], rbx
+    test ebx, ebx
+    setle cl
+    or cl, dl
+    mov edi, dword ptr [r8 + 120]
+    or cl, r9b
+    test edi, edi
+    setle dl
+    mov r14d, dword ptr [r8 + 136]
+    test r14d, r14d
+    setle r9b
+    or r9b, dl
+    mov r13d, dword ptr [r8 + 152]
+    test r13d, r13d
+    setle dl
+    or dl, r9b
+    mov r12d, dword ptr [r8 + 168]
+    test r12d, r12d
+    setle r9b
+    or r9b, dl
+    mov r15, qword ptr [r8]
+    bswap r15
+    or r9b, cl
+    mov rcx, qword ptr [r8 + 16]
+    bswap rcx
+    mov qword ptr [rsp + 88], rcx
+    mov rcx, qword ptr [r8 + 32]
+    bswap rcx
+    mov qword ptr [rsp + 80], rcx
+    mov rcx, qword ptr [r8 + 48]
+    bswap rcx
+    mov qword ptr [rsp + 72], rcx
+    mov edx, dword ptr [r8 + 184]
+    test edx, edx
+    setle cl
+    mov r10d, dword ptr [r8 + 200]
+    test r10d, r10d
+    setle bl
+    or bl, cl
+    mov r11d, dword ptr [r8 + 216]
+    test r11d, r11d
+    setle bpl
+    or bpl, bl
+    mov rbx, qword ptr [r8 + 64]
+    bswap rbx
+    or bpl, r9b
+    mov rcx, qword ptr [r8 + 80]
+    bswap rcx
+    mov qword ptr [rsp + 64], rcx
+    bswap eax
+    mov rcx, qword ptr [r8 + 96]
+    bswap rcx
+    mov qword ptr [rsp + 40], rcx
+    mov r9d, dword ptr [r8 + 12]
+    mov ecx, dword ptr [r8 + 28]
+    mov qword ptr [rsp + 56], rcx
+    mov ecx, dword ptr [r8 + 44]
+    mov qword ptr [rsp + 48], rcx
+    mov ecx, dword ptr [r8 + 60]
+    mov qword ptr [rsp + 32], rcx
+    mov ecx, dword ptr [r8 + 76]
+    mov qword ptr [rsp + 24], rcx
+    mov ecx, dword ptr [r8 + 92]
+    mov qword ptr [rsp + 16], rcx
+    mov ecx, dword ptr [r8 + 108]
+    test bpl, 1
+    jne L4
+    cmp dword ptr [rsi + 80], 13
+    jbe L4
+    mov qword ptr [rsp + 192], rbx
+    mov ebp, dword ptr [rsi + 64]
+    mov ebx, dword ptr [rsi + 68]
+    sub ebx, ebp
+    cmp bx, 3
+    jbe L5
+    movq xmm6, qword ptr [rsp + 144]
+    movd xmm1, eax
+    bswap r9d
+    movd xmm9, r9d
+    mov rax, qword ptr [rsp + 160]
+    bswap eax
+    movd xmm3, eax
+    movq xmm15, r15
+    mov rax, qword ptr [r8 + 208]
+    bswap rax
+    movq xmm0, rax
+    mov eax, dword ptr [r8 + 220]
+    bswap eax
+    movd xmm10, eax
+    bswap r11d
+    movd xmm2, r11d
+    mov rax, qword ptr [r8 + 192]
+    bswap rax
+    movq xmm7, rax
+    mov eax, dword ptr [r8 + 204]
+    bswap eax
+    movd xmm11, eax
+    bswap r10d
+    movd xmm4, r10d
+    mov rax, qword ptr [r8 + 176]
+    bswap rax
+    movq xmm8, rax
+    mov eax, dword ptr [r8 + 188]
+    bswap eax
+    movd xmm13, eax
+    mov rax, qword ptr [r8 + 160]
+    bswap rax
+    bswap edx
+    movd xmm5, edx
+    movq xmm12, rax
+    mov eax, dword ptr [r8 + 172]
+    bswap eax
+    movd xmm14, eax
+    bswap r12d
+    punpcklqdq xmm6, xmm1
+    movdqa xmmword ptr [rsp + 144], xmm6
+    movd xmm6, r12d
+    mov rax, qword ptr [r8 + 144]
+    bswap rax
+    punpckldq xmm3, xmm9
+    movq xmm9, rax
+    mov eax, dword ptr [r8 + 156]
+    bswap eax
+    punpcklqdq xmm3, xmm15
+    movd xmm15, eax
+    bswap r13d
+    punpckldq xmm2, xmm10
+    movdqa xmm1, xmm2
+    movd xmm2, r13d
+    mov rax, qword ptr [r8 + 128]
+    bswap rax
+    punpcklqdq xmm1, xmm0
+    movdqa xmmword ptr [rsp + 160], xmm1
+    movq xmm0, rax
+    mov eax, dword ptr [r8 + 140]
+    bswap eax
+    punpckldq xmm4, xmm11
+    movd xmm10, eax
+    bswap r14d
+    punpcklqdq xmm4, xmm7
+    movd xmm7, r14d
+    mov rax, qword ptr [r8 + 112]
+    bswap rax
+    punpckldq xmm5, xmm13
+    movq xmm11, rax
+    mov eax, dword ptr [r8 + 124]
+    bswap eax
+    punpcklqdq xmm5, xmm8
+    movd xmm13, eax
+    bswap edi
+    punpckldq xmm6, xmm14
+    movd xmm8, edi
+    punpcklqdq xmm6, xmm12
+    movq xmm12, qword ptr [rsp + 40]
+    bswap ecx
+    punpckldq xmm2, xmm15
+    movd xmm14, ecx
+    mov rax, qword ptr [rsp + 96]
+    bswap eax
+    punpcklqdq xmm2, xmm9
+    movd xmm9, eax
+    punpckldq xmm7, xmm10
+    movq xmm15, qword ptr [rsp + 64]
+    mov rax, qword ptr [rsp + 16]
+    bswap eax
+    punpcklqdq xmm7, xmm0
+    movd xmm0, eax
+    mov rax, qword ptr [rsp + 104]
+    bswap eax
+    punpckldq xmm8, xmm13
+    movd xmm10, eax
+    punpcklqdq xmm8, xmm11
+    movq xmm13, qword ptr [rsp + 192]
+    mov rax, qword ptr [rsp + 24]
+    bswap eax
+    punpckldq xmm9, xmm14
+    movd xmm14, eax
+    mov rax, qword ptr [rsp + 112]
+    bswap eax
+    punpcklqdq xmm9, xmm12
+    movd xmm11, eax
+    punpckldq xmm10, xmm0
+    movq xmm0, qword ptr [rsp + 72]
+    mov rax, qword ptr [rsp + 32]
+    bswap eax
+    punpcklqdq xmm10, xmm15
+    movd xmm15, eax
+    mov rax, qword ptr [rsp + 120]
+    bswap eax
+    punpckldq xmm11, xmm14
+    movd xmm12, eax
+    punpcklqdq xmm11, xmm13
+    movq xmm14, qword ptr [rsp + 80]
+    mov rdx, qword ptr [rsp + 56]
+    bswap edx
+    mov rax, qword ptr [rsp + 136]
+    bswap eax
+    mov rdi, qword ptr [rsp + 48]
+    bswap edi
+    mov rcx, qword ptr [rsp + 128]
+    bswap ecx
+    punpckldq xmm12, xmm15
+    punpcklqdq xmm12, xmm0
+    movd xmm0, edi
+    movd xmm13, ecx
+    punpckldq xmm13, xmm0
+    punpcklqdq xmm13, xmm14
+    movd xmm0, edx
+    movd xmm14, eax
+    punpckldq xmm14, xmm0
+    movq xmm0, qword ptr [rsp + 88]
+    punpcklqdq xmm14, xmm0
+    movq xmm1, qword ptr [rsp + 176]
+    mov eax, 4
+    movq xmm0, rax
+    movdqa xmm15, xmm1
+    punpcklqdq xmm15, xmm0
+    mov r8d, ebp
+    bswap r8d
+    shr r8d, 8
+    or r8, qword ptr [rsi + 48]
+    mov rdx, qword ptr [rsi + 40]
+    mov ecx, ebp
+    shl ecx, 4
+    mov edi, dword ptr [rsi + 56]
+    mov r9d, edi
+    and r9d, ecx
+    movdqa xmmword ptr [rdx + r9], xmm15
+    movaps xmm15, xmmword ptr [rsp + 144]
+    movabs rax, 1152921504741064704
+    or rax, r8
+    movq xmm0, rax
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    mov r8, qword ptr [rsi + 32]
+    movapd xmmword ptr [r8 + 4*r9], xmm0
+    movaps xmmword ptr [r8 + 4*r9 + 16], xmm15
+    movdqa xmmword ptr [rsp + 176], xmm3
+    movdqa xmmword ptr [r8 + 4*r9 + 32], xmm3
+    movdqa xmmword ptr [r8 + 4*r9 + 48], xmm14
+    lea r8d, [rcx + 16]
+    and r8d, edi
+    and r8d, 1048560
+    movdqa xmmword ptr [rdx + r8], xmm1
+    mov r9, qword ptr [rsi + 32]
+    movdqa xmmword ptr [r9 + 4*r8], xmm13
+    movdqa xmmword ptr [r9 + 4*r8 + 16], xmm12
+    movdqa xmmword ptr [r9 + 4*r8 + 32], xmm11
+    movdqa xmmword ptr [r9 + 4*r8 + 48], xmm10
+    lea r8d, [rcx + 32]
+    and r8d, edi
+    and r8d, 1048560
+    movdqa xmmword ptr [rdx + r8], xmm1
+    mov r9, qword ptr [rsi + 32]
+    movdqa xmmword ptr [r9 + 4*r8], xmm9
+    movdqa xmmword ptr [r9 + 4*r8 + 16], xmm8
+    movdqa xmmword ptr [r9 + 4*r8 + 32], xmm7
+    movdqa xmmword ptr [r9 + 4*r8 + 48], xmm2
+    add ecx, 48
+    and ecx, edi
+    and ecx, 1048560
+    movdqa xmmword ptr [rdx + rcx], xmm1
+    movaps xmm3, xmmword ptr [rsp + 160]
+    mov rdx, qword ptr [rsi + 32]
+    movdqa xmmword ptr [rdx + 4*rcx], xmm6
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm5
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm4
+    movaps xmmword ptr [rdx + 4*rcx + 48], xmm3
+    add ebp, 4
+    movzx ecx, bp
+    mov dword ptr [rsi + 64], ecx
+    mov rdx, qword ptr [rsi + 24]
+    bswap ecx
+    mov dword ptr [rdx], ecx
+    cmp dword ptr [rsi + 100], 255
+    jbe L1
+    sfence
+    mov rcx, qword ptr [rsi]
+    movapd xmmword ptr [rcx], xmm0
+    movaps xmmword ptr [rcx + 16], xmm15
+    movapd xmm0, xmmword ptr [rsp + 176]
+    movapd xmmword ptr [rcx + 32], xmm0
+    movdqa xmmword ptr [rcx + 48], xmm14
+    movdqa xmmword ptr [rcx + 64], xmm13
+    movdqa xmmword ptr [rcx + 80], xmm12
+    movdqa xmmword ptr [rcx + 96], xmm11
+    movdqa xmmword ptr [rcx + 112], xmm10
+    movdqa xmmword ptr [rcx + 128], xmm9
+    movdqa xmmword ptr [rcx + 144], xmm8
+    movdqa xmmword ptr [rcx + 160], xmm7
+    movdqa xmmword ptr [rcx + 176], xmm2
+    movdqa xmmword ptr [rcx + 192], xmm6
+    movdqa xmmword ptr [rcx + 208], xmm5
+    movdqa xmmword ptr [rcx + 224], xmm4
+    movaps xmmword ptr [rcx + 240], xmm3
+    sfence
+    jmp L2
+L1:
+    sfence
+    mov rcx, qword ptr [rsi]
+    mov qword ptr [rcx], rax
+    sfence
+L2:
+    xor rcx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rcx
+    mov rax, qword ptr [rsp + 8]
+    mov byte ptr [rax], 25
+L3:
+    mov rax, qword ptr [rsp + 8]
+    add rsp, 456
+    pop rbx
+    pop r12
+    pop r13
+    pop r14
+    pop r15
+    pop rbp
+    ret
+L4:
+    mov r14, qword ptr [rsp + 160]
+    shl r14, 32
+    or r14, r9
+    mov rdx, qword ptr [rsp + 136]
+    shl rdx, 32
+    add rdx, qword ptr [rsp + 56]
+    mov rdi, qword ptr [rsp + 128]
+    shl rdi, 32
+    add rdi, qword ptr [rsp + 48]
+    mov r8, qword ptr [rsp + 120]
+    shl r8, 32
+    add r8, qword ptr [rsp + 32]
+    mov r9, qword ptr [rsp + 112]
+    shl r9, 32
+    add r9, qword ptr [rsp + 24]
+    mov r10, qword ptr [rsp + 104]
+    shl r10, 32
+    add r10, qword ptr [rsp + 16]
+    mov r11, qword ptr [rsp + 96]
+    shl r11, 32
+    or r11, rcx
+    mov qword ptr [rsp + 200], rsi
+    mov rcx, qword ptr [rsp + 144]
+    mov qword ptr [rsp + 232], rcx
+    bswap r14
+    mov qword ptr [rsp + 240], rax
+    mov qword ptr [rsp + 248], r14
+    bswap rdx
+    mov qword ptr [rsp + 256], r15
+    mov qword ptr [rsp + 264], rdx
+    bswap rdi
+    mov rax, qword ptr [rsp + 88]
+    mov qword ptr [rsp + 272], rax
+    mov qword ptr [rsp + 280], rdi
+    bswap r8
+    mov rax, qword ptr [rsp + 80]
+    mov qword ptr [rsp + 288], rax
+    mov qword ptr [rsp + 296], r8
+    bswap r9
+    mov rax, qword ptr [rsp + 72]
+    mov qword ptr [rsp + 304], rax
+    mov qword ptr [rsp + 312], r9
+    bswap r10
+    mov qword ptr [rsp + 320], rbx
+    mov qword ptr [rsp + 328], r10
+    bswap r11
+    mov rax, qword ptr [rsp + 64]
+    mov qword ptr [rsp + 336], rax
+    mov qword ptr [rsp + 344], r11
+    mov rax, qword ptr [rsp + 40]
+    mov qword ptr [rsp + 352], rax
+    mov qword ptr [rsp + 360], 0
+    mov qword ptr [rsp + 368], 134217728
+    mov rax, qword ptr [rsp + 176]
+    mov qword ptr [rsp + 376], rax
+    and bpl, 1
+    mov qword ptr [rsp + 384], 0
+    mov qword ptr [rsp + 392], 1
+    mov qword ptr [rsp + 400], 0
+    mov qword ptr [rsp + 408], 1
+    mov qword ptr [rsp + 416], 0
+    mov byte ptr [rsp + 424], 18
+    mov qword ptr [rsp + 440], 0
+    mov word ptr [rsp + 448], 0
+    mov byte ptr [rsp + 450], 0
+    mov byte ptr [rsp + 451], bpl
+    movupd xmm0, xmmword ptr [rip + .Lanon]
+    movupd xmmword ptr [rsp + 208], xmm0
+    mov qword ptr [rsp + 224], 0
+    lea rsi, [rsp + 200]
+    mov rdi, qword ptr [rsp + 8]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::Invalidate, blueflame::wqe::data::Nothing, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::wqe::table::Invalidate, blueflame::wqe::data::Nothing>::{closure#2}>::{closure#1}>@GOTPCREL]
+    jmp L3
+L5:
+    movzx eax, word ptr [rsi + 72]
+    test ax, ax
+    je L6
+    mov edx, dword ptr [rsi + 56]
+    shr edx, 4
+    inc edx
+    mov cl, 19
+    cmp dx, 4
+    jb L7
+    cmp ax, 4
+    cmovb ebx, eax
+    setb cl
+    add cl, cl
+    add cl, 18
+    mov edx, ebx
+    jmp L7
+L6:
+    mov cl, 21
+L7:
+    movzx eax, dx
+    mov rdx, qword ptr [rsp + 8]
+    mov byte ptr [rdx], cl
+    mov word ptr [rdx + 2], 4
+    mov dword ptr [rdx + 4], eax
+    mov word ptr [rdx + 8], 4
+    jmp L3
+
+hot_post_entry:
+    push r14
+    push rbx
+    sub rsp, 200
     mov rax, rdi
     bswap rdx
     bswap ecx
     mov rdi, qword ptr [r8]
-    mov r10d, dword ptr [r8 + 8]
-    mov r11d, r10d
-    mov r8d, dword ptr [r8 + 12]
+    mov ebx, dword ptr [r8 + 8]
+    mov r14d, dword ptr [r8 + 12]
     bswap rdi
-    shl r10, 32
-    or r10, r8
-    bswap r10
-    test r11d, r11d
-    setle r8b
+    test ebx, ebx
+    setle r11b
     jle L3
+    mov r10d, ebx
+    mov r8d, r14d
+    bswap r8d
+    bswap r10d
     cmp dword ptr [rsi + 108], 0
     je L1
-    mov r8d, dword ptr [rsi + 64]
-    cmp r8d, dword ptr [rsi + 68]
+    mov r11d, dword ptr [rsi + 64]
+    cmp r11d, dword ptr [rsi + 68]
     je L4
-    mov r11d, r8d
-    bswap r11d
-    shr r11d, 8
-    or r11, qword ptr [rsi + 48]
-    movabs rbx, 216172782248001536
-    or rbx, r11
-    movq xmm0, rbx
+    mov ebx, r11d
+    bswap ebx
+    shr ebx, 8
+    or rbx, qword ptr [rsi + 48]
+    movabs r14, 216172782248001536
+    or r14, rbx
+    movq xmm0, r14
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
     movq xmm1, rdx
     movd xmm2, ecx
     punpcklqdq xmm1, xmm2
-    movq xmm2, rdi
-    movq xmm3, r10
-    punpcklqdq xmm3, xmm2
-    mov ecx, r8d
+    movd xmm3, r8d
+    movd xmm2, r10d
+    punpckldq xmm2, xmm3
+    movq xmm3, rdi
+    punpcklqdq xmm2, xmm3
+    mov ecx, r11d
     shl ecx, 4
     and ecx, dword ptr [rsi + 56]
     mov rdx, qword ptr [rsi + 40]
-    movq xmm2, r9
-    shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
-    movapd xmmword ptr [rdx + rcx], xmm2
+    movq xmm3, r9
+    shufpd xmm3, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdx + rcx], xmm3
     mov rdx, qword ptr [rsi + 32]
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
-    inc r8d
-    movzx ecx, r8w
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
+    inc r11d
+    movzx ecx, r11w
     mov dword ptr [rsi + 64], ecx
     mov rdx, qword ptr [rsi + 24]
     bswap ecx
@@ -4583,7 +5049,7 @@ hot_post_entry:
     mov rcx, qword ptr [rsi]
     movapd xmmword ptr [rcx], xmm0
     movdqa xmmword ptr [rcx + 16], xmm1
-    movdqa xmmword ptr [rcx + 32], xmm3
+    movdqa xmmword ptr [rcx + 32], xmm2
     xorpd xmm0, xmm0
     movapd xmmword ptr [rcx + 48], xmm0
     sfence
@@ -4591,24 +5057,26 @@ hot_post_entry:
 L1:
     cmp dword ptr [rsi + 80], 0
     je L3
-    mov r8d, dword ptr [rsi + 64]
-    cmp r8d, dword ptr [rsi + 68]
+    mov r11d, dword ptr [rsi + 64]
+    cmp r11d, dword ptr [rsi + 68]
     je L4
-    mov ebx, r8d
-    bswap ebx
-    shr ebx, 8
-    or rbx, qword ptr [rsi + 48]
-    movabs r11, 216172782248001536
-    or r11, rbx
-    movq xmm0, r11
+    mov r14d, r11d
+    bswap r14d
+    shr r14d, 8
+    or r14, qword ptr [rsi + 48]
+    movabs rbx, 216172782248001536
+    or rbx, r14
+    movq xmm0, rbx
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
     movq xmm1, rdx
     movd xmm2, ecx
     punpcklqdq xmm1, xmm2
+    movd xmm2, r8d
+    movd xmm3, r10d
+    punpckldq xmm3, xmm2
     movq xmm2, rdi
-    movq xmm3, r10
     punpcklqdq xmm3, xmm2
-    mov ecx, r8d
+    mov ecx, r11d
     shl ecx, 4
     and ecx, dword ptr [rsi + 56]
     mov rdx, qword ptr [rsi + 40]
@@ -4619,55 +5087,60 @@ L1:
     movapd xmmword ptr [rdx + 4*rcx], xmm0
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
-    inc r8d
-    movzx ecx, r8w
+    inc r11d
+    movzx ecx, r11w
     mov dword ptr [rsi + 64], ecx
     mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
     mov rcx, qword ptr [rsi]
-    mov qword ptr [rcx], r11
+    mov qword ptr [rcx], rbx
     sfence
 L2:
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
     mov byte ptr [rax], 25
-    add rsp, 192
+    add rsp, 200
     pop rbx
+    pop r14
     ret
 L3:
-    mov qword ptr [rsp], rsi
-    mov qword ptr [rsp + 32], rdx
-    mov qword ptr [rsp + 40], rcx
-    mov qword ptr [rsp + 48], r10
-    mov qword ptr [rsp + 56], rdi
+    shl rbx, 32
+    or rbx, r14
+    bswap rbx
+    mov qword ptr [rsp + 8], rsi
+    mov qword ptr [rsp + 40], rdx
+    mov qword ptr [rsp + 48], rcx
+    mov qword ptr [rsp + 56], rbx
+    mov qword ptr [rsp + 64], rdi
     xorps xmm0, xmm0
-    movups xmmword ptr [rsp + 64], xmm0
-    movups xmmword ptr [rsp + 80], xmm0
-    mov qword ptr [rsp + 96], 0
-    mov qword ptr [rsp + 104], 134217728
-    mov qword ptr [rsp + 112], r9
-    mov qword ptr [rsp + 120], 0
-    mov qword ptr [rsp + 128], 1
-    mov qword ptr [rsp + 136], 0
-    mov qword ptr [rsp + 144], 1
-    mov qword ptr [rsp + 152], 0
-    mov byte ptr [rsp + 160], 18
-    mov qword ptr [rsp + 176], 0
-    mov word ptr [rsp + 184], 0
-    mov byte ptr [rsp + 186], 0
-    mov byte ptr [rsp + 187], r8b
+    movups xmmword ptr [rsp + 72], xmm0
+    movups xmmword ptr [rsp + 88], xmm0
+    mov qword ptr [rsp + 104], 0
+    mov qword ptr [rsp + 112], 134217728
+    mov qword ptr [rsp + 120], r9
+    mov qword ptr [rsp + 128], 0
+    mov qword ptr [rsp + 136], 1
+    mov qword ptr [rsp + 144], 0
+    mov qword ptr [rsp + 152], 1
+    mov qword ptr [rsp + 160], 0
+    mov byte ptr [rsp + 168], 18
+    mov qword ptr [rsp + 184], 0
+    mov word ptr [rsp + 192], 0
+    mov byte ptr [rsp + 194], 0
+    mov byte ptr [rsp + 195], r11b
     movups xmm0, xmmword ptr [rip + .Lanon]
-    movups xmmword ptr [rsp + 8], xmm0
-    mov qword ptr [rsp + 24], 0
-    mov rsi, rsp
+    movups xmmword ptr [rsp + 16], xmm0
+    mov qword ptr [rsp + 32], 0
+    lea rsi, [rsp + 8]
     mov rbx, rax
     mov rdi, rax
     call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
-    add rsp, 192
+    add rsp, 200
     pop rbx
+    pop r14
     ret
 L4:
     xor ecx, ecx
@@ -4677,49 +5150,53 @@ L4:
     add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
-    add rsp, 192
+    add rsp, 200
     pop rbx
+    pop r14
     ret
 
 hot_post_frame:
+    push r14
     push rbx
-    sub rsp, 192
+    sub rsp, 200
     mov rax, rdi
     mov rdi, qword ptr [rcx]
-    mov r9d, dword ptr [rcx + 8]
+    mov r10d, dword ptr [rcx + 8]
+    mov ebx, dword ptr [rcx + 12]
     bswap rdi
-    mov r10d, dword ptr [rcx + 12]
-    mov rcx, r9
-    shl rcx, 32
-    or rcx, r10
-    bswap rcx
-    test r9d, r9d
-    setle r10b
+    test r10d, r10d
+    setle r11b
     jle L3
+    mov r9d, r10d
+    mov ecx, ebx
+    bswap ecx
+    bswap r9d
     cmp dword ptr [rsi + 108], 0
     je L1
-    mov r9d, dword ptr [rsi + 64]
-    cmp r9d, dword ptr [rsi + 68]
+    mov r10d, dword ptr [rsi + 64]
+    cmp r10d, dword ptr [rsi + 68]
     je L4
-    mov r10d, r9d
-    bswap r10d
-    shr r10d, 8
-    or r10, qword ptr [rsi + 48]
-    movabs r11, 288230376319483904
-    or r11, r10
-    movq xmm0, r11
+    mov r11d, r10d
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 48]
+    movabs rbx, 288230376319483904
+    or rbx, r11
+    movq xmm0, rbx
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    movzx r10d, word ptr [rdx]
-    shl r10, 48
-    movabs r11, 19791209299968
-    or r11, r10
-    movq xmm1, r11
+    movzx r11d, word ptr [rdx]
+    shl r11, 48
+    movabs rbx, 19791209299968
+    or rbx, r11
+    movq xmm1, rbx
     pslldq xmm1, 8
     movups xmm2, xmmword ptr [rdx + 2]
+    movd xmm4, ecx
+    movd xmm3, r9d
+    punpckldq xmm3, xmm4
     movq xmm4, rdi
-    movq xmm3, rcx
     punpcklqdq xmm3, xmm4
-    mov ecx, r9d
+    mov ecx, r10d
     shl ecx, 4
     and ecx, dword ptr [rsi + 56]
     mov rdx, qword ptr [rsi + 40]
@@ -4731,8 +5208,8 @@ hot_post_frame:
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
     movaps xmmword ptr [rdx + 4*rcx + 32], xmm2
     movdqa xmmword ptr [rdx + 4*rcx + 48], xmm3
-    inc r9d
-    movzx ecx, r9w
+    inc r10d
+    movzx ecx, r10w
     mov dword ptr [rsi + 64], ecx
     mov rdx, qword ptr [rsi + 24]
     bswap ecx
@@ -4748,29 +5225,31 @@ hot_post_frame:
 L1:
     cmp dword ptr [rsi + 80], 0
     je L3
-    mov r9d, dword ptr [rsi + 64]
-    cmp r9d, dword ptr [rsi + 68]
+    mov r10d, dword ptr [rsi + 64]
+    cmp r10d, dword ptr [rsi + 68]
     je L4
-    mov r11d, r9d
-    bswap r11d
-    shr r11d, 8
-    or r11, qword ptr [rsi + 48]
-    movabs r10, 288230376319483904
-    or r10, r11
-    movq xmm0, r10
+    mov ebx, r10d
+    bswap ebx
+    shr ebx, 8
+    or rbx, qword ptr [rsi + 48]
+    movabs r11, 288230376319483904
+    or r11, rbx
+    movq xmm0, r11
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    movzx r11d, word ptr [rdx]
-    shl r11, 48
-    movabs rbx, 19791209299968
-    or rbx, r11
-    movq xmm1, rbx
+    movzx ebx, word ptr [rdx]
+    shl rbx, 48
+    movabs r14, 19791209299968
+    or r14, rbx
+    movq xmm1, r14
     pslldq xmm1, 8
     movups xmm2, xmmword ptr [rdx + 2]
+    movd xmm3, ecx
+    movd xmm4, r9d
+    punpckldq xmm4, xmm3
     movq xmm3, rdi
-    movq xmm4, rcx
     punpcklqdq xmm4, xmm3
     mov rcx, qword ptr [rsi + 40]
-    mov edx, r9d
+    mov edx, r10d
     shl edx, 4
     and edx, dword ptr [rsi + 56]
     movq xmm3, r8
@@ -4781,56 +5260,62 @@ L1:
     movdqa xmmword ptr [rcx + 4*rdx + 16], xmm1
     movaps xmmword ptr [rcx + 4*rdx + 32], xmm2
     movdqa xmmword ptr [rcx + 4*rdx + 48], xmm4
-    inc r9d
-    movzx ecx, r9w
+    inc r10d
+    movzx ecx, r10w
     mov dword ptr [rsi + 64], ecx
     mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
     mov rcx, qword ptr [rsi]
-    mov qword ptr [rcx], r10
+    mov qword ptr [rcx], r11
     sfence
 L2:
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
     mov byte ptr [rax], 25
-    add rsp, 192
+    add rsp, 200
     pop rbx
+    pop r14
     ret
 L3:
-    mov qword ptr [rsp], rsi
-    mov qword ptr [rsp + 32], 0
+    mov rcx, r10
+    shl rcx, 32
+    or rcx, rbx
+    bswap rcx
+    mov qword ptr [rsp + 8], rsi
+    mov qword ptr [rsp + 40], 0
     movabs rsi, 19791209299968
-    mov qword ptr [rsp + 40], rsi
-    mov qword ptr [rsp + 48], rcx
-    mov qword ptr [rsp + 56], rdi
+    mov qword ptr [rsp + 48], rsi
+    mov qword ptr [rsp + 56], rcx
+    mov qword ptr [rsp + 64], rdi
     xorps xmm0, xmm0
-    movups xmmword ptr [rsp + 64], xmm0
-    movups xmmword ptr [rsp + 80], xmm0
-    mov qword ptr [rsp + 96], 0
-    mov qword ptr [rsp + 104], 134217728
-    mov qword ptr [rsp + 112], r8
-    mov qword ptr [rsp + 120], 0
-    mov qword ptr [rsp + 128], rdx
-    mov qword ptr [rsp + 136], 18
-    mov qword ptr [rsp + 144], 1
-    mov qword ptr [rsp + 152], 0
-    mov byte ptr [rsp + 160], 18
-    mov qword ptr [rsp + 176], r9
-    mov word ptr [rsp + 184], 0
-    mov byte ptr [rsp + 186], 0
-    mov byte ptr [rsp + 187], r10b
+    movups xmmword ptr [rsp + 72], xmm0
+    movups xmmword ptr [rsp + 88], xmm0
+    mov qword ptr [rsp + 104], 0
+    mov qword ptr [rsp + 112], 134217728
+    mov qword ptr [rsp + 120], r8
+    mov qword ptr [rsp + 128], 0
+    mov qword ptr [rsp + 136], rdx
+    mov qword ptr [rsp + 144], 18
+    mov qword ptr [rsp + 152], 1
+    mov qword ptr [rsp + 160], 0
+    mov byte ptr [rsp + 168], 18
+    mov qword ptr [rsp + 184], r10
+    mov word ptr [rsp + 192], 0
+    mov byte ptr [rsp + 194], 0
+    mov byte ptr [rsp + 195], r11b
     movups xmm0, xmmword ptr [rip + .Lanon]
-    movups xmmword ptr [rsp + 8], xmm0
-    mov qword ptr [rsp + 24], 1
-    mov rsi, rsp
+    movups xmmword ptr [rsp + 16], xmm0
+    mov qword ptr [rsp + 32], 1
+    lea rsi, [rsp + 8]
     mov rbx, rax
     mov rdi, rax
     call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
-    add rsp, 192
+    add rsp, 200
     pop rbx
+    pop r14
     ret
 L4:
     xor ecx, ecx
@@ -4840,8 +5325,9 @@ L4:
     add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
-    add rsp, 192
+    add rsp, 200
     pop rbx
+    pop r14
     ret
 
 hot_post_frame_inline:
@@ -4988,46 +5474,48 @@ L5:
 hot_post_frame_pointer:
     mov rax, rdi
     mov rdi, qword ptr [rdx]
-    mov r8d, dword ptr [rdx + 8]
+    mov r9d, dword ptr [rdx + 8]
+    mov r11d, dword ptr [rdx + 12]
     bswap rdi
-    mov r9d, dword ptr [rdx + 12]
-    mov rdx, r8
-    shl rdx, 32
-    or rdx, r9
-    bswap rdx
-    test r8d, r8d
-    setle r9b
+    test r9d, r9d
+    setle r10b
     jle L2
+    mov r8d, r9d
+    mov edx, r11d
+    bswap edx
+    bswap r8d
     cmp dword ptr [rsi + 108], 0
     je L1
-    mov r8d, dword ptr [rsi + 64]
-    cmp r8d, dword ptr [rsi + 68]
+    mov r9d, dword ptr [rsi + 64]
+    cmp r9d, dword ptr [rsi + 68]
     je L3
-    mov r9d, r8d
-    bswap r9d
-    shr r9d, 8
-    or r9, qword ptr [rsi + 48]
-    movabs r10, 216172782281555968
-    or r10, r9
-    movq xmm0, r10
+    mov r10d, r9d
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 48]
+    movabs r11, 216172782281555968
+    or r11, r10
+    movq xmm0, r11
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    movq xmm1, rdi
-    movq xmm2, rdx
-    punpcklqdq xmm2, xmm1
+    movd xmm2, edx
+    movd xmm1, r8d
+    punpckldq xmm1, xmm2
+    movq xmm2, rdi
+    punpcklqdq xmm1, xmm2
     mov rdx, qword ptr [rsi + 40]
-    mov edi, r8d
+    mov edi, r9d
     shl edi, 4
     and edi, dword ptr [rsi + 56]
-    movq xmm1, rcx
-    shufpd xmm1, xmmword ptr [rip + .LCPI_1], 2
-    movapd xmmword ptr [rdx + rdi], xmm1
+    movq xmm2, rcx
+    shufpd xmm2, xmmword ptr [rip + .LCPI_1], 2
+    movapd xmmword ptr [rdx + rdi], xmm2
     mov rcx, qword ptr [rsi + 32]
     movapd xmmword ptr [rcx + 4*rdi], xmm0
-    movsd xmm1, qword ptr [rip + .LCPI_3]
-    movaps xmmword ptr [rcx + 4*rdi + 16], xmm1
-    movdqa xmmword ptr [rcx + 4*rdi + 32], xmm2
-    inc r8d
-    movzx ecx, r8w
+    movsd xmm2, qword ptr [rip + .LCPI_3]
+    movaps xmmword ptr [rcx + 4*rdi + 16], xmm2
+    movdqa xmmword ptr [rcx + 4*rdi + 32], xmm1
+    inc r9d
+    movzx ecx, r9w
     mov dword ptr [rsi + 64], ecx
     mov rdx, qword ptr [rsi + 24]
     bswap ecx
@@ -5035,8 +5523,8 @@ hot_post_frame_pointer:
     sfence
     mov rcx, qword ptr [rsi]
     movapd xmmword ptr [rcx], xmm0
-    movaps xmmword ptr [rcx + 16], xmm1
-    movdqa xmmword ptr [rcx + 32], xmm2
+    movaps xmmword ptr [rcx + 16], xmm2
+    movdqa xmmword ptr [rcx + 32], xmm1
     xorpd xmm0, xmm0
     movapd xmmword ptr [rcx + 48], xmm0
     sfence
@@ -5047,22 +5535,24 @@ hot_post_frame_pointer:
 L1:
     cmp dword ptr [rsi + 80], 0
     je L2
-    mov r8d, dword ptr [rsi + 64]
-    cmp r8d, dword ptr [rsi + 68]
+    mov r9d, dword ptr [rsi + 64]
+    cmp r9d, dword ptr [rsi + 68]
     je L3
-    mov r10d, r8d
-    bswap r10d
-    shr r10d, 8
-    or r10, qword ptr [rsi + 48]
-    movabs r9, 216172782281555968
-    or r9, r10
-    movq xmm0, r9
+    mov r11d, r9d
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 48]
+    movabs r10, 216172782281555968
+    or r10, r11
+    movq xmm0, r10
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    movd xmm1, edx
+    movd xmm2, r8d
+    punpckldq xmm2, xmm1
     movq xmm1, rdi
-    movq xmm2, rdx
     punpcklqdq xmm2, xmm1
     mov rdx, qword ptr [rsi + 40]
-    mov edi, r8d
+    mov edi, r9d
     shl edi, 4
     and edi, dword ptr [rsi + 56]
     movq xmm1, rcx
@@ -5073,15 +5563,15 @@ L1:
     movsd xmm0, qword ptr [rip + .LCPI_3]
     movaps xmmword ptr [rcx + 4*rdi + 16], xmm0
     movdqa xmmword ptr [rcx + 4*rdi + 32], xmm2
-    inc r8d
-    movzx ecx, r8w
+    inc r9d
+    movzx ecx, r9w
     mov dword ptr [rsi + 64], ecx
     mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
     mov rcx, qword ptr [rsi]
-    mov qword ptr [rcx], r9
+    mov qword ptr [rcx], r10
     sfence
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
@@ -5090,6 +5580,10 @@ L1:
 L2:
     push rbx
     sub rsp, 192
+    mov rdx, r9
+    shl rdx, 32
+    or rdx, r11
+    bswap rdx
     mov qword ptr [rsp], rsi
     movabs rsi, 824633720832
     mov qword ptr [rsp + 32], rsi
@@ -5108,10 +5602,10 @@ L2:
     mov qword ptr [rsp + 144], 1
     mov qword ptr [rsp + 152], 0
     mov byte ptr [rsp + 160], 18
-    mov qword ptr [rsp + 176], r8
+    mov qword ptr [rsp + 176], r9
     mov word ptr [rsp + 184], 0
     mov byte ptr [rsp + 186], 0
-    mov byte ptr [rsp + 187], r9b
+    mov byte ptr [rsp + 187], r10b
     movups xmm0, xmmword ptr [rip + .Lanon]
     movups xmmword ptr [rsp + 8], xmm0
     mov qword ptr [rsp + 24], 1
@@ -5134,52 +5628,53 @@ L3:
     ret
 
 hot_post_header:
+    push rbx
+    sub rsp, 192
     mov rax, rdi
     mov rdi, qword ptr [rcx]
-    mov r9d, dword ptr [rcx + 8]
-    mov r10d, r9d
+    movsxd r9, dword ptr [rcx + 8]
     mov ecx, dword ptr [rcx + 12]
     bswap rdi
-    shl r9, 32
-    or r9, rcx
-    bswap r9
-    test r10d, r10d
-    setle cl
-    jle L2
+    test r9, r9
+    setle r10b
+    jle L3
     cmp dword ptr [rsi + 104], 8
     jb L1
     cmp dword ptr [rsi + 108], 0
     je L1
-    mov ecx, dword ptr [rsi + 64]
-    cmp ecx, dword ptr [rsi + 68]
-    je L3
-    mov r10d, ecx
-    bswap r10d
-    shr r10d, 8
-    or r10, qword ptr [rsi + 48]
-    movabs r11, 216172782281555968
-    or r11, r10
-    movq xmm0, r11
+    mov r10d, dword ptr [rsi + 64]
+    cmp r10d, dword ptr [rsi + 68]
+    je L4
+    mov r11d, r10d
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 48]
+    movabs rbx, 216172782281555968
+    or rbx, r11
+    movq xmm0, rbx
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    shl r9, 32
+    or r9, rcx
+    bswap r9
     movq xmm1, qword ptr [rdx]
     pslldq xmm1, 4
     por xmm1, xmmword ptr [rip + .LCPI_1]
-    movq xmm2, rdi
-    movq xmm3, r9
-    punpcklqdq xmm3, xmm2
-    mov edx, ecx
-    shl edx, 4
-    and edx, dword ptr [rsi + 56]
-    mov rdi, qword ptr [rsi + 40]
-    movq xmm2, r8
-    shufpd xmm2, xmmword ptr [rip + .LCPI_2], 2
-    movapd xmmword ptr [rdi + rdx], xmm2
-    mov rdi, qword ptr [rsi + 32]
-    movapd xmmword ptr [rdi + 4*rdx], xmm0
-    movdqa xmmword ptr [rdi + 4*rdx + 16], xmm1
-    movdqa xmmword ptr [rdi + 4*rdx + 32], xmm3
-    inc ecx
-    movzx ecx, cx
+    movq xmm2, r9
+    movq xmm3, rdi
+    punpcklqdq xmm2, xmm3
+    mov ecx, r10d
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 40]
+    movq xmm3, r8
+    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
+    movapd xmmword ptr [rdx + rcx], xmm3
+    mov rdx, qword ptr [rsi + 32]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
+    inc r10d
+    movzx ecx, r10w
     mov dword ptr [rsi + 64], ecx
     mov rdx, qword ptr [rsi + 24]
     bswap ecx
@@ -5188,66 +5683,70 @@ hot_post_header:
     mov rcx, qword ptr [rsi]
     movapd xmmword ptr [rcx], xmm0
     movdqa xmmword ptr [rcx + 16], xmm1
-    movdqa xmmword ptr [rcx + 32], xmm3
+    movdqa xmmword ptr [rcx + 32], xmm2
     xorpd xmm0, xmm0
     movapd xmmword ptr [rcx + 48], xmm0
     sfence
-    xor rcx, qword ptr [rsi + 8]
-    mov qword ptr [rsi], rcx
-    mov byte ptr [rax], 25
-    ret
+    jmp L2
 L1:
     cmp dword ptr [rsi + 76], 8
-    jb L2
+    jb L3
     cmp dword ptr [rsi + 80], 0
-    je L2
-    mov ecx, dword ptr [rsi + 64]
-    cmp ecx, dword ptr [rsi + 68]
     je L3
-    mov r11d, ecx
-    bswap r11d
-    shr r11d, 8
-    or r11, qword ptr [rsi + 48]
-    movabs r10, 216172782281555968
-    or r10, r11
-    movq xmm0, r10
+    mov r10d, dword ptr [rsi + 64]
+    cmp r10d, dword ptr [rsi + 68]
+    je L4
+    mov ebx, r10d
+    bswap ebx
+    shr ebx, 8
+    or rbx, qword ptr [rsi + 48]
+    movabs r11, 216172782281555968
+    or r11, rbx
+    movq xmm0, r11
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    shl r9, 32
+    or r9, rcx
+    bswap r9
     movq xmm1, qword ptr [rdx]
     pslldq xmm1, 4
     por xmm1, xmmword ptr [rip + .LCPI_1]
-    movq xmm2, rdi
-    movq xmm3, r9
-    punpcklqdq xmm3, xmm2
-    mov edx, ecx
-    shl edx, 4
-    and edx, dword ptr [rsi + 56]
-    mov rdi, qword ptr [rsi + 40]
-    movq xmm2, r8
-    shufpd xmm2, xmmword ptr [rip + .LCPI_2], 2
-    movapd xmmword ptr [rdi + rdx], xmm2
-    mov rdi, qword ptr [rsi + 32]
-    movapd xmmword ptr [rdi + 4*rdx], xmm0
-    movdqa xmmword ptr [rdi + 4*rdx + 16], xmm1
-    movdqa xmmword ptr [rdi + 4*rdx + 32], xmm3
-    inc ecx
-    movzx ecx, cx
+    movq xmm2, r9
+    movq xmm3, rdi
+    punpcklqdq xmm2, xmm3
+    mov ecx, r10d
+    shl ecx, 4
+    and ecx, dword ptr [rsi + 56]
+    mov rdx, qword ptr [rsi + 40]
+    movq xmm3, r8
+    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
+    movapd xmmword ptr [rdx + rcx], xmm3
+    mov rdx, qword ptr [rsi + 32]
+    movapd xmmword ptr [rdx + 4*rcx], xmm0
+    movdqa xmmword ptr [rdx + 4*rcx + 16], xmm1
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm2
+    inc r10d
+    movzx ecx, r10w
     mov dword ptr [rsi + 64], ecx
     mov rdx, qword ptr [rsi + 24]
     bswap ecx
     mov dword ptr [rdx], ecx
     sfence
     mov rcx, qword ptr [rsi]
-    mov qword ptr [rcx], r10
+    mov qword ptr [rcx], r11
     sfence
+L2:
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
     mov byte ptr [rax], 25
+    add rsp, 192
+    pop rbx
     ret
-L2:
-    push rbx
-    sub rsp, 192
+L3:
+    bswap ecx
+    bswap r9d
     mov qword ptr [rsp], rsi
-    mov qword ptr [rsp + 32], r9
+    mov dword ptr [rsp + 32], r9d
+    mov dword ptr [rsp + 36], ecx
     mov qword ptr [rsp + 40], rdi
     xorps xmm0, xmm0
     movups xmmword ptr [rsp + 48], xmm0
@@ -5265,7 +5764,7 @@ L2:
     mov qword ptr [rsp + 176], 0
     mov word ptr [rsp + 184], 0
     mov byte ptr [rsp + 186], 0
-    mov byte ptr [rsp + 187], cl
+    mov byte ptr [rsp + 187], r10b
     movups xmm0, xmmword ptr [rip + .Lanon]
     movups xmmword ptr [rsp + 8], xmm0
     mov qword ptr [rsp + 24], 0
@@ -5277,7 +5776,7 @@ L2:
     add rsp, 192
     pop rbx
     ret
-L3:
+L4:
     xor ecx, ecx
     cmp dword ptr [rsi + 72], 0
     sete cl
@@ -5285,6 +5784,8 @@ L3:
     add ecx, 18
     mov byte ptr [rax], cl
     mov dword ptr [rax + 2], 1
+    add rsp, 192
+    pop rbx
     ret
 
 hot_post_invalidate:
@@ -5394,24 +5895,21 @@ L4:
     ret
 
 hot_post_large:
+    push r14
     push rbx
-    sub rsp, 192
+    sub rsp, 200
     mov rbx, rdi
-    mov rax, qword ptr [rcx]
-    mov r9d, dword ptr [rcx + 8]
-    bswap rax
-    mov ecx, dword ptr [rcx + 12]
-    mov rdi, r9
-    shl rdi, 32
-    or rdi, rcx
+    mov rdi, qword ptr [rcx]
+    mov eax, dword ptr [rcx + 8]
+    mov r10d, dword ptr [rcx + 12]
     bswap rdi
-    test r9d, r9d
+    test eax, eax
     setle cl
     jle L1
-    mov r10d, dword ptr [rsi + 84]
-    test r10d, r10d
+    mov r9d, dword ptr [rsi + 84]
+    test r9d, r9d
     je L1
-    cmp r9d, r10d
+    cmp eax, r9d
     ja L1
     cmp dword ptr [rsi + 80], 0
     je L1
@@ -5419,28 +5917,32 @@ hot_post_large:
     mov r9d, dword ptr [rsi + 68]
     sub r9d, ecx
     cmp r9w, 1
-    jbe L4
-    mov r10d, ecx
+    jbe L5
     bswap r10d
-    shr r10d, 8
-    or r10, qword ptr [rsi + 48]
+    bswap eax
+    mov r11d, ecx
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 48]
     movabs r9, 504403158500376576
-    or r9, r10
+    or r9, r11
     movq xmm0, r9
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    movzx r10d, word ptr [rdx]
-    shl r10, 48
-    movabs r11, 59373627899904
-    or r11, r10
-    movq xmm2, r11
+    movzx r11d, word ptr [rdx]
+    shl r11, 48
+    movabs r14, 59373627899904
+    or r14, r11
+    movq xmm2, r14
     movdqa xmm1, xmmword ptr [rip + .LCPI_1]
     punpcklqdq xmm1, xmm2
     movups xmm2, xmmword ptr [rdx + 2]
     movups xmm3, xmmword ptr [rdx + 18]
     movups xmm4, xmmword ptr [rdx + 34]
     movss xmm5, dword ptr [rdx + 50]
-    movq xmm7, rax
-    movq xmm6, rdi
+    movd xmm7, r10d
+    movd xmm6, eax
+    punpckldq xmm6, xmm7
+    movq xmm7, rdi
     punpcklqdq xmm6, xmm7
     movq xmm7, r8
     mov rax, qword ptr [rsi + 40]
@@ -5488,39 +5990,40 @@ hot_post_large:
     sfence
     jmp L3
 L1:
-    mov qword ptr [rsp], rsi
+    mov r9, rax
+    shl r9, 32
+    or r9, r10
+    bswap r9
+    mov qword ptr [rsp + 8], rsi
     movabs rsi, -5474968947365249024
-    mov qword ptr [rsp + 32], rsi
-    movabs rsi, 59373627899904
     mov qword ptr [rsp + 40], rsi
-    mov qword ptr [rsp + 48], rdi
-    mov qword ptr [rsp + 56], rax
+    movabs rsi, 59373627899904
+    mov qword ptr [rsp + 48], rsi
+    mov qword ptr [rsp + 56], r9
+    mov qword ptr [rsp + 64], rdi
     xorps xmm0, xmm0
-    movups xmmword ptr [rsp + 64], xmm0
-    movups xmmword ptr [rsp + 80], xmm0
-    mov qword ptr [rsp + 96], 0
-    mov qword ptr [rsp + 104], 134217728
-    mov qword ptr [rsp + 112], r8
-    mov qword ptr [rsp + 120], 0
-    mov qword ptr [rsp + 128], rdx
-    mov qword ptr [rsp + 136], 54
-    mov qword ptr [rsp + 144], 1
-    mov qword ptr [rsp + 152], 0
-    mov byte ptr [rsp + 160], 18
-    mov qword ptr [rsp + 176], r9
-    mov word ptr [rsp + 184], 1460
-    mov byte ptr [rsp + 186], 1
-    mov byte ptr [rsp + 187], cl
-    movups xmm0, xmmword ptr [rip + .Lanon]
-    movups xmmword ptr [rsp + 8], xmm0
-    mov qword ptr [rsp + 24], 257
-    mov rsi, rsp
+    movups xmmword ptr [rsp + 72], xmm0
+    movups xmmword ptr [rsp + 88], xmm0
+    mov qword ptr [rsp + 104], 0
+    mov qword ptr [rsp + 112], 134217728
+    mov qword ptr [rsp + 120], r8
+    mov qword ptr [rsp + 128], 0
+    mov qword ptr [rsp + 136], rdx
+    mov qword ptr [rsp + 144], 54
+    mov qword ptr [rsp + 152], 1
+    mov qword ptr [rsp + 160], 0
+    mov byte ptr [rsp + 168], 18
+    mov qword ptr [rsp + 184], rax
+    mov word ptr [rsp + 192], 1460
+    mov byte ptr [rsp + 194], 1
+    mov byte ptr [rsp + 195], cl
+    movupd xmm0, xmmword ptr [rip + .Lanon]
+    movupd xmmword ptr [rsp + 16], xmm0
+    mov qword ptr [rsp + 32], 257
+    lea rsi, [rsp + 8]
     mov rdi, rbx
     call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
-    mov rax, rbx
-    add rsp, 192
-    pop rbx
-    ret
+    jmp L4
 L2:
     sfence
     mov rax, qword ptr [rsi]
@@ -5530,37 +6033,225 @@ L3:
     xor rax, qword ptr [rsi + 8]
     mov qword ptr [rsi], rax
     mov byte ptr [rbx], 25
-    mov rax, rbx
-    add rsp, 192
-    pop rbx
-    ret
 L4:
+    mov rax, rbx
+    add rsp, 200
+    pop rbx
+    pop r14
+    ret
+L5:
     movzx edx, word ptr [rsi + 72]
     test dx, dx
-    je L5
+    je L6
     mov eax, dword ptr [rsi + 56]
     shr eax, 4
     inc eax
     mov cl, 19
     cmp ax, 2
-    jb L6
+    jb L7
     cmp dx, 1
     sete cl
     mov eax, 1
     cmovne eax, r9d
     add cl, cl
     add cl, 18
-    jmp L6
-L5:
-    mov cl, 21
+    jmp L7
 L6:
+    mov cl, 21
+L7:
     movzx eax, ax
     mov byte ptr [rbx], cl
     mov word ptr [rbx + 2], 2
     mov dword ptr [rbx + 4], eax
     mov word ptr [rbx + 8], 2
+    jmp L4
+
+hot_post_long_inline:
+    push rbx
+    sub rsp, 208
+    bswap rdx
+    mov rax, rdi
+    bswap ecx
+    cmp dword ptr [rsi + 76], 219
+    jbe L3
+    mov edi, dword ptr [rsi + 64]
+    mov r10d, dword ptr [rsi + 68]
+    sub r10d, edi
+    cmp r10w, 3
+    jbe L4
+    mov r10d, edi
+    bswap r10d
+    shr r10d, 8
+    or r10, qword ptr [rsi + 48]
+    movq xmm0, rdx
+    movd xmm1, ecx
+    punpcklqdq xmm0, xmm1
+    movdqu xmm1, xmmword ptr [r8]
+    movd xmm2, dword ptr [r8 + 8]
+    punpcklqdq xmm1, xmm2
+    movups xmm13, xmmword ptr [r8 + 12]
+    movups xmm4, xmmword ptr [r8 + 28]
+    movups xmm5, xmmword ptr [r8 + 44]
+    movups xmm6, xmmword ptr [r8 + 60]
+    movups xmm7, xmmword ptr [r8 + 76]
+    movups xmm8, xmmword ptr [r8 + 92]
+    movups xmm9, xmmword ptr [r8 + 108]
+    movups xmm10, xmmword ptr [r8 + 124]
+    movups xmm11, xmmword ptr [r8 + 140]
+    movups xmm2, xmmword ptr [r8 + 156]
+    movaps xmmword ptr [rsp], xmm2
+    movups xmm12, xmmword ptr [r8 + 172]
+    movq xmm3, r9
+    mov ecx, 4
+    movq xmm2, rcx
+    movdqa xmm15, xmm3
+    punpcklqdq xmm15, xmm2
+    movups xmm2, xmmword ptr [r8 + 188]
+    mov r9, qword ptr [rsi + 40]
+    mov edx, edi
+    shl edx, 4
+    mov r11d, dword ptr [rsi + 56]
+    mov ebx, r11d
+    and ebx, edx
+    movups xmm14, xmmword ptr [r8 + 204]
+    movdqa xmmword ptr [r9 + rbx], xmm15
+    movaps xmm15, xmm13
+    movaps xmm13, xmm2
+    movabs rcx, 1152921504741064704
+    or rcx, r10
+    movq xmm2, rcx
+    shufpd xmm2, xmmword ptr [rip + .LCPI_0], 2
+    pslldq xmm1, 4
+    por xmm1, xmmword ptr [rip + .LCPI_1]
+    mov r8, qword ptr [rsi + 32]
+    movapd xmmword ptr [r8 + 4*rbx], xmm2
+    movdqa xmmword ptr [r8 + 4*rbx + 16], xmm0
+    movdqa xmmword ptr [r8 + 4*rbx + 32], xmm1
+    movaps xmmword ptr [r8 + 4*rbx + 48], xmm15
+    lea r8d, [rdx + 16]
+    and r8d, r11d
+    and r8d, 1048560
+    movdqa xmmword ptr [r9 + r8], xmm3
+    mov r10, qword ptr [rsi + 32]
+    movaps xmmword ptr [r10 + 4*r8], xmm4
+    movaps xmmword ptr [r10 + 4*r8 + 16], xmm5
+    movaps xmmword ptr [r10 + 4*r8 + 32], xmm6
+    movaps xmmword ptr [r10 + 4*r8 + 48], xmm7
+    lea r8d, [rdx + 32]
+    and r8d, r11d
+    and r8d, 1048560
+    movdqa xmmword ptr [r9 + r8], xmm3
+    mov r10, qword ptr [rsi + 32]
+    movaps xmmword ptr [r10 + 4*r8], xmm8
+    movaps xmmword ptr [r10 + 4*r8 + 16], xmm9
+    movaps xmmword ptr [r10 + 4*r8 + 32], xmm10
+    movaps xmmword ptr [r10 + 4*r8 + 48], xmm11
+    add edx, 48
+    and edx, r11d
+    and edx, 1048560
+    movdqa xmmword ptr [r9 + rdx], xmm3
+    movaps xmm3, xmmword ptr [rsp]
+    mov r8, qword ptr [rsi + 32]
+    movaps xmmword ptr [r8 + 4*rdx], xmm3
+    movaps xmmword ptr [r8 + 4*rdx + 16], xmm12
+    movaps xmmword ptr [r8 + 4*rdx + 32], xmm13
+    movaps xmmword ptr [r8 + 4*rdx + 48], xmm14
+    add edi, 4
+    movzx edx, di
+    mov dword ptr [rsi + 64], edx
+    mov rdi, qword ptr [rsi + 24]
+    bswap edx
+    mov dword ptr [rdi], edx
+    cmp dword ptr [rsi + 96], 255
+    jbe L1
+    sfence
+    mov rdx, qword ptr [rsi]
+    movapd xmmword ptr [rdx], xmm2
+    movdqa xmmword ptr [rdx + 16], xmm0
+    movdqa xmmword ptr [rdx + 32], xmm1
+    movaps xmmword ptr [rdx + 48], xmm15
+    movaps xmmword ptr [rdx + 64], xmm4
+    movaps xmmword ptr [rdx + 80], xmm5
+    movaps xmmword ptr [rdx + 96], xmm6
+    movaps xmmword ptr [rdx + 112], xmm7
+    movaps xmmword ptr [rdx + 128], xmm8
+    movaps xmmword ptr [rdx + 144], xmm9
+    movaps xmmword ptr [rdx + 160], xmm10
+    movaps xmmword ptr [rdx + 176], xmm11
+    movaps xmmword ptr [rdx + 192], xmm3
+    movaps xmmword ptr [rdx + 208], xmm12
+    movaps xmmword ptr [rdx + 224], xmm13
+    movaps xmmword ptr [rdx + 240], xmm14
+    sfence
+    jmp L2
+L1:
+    sfence
+    mov rdx, qword ptr [rsi]
+    mov qword ptr [rdx], rcx
+    sfence
+L2:
+    xor rdx, qword ptr [rsi + 8]
+    mov qword ptr [rsi], rdx
+    mov byte ptr [rax], 25
+    add rsp, 208
+    pop rbx
+    ret
+L3:
+    mov qword ptr [rsp + 16], rsi
+    mov qword ptr [rsp + 48], rdx
+    mov qword ptr [rsp + 56], rcx
+    xorps xmm0, xmm0
+    movups xmmword ptr [rsp + 64], xmm0
+    movups xmmword ptr [rsp + 80], xmm0
+    movups xmmword ptr [rsp + 96], xmm0
+    mov qword ptr [rsp + 112], 0
+    mov qword ptr [rsp + 120], 134217728
+    mov qword ptr [rsp + 128], r9
+    mov qword ptr [rsp + 136], 0
+    mov qword ptr [rsp + 144], 1
+    mov qword ptr [rsp + 152], 0
+    mov qword ptr [rsp + 160], r8
+    mov qword ptr [rsp + 168], 220
+    mov byte ptr [rsp + 176], 18
+    mov qword ptr [rsp + 192], 0
+    mov dword ptr [rsp + 200], 0
+    movups xmm0, xmmword ptr [rip + .Lanon]
+    movups xmmword ptr [rsp + 24], xmm0
+    mov qword ptr [rsp + 40], 0
+    lea rsi, [rsp + 16]
+    mov rbx, rax
+    mov rdi, rax
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::RawPacket<18>>>::post_composed<blueflame::wqe::frame::Frame<18>, blueflame::wqe::data::Given<0, 1>>::{closure#2}>::{closure#0}>@GOTPCREL]
     mov rax, rbx
-    add rsp, 192
+    add rsp, 208
+    pop rbx
+    ret
+L4:
+    movzx ecx, word ptr [rsi + 72]
+    test cx, cx
+    je L5
+    mov esi, dword ptr [rsi + 56]
+    shr esi, 4
+    inc esi
+    mov dl, 19
+    cmp si, 4
+    jb L6
+    cmp cx, 4
+    cmovb r10d, ecx
+    setb dl
+    add dl, dl
+    add dl, 18
+    mov esi, r10d
+    jmp L6
+L5:
+    mov dl, 21
+L6:
+    movzx ecx, si
+    mov byte ptr [rax], dl
+    mov word ptr [rax + 2], 4
+    mov dword ptr [rax + 4], ecx
+    mov word ptr [rax + 8], 4
+    add rsp, 208
     pop rbx
     ret
 
@@ -7974,42 +8665,42 @@ L2:
     ret
 
 hot_prepared_entry:
-    mov r8, qword ptr [rdx + 352]
     mov eax, dword ptr [rcx + 8]
+    mov r8, qword ptr [rdx + 400]
     test eax, eax
     jle L3
-    test byte ptr [rdx + 384], 1
+    test byte ptr [rdx + 432], 1
     jne L3
     mov r8d, dword ptr [rsi + 64]
     cmp r8d, dword ptr [rsi + 68]
     je L4
-    movaps xmm2, xmmword ptr [rdx + 16]
-    movaps xmm0, xmmword ptr [rdx + 32]
     mov r9, qword ptr [rcx]
     mov ecx, dword ptr [rcx + 12]
-    bswap eax
+    movaps xmm3, xmmword ptr [rdx + 16]
+    movaps xmm0, xmmword ptr [rdx + 32]
     bswap r9
+    bswap ecx
     mov r10d, r8d
     bswap r10d
     shr r10d, 8
     or r10, qword ptr [rsi + 48]
-    bswap ecx
+    bswap eax
     movq xmm1, r10
     por xmm1, xmmword ptr [rdx]
     movd xmm4, ecx
-    movd xmm3, eax
-    punpckldq xmm3, xmm4
+    movd xmm2, eax
+    punpckldq xmm2, xmm4
     movq xmm4, r9
-    punpcklqdq xmm3, xmm4
+    punpcklqdq xmm2, xmm4
     mov rax, qword ptr [rsi + 32]
     mov rcx, qword ptr [rsi + 40]
     mov edx, r8d
     shl edx, 4
     and edx, dword ptr [rsi + 56]
-    movaps xmmword ptr [rcx + rdx], xmm2
+    movaps xmmword ptr [rcx + rdx], xmm3
     movdqa xmmword ptr [rax + 4*rdx], xmm1
     movaps xmmword ptr [rax + 4*rdx + 16], xmm0
-    movdqa xmmword ptr [rax + 4*rdx + 32], xmm3
+    movdqa xmmword ptr [rax + 4*rdx + 32], xmm2
     inc r8d
     movzx eax, r8w
     mov dword ptr [rsi + 64], eax
@@ -8022,7 +8713,7 @@ hot_prepared_entry:
     mov rax, qword ptr [rsi]
     movdqa xmmword ptr [rax], xmm1
     movaps xmmword ptr [rax + 16], xmm0
-    movdqa xmmword ptr [rax + 32], xmm3
+    movdqa xmmword ptr [rax + 32], xmm2
     xorps xmm0, xmm0
     movaps xmmword ptr [rax + 48], xmm0
     sfence
@@ -8295,9 +8986,9 @@ hot_prepared_signaled_if:
     je L2
     xor r10d, r10d
     test cl, cl
-    cmovne r10, qword ptr [rdx + 216]
+    cmovne r10, qword ptr [rdx + 264]
     movdqa xmm2, xmmword ptr [rdx]
-    xor r10, qword ptr [rdx + 208]
+    xor r10, qword ptr [rdx + 256]
     movaps xmm0, xmmword ptr [rdx + 32]
     mov ecx, edi
     bswap ecx
@@ -9956,7 +10647,7 @@ L2:
     mov qword ptr [rsp + 56], 0
     mov rdi, rsp
     lea rsi, [rsp + 24]
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::To<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Ud>>::put_request<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Ud, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::operation::Addressed<blueflame::wqe::table::Send, blueflame::wqe::address::vector::UdAddress>, blueflame::wqe::data::Given<8, 0>>::{closure#0}>::{closure#1}>::{closure#0}>@GOTPCREL]
     mov rsi, qword ptr [rsp + 8]
     mov rdx, qword ptr [rsp + 16]
     cmp dword ptr [rsp], 1
