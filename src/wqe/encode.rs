@@ -140,7 +140,7 @@ impl Untyped<'_> {
             }
         });
         if shape.has_slice {
-            for sge in self.entries.iter().filter(|sge| sge.length != 0) {
+            for sge in self.entries.iter().filter(|sge| !self.is_odd || sge.length != 0) {
                 ring.ds(sge.words());
             }
             self.list.encode(ring);

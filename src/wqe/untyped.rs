@@ -199,12 +199,17 @@ impl Untyped<'_> {
         if shape.has_bytes {
             ds += inline_ds(self.bytes.len());
         }
+        // Entries without bytes are left out. Where there is none, nobody looks at each.
         ds += match self.is_odd {
             false => usize::from(shape.entries),
             true => self.own_entries(shape).iter().filter(|words| byte_count(words) != 0).count(),
         };
         if shape.has_slice {
-            ds += self.entries.iter().filter(|sge| sge.length != 0).count() + self.list.ds();
+            ds += match self.is_odd {
+                false => self.entries.len(),
+                true => self.entries.iter().filter(|sge| sge.length != 0).count(),
+            };
+            ds += self.list.ds();
         }
         ds
     }
