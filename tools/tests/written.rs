@@ -47,6 +47,18 @@ fn help_fits_a_terminal_of_80_columns() {
 }
 
 #[test]
+fn help_of_run_fits_a_terminal_of_80_columns() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../scripts/help");
+    let texts: Vec<_> = fs::read_dir(folder).expect("the texts").map(|text| text.expect("a text").path()).collect();
+    assert!(texts.len() > 20, "{} texts", texts.len());
+    for text in texts {
+        for line in fs::read_to_string(&text).expect("UTF-8").lines() {
+            assert!(line.chars().count() <= 80, "{}: {} columns: {line}", text.display(), line.chars().count());
+        }
+    }
+}
+
+#[test]
 fn bash_completes_commands() {
     let output = blueflame(&["completions", "bash"]);
     assert!(output.status.success());
