@@ -7,20 +7,23 @@ use crate::wqe::frame::{EthHeaders, MultiPacket};
 use crate::wqe::operation::Operation;
 use crate::wqe::request::Request;
 use crate::wqe::seg::{CtrlSeg, InlineSeg};
-use crate::wqe::untyped::{Shape, Untyped, byte_count};
+use crate::wqe::untyped::{MAX_STORED_DS, Shape, Untyped, byte_count};
 
 /// Goes through the segments of a request from `from` to `to`. No loop: where both are constant, only the segments are
 /// left of it.
 macro_rules! each_segment {
     ($all:expr, $from:expr, $to:expr, |$n:ident, $ds:ident| $body:block) => {
-        each_segment!(@ $all, $from, $to, $n, $ds, $body, 0 1 2 3 4 5 6 7 8 9 10 11)
+        each_segment!(@ $all, $from, $to, $n, $ds, $body, 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14)
     };
-    (@ $all:expr, $from:expr, $to:expr, $n:ident, $ds:ident, $body:block, $($place:literal)*) => {$(
-        if $from <= $place && $place < $to {
-            let ($n, $ds): (usize, DsWords) = ($place, $all[$place]);
-            $body
-        }
-    )*};
+    (@ $all:expr, $from:expr, $to:expr, $n:ident, $ds:ident, $body:block, $($place:literal)*) => {
+        const { assert!([$($place),*].len() == MAX_STORED_DS, "each segment has its place here") }
+        $(
+            if $from <= $place && $place < $to {
+                let ($n, $ds): (usize, DsWords) = ($place, $all[$place]);
+                $body
+            }
+        )*
+    };
 }
 
 impl Untyped<'_> {

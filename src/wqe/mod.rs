@@ -89,7 +89,7 @@ pub use seg::{CompletionMode, Fence};
 pub use set_psv::set_psv;
 pub use table::{compare_swap, fetch_add, nop, read, send, write};
 pub use tags::{tag_append, tag_remove, tag_sync};
-pub(crate) use untyped::{Shape, Untyped};
+pub(crate) use untyped::{MAX_STORED_DS, Shape, Untyped};
 
 pub(crate) use cross_channel::queues::{enable_receives, enable_sends};
 pub(crate) use cursor::{RingCursor, each_ds};

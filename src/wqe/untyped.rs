@@ -7,8 +7,8 @@ use crate::wqe::key_list::KeyList;
 use crate::wqe::limits::{Limits, MAX_SGE_BYTES, OffloadBits};
 
 /// The most DS that a request stores: those of the longest operations with a destination, or of a change of a key, with
-/// an entry each.
-pub(super) const MAX_STORED_DS: usize = 15;
+/// an entry each; and fourteen entries of a WRITE, which fill four WQEBBs.
+pub(crate) const MAX_STORED_DS: usize = 15;
 
 /// All of a request but its type.
 ///
@@ -131,6 +131,7 @@ impl<'d> Untyped<'d> {
     /// This request, whose shape has at most `N` stored DS.
     #[inline(always)]
     pub(crate) fn for_cold_code<const N: usize>(&self, shape: Shape) -> ColdRequest<'d, N> {
+        debug_assert!(shape.all_stored() <= N, "{} DS are stored", shape.all_stored());
         let (mut segments, is_frame) = ([DsWords::ZERO; N], shape.is_frame);
         for (place, from) in segments.iter_mut().zip(&self.segments).take((shape.stored + shape.entries).into()) {
             *place = *from;

@@ -12,6 +12,7 @@ mod depth;
 mod dpdk;
 mod dynamic;
 mod encryption;
+mod entries;
 mod ethernet;
 mod formatted;
 mod golden;

@@ -84,8 +84,9 @@ pub(crate) fn case() -> impl Strategy<Value = Case> {
 }
 
 impl Case {
+    /// Whether it is inline. An array of no bytes makes it a message without data, which is not.
     pub(crate) fn is_inline(&self) -> bool {
-        matches!(self.data, Data::Inline(_))
+        matches!(&self.data, Data::Inline(bytes) if !(self.arrays && bytes.is_empty()))
     }
 
     /// The WQE's bytes if it starts at WQEBB `pi` and the queue signals all or not. `None` is for places where the ring

@@ -26,7 +26,9 @@ use crate::transport::Transport;
 use crate::types::{WQEBB_DS, Wqebbs};
 use crate::wqe::data::{Data, NoLocalMemory};
 use crate::wqe::operations::{Operation, Prepared};
-use crate::wqe::{EncodeError, Erased, Request, RingCursor, Shape, SupportedOn, Untyped, signed_in_ring};
+use crate::wqe::{
+    EncodeError, Erased, MAX_STORED_DS, Request, RingCursor, Shape, SupportedOn, Untyped, signed_in_ring,
+};
 
 impl<T: Transport, R: Register> SendQueue<T, R> {
     /// Posts one request that names no memory of this side, and rings the doorbell: by BlueFlame where the
@@ -449,7 +451,11 @@ fn out_of_line<'d, O: Operation, D: Data, Z>(
         let cold_request = request.untyped.for_cold_code::<FEW>(shape);
         return cold(move || exception(&cold_request.untyped(), shape));
     }
-    let cold_request = request.untyped.for_cold_code::<{ 2 * FEW }>(shape);
+    if const { Request::<'d, O, D>::SHAPE.all_stored() <= 2 * FEW } {
+        let cold_request = request.untyped.for_cold_code::<{ 2 * FEW }>(shape);
+        return cold(move || exception(&cold_request.untyped(), shape));
+    }
+    let cold_request = request.untyped.for_cold_code::<MAX_STORED_DS>(shape);
     cold(move || exception(&cold_request.untyped(), shape))
 }
 
