@@ -42,7 +42,8 @@ impl Access {
     /// A hint: kernels and devices that do not know it ignore it (`IBV_ACCESS_OPTIONAL_RANGE`).
     pub const RELAXED_ORDERING: Self = Self(flags::IBV_ACCESS_RELAXED_ORDERING.0);
     /// Pages need not be present when they are registered, are not pinned, and may change
-    /// ([`OnDemandAttr`](crate::verbs::memory::OnDemandAttr) says whether the device can do this, and for which operations).
+    /// ([`OnDemandAttr`](crate::verbs::memory::OnDemandAttr) says whether the device can do this, and for which
+    /// operations).
     pub const ON_DEMAND: Self = Self(flags::IBV_ACCESS_ON_DEMAND.0);
 
     /// Memory windows can be bound to it ([`MemoryWindow`](crate::verbs::memory::MemoryWindow)).

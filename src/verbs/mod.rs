@@ -59,8 +59,8 @@
 //!
 //! An [`XrcDomain`] has the receiving ends of extended reliable connections.
 //!
-//! [`AsyncEvents`](async_event::AsyncEvents) reports the events of all these objects, other than completions: a queue pair
-//! that failed, a link that went down.
+//! [`AsyncEvents`](async_event::AsyncEvents) reports the events of all these objects, other than completions: a queue
+//! pair that failed, a link that went down.
 //!
 //! Every object keeps alive the objects that it was made from, so the order of drops does not matter ([`Owned`]).
 //!

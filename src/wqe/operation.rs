@@ -62,8 +62,8 @@ pub trait Operation: Sealed + Copy {
 /// are reserved, also in Linux (`include/rdma/ib_pack.h`; `next_opcode_uc` in `drivers/infiniband/sw/rxe/rxe_req.c`).
 ///
 /// `docs/operations.md` has the whole table; its test asks the compiler for every operation on every transport. On a
-/// queue without a peer of its own, a request names a destination ([`Addressed`]): an address (UD), a target (DCI) or a shared
-/// receive queue (XRC). Requests that leave this side alone have none, such as NOP and memory copies.
+/// queue without a peer of its own, a request names a destination ([`Addressed`]): an address (UD), a target (DCI) or a
+/// shared receive queue (XRC). Requests that leave this side alone have none, such as NOP and memory copies.
 ///
 /// ```
 /// # use blueflame::{transport, types::Srqn, wqe::{UdAddress, SupportedOn, operations::{self, Addressed}}};

@@ -163,7 +163,7 @@ operations! {
     // a destination.
     //
     // Three operations are no rows:
-    // Frame, LargeSend (frame.rs): Send and Tso, an Ethernet segment of any size, [Raw, with the headers that its mode
+    // Frame, LargeSend (frame/mod.rs): Send and Tso, an Ethernet segment of any size, [Raw, with the headers that its mode
     //   asks for]
     // several frames (queue/send/session.rs): EnhancedMpsw, an Ethernet segment, [Raw, by a session only]
 }

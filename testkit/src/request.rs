@@ -53,24 +53,24 @@ pub trait Poster<T: Transport> {
 
 impl<T: Transport, R: Register> Poster<T> for SendQueue<T, R> {
     unsafe fn put<O: SupportedOn<T>, D: data::Data>(&mut self, request: &Request<'_, O, D>) -> Result<(), PostError> {
-        // SAFETY: the caller promises that named memory stays registered and unused until the request completes.
+        // SAFETY: the caller promises that named memory stays registered, and its use fits the request, until it completes.
         unsafe { self.post_unchecked(request) }
     }
 
     unsafe fn put_erased(&mut self, request: &Erased<'_>) -> Result<(), PostError> {
-        // SAFETY: the caller promises that named memory stays registered and unused until the request completes.
+        // SAFETY: the caller promises that named memory stays registered, and its use fits the request, until it completes.
         unsafe { self.post_erased_unchecked(request) }
     }
 }
 
 impl<T: Transport, R: Register> Poster<T> for SendBatch<'_, T, R> {
     unsafe fn put<O: SupportedOn<T>, D: data::Data>(&mut self, request: &Request<'_, O, D>) -> Result<(), PostError> {
-        // SAFETY: the caller promises that named memory stays registered and unused until the request completes.
+        // SAFETY: the caller promises that named memory stays registered, and its use fits the request, until it completes.
         unsafe { self.push_unchecked(request) }
     }
 
     unsafe fn put_erased(&mut self, request: &Erased<'_>) -> Result<(), PostError> {
-        // SAFETY: the caller promises that named memory stays registered and unused until the request completes.
+        // SAFETY: the caller promises that named memory stays registered, and its use fits the request, until it completes.
         unsafe { self.push_erased_unchecked(request) }
     }
 }

@@ -815,12 +815,12 @@ L19:
     b L6
 
 hot_batch_rebind:
-    sub sp, sp, #368
-    stp x29, x30, [sp, #304]
-    str x28, [sp, #320]
-    stp x22, x21, [sp, #336]
-    stp x20, x19, [sp, #352]
-    add x29, sp, #304
+    sub sp, sp, #480
+    stp x29, x30, [sp, #416]
+    str x28, [sp, #432]
+    stp x22, x21, [sp, #448]
+    stp x20, x19, [sp, #464]
+    add x29, sp, #416
     ldp w9, w10, [x0, #64]
     mov x19, x8
     sub w10, w10, w9
@@ -837,24 +837,24 @@ hot_batch_rebind:
     cmp w8, #0
     rev w8, w10
     lsr w12, w12, #8
-    csel w10, w14, w13, ne
-    lsl x8, x8, #32
-    ldr w13, [x0, #56]
-    fmov s0, w10
-    ldp x14, x10, [x0, #40]
-    orr x11, x8, x11, lsl #27
+    csel w13, w14, w13, ne
+    lsl x10, x8, #32
     movi v3.2d, #0000000000000000
+    fmov s0, w13
+    ldp x14, x8, [x0, #40]
+    orr x11, x10, x11, lsl #27
+    ldr w13, [x0, #56]
     add w22, w9, #2
     and w20, w22, #0xffff
     mov v0.b[1], wzr
-    orr x12, x10, x12
+    orr x12, x8, x12
     mov v1.d[1], x11
     mov v2.d[0], x12
-    lsl w10, w9, #4
+    lsl w8, w9, #4
     adrp x11, .LCPI_1
     adrp x12, .LCPI_0
     ldr q4, [x11, :lo12:.LCPI_1]
-    and x11, x13, x10
+    and x11, x13, x8
     mov v0.b[2], wzr
     str q4, [x14, x11]
     orr v1.16b, v2.16b, v1.16b
@@ -864,7 +864,7 @@ hot_batch_rebind:
     mov v0.b[3], wzr
     orr v5.16b, v1.16b, v2.16b
     ldr q1, [x12, :lo12:.LCPI_2]
-    add w12, w10, #16
+    add w12, w8, #16
     add x11, x15, x11, lsl #2
     mov w15, #-256
     and w12, w12, w13
@@ -910,57 +910,57 @@ hot_batch_rebind:
     cmp w15, #2
     b.ls L11
     mov w15, #3
-    orr x8, x8, #0x8000000
+    orr x10, x10, #0x8000000
     rev w16, w20
     dup v4.2d, x15
     ldp x1, x15, [x0, #40]
     movi v5.2d, #0000000000000000
     lsr w16, w16, #8
-    mov v3.d[1], x8
-    adrp x8, .LCPI_4
+    mov v3.d[1], x10
+    adrp x10, .LCPI_4
     ldr w17, [x0, #56]
     lsl w18, w20, #4
     mov v4.d[0], x4
-    ldr q6, [x8, :lo12:.LCPI_4]
-    orr x8, x15, x16
+    ldr q6, [x10, :lo12:.LCPI_4]
+    orr x10, x15, x16
     fmov d7, x14
     and x15, x17, x18
-    add w14, w10, #48
-    mov v5.d[0], x8
+    add w14, w8, #48
+    mov v5.d[0], x10
     orr v3.16b, v3.16b, v6.16b
     movi v6.2d, #0000000000000000
     str q4, [x1, x15]
     movi v4.2d, #0000000000000000
     and w14, w14, w17
-    ldr x8, [x0, #32]
+    ldr x10, [x0, #32]
     mov v0.d[1], v7.d[0]
     and w14, w14, #0xffff0
-    add w10, w10, #64
+    add w8, w8, #64
     add w9, w9, #5
     mov w11, wzr
     orr v3.16b, v3.16b, v5.16b
-    add x8, x8, x15, lsl #2
+    add x10, x10, x15, lsl #2
     mov v6.d[0], x4
-    and w10, w10, w17
+    and w8, w8, w17
     and w20, w9, #0xffff
     mov w3, #12
-    stp q4, q4, [x8, #32]
-    and w10, w10, #0xffff0
-    stp q3, q0, [x8]
+    stp q4, q4, [x10, #32]
+    and w8, w8, #0xffff0
+    stp q3, q0, [x10]
     fmov d0, d2
     fmov d2, x12
     str q6, [x1, w14, uxtw]
     fmov x2, d3
-    ldr x8, [x0, #32]
+    ldr x10, [x0, #32]
     mov v2.d[1], x13
-    add x8, x8, w14, uxtw #2
-    stp q4, q4, [x8, #32]
-    stp q0, q2, [x8]
+    add x10, x10, w14, uxtw #2
+    stp q4, q4, [x10, #32]
+    stp q0, q2, [x10]
     fmov d0, x12
-    str q6, [x1, w10, uxtw]
-    ldr x8, [x0, #32]
+    str q6, [x1, w8, uxtw]
+    ldr x10, [x0, #32]
     mov v1.d[1], v0.d[0]
-    add x8, x8, w10, uxtw #2
+    add x8, x10, w8, uxtw #2
     stp q4, q4, [x8, #32]
     stp q1, q4, [x8]
 L1:
@@ -1011,50 +1011,59 @@ L4:
 L5:
     mov w8, #25
     strb w8, [x19]
-    ldp x20, x19, [sp, #352]
-    ldr x28, [sp, #320]
-    ldp x22, x21, [sp, #336]
-    ldp x29, x30, [sp, #304]
-    add sp, sp, #368
+    ldp x20, x19, [sp, #464]
+    ldr x28, [sp, #432]
+    ldp x22, x21, [sp, #448]
+    ldp x29, x30, [sp, #416]
+    add sp, sp, #480
     ret
 L6:
     fmov d4, x14
-    orr x8, x8, #0x8000000
+    orr x8, x10, #0x8000000
     add x9, sp, #40
-    stp xzr, x8, [sp, #208]
-    mov w8, #1
+    stp x8, x4, [sp, #88]
+    add x8, sp, #40
+    add x9, x9, #200
+    stur q3, [x8, #104]
     mov x21, x0
-    stur q3, [x9, #120]
-    stp d0, d4, [sp, #80]
+    stp d0, d4, [sp, #112]
     movi v0.2d, #0000000000000000
-    stur q3, [x9, #136]
-    adrp x9, .Lanon
-    add x9, x9, :lo12:.Lanon
-    stp x8, xzr, [sp, #240]
-    stp x8, xzr, [sp, #256]
-    stp d2, d0, [sp, #128]
+    stur q3, [x8, #152]
+    stur q3, [x8, #168]
+    stur q3, [x8, #248]
+    stp d2, d0, [sp, #160]
     fmov d2, x12
     fmov d0, x13
-    strb w8, [sp, #272]
+    stur q3, [x8, #232]
+    stur q3, [x8, #216]
+    stur q3, [x8, #200]
+    mov w8, #1
+    stp x8, xzr, [sp, #352]
+    stp x8, xzr, [sp, #368]
+    strb w8, [sp, #384]
     mov w8, #2147483647
-    str w8, [sp, #280]
-    mov w8, #65536
-    stp d2, d0, [sp, #144]
-    ldr q0, [x9]
+    str w8, [sp, #392]
+    adrp x8, .Lanon
+    add x8, x8, :lo12:.Lanon
+    stp d2, d0, [sp, #176]
+    ldr q0, [x8]
+    add x8, sp, #16
     str x0, [sp, #40]
     add x0, sp, #40
-    str x8, [sp, #72]
-    add x8, sp, #16
+    stp q3, q3, [x9, #80]
+    str q3, [x9, #64]
+    mov w9, #65536
     str q5, [sp]
     str w20, [sp, #48]
-    stp q3, q3, [sp, #96]
-    stp d1, d2, [sp, #192]
-    stp x4, xzr, [sp, #224]
-    str w11, [sp, #276]
-    str wzr, [sp, #296]
-    str xzr, [sp, #288]
+    str xzr, [sp, #104]
+    stur q3, [sp, #128]
+    stp d1, d2, [sp, #224]
+    str w11, [sp, #388]
+    str xzr, [sp, #400]
+    str wzr, [sp, #408]
+    stp x9, xzr, [sp, #72]
     stur q0, [sp, #56]
-    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named>::{closure#0}>::{closure#1}>::{closure#1}>
+    bl blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named>::{closure#0}>::{closure#1}>::{closure#2}>
     ldp x2, x3, [sp, #24]
     ldr w8, [sp, #16]
     tbz w8, #0, L7
@@ -1081,11 +1090,11 @@ L9:
     and x9, x2, #0xff
     orr x8, x8, x9
     stp x8, x3, [x19]
-    ldp x20, x19, [sp, #352]
-    ldr x28, [sp, #320]
-    ldp x22, x21, [sp, #336]
-    ldp x29, x30, [sp, #304]
-    add sp, sp, #368
+    ldp x20, x19, [sp, #464]
+    ldr x28, [sp, #432]
+    ldp x22, x21, [sp, #448]
+    ldp x29, x30, [sp, #416]
+    add sp, sp, #480
     ret
 L10:
     ldrh w9, [x0, #72]
@@ -1129,11 +1138,11 @@ L15:
     strh w9, [x19, #2]
     str w8, [x19, #4]
     strh w9, [x19, #8]
-    ldp x20, x19, [sp, #352]
-    ldr x28, [sp, #320]
-    ldp x22, x21, [sp, #336]
-    ldp x29, x30, [sp, #304]
-    add sp, sp, #368
+    ldp x20, x19, [sp, #464]
+    ldr x28, [sp, #432]
+    ldp x22, x21, [sp, #448]
+    ldp x29, x30, [sp, #416]
+    add sp, sp, #480
     ret
 L16:
     and w8, w9, #0xffff
@@ -4496,210 +4505,213 @@ L6:
     ret
 
 hot_post_entries:
-    sub sp, sp, #288
-    stp x29, x30, [sp, #256]
-    stp x28, x19, [sp, #272]
-    add x29, sp, #256
-    ldur q0, [x3, #56]
-    ldur q1, [x3, #40]
+    sub sp, sp, #448
+    stp x29, x30, [sp, #368]
+    stp x28, x25, [sp, #384]
+    stp x24, x23, [sp, #400]
+    stp x22, x21, [sp, #416]
+    stp x20, x19, [sp, #432]
+    add x29, sp, #368
+    ldur q0, [x3, #104]
+    ldr s1, [x3, #120]
     rev x9, x1
-    ldur q2, [x3, #104]
-    ldr s3, [x3, #120]
-    rev w15, w2
-    zip1 v0.4s, v1.4s, v0.4s
+    ldur q2, [x3, #56]
+    ldur q3, [x3, #40]
+    rev w16, w2
+    zip1 v1.4s, v0.4s, v1.4s
     ldur q4, [x3, #88]
     ldur q5, [x3, #72]
-    zip1 v3.4s, v2.4s, v3.4s
+    zip1 v2.4s, v3.4s, v2.4s
     ldur q6, [x3, #24]
     ldur q7, [x3, #8]
-    zip1 v4.4s, v5.4s, v4.4s
-    ldr w17, [x3, #136]
-    ldr w1, [x3, #152]
-    ldr w2, [x3, #168]
-    ldr w5, [x3, #184]
-    ldr w6, [x3, #200]
-    ext v0.16b, v1.16b, v0.16b, #8
-    cmp w17, #1
-    ldr w7, [x3, #216]
-    ext v2.16b, v2.16b, v3.16b, #8
-    zip1 v3.4s, v7.4s, v6.4s
-    cset w19, lt
-    cmp w1, #1
-    ldr d5, [x3, #72]
-    ldr d6, [x3, #88]
-    ccmp w2, #1, #8, ge
-    ldr d18, [x3, #104]
-    ldr x12, [x3]
-    cset w1, lt
-    cmp w5, #1
-    rev32 v7.8b, v5.8b
-    mov v4.d[1], v2.d[1]
-    mov v3.d[1], v0.d[1]
-    ldr d2, [x3, #8]
-    ccmp w6, #1, #8, ge
-    rev32 v6.8b, v6.8b
-    rev32 v5.8b, v18.8b
-    rev32 v2.8b, v2.8b
-    ccmp w7, #1, #8, ge
-    ldr x16, [x3, #16]
-    ldr x13, [x3, #32]
-    ldr x14, [x3, #48]
-    ldr x10, [x3, #64]
-    cmle v0.4s, v3.4s, #0
-    cmle v1.4s, v4.4s, #0
-    ldr d3, [x3, #24]
+    zip1 v16.4s, v5.4s, v4.4s
     ldr d4, [x3, #40]
-    ldr x11, [x3, #80]
-    ldr x18, [x3, #96]
-    rev32 v3.8b, v3.8b
+    ldr w5, [x3, #136]
+    zip1 v7.4s, v7.4s, v6.4s
+    ldr w24, [x3, #152]
+    ldr w25, [x3, #168]
+    ext v0.16b, v0.16b, v1.16b, #8
+    ldr d1, [x3, #8]
+    rev32 v6.8b, v4.8b
+    ext v3.16b, v3.16b, v2.16b, #8
+    cmp w5, #1
+    ldr w6, [x3, #184]
+    rev32 v2.8b, v1.8b
+    ldr d1, [x3, #24]
+    ldr d20, [x3, #136]
+    ldr d21, [x3, #152]
     cset w5, lt
-    rev x12, x12
-    uzp1 v0.8h, v0.8h, v1.8h
-    ldr d1, [x3, #56]
-    rev32 v4.8b, v4.8b
-    orr w1, w1, w5
-    rev x17, x16
-    rev x16, x13
-    rev32 v16.8b, v1.8b
-    rev x13, x11
-    rev x11, x18
-    umaxv h17, v0.8h
-    movi v0.2d, #0000000000000000
-    fmov w2, s17
-    mov v0.s[0], w15
-    rev x15, x14
-    rev x14, x10
-    orr w2, w2, w19
-    orr w1, w2, w1
-    tbnz w1, #0, L3
-    ldr w10, [x0, #80]
-    cmp w10, #13
-    b.ls L3
-    ldp w10, w18, [x0, #64]
-    sub w18, w18, w10
-    and w1, w18, #0xffff
-    cmp w1, #3
-    b.ls L4
-    mov w18, #4
-    rev w1, w10
-    movi v17.2d, #0000000000000000
-    dup v1.2d, x18
-    ldp x18, x5, [x0, #40]
-    lsr w6, w1, #8
-    ldr w1, [x0, #56]
-    lsl w2, w10, #4
-    movi v24.2d, #0000000000000000
-    mov v2.d[1], x12
-    mov v3.d[1], x17
-    mov v1.d[0], x4
-    orr x5, x5, x6
-    and x6, x1, x2
-    mov v17.d[0], x5
-    adrp x5, .LCPI_0
-    add w12, w2, #16
-    ldr q18, [x5, :lo12:.LCPI_0]
-    and w12, w12, w1
-    mov v4.d[1], x16
-    str q1, [x18, x6]
-    fmov d1, x9
-    mov v24.d[0], x4
-    ldr x9, [x0, #32]
-    and w12, w12, #0xffff0
-    mov v16.d[1], x15
-    mov v7.d[1], x14
-    mov v6.d[1], x13
-    ldr d19, [x3, #152]
-    mov v1.d[1], v0.d[0]
-    orr v0.16b, v17.16b, v18.16b
-    add x9, x9, x6, lsl #2
-    ldr d17, [x3, #120]
-    ldr d18, [x3, #136]
-    add w13, w2, #32
-    stp q2, q3, [x9, #32]
-    rev32 v19.8b, v19.8b
-    ldr x16, [x3, #112]
-    rev32 v17.8b, v17.8b
-    rev32 v18.8b, v18.8b
+    cmp w24, #1
+    mov v16.d[1], v0.d[1]
+    ldr d0, [x3, #72]
+    ldr w23, [x3, #200]
+    mov v7.d[1], v3.d[1]
+    rev32 v3.8b, v1.8b
+    ccmp w25, #1, #8, ge
+    rev32 v4.8b, v0.8b
+    ldr d0, [x3, #88]
+    ldr x2, [x3]
+    ldr x18, [x3, #16]
+    ldr x15, [x3, #32]
+    ldr x14, [x3, #48]
+    rev32 v17.8b, v0.8b
+    ldr d0, [x3, #104]
+    ldr x13, [x3, #64]
+    cmle v1.4s, v7.4s, #0
+    cmle v7.4s, v16.4s, #0
+    ldr d16, [x3, #120]
+    rev32 v18.8b, v0.8b
+    ldr x12, [x3, #80]
+    ldr x10, [x3, #96]
+    ldr x11, [x3, #112]
     ldr x17, [x3, #128]
-    stp q0, q1, [x9]
-    ldr x15, [x3, #144]
-    and w13, w13, w1
-    str q24, [x18, w12, uxtw]
-    mov v5.d[1], x11
-    ldr d20, [x3, #168]
-    ldr x9, [x0, #32]
-    rev x15, x15
-    ldr d21, [x3, #184]
-    mov v19.d[1], x15
-    ldr d22, [x3, #200]
-    ldr d23, [x3, #216]
-    add x9, x9, w12, uxtw #2
-    rev32 v20.8b, v20.8b
+    ldr x1, [x3, #144]
+    uzp1 v0.8h, v1.8h, v7.8h
+    ldr x7, [x3, #160]
+    ldr x19, [x3, #176]
+    ldr x20, [x3, #192]
+    ldr x21, [x3, #208]
+    ldr w22, [x3, #216]
+    ldr d5, [x3, #56]
+    rev32 v19.8b, v16.8b
+    rev32 v16.8b, v20.8b
+    rev32 v7.8b, v21.8b
+    ldr d1, [x3, #168]
+    ldr d20, [x3, #184]
+    umaxv h24, v0.8h
+    movi v0.2d, #0000000000000000
+    ldr d21, [x3, #200]
+    ldr d25, [x3, #216]
+    cset w3, lt
+    cmp w6, #1
+    ccmp w23, #1, #8, ge
+    rev32 v5.8b, v5.8b
+    rev32 v23.8b, v1.8b
+    ccmp w22, #1, #8, ge
+    rev32 v22.8b, v20.8b
     rev32 v21.8b, v21.8b
-    add w15, w2, #48
-    rev32 v22.8b, v22.8b
-    rev32 v23.8b, v23.8b
-    stp q4, q16, [x9]
-    ldr x12, [x3, #160]
-    ldr x14, [x3, #176]
-    stp q7, q6, [x9, #32]
-    and w9, w13, #0xffff0
-    rev x13, x16
-    str q24, [x18, w9, uxtw]
-    rev x16, x17
-    mov v17.d[1], x13
-    ldr x11, [x0, #32]
-    mov v18.d[1], x16
-    ldr x13, [x3, #208]
-    and w15, w15, w1
-    rev x12, x12
+    fmov w22, s24
+    rev32 v20.8b, v25.8b
+    mov v0.s[0], w16
+    cset w23, lt
+    rev x6, x17
+    rev x2, x2
+    orr w17, w3, w23
+    rev x18, x18
+    rev x15, x15
+    orr w16, w22, w5
     rev x14, x14
-    add x9, x11, w9, uxtw #2
-    ldr x11, [x3, #192]
     rev x13, x13
-    mov v20.d[1], x12
-    mov v21.d[1], x14
-    mov v23.d[1], x13
-    stp q5, q17, [x9]
+    rev x12, x12
+    rev x10, x10
     rev x11, x11
-    add w10, w10, #4
-    stp q18, q19, [x9, #32]
-    and w9, w15, #0xffff0
-    mov v22.d[1], x11
-    str q24, [x18, w9, uxtw]
-    ldr x12, [x0, #32]
-    add x9, x12, w9, uxtw #2
-    stp q20, q21, [x9]
-    stp q22, q23, [x9, #32]
-    and w9, w10, #0xffff
-    str w9, [x0, #64]
-    rev w9, w9
+    rev x5, x1
+    rev x3, x7
+    orr w7, w16, w17
+    rev x1, x19
+    rev x17, x20
+    rev x16, x21
+    tbnz w7, #0, L4
+    ldr w19, [x0, #80]
+    cmp w19, #13
+    b.ls L4
+    ldp w7, w19, [x0, #64]
+    sub w19, w19, w7
+    and w20, w19, #0xffff
+    cmp w20, #3
+    b.ls L5
+    mov w19, #4
+    rev w20, w7
+    movi v24.2d, #0000000000000000
+    dup v1.2d, x19
+    ldp x19, x21, [x0, #40]
+    lsr w22, w20, #8
+    ldr w20, [x0, #56]
+    lsl w23, w7, #4
+    movi v26.2d, #0000000000000000
+    mov v2.d[1], x2
+    mov v3.d[1], x18
+    mov v1.d[0], x4
+    orr x21, x21, x22
+    and x22, x20, x23
+    mov v24.d[0], x21
+    adrp x21, .LCPI_0
+    add w18, w23, #16
+    ldr q25, [x21, :lo12:.LCPI_0]
+    and w18, w18, w20
+    mov v6.d[1], x15
+    str q1, [x19, x22]
+    fmov d1, x9
+    mov v26.d[0], x4
+    ldr x9, [x0, #32]
+    and w18, w18, #0xffff0
+    mov v5.d[1], x14
+    mov v4.d[1], x13
+    mov v17.d[1], x12
+    add w12, w23, #32
+    mov v1.d[1], v0.d[0]
+    orr v0.16b, v24.16b, v25.16b
+    add x9, x9, x22, lsl #2
+    and w12, w12, w20
+    mov v18.d[1], x10
+    mov v19.d[1], x11
+    stp q2, q3, [x9, #32]
+    and w12, w12, #0xffff0
+    mov v16.d[1], x6
+    mov v7.d[1], x5
+    add w10, w23, #48
+    mov v23.d[1], x3
+    stp q0, q1, [x9]
+    and w10, w10, w20
+    mov v22.d[1], x1
+    str q26, [x19, w18, uxtw]
+    and w10, w10, #0xffff0
+    mov v21.d[1], x17
+    ldr x9, [x0, #32]
+    mov v20.d[1], x16
+    add x9, x9, w18, uxtw #2
+    stp q6, q5, [x9]
+    stp q4, q17, [x9, #32]
+    str q26, [x19, w12, uxtw]
+    ldr x9, [x0, #32]
+    add x9, x9, w12, uxtw #2
+    stp q18, q19, [x9]
+    stp q16, q7, [x9, #32]
+    str q26, [x19, w10, uxtw]
+    ldr x9, [x0, #32]
+    add x9, x9, w10, uxtw #2
+    add w10, w7, #4
+    and w10, w10, #0xffff
+    stp q23, q22, [x9]
+    stp q21, q20, [x9, #32]
+    str w10, [x0, #64]
+    rev w10, w10
     dmb oshst
-    ldr x10, [x0, #24]
-    str w9, [x10]
+    ldr x9, [x0, #24]
+    str w10, [x9]
     ldr w9, [x0, #100]
     cmp w9, #255
     b.ls L1
     dsb st
     ldr x9, [x0]
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x9]
-    mov v0.16b, v4.16b
-    mov v1.16b, v16.16b
-    mov v2.16b, v7.16b
-    mov v3.16b, v6.16b
+    mov v0.16b, v6.16b
+    mov v1.16b, v5.16b
+    mov v2.16b, v4.16b
+    mov v3.16b, v17.16b
     add x10, x9, #64
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     add x11, x9, #128
-    mov v0.16b, v5.16b
-    mov v1.16b, v17.16b
-    mov v2.16b, v18.16b
-    mov v3.16b, v19.16b
+    mov v0.16b, v18.16b
+    mov v1.16b, v19.16b
+    mov v2.16b, v16.16b
+    mov v3.16b, v7.16b
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x11]
     add x10, x9, #192
-    mov v0.16b, v20.16b
-    mov v1.16b, v21.16b
-    mov v2.16b, v22.16b
-    mov v3.16b, v23.16b
+    mov v0.16b, v23.16b
+    mov v1.16b, v22.16b
+    mov v2.16b, v21.16b
+    mov v3.16b, v20.16b
     st1 { v0.2d, v1.2d, v2.2d, v3.2d }, [x10]
     dsb st
     b L2
@@ -4714,84 +4726,97 @@ L2:
     mov w10, #25
     str x9, [x0]
     strb w10, [x8]
-    ldp x28, x19, [sp, #272]
-    ldp x29, x30, [sp, #256]
-    add sp, sp, #288
-    ret
 L3:
-    adrp x10, .LCPI_1
-    stp d0, d2, [sp, #40]
-    ldr q0, [x10, :lo12:.LCPI_1]
-    mov w10, #1
-    str x0, [sp]
-    stp x10, xzr, [sp, #192]
-    mov x0, sp
-    stp x10, xzr, [sp, #208]
-    mov w10, #18
-    strb w10, [sp, #224]
-    and w10, w1, #0x1
-    strb w10, [sp, #251]
-    adrp x10, .Lanon
-    add x10, x10, :lo12:.Lanon
-    str q0, [sp, #160]
-    ldr q0, [x10]
-    str x12, [sp, #56]
-    str d3, [sp, #64]
-    str x17, [sp, #72]
-    str d4, [sp, #80]
-    str x16, [sp, #88]
-    str d16, [sp, #96]
-    str x15, [sp, #104]
-    str d7, [sp, #112]
-    str x14, [sp, #120]
-    str d6, [sp, #128]
-    str x13, [sp, #136]
-    str d5, [sp, #144]
-    str x11, [sp, #152]
-    stp x4, xzr, [sp, #176]
-    str xzr, [sp, #240]
-    strh wzr, [sp, #248]
-    strb wzr, [sp, #250]
-    stp xzr, x9, [sp, #24]
-    stur q0, [sp, #8]
-    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::Invalidate, blueflame::wqe::data::Nothing, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::wqe::table::Invalidate, blueflame::wqe::data::Nothing>::{closure#2}>::{closure#1}>
-    ldp x28, x19, [sp, #272]
-    ldp x29, x30, [sp, #256]
-    add sp, sp, #288
+    ldp x20, x19, [sp, #432]
+    ldp x22, x21, [sp, #416]
+    ldp x24, x23, [sp, #400]
+    ldp x28, x25, [sp, #384]
+    ldp x29, x30, [sp, #368]
+    add sp, sp, #448
     ret
 L4:
+    str x9, [sp, #64]
+    mov w9, #1
+    stp x16, x9, [sp, #296]
+    stp xzr, x9, [sp, #312]
+    mov w9, #18
+    strb w9, [sp, #336]
+    and w9, w7, #0x1
+    str x0, [sp]
+    adrp x0, .LCPI_1
+    strb w9, [sp, #363]
+    adrp x9, .Lanon
+    add x9, x9, :lo12:.Lanon
+    ldr q1, [x0, :lo12:.LCPI_1]
+    stp d0, d2, [sp, #72]
+    ldr q0, [x9]
+    mov x0, sp
+    stp x4, xzr, [sp, #48]
+    str q1, [sp, #32]
+    str x2, [sp, #88]
+    str d3, [sp, #96]
+    str x18, [sp, #104]
+    str d6, [sp, #112]
+    str x15, [sp, #120]
+    str d5, [sp, #128]
+    str x14, [sp, #136]
+    str d4, [sp, #144]
+    str x13, [sp, #152]
+    str d17, [sp, #160]
+    str x12, [sp, #168]
+    str d18, [sp, #176]
+    str x10, [sp, #184]
+    str d19, [sp, #192]
+    str x11, [sp, #200]
+    str d16, [sp, #208]
+    str x6, [sp, #216]
+    str d7, [sp, #224]
+    str x5, [sp, #232]
+    str d23, [sp, #240]
+    str x3, [sp, #248]
+    str d22, [sp, #256]
+    str x1, [sp, #264]
+    str d21, [sp, #272]
+    str x17, [sp, #280]
+    str d20, [sp, #288]
+    str xzr, [sp, #328]
+    str xzr, [sp, #352]
+    strh wzr, [sp, #360]
+    strb wzr, [sp, #362]
+    str xzr, [sp, #24]
+    stur q0, [sp, #8]
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::Write, blueflame::wqe::data::Given<0, 14>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::wqe::table::Write, blueflame::wqe::data::Given<0, 14>>::{closure#2}>::{closure#2}>
+    b L3
+L5:
     ldr w10, [x0, #72]
     tst w10, #0xffff
-    b.eq L5
+    b.eq L6
     ldr w9, [x0, #56]
     lsr w9, w9, #4
     add w9, w9, #1
     and w11, w9, #0xffff
     cmp w11, #4
-    b.hs L6
+    b.hs L7
     mov w10, #19
-    b L7
-L5:
-    mov w10, #21
-    b L7
+    b L8
 L6:
+    mov w10, #21
+    b L8
+L7:
     and w9, w10, #0xffff
     mov w11, #18
     mov w12, #20
     cmp w9, #4
-    csel w9, w10, w18, lo
+    csel w9, w10, w19, lo
     csel w10, w12, w11, lo
-L7:
+L8:
     strb w10, [x8]
     mov w10, #4
     and w9, w9, #0xffff
     strh w10, [x8, #2]
     str w9, [x8, #4]
     strh w10, [x8, #8]
-    ldp x28, x19, [sp, #272]
-    ldp x29, x30, [sp, #256]
-    add sp, sp, #288
-    ret
+    b L3
 
 hot_post_entry:
     movi v0.2d, #0000000000000000

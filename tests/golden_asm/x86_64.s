@@ -896,7 +896,7 @@ hot_batch_rebind:
     push r13
     push r12
     push rbx
-    sub rsp, 312
+    sub rsp, 424
     mov rbx, rdi
     mov eax, dword ptr [rsi + 64]
     mov edi, dword ptr [rsi + 68]
@@ -1098,7 +1098,7 @@ L5:
     mov byte ptr [rbx], 25
 L6:
     mov rax, rbx
-    add rsp, 312
+    add rsp, 424
     pop rbx
     pop r12
     pop r13
@@ -1110,36 +1110,43 @@ L7:
     mov qword ptr [rsp + 16], rsi
     mov qword ptr [rsp + 48], rsi
     mov dword ptr [rsp + 56], r14d
-    movdqu xmmword ptr [rsp + 88], xmm1
-    movdqu xmmword ptr [rsp + 104], xmm0
-    movdqu xmmword ptr [rsp + 120], xmm0
-    mov qword ptr [rsp + 136], rcx
-    mov qword ptr [rsp + 144], 0
-    mov qword ptr [rsp + 152], rdx
-    mov qword ptr [rsp + 160], r13
-    movdqu xmmword ptr [rsp + 168], xmm0
-    movdqu xmmword ptr [rsp + 184], xmm0
-    mov qword ptr [rsp + 200], r11
-    mov qword ptr [rsp + 208], rdx
-    mov qword ptr [rsp + 216], 0
-    mov qword ptr [rsp + 224], r10
-    mov qword ptr [rsp + 232], r9
-    mov qword ptr [rsp + 240], 0
-    mov qword ptr [rsp + 248], 1
-    mov qword ptr [rsp + 256], 0
-    mov qword ptr [rsp + 264], 1
-    mov qword ptr [rsp + 272], 0
-    mov byte ptr [rsp + 280], 1
-    mov dword ptr [rsp + 284], r12d
-    mov dword ptr [rsp + 288], 2147483647
-    mov dword ptr [rsp + 304], 0
-    mov qword ptr [rsp + 296], 0
+    mov qword ptr [rsp + 88], 0
+    mov qword ptr [rsp + 96], r10
+    mov qword ptr [rsp + 104], r9
+    mov qword ptr [rsp + 112], 0
+    movdqu xmmword ptr [rsp + 120], xmm1
+    movdqu xmmword ptr [rsp + 136], xmm0
+    movdqu xmmword ptr [rsp + 152], xmm0
+    mov qword ptr [rsp + 168], rcx
+    mov qword ptr [rsp + 176], 0
+    mov qword ptr [rsp + 184], rdx
+    mov qword ptr [rsp + 192], r13
+    movdqu xmmword ptr [rsp + 200], xmm0
+    movdqu xmmword ptr [rsp + 216], xmm0
+    mov qword ptr [rsp + 232], r11
+    mov qword ptr [rsp + 240], rdx
+    movdqu xmmword ptr [rsp + 248], xmm0
+    movdqu xmmword ptr [rsp + 264], xmm0
+    movdqu xmmword ptr [rsp + 280], xmm0
+    movdqu xmmword ptr [rsp + 296], xmm0
+    movdqu xmmword ptr [rsp + 312], xmm0
+    movdqu xmmword ptr [rsp + 328], xmm0
+    movdqu xmmword ptr [rsp + 344], xmm0
+    mov qword ptr [rsp + 360], 1
+    mov qword ptr [rsp + 368], 0
+    mov qword ptr [rsp + 376], 1
+    mov qword ptr [rsp + 384], 0
+    mov byte ptr [rsp + 392], 1
+    mov dword ptr [rsp + 396], r12d
+    mov dword ptr [rsp + 400], 2147483647
+    mov qword ptr [rsp + 408], 0
+    mov dword ptr [rsp + 416], 0
     movdqu xmm0, xmmword ptr [rip + .Lanon]
     movdqu xmmword ptr [rsp + 64], xmm0
     mov qword ptr [rsp + 80], 65536
     lea rdi, [rsp + 24]
     lea rsi, [rsp + 48]
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named>::{closure#0}>::{closure#1}>::{closure#1}>@GOTPCREL]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named, core::result::Result<blueflame::queue::send::place::WqeInRing, blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::put_request<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named, (), <blueflame::queue::send::batch::SendBatch<blueflame::transport::Rc, blueflame::db::exclusive::ExclusiveRegister>>::push_unchecked<blueflame::wqe::table::BindWindow, blueflame::wqe::data::Named>::{closure#0}>::{closure#1}>::{closure#2}>@GOTPCREL]
     mov rdx, qword ptr [rsp + 32]
     mov rcx, qword ptr [rsp + 40]
     cmp byte ptr [rsp + 24], 0
@@ -4536,310 +4543,329 @@ hot_post_entries:
     push r13
     push r12
     push rbx
-    sub rsp, 456
-    mov qword ptr [rsp + 176], r9
-    mov eax, ecx
-    mov qword ptr [rsp + 8], rdi
+    sub rsp, 680
+    mov qword ptr [rsp + 280], r9
+    mov qword ptr [rsp + 40], rdi
     bswap rdx
-    mov qword ptr [rsp + 144], rdx
-    mov ecx, dword ptr [r8 + 8]
-    mov edx, dword ptr [r8 + 24]
-    mov edi, dword ptr [r8 + 40]
-    mov r9d, dword ptr [r8 + 56]
-    mov r10d, dword ptr [r8 + 72]
-    mov r11d, dword ptr [r8 + 88]
-    mov ebx, dword ptr [r8 + 104]
-    mov qword ptr [rsp + 160], rcx
-    test ecx, ecx
-    setle cl
-    mov qword ptr [rsp + 136], rdx
-    test edx, edx
-    setle dl
-    or dl, cl
-    mov qword ptr [rsp + 128], rdi
-    test edi, edi
-    setle cl
-    mov qword ptr [rsp + 120], r9
-    test r9d, r9d
-    setle r9b
-    or r9b, cl
-    or r9b, dl
-    mov qword ptr [rsp + 112], r10
-    test r10d, r10d
-    setle cl
-    mov qword ptr [rsp + 104], r11
-    test r11d, r11d
-    setle dl
-    or dl, cl
-    mov qword ptr [rsp + 96], rbx
+    mov qword ptr [rsp + 288], rdx
+    mov eax, dword ptr [r8 + 8]
+    mov ebx, dword ptr [r8 + 24]
+    mov edx, dword ptr [r8 + 40]
+    mov edi, dword ptr [r8 + 56]
+    mov r9d, dword ptr [r8 + 72]
+    mov r10d, dword ptr [r8 + 88]
+    mov r11d, dword ptr [r8 + 104]
+    mov qword ptr [rsp + 48], rax
+    test eax, eax
+    setle al
+    mov qword ptr [rsp + 64], rbx
     test ebx, ebx
-    setle cl
-    or cl, dl
-    mov edi, dword ptr [r8 + 120]
-    or cl, r9b
+    setle bl
+    or bl, al
+    mov qword ptr [rsp + 32], rdx
+    test edx, edx
+    setle al
+    mov qword ptr [rsp + 24], rdi
     test edi, edi
     setle dl
-    mov r14d, dword ptr [r8 + 136]
-    test r14d, r14d
-    setle r9b
-    or r9b, dl
-    mov r13d, dword ptr [r8 + 152]
-    test r13d, r13d
-    setle dl
-    or dl, r9b
-    mov r12d, dword ptr [r8 + 168]
-    test r12d, r12d
-    setle r9b
-    or r9b, dl
-    mov r15, qword ptr [r8]
-    bswap r15
-    or r9b, cl
-    mov rcx, qword ptr [r8 + 16]
-    bswap rcx
-    mov qword ptr [rsp + 88], rcx
-    mov rcx, qword ptr [r8 + 32]
-    bswap rcx
-    mov qword ptr [rsp + 80], rcx
-    mov rcx, qword ptr [r8 + 48]
-    bswap rcx
-    mov qword ptr [rsp + 72], rcx
-    mov edx, dword ptr [r8 + 184]
-    test edx, edx
-    setle cl
-    mov r10d, dword ptr [r8 + 200]
+    or dl, al
+    or dl, bl
+    mov qword ptr [rsp + 16], r9
+    test r9d, r9d
+    setle al
+    mov qword ptr [rsp + 8], r10
     test r10d, r10d
-    setle bl
-    or bl, cl
-    mov r11d, dword ptr [r8 + 216]
+    setle dil
+    or dil, al
+    mov qword ptr [rsp], r11
     test r11d, r11d
-    setle bpl
-    or bpl, bl
-    mov rbx, qword ptr [r8 + 64]
-    bswap rbx
-    or bpl, r9b
-    mov rcx, qword ptr [r8 + 80]
-    bswap rcx
-    mov qword ptr [rsp + 64], rcx
-    bswap eax
-    mov rcx, qword ptr [r8 + 96]
-    bswap rcx
-    mov qword ptr [rsp + 40], rcx
-    mov r9d, dword ptr [r8 + 12]
-    mov ecx, dword ptr [r8 + 28]
-    mov qword ptr [rsp + 56], rcx
-    mov ecx, dword ptr [r8 + 44]
-    mov qword ptr [rsp + 48], rcx
-    mov ecx, dword ptr [r8 + 60]
-    mov qword ptr [rsp + 32], rcx
-    mov ecx, dword ptr [r8 + 76]
-    mov qword ptr [rsp + 24], rcx
-    mov ecx, dword ptr [r8 + 92]
-    mov qword ptr [rsp + 16], rcx
-    mov ecx, dword ptr [r8 + 108]
-    test bpl, 1
+    setle al
+    or al, dil
+    mov rdi, qword ptr [r8]
+    bswap rdi
+    mov qword ptr [rsp + 160], rdi
+    or al, dl
+    mov rdx, qword ptr [r8 + 16]
+    bswap rdx
+    mov qword ptr [rsp + 272], rdx
+    mov rdx, qword ptr [r8 + 32]
+    bswap rdx
+    mov qword ptr [rsp + 264], rdx
+    mov rdx, qword ptr [r8 + 48]
+    bswap rdx
+    mov qword ptr [rsp + 256], rdx
+    mov edx, dword ptr [r8 + 120]
+    mov qword ptr [rsp + 240], rdx
+    test edx, edx
+    setle dil
+    mov edx, dword ptr [r8 + 136]
+    mov qword ptr [rsp + 224], rdx
+    test edx, edx
+    setle dl
+    or dl, dil
+    mov edi, dword ptr [r8 + 152]
+    mov qword ptr [rsp + 208], rdi
+    test edi, edi
+    setle r9b
+    or r9b, dl
+    mov edx, dword ptr [r8 + 168]
+    mov qword ptr [rsp + 192], rdx
+    test edx, edx
+    setle dil
+    or dil, r9b
+    mov rdx, qword ptr [r8 + 64]
+    bswap rdx
+    mov qword ptr [rsp + 248], rdx
+    or dil, al
+    mov rax, qword ptr [r8 + 80]
+    bswap rax
+    mov qword ptr [rsp + 232], rax
+    mov rax, qword ptr [r8 + 96]
+    bswap rax
+    mov qword ptr [rsp + 216], rax
+    mov rax, qword ptr [r8 + 112]
+    bswap rax
+    mov qword ptr [rsp + 200], rax
+    mov ebx, dword ptr [r8 + 184]
+    test ebx, ebx
+    setle al
+    mov r9d, dword ptr [r8 + 200]
+    test r9d, r9d
+    setle r10b
+    or r10b, al
+    mov edx, dword ptr [r8 + 216]
+    test edx, edx
+    setle r11b
+    or r11b, r10b
+    mov rax, qword ptr [r8 + 128]
+    bswap rax
+    mov qword ptr [rsp + 184], rax
+    or r11b, dil
+    mov rax, qword ptr [r8 + 144]
+    bswap rax
+    mov qword ptr [rsp + 176], rax
+    bswap ecx
+    mov rax, qword ptr [r8 + 160]
+    bswap rax
+    mov qword ptr [rsp + 168], rax
+    mov rax, qword ptr [r8 + 176]
+    bswap rax
+    mov qword ptr [rsp + 152], rax
+    mov rax, qword ptr [r8 + 192]
+    bswap rax
+    mov qword ptr [rsp + 128], rax
+    mov r12d, dword ptr [r8 + 12]
+    mov eax, dword ptr [r8 + 28]
+    mov qword ptr [rsp + 144], rax
+    mov eax, dword ptr [r8 + 44]
+    mov qword ptr [rsp + 136], rax
+    mov eax, dword ptr [r8 + 60]
+    mov qword ptr [rsp + 120], rax
+    mov eax, dword ptr [r8 + 76]
+    mov qword ptr [rsp + 112], rax
+    mov eax, dword ptr [r8 + 92]
+    mov qword ptr [rsp + 96], rax
+    mov eax, dword ptr [r8 + 108]
+    mov qword ptr [rsp + 88], rax
+    mov eax, dword ptr [r8 + 124]
+    mov qword ptr [rsp + 80], rax
+    mov r14d, dword ptr [r8 + 140]
+    mov r15d, dword ptr [r8 + 156]
+    mov ebp, dword ptr [r8 + 172]
+    mov edi, dword ptr [r8 + 188]
+    mov r13d, dword ptr [r8 + 204]
+    mov rax, qword ptr [r8 + 208]
+    mov r10d, dword ptr [r8 + 220]
+    bswap rax
+    mov qword ptr [rsp + 104], rax
+    test r11b, 1
     jne L4
     cmp dword ptr [rsi + 80], 13
     jbe L4
-    mov qword ptr [rsp + 192], rbx
-    mov ebp, dword ptr [rsi + 64]
-    mov ebx, dword ptr [rsi + 68]
-    sub ebx, ebp
-    cmp bx, 3
+    mov r8d, dword ptr [rsi + 64]
+    mov r11d, dword ptr [rsi + 68]
+    sub r11d, r8d
+    cmp r11w, 3
     jbe L5
-    movq xmm6, qword ptr [rsp + 144]
-    movd xmm1, eax
-    bswap r9d
-    movd xmm9, r9d
-    mov rax, qword ptr [rsp + 160]
-    bswap eax
-    movd xmm3, eax
-    movq xmm15, r15
-    mov rax, qword ptr [r8 + 208]
-    bswap rax
-    movq xmm0, rax
-    mov eax, dword ptr [r8 + 220]
-    bswap eax
-    movd xmm10, eax
-    bswap r11d
-    movd xmm2, r11d
-    mov rax, qword ptr [r8 + 192]
-    bswap rax
-    movq xmm7, rax
-    mov eax, dword ptr [r8 + 204]
-    bswap eax
-    movd xmm11, eax
-    bswap r10d
-    movd xmm4, r10d
-    mov rax, qword ptr [r8 + 176]
-    bswap rax
-    movq xmm8, rax
-    mov eax, dword ptr [r8 + 188]
-    bswap eax
-    movd xmm13, eax
-    mov rax, qword ptr [r8 + 160]
-    bswap rax
-    bswap edx
-    movd xmm5, edx
-    movq xmm12, rax
-    mov eax, dword ptr [r8 + 172]
-    bswap eax
-    movd xmm14, eax
+    movq xmm6, qword ptr [rsp + 288]
+    movd xmm1, ecx
     bswap r12d
-    punpcklqdq xmm6, xmm1
-    movdqa xmmword ptr [rsp + 144], xmm6
-    movd xmm6, r12d
-    mov rax, qword ptr [r8 + 144]
-    bswap rax
-    punpckldq xmm3, xmm9
-    movq xmm9, rax
-    mov eax, dword ptr [r8 + 156]
-    bswap eax
-    punpcklqdq xmm3, xmm15
-    movd xmm15, eax
+    movd xmm10, r12d
+    mov rcx, qword ptr [rsp + 48]
+    bswap ecx
+    movd xmm3, ecx
+    movq xmm15, qword ptr [rsp + 160]
+    movq xmm7, qword ptr [rsp + 104]
+    bswap r10d
+    movd xmm11, r10d
+    bswap edx
+    movd xmm4, edx
+    movq xmm0, qword ptr [rsp + 128]
     bswap r13d
-    punpckldq xmm2, xmm10
-    movdqa xmm1, xmm2
-    movd xmm2, r13d
-    mov rax, qword ptr [r8 + 128]
-    bswap rax
-    punpcklqdq xmm1, xmm0
-    movdqa xmmword ptr [rsp + 160], xmm1
-    movq xmm0, rax
-    mov eax, dword ptr [r8 + 140]
-    bswap eax
+    movd xmm12, r13d
+    bswap r9d
+    movd xmm2, r9d
+    movq xmm8, qword ptr [rsp + 152]
+    bswap edi
+    movd xmm14, edi
+    bswap ebx
+    movd xmm5, ebx
+    movq xmm9, qword ptr [rsp + 168]
+    bswap ebp
+    movd xmm13, ebp
+    mov rcx, qword ptr [rsp + 192]
+    bswap ecx
+    punpcklqdq xmm6, xmm1
+    movdqa xmmword ptr [rsp + 288], xmm6
+    movd xmm6, ecx
+    punpckldq xmm3, xmm10
+    movq xmm1, qword ptr [rsp + 176]
+    bswap r15d
+    punpcklqdq xmm3, xmm15
+    movd xmm15, r15d
+    mov rcx, qword ptr [rsp + 208]
+    bswap ecx
     punpckldq xmm4, xmm11
-    movd xmm10, eax
-    bswap r14d
+    movd xmm10, ecx
     punpcklqdq xmm4, xmm7
-    movd xmm7, r14d
-    mov rax, qword ptr [r8 + 112]
-    bswap rax
-    punpckldq xmm5, xmm13
-    movq xmm11, rax
-    mov eax, dword ptr [r8 + 124]
+    movdqa xmmword ptr [rsp + 48], xmm4
+    movq xmm11, qword ptr [rsp + 184]
+    bswap r14d
+    punpckldq xmm2, xmm12
+    movd xmm12, r14d
+    mov rcx, qword ptr [rsp + 224]
+    bswap ecx
+    punpcklqdq xmm2, xmm0
+    movd xmm7, ecx
+    punpckldq xmm5, xmm14
+    movq xmm0, qword ptr [rsp + 200]
+    mov rax, qword ptr [rsp + 80]
     bswap eax
     punpcklqdq xmm5, xmm8
-    movd xmm13, eax
-    bswap edi
-    punpckldq xmm6, xmm14
-    movd xmm8, edi
-    punpcklqdq xmm6, xmm12
-    movq xmm12, qword ptr [rsp + 40]
-    bswap ecx
-    punpckldq xmm2, xmm15
-    movd xmm14, ecx
+    movd xmm14, eax
+    mov rax, qword ptr [rsp + 240]
+    bswap eax
+    punpckldq xmm6, xmm13
+    movd xmm4, eax
+    punpcklqdq xmm6, xmm9
+    movq xmm13, qword ptr [rsp + 216]
+    mov rax, qword ptr [rsp + 88]
+    bswap eax
+    punpckldq xmm10, xmm15
+    movd xmm15, eax
+    mov rax, qword ptr [rsp]
+    bswap eax
+    punpcklqdq xmm10, xmm1
+    movd xmm9, eax
+    punpckldq xmm7, xmm12
+    movq xmm12, qword ptr [rsp + 232]
     mov rax, qword ptr [rsp + 96]
     bswap eax
-    punpcklqdq xmm2, xmm9
-    movd xmm9, eax
-    punpckldq xmm7, xmm10
-    movq xmm15, qword ptr [rsp + 64]
-    mov rax, qword ptr [rsp + 16]
+    punpcklqdq xmm7, xmm11
+    movd xmm1, eax
+    mov rax, qword ptr [rsp + 8]
     bswap eax
-    punpcklqdq xmm7, xmm0
-    movd xmm0, eax
-    mov rax, qword ptr [rsp + 104]
-    bswap eax
-    punpckldq xmm8, xmm13
-    movd xmm10, eax
-    punpcklqdq xmm8, xmm11
-    movq xmm13, qword ptr [rsp + 192]
-    mov rax, qword ptr [rsp + 24]
-    bswap eax
-    punpckldq xmm9, xmm14
-    movd xmm14, eax
+    punpckldq xmm4, xmm14
+    movd xmm8, eax
+    punpcklqdq xmm4, xmm0
+    movq xmm0, qword ptr [rsp + 248]
     mov rax, qword ptr [rsp + 112]
     bswap eax
-    punpcklqdq xmm9, xmm12
-    movd xmm11, eax
-    punpckldq xmm10, xmm0
-    movq xmm0, qword ptr [rsp + 72]
-    mov rax, qword ptr [rsp + 32]
+    punpckldq xmm9, xmm15
+    movd xmm14, eax
+    mov rax, qword ptr [rsp + 16]
     bswap eax
-    punpcklqdq xmm10, xmm15
-    movd xmm15, eax
+    punpcklqdq xmm9, xmm13
+    movd xmm11, eax
+    punpckldq xmm8, xmm1
+    movq xmm1, qword ptr [rsp + 256]
     mov rax, qword ptr [rsp + 120]
+    bswap eax
+    punpcklqdq xmm8, xmm12
+    movd xmm13, eax
+    mov rax, qword ptr [rsp + 24]
     bswap eax
     punpckldq xmm11, xmm14
     movd xmm12, eax
-    punpcklqdq xmm11, xmm13
-    movq xmm14, qword ptr [rsp + 80]
-    mov rdx, qword ptr [rsp + 56]
+    punpcklqdq xmm11, xmm0
+    movq xmm0, qword ptr [rsp + 264]
+    mov rdx, qword ptr [rsp + 144]
     bswap edx
-    mov rax, qword ptr [rsp + 136]
+    mov rax, qword ptr [rsp + 64]
     bswap eax
-    mov rdi, qword ptr [rsp + 48]
+    mov rdi, qword ptr [rsp + 136]
     bswap edi
-    mov rcx, qword ptr [rsp + 128]
+    mov rcx, qword ptr [rsp + 32]
     bswap ecx
-    punpckldq xmm12, xmm15
-    punpcklqdq xmm12, xmm0
-    movd xmm0, edi
+    punpckldq xmm12, xmm13
+    punpcklqdq xmm12, xmm1
+    movd xmm1, edi
     movd xmm13, ecx
-    punpckldq xmm13, xmm0
-    punpcklqdq xmm13, xmm14
+    punpckldq xmm13, xmm1
+    punpcklqdq xmm13, xmm0
     movd xmm0, edx
     movd xmm14, eax
     punpckldq xmm14, xmm0
-    movq xmm0, qword ptr [rsp + 88]
+    movq xmm0, qword ptr [rsp + 272]
     punpcklqdq xmm14, xmm0
-    movq xmm1, qword ptr [rsp + 176]
+    movq xmm15, qword ptr [rsp + 280]
     mov eax, 4
     movq xmm0, rax
-    movdqa xmm15, xmm1
-    punpcklqdq xmm15, xmm0
-    mov r8d, ebp
-    bswap r8d
-    shr r8d, 8
-    or r8, qword ptr [rsi + 48]
+    movdqa xmm1, xmm15
+    punpcklqdq xmm1, xmm0
+    mov r9d, r8d
+    bswap r9d
+    shr r9d, 8
+    or r9, qword ptr [rsi + 48]
     mov rdx, qword ptr [rsi + 40]
-    mov ecx, ebp
+    mov ecx, r8d
     shl ecx, 4
     mov edi, dword ptr [rsi + 56]
-    mov r9d, edi
-    and r9d, ecx
-    movdqa xmmword ptr [rdx + r9], xmm15
-    movaps xmm15, xmmword ptr [rsp + 144]
+    mov r10d, edi
+    and r10d, ecx
+    movdqa xmmword ptr [rdx + r10], xmm1
+    movaps xmm1, xmmword ptr [rsp + 288]
     movabs rax, 1152921504741064704
-    or rax, r8
+    or rax, r9
     movq xmm0, rax
     shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
-    mov r8, qword ptr [rsi + 32]
-    movapd xmmword ptr [r8 + 4*r9], xmm0
-    movaps xmmword ptr [r8 + 4*r9 + 16], xmm15
-    movdqa xmmword ptr [rsp + 176], xmm3
-    movdqa xmmword ptr [r8 + 4*r9 + 32], xmm3
-    movdqa xmmword ptr [r8 + 4*r9 + 48], xmm14
-    lea r8d, [rcx + 16]
-    and r8d, edi
-    and r8d, 1048560
-    movdqa xmmword ptr [rdx + r8], xmm1
     mov r9, qword ptr [rsi + 32]
-    movdqa xmmword ptr [r9 + 4*r8], xmm13
-    movdqa xmmword ptr [r9 + 4*r8 + 16], xmm12
-    movdqa xmmword ptr [r9 + 4*r8 + 32], xmm11
-    movdqa xmmword ptr [r9 + 4*r8 + 48], xmm10
-    lea r8d, [rcx + 32]
-    and r8d, edi
-    and r8d, 1048560
-    movdqa xmmword ptr [rdx + r8], xmm1
-    mov r9, qword ptr [rsi + 32]
-    movdqa xmmword ptr [r9 + 4*r8], xmm9
-    movdqa xmmword ptr [r9 + 4*r8 + 16], xmm8
-    movdqa xmmword ptr [r9 + 4*r8 + 32], xmm7
-    movdqa xmmword ptr [r9 + 4*r8 + 48], xmm2
+    movapd xmmword ptr [r9 + 4*r10], xmm0
+    movaps xmmword ptr [r9 + 4*r10 + 16], xmm1
+    movdqa xmmword ptr [rsp + 64], xmm3
+    movdqa xmmword ptr [r9 + 4*r10 + 32], xmm3
+    movdqa xmm3, xmm2
+    movdqa xmmword ptr [r9 + 4*r10 + 48], xmm14
+    lea r9d, [rcx + 16]
+    and r9d, edi
+    and r9d, 1048560
+    movdqa xmmword ptr [rdx + r9], xmm15
+    mov r10, qword ptr [rsi + 32]
+    movdqa xmmword ptr [r10 + 4*r9], xmm13
+    movdqa xmmword ptr [r10 + 4*r9 + 16], xmm12
+    movdqa xmmword ptr [r10 + 4*r9 + 32], xmm11
+    movdqa xmmword ptr [r10 + 4*r9 + 48], xmm8
+    lea r9d, [rcx + 32]
+    and r9d, edi
+    and r9d, 1048560
+    movdqa xmmword ptr [rdx + r9], xmm15
+    mov r10, qword ptr [rsi + 32]
+    movdqa xmmword ptr [r10 + 4*r9], xmm9
+    movdqa xmmword ptr [r10 + 4*r9 + 16], xmm4
+    movdqa xmmword ptr [r10 + 4*r9 + 32], xmm7
+    movdqa xmmword ptr [r10 + 4*r9 + 48], xmm10
     add ecx, 48
     and ecx, edi
     and ecx, 1048560
-    movdqa xmmword ptr [rdx + rcx], xmm1
-    movaps xmm3, xmmword ptr [rsp + 160]
+    movdqa xmmword ptr [rdx + rcx], xmm15
+    movaps xmm2, xmmword ptr [rsp + 48]
     mov rdx, qword ptr [rsi + 32]
     movdqa xmmword ptr [rdx + 4*rcx], xmm6
     movdqa xmmword ptr [rdx + 4*rcx + 16], xmm5
-    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm4
-    movaps xmmword ptr [rdx + 4*rcx + 48], xmm3
-    add ebp, 4
-    movzx ecx, bp
+    movdqa xmmword ptr [rdx + 4*rcx + 32], xmm3
+    movaps xmmword ptr [rdx + 4*rcx + 48], xmm2
+    add r8d, 4
+    movzx ecx, r8w
     mov dword ptr [rsi + 64], ecx
     mov rdx, qword ptr [rsi + 24]
     bswap ecx
@@ -4849,22 +4875,22 @@ hot_post_entries:
     sfence
     mov rcx, qword ptr [rsi]
     movapd xmmword ptr [rcx], xmm0
-    movaps xmmword ptr [rcx + 16], xmm15
-    movapd xmm0, xmmword ptr [rsp + 176]
+    movaps xmmword ptr [rcx + 16], xmm1
+    movapd xmm0, xmmword ptr [rsp + 64]
     movapd xmmword ptr [rcx + 32], xmm0
     movdqa xmmword ptr [rcx + 48], xmm14
     movdqa xmmword ptr [rcx + 64], xmm13
     movdqa xmmword ptr [rcx + 80], xmm12
     movdqa xmmword ptr [rcx + 96], xmm11
-    movdqa xmmword ptr [rcx + 112], xmm10
+    movdqa xmmword ptr [rcx + 112], xmm8
     movdqa xmmword ptr [rcx + 128], xmm9
-    movdqa xmmword ptr [rcx + 144], xmm8
+    movdqa xmmword ptr [rcx + 144], xmm4
     movdqa xmmword ptr [rcx + 160], xmm7
-    movdqa xmmword ptr [rcx + 176], xmm2
+    movdqa xmmword ptr [rcx + 176], xmm10
     movdqa xmmword ptr [rcx + 192], xmm6
     movdqa xmmword ptr [rcx + 208], xmm5
-    movdqa xmmword ptr [rcx + 224], xmm4
-    movaps xmmword ptr [rcx + 240], xmm3
+    movdqa xmmword ptr [rcx + 224], xmm3
+    movaps xmmword ptr [rcx + 240], xmm2
     sfence
     jmp L2
 L1:
@@ -4875,11 +4901,11 @@ L1:
 L2:
     xor rcx, qword ptr [rsi + 8]
     mov qword ptr [rsi], rcx
-    mov rax, qword ptr [rsp + 8]
+    mov rax, qword ptr [rsp + 40]
     mov byte ptr [rax], 25
 L3:
-    mov rax, qword ptr [rsp + 8]
-    add rsp, 456
+    mov rax, qword ptr [rsp + 40]
+    add rsp, 680
     pop rbx
     pop r12
     pop r13
@@ -4888,78 +4914,140 @@ L3:
     pop rbp
     ret
 L4:
-    mov r14, qword ptr [rsp + 160]
-    shl r14, 32
-    or r14, r9
-    mov rdx, qword ptr [rsp + 136]
-    shl rdx, 32
-    add rdx, qword ptr [rsp + 56]
-    mov rdi, qword ptr [rsp + 128]
-    shl rdi, 32
-    add rdi, qword ptr [rsp + 48]
-    mov r8, qword ptr [rsp + 120]
-    shl r8, 32
-    add r8, qword ptr [rsp + 32]
-    mov r9, qword ptr [rsp + 112]
-    shl r9, 32
-    add r9, qword ptr [rsp + 24]
-    mov r10, qword ptr [rsp + 104]
-    shl r10, 32
-    add r10, qword ptr [rsp + 16]
-    mov r11, qword ptr [rsp + 96]
-    shl r11, 32
-    or r11, rcx
-    mov qword ptr [rsp + 200], rsi
-    mov rcx, qword ptr [rsp + 144]
-    mov qword ptr [rsp + 232], rcx
-    bswap r14
-    mov qword ptr [rsp + 240], rax
-    mov qword ptr [rsp + 248], r14
-    bswap rdx
-    mov qword ptr [rsp + 256], r15
-    mov qword ptr [rsp + 264], rdx
-    bswap rdi
-    mov rax, qword ptr [rsp + 88]
-    mov qword ptr [rsp + 272], rax
-    mov qword ptr [rsp + 280], rdi
-    bswap r8
-    mov rax, qword ptr [rsp + 80]
-    mov qword ptr [rsp + 288], rax
-    mov qword ptr [rsp + 296], r8
-    bswap r9
-    mov rax, qword ptr [rsp + 72]
-    mov qword ptr [rsp + 304], rax
-    mov qword ptr [rsp + 312], r9
-    bswap r10
-    mov qword ptr [rsp + 320], rbx
-    mov qword ptr [rsp + 328], r10
-    bswap r11
+    mov rax, qword ptr [rsp + 48]
+    shl rax, 32
+    or rax, r12
+    mov qword ptr [rsp + 48], rax
     mov rax, qword ptr [rsp + 64]
-    mov qword ptr [rsp + 336], rax
-    mov qword ptr [rsp + 344], r11
-    mov rax, qword ptr [rsp + 40]
-    mov qword ptr [rsp + 352], rax
-    mov qword ptr [rsp + 360], 0
-    mov qword ptr [rsp + 368], 134217728
-    mov rax, qword ptr [rsp + 176]
+    shl rax, 32
+    add rax, qword ptr [rsp + 144]
+    mov qword ptr [rsp + 64], rax
+    mov rax, qword ptr [rsp + 32]
+    shl rax, 32
+    add rax, qword ptr [rsp + 136]
+    mov qword ptr [rsp + 32], rax
+    mov rax, qword ptr [rsp + 24]
+    shl rax, 32
+    add rax, qword ptr [rsp + 120]
+    mov qword ptr [rsp + 24], rax
+    mov rax, qword ptr [rsp + 16]
+    shl rax, 32
+    add rax, qword ptr [rsp + 112]
+    mov qword ptr [rsp + 16], rax
+    mov rax, qword ptr [rsp + 8]
+    shl rax, 32
+    add rax, qword ptr [rsp + 96]
+    mov qword ptr [rsp + 8], rax
+    mov rax, qword ptr [rsp]
+    shl rax, 32
+    add rax, qword ptr [rsp + 88]
+    mov qword ptr [rsp], rax
+    mov r12, qword ptr [rsp + 240]
+    shl r12, 32
+    add r12, qword ptr [rsp + 80]
+    mov r8, qword ptr [rsp + 224]
+    shl r8, 32
+    or r8, r14
+    mov r14, qword ptr [rsp + 208]
+    shl r14, 32
+    or r14, r15
+    mov r15, qword ptr [rsp + 192]
+    shl r15, 32
+    or r15, rbp
+    shl rbx, 32
+    or rbx, rdi
+    shl r9, 32
+    or r9, r13
+    shl rdx, 32
+    or rdx, r10
+    mov qword ptr [rsp + 312], rsi
+    mov qword ptr [rsp + 344], 0
+    mov qword ptr [rsp + 352], 134217728
+    mov rax, qword ptr [rsp + 280]
+    mov qword ptr [rsp + 360], rax
+    mov qword ptr [rsp + 368], 0
+    mov rax, qword ptr [rsp + 288]
     mov qword ptr [rsp + 376], rax
-    and bpl, 1
-    mov qword ptr [rsp + 384], 0
-    mov qword ptr [rsp + 392], 1
-    mov qword ptr [rsp + 400], 0
-    mov qword ptr [rsp + 408], 1
-    mov qword ptr [rsp + 416], 0
-    mov byte ptr [rsp + 424], 18
-    mov qword ptr [rsp + 440], 0
-    mov word ptr [rsp + 448], 0
-    mov byte ptr [rsp + 450], 0
-    mov byte ptr [rsp + 451], bpl
+    mov rax, qword ptr [rsp + 48]
+    bswap rax
+    mov qword ptr [rsp + 384], rcx
+    mov qword ptr [rsp + 392], rax
+    mov rcx, qword ptr [rsp + 64]
+    bswap rcx
+    mov rax, qword ptr [rsp + 160]
+    mov qword ptr [rsp + 400], rax
+    mov qword ptr [rsp + 408], rcx
+    mov rcx, qword ptr [rsp + 32]
+    bswap rcx
+    mov rax, qword ptr [rsp + 272]
+    mov qword ptr [rsp + 416], rax
+    mov qword ptr [rsp + 424], rcx
+    mov rcx, qword ptr [rsp + 24]
+    bswap rcx
+    mov rax, qword ptr [rsp + 264]
+    mov qword ptr [rsp + 432], rax
+    mov qword ptr [rsp + 440], rcx
+    mov rcx, qword ptr [rsp + 16]
+    bswap rcx
+    mov rax, qword ptr [rsp + 256]
+    mov qword ptr [rsp + 448], rax
+    mov qword ptr [rsp + 456], rcx
+    mov rcx, qword ptr [rsp + 8]
+    bswap rcx
+    mov rax, qword ptr [rsp + 248]
+    mov qword ptr [rsp + 464], rax
+    mov qword ptr [rsp + 472], rcx
+    mov rcx, qword ptr [rsp]
+    bswap rcx
+    mov rax, qword ptr [rsp + 232]
+    mov qword ptr [rsp + 480], rax
+    mov qword ptr [rsp + 488], rcx
+    bswap r12
+    mov rax, qword ptr [rsp + 216]
+    mov qword ptr [rsp + 496], rax
+    mov qword ptr [rsp + 504], r12
+    bswap r8
+    mov rax, qword ptr [rsp + 200]
+    mov qword ptr [rsp + 512], rax
+    mov qword ptr [rsp + 520], r8
+    bswap r14
+    mov rax, qword ptr [rsp + 184]
+    mov qword ptr [rsp + 528], rax
+    mov qword ptr [rsp + 536], r14
+    bswap r15
+    mov rax, qword ptr [rsp + 176]
+    mov qword ptr [rsp + 544], rax
+    mov qword ptr [rsp + 552], r15
+    bswap rbx
+    mov rax, qword ptr [rsp + 168]
+    mov qword ptr [rsp + 560], rax
+    mov qword ptr [rsp + 568], rbx
+    bswap r9
+    mov rax, qword ptr [rsp + 152]
+    mov qword ptr [rsp + 576], rax
+    mov qword ptr [rsp + 584], r9
+    bswap rdx
+    mov rax, qword ptr [rsp + 128]
+    mov qword ptr [rsp + 592], rax
+    mov qword ptr [rsp + 600], rdx
+    mov rax, qword ptr [rsp + 104]
+    mov qword ptr [rsp + 608], rax
+    and r11b, 1
+    mov qword ptr [rsp + 616], 1
+    mov qword ptr [rsp + 624], 0
+    mov qword ptr [rsp + 632], 1
+    mov qword ptr [rsp + 640], 0
+    mov byte ptr [rsp + 648], 18
+    mov qword ptr [rsp + 664], 0
+    mov word ptr [rsp + 672], 0
+    mov byte ptr [rsp + 674], 0
+    mov byte ptr [rsp + 675], r11b
     movupd xmm0, xmmword ptr [rip + .Lanon]
-    movupd xmmword ptr [rsp + 208], xmm0
-    mov qword ptr [rsp + 224], 0
-    lea rsi, [rsp + 200]
-    mov rdi, qword ptr [rsp + 8]
-    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::Invalidate, blueflame::wqe::data::Nothing, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::wqe::table::Invalidate, blueflame::wqe::data::Nothing>::{closure#2}>::{closure#1}>@GOTPCREL]
+    movupd xmmword ptr [rsp + 320], xmm0
+    mov qword ptr [rsp + 336], 0
+    lea rsi, [rsp + 312]
+    mov rdi, qword ptr [rsp + 40]
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::Write, blueflame::wqe::data::Given<0, 14>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc>>::post_composed<blueflame::wqe::table::Write, blueflame::wqe::data::Given<0, 14>>::{closure#2}>::{closure#2}>@GOTPCREL]
     jmp L3
 L5:
     movzx eax, word ptr [rsi + 72]
@@ -4972,17 +5060,17 @@ L5:
     cmp dx, 4
     jb L7
     cmp ax, 4
-    cmovb ebx, eax
+    cmovb r11d, eax
     setb cl
     add cl, cl
     add cl, 18
-    mov edx, ebx
+    mov edx, r11d
     jmp L7
 L6:
     mov cl, 21
 L7:
     movzx eax, dx
-    mov rdx, qword ptr [rsp + 8]
+    mov rdx, qword ptr [rsp + 40]
     mov byte ptr [rdx], cl
     mov word ptr [rdx + 2], 4
     mov dword ptr [rdx + 4], eax

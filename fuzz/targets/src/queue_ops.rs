@@ -415,7 +415,7 @@ impl Poster<transport::Rc> for Stager<'_> {
         request: &wqe::Request<'_, O, D>,
     ) -> Result<(), PostError> {
         let before = self.sq.pi();
-        // SAFETY: the caller promises that named memory stays registered and unused until the request has completed.
+        // SAFETY: the caller promises that named memory stays registered, and its use fits the request, until it completes.
         let staged = unsafe { self.sq.stage_unchecked(request) }?;
         if self.ring {
             staged.ring_doorbell();
@@ -426,7 +426,7 @@ impl Poster<transport::Rc> for Stager<'_> {
 
     unsafe fn put_erased(&mut self, request: &Erased<'_>) -> Result<(), PostError> {
         let before = self.sq.pi();
-        // SAFETY: the caller promises that named memory stays registered and unused until the request has completed.
+        // SAFETY: the caller promises that named memory stays registered, and its use fits the request, until it completes.
         let staged = unsafe { self.sq.stage_erased_unchecked(request) }?;
         if self.ring {
             staged.ring_doorbell();

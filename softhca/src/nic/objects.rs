@@ -52,7 +52,7 @@ pub(crate) struct Nic {
     /// Bytes of the longest frame that is received, with its check sequence: Linux counts the header, a tag and the
     /// sequence into it (`drivers/net/ethernet/mellanox/mlx5/core/en.h`, `MLX5E_SW2HW_MTU`).
     pub(crate) mtu: u16,
-    /// The port's MTU, which other functions could share.
+    /// Bytes of the longest frame that the port takes, with its check sequence. Other functions could share the port.
     pub(crate) port_mtu: u16,
     /// Which frames the port lets in.
     pub(crate) filter: AddressFilter,

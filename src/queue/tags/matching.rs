@@ -364,7 +364,7 @@ where
     /// Puts a buffer of the shared receive queue back.
     ///
     /// # Safety
-    /// As [`complete`](Self::complete).
+    /// As [`complete`](Self::complete), of a completion of a receive.
     unsafe fn retire<Q: Source>(&mut self, cqe: &CqeView<Q>) -> Result<WrId, TagError> {
         // SAFETY: the caller promises a completion of a receive of the shared queue, which was not given before.
         Ok(unsafe { self.receives.retire(cqe) }?)

@@ -1,4 +1,4 @@
-//! From one queue pair to another: endpoints, paths, routes, and the handshake.
+//! From one queue pair to another: endpoints, paths, routes, addresses.
 pub(super) mod address;
 pub(super) mod deadline;
 pub(super) mod endpoint;

@@ -1,4 +1,4 @@
-//! Devices and ports: opening one, its attributes, clock and events.
+//! Devices and ports: opening one, its attributes and clock.
 pub(super) mod blueflame;
 pub(super) mod clock;
 pub(super) mod foreign;

@@ -1,4 +1,4 @@
-//! Protection domains and thread domains: who may use memory, and where rings, records and registers are.
+//! Protection domains, thread domains, XRC domains: who may use memory, and where rings, records and registers are.
 pub(super) mod area;
 pub(super) mod placement;
 pub(super) mod protection;

@@ -1,4 +1,4 @@
-//! Queue pairs: making, states, teardown.
+//! Queue pairs: making, states, handshake, teardown.
 pub(super) mod builder;
 pub(super) mod data_order;
 pub mod handshake;

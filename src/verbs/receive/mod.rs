@@ -1,4 +1,4 @@
-//! Shared receive queues, those with a list of tagged buffers, and receiving ends without queues.
+//! Shared receive queues with a list of tagged buffers, and receiving ends without queues.
 pub(super) mod tag_matching;
 pub(super) mod tag_receiver;
 

@@ -1,5 +1,5 @@
-//! Extended reliable connections: the targets in a domain (`xrc_domain.rs`). Their shared receive queues are beside the
-//! others (`receive/shared.rs`).
+//! Extended reliable connections: the targets in a domain (`domain/xrc.rs`). Their shared receive queues are beside the
+//! others (`srq.rs`).
 //!
 //! ```text
 //!   this process                                       the peer
@@ -57,8 +57,8 @@ impl XrcDomain {
 ///
 /// An error of a request is the target's error: the target goes to the error state, and the shared receive queues stay
 /// as they are. Receives that it had taken from one of them and not completed are flushed there.
-/// [`AsyncEvents::leave_shared_queue`](crate::verbs::async_event::AsyncEvents::leave_shared_queue) waits until the target
-/// takes no further receives.
+/// [`AsyncEvents::leave_shared_queue`](crate::verbs::async_event::AsyncEvents::leave_shared_queue) waits until the
+/// target takes no further receives.
 ///
 /// To send, the initiator must also know the numbers of shared receive queues.
 #[doc(alias = "IBV_QPT_XRC_RECV")]

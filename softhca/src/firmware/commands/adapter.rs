@@ -21,7 +21,7 @@ mailboxes! {
     query_lag_in: command {}
 }
 layout! {
-    /// Its output.
+    /// Output of `QUERY_ADAPTER`.
     query_adapter_out: 0x110 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -45,7 +45,7 @@ layout! {
     }
 }
 layout! {
-    /// Its output.
+    /// Output of `QUERY_LAG`.
     query_lag_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

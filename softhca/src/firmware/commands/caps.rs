@@ -23,7 +23,7 @@ layout! {
     }
 }
 layout! {
-    /// Its output.
+    /// Output of `QUERY_HCA_CAP`.
     query_hca_cap_out: 0x1010 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

@@ -61,7 +61,7 @@ mailboxes! {
     query_cq_in: query { CQN: 0x48, 24 }
 }
 layout! {
-    /// Its output.
+    /// Output of `QUERY_CQ`.
     query_cq_out: 0x110 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

@@ -61,7 +61,7 @@ mailboxes! {
     arm_dct_in: query { DCT_NUMBER: 0x48, 24 }
 }
 layout! {
-    /// Its output.
+    /// Output of `QUERY_DCT`.
     query_dct_out: 0x80 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

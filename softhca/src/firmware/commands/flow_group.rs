@@ -53,7 +53,7 @@ layout! {
     }
 }
 layout! {
-    /// Its output.
+    /// Output of `QUERY_FLOW_GROUP`.
     query_flow_group_out: 0x400 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

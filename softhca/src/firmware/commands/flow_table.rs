@@ -75,7 +75,7 @@ layout! {
     }
 }
 layout! {
-    /// Its output.
+    /// Output of `QUERY_FLOW_TABLE`.
     query_flow_table_out: 0x40 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

@@ -33,7 +33,7 @@ layout! {
     }
 }
 layout! {
-    /// Its output.
+    /// Output of `DISABLE_HCA`.
     disable_hca_out: 0xc bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -50,7 +50,7 @@ layout! {
 }
 mailboxes! {
     teardown_hca_in: query { PROFILE: 0x50, 16 }
-    /// Its output. The state is set if the device cannot stop at once; this device always can.
+    /// Output of `TEARDOWN_HCA`. The state is set if the device cannot stop at once; this device always can.
     teardown_hca_out: answer { STATE: 0x7f, 1 }
 }
 layout! {

@@ -21,7 +21,7 @@ layout! {
     }
 }
 layout! {
-    /// Its output.
+    /// Output of `MAD_IFC`.
     mad_ifc_out: 0x110 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

@@ -72,7 +72,7 @@ mailboxes! {
     query_special_contexts_in: query {}
 }
 layout! {
-    /// Its output.
+    /// Output of `QUERY_MKEY`.
     query_mkey_out: 0x130 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -81,7 +81,7 @@ layout! {
     }
 }
 layout! {
-    /// Its output. There is no key that dumps or fills.
+    /// Output of `QUERY_SPECIAL_CONTEXTS`. There is no key that dumps or fills.
     query_special_contexts_out: 0x20 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

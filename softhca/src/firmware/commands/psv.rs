@@ -15,7 +15,7 @@ layout! {
     }
 }
 layout! {
-    /// Its output.
+    /// Output of `CREATE_PSV`.
     create_psv_out: 0x20 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

@@ -32,7 +32,7 @@ layout! {
     }
 }
 layout! {
-    /// Its output.
+    /// Output of `QUERY_ROCE_ADDRESS`.
     query_roce_address_out: 0x30 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

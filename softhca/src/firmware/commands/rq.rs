@@ -63,7 +63,7 @@ layout! {
     }
 }
 layout! {
-    /// Its output.
+    /// Output of `QUERY_RQ`.
     query_rq_out: 0x110 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

@@ -55,7 +55,7 @@ layout! {
     }
 }
 layout! {
-    /// Its output.
+    /// Output of `QUERY_TIS`.
     query_tis_out: 0xb0 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

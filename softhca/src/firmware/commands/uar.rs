@@ -7,7 +7,7 @@ use crate::firmware::status::Refusal;
 
 mailboxes! {
     alloc_uar_in: command {}
-    /// Its output. The number is that of the page in the file of the device's own pages.
+    /// Output of `ALLOC_UAR`. The number is that of the page in the file of the device's own pages.
     alloc_uar_out: answer { UAR: 0x48, 24 }
     dealloc_uar_in: command { UAR: 0x48, 24 }
 }

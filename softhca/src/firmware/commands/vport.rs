@@ -49,7 +49,7 @@ layout! {
     }
 }
 layout! {
-    /// Its output.
+    /// Output of `QUERY_HCA_VPORT_CONTEXT`.
     query_hca_vport_context_out: 0x210 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

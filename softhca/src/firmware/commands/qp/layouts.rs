@@ -153,7 +153,7 @@ layout! {
     } list of 8 bytes
 }
 layout! {
-    /// Its output.
+    /// Output of `CREATE_QP`.
     create_qp_out: 0x10 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;
@@ -168,7 +168,7 @@ mailboxes! {
     query_qp_in: query { QPN: 0x48, 24 }
 }
 layout! {
-    /// Its output.
+    /// Output of `QUERY_QP`.
     query_qp_out: 0x110 bytes {
         STATUS: 0x0, 8;
         SYNDROME: 0x20, 32;

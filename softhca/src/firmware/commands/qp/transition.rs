@@ -109,8 +109,7 @@ pub(super) fn to_reset(call: &mut Call<'_>) -> Result<(), Refusal> {
 
 /// All transitions have their QP's number in the same place.
 fn qpn(call: &Call<'_>) -> Result<u32, Refusal> {
-    let qpn = call.owned(Object::Qp, init2rtr_qp_in::QPN)?;
-    Ok(qpn)
+    call.owned(Object::Qp, init2rtr_qp_in::QPN)
 }
 
 fn to_state(call: &mut Call<'_>, state: QpState) -> Result<u32, Refusal> {
