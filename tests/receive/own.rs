@@ -14,6 +14,7 @@ use blueflame::queue::recv::RqParts;
 use blueflame::queue::{RecvError, RecvQueue, RetireError};
 use blueflame::transport::{PlainRecv, SignedRecv};
 use blueflame::types::{Qpn, WrId};
+use nix::sys::signal::Signal;
 use proptest::prelude::*;
 
 use crate::memory::{Memory, POISON, QPN, Step, entries, expected, recv_memory, sge, steps};
@@ -351,7 +352,7 @@ fn a_buffer_that_panics_in_a_reset_ends_the_process() {
     let child =
         Command::new(std::env::current_exe().expect("this program")).args(["--exact", NAME]).env(CHILD, "1").output();
     let child = child.expect("it starts");
-    assert_eq!(child.status.signal(), Some(libc::SIGABRT), "{child:?}");
+    assert_eq!(child.status.signal(), Some(Signal::SIGABRT as i32), "{child:?}");
 }
 
 #[test]

@@ -175,7 +175,7 @@ impl StridedMemory {
     }
 
     /// How many use the memory: this value, guards and frames that were kept.
-    #[cfg(test)]
+    #[cfg(all(test, feature = "std"))]
     pub(super) fn users(&self) -> &AtomicUsize {
         &self.slab().users
     }
