@@ -153,8 +153,7 @@ fn description(
         let field = facts.fields.iter().find(|field| field.name == *name);
         let field = field.unwrap_or_else(|| panic!("{} has no {name} to leave out", of.name));
         let other = facts.fields.iter().find(|other| !is_left_out(other) && overlap(field, other));
-        // `general_obj_in_cmd_hdr` has its unions' parts as fields of `more.txt`, and parts of structures that this crate
-        // does not have.
+        // A part may also be of a structure that this crate does not have: then nothing has its bits.
         let of_others = field.inner.as_ref().is_some_and(|(inner, _)| !known.contains_key(inner.as_str()));
         assert!(other.is_some() || of_others, "{}.{name} is left out, and no other field has its bits", of.name);
     }
@@ -162,7 +161,7 @@ fn description(
     for field in facts.fields.iter().filter(|field| field.bits > 0 && !is_left_out(field)) {
         let Field { name, at, bits: width, inner } = field;
         if at + width > bits {
-            // What begins behind the structure is a list.
+            // A field that begins behind the structure is a list.
             assert!(*at >= bits || of.bits.is_some(), "{}.{name} leaves its structure", of.name);
             continue;
         }
@@ -230,7 +229,7 @@ fn the_layouts_are_what_the_tables_say() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/src/cmd/layouts.rs");
     let made = layouts();
     if std::env::var_os("BLESS").is_some() {
-        // This program was compiled with what was there before.
+        // This program was compiled with the earlier file, so it cannot look at the new one.
         return std::fs::write(path, &made).expect("written");
     }
     let there = std::fs::read_to_string(path).expect("read");

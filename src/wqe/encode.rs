@@ -98,7 +98,8 @@ impl<O: Operation, D: Data> Request<'_, O, D> {
             let mut data = untyped.bytes.get(..bytes).unwrap_or_default();
             put(at, F::headed(InlineSeg::of(bytes).byte_count.to_bits(), &mut data));
             // Whole DS by their place, and only the last one by its length. Otherwise the compiler would not unroll the
-            // loop for long data, and the WQE would lie in memory.
+            // loop for long data, and the WQE would lie in memory. (`each_ds` takes twenty instructions more here, because
+            // its places are counted.)
             let (whole, mut rest) = data.split_at(data.len() / DS_BYTES * DS_BYTES);
             for (n, ds) in whole.chunks_exact(DS_BYTES).enumerate() {
                 put(at + 1 + n, F::new(DsWords::from_bytes(ds)));

@@ -465,7 +465,8 @@ impl Erased<'_> {
 }
 
 impl<'d, O: Operation, D: Data> Request<'d, O, D> {
-    /// Puts entries behind its segments. In place: moved once for each entry, it would stay in memory.
+    /// Puts entries behind its segments. In place: moved once for each entry, it would stay in memory. So would an array
+    /// for [`with_segments`](Self::with_segments), of some sizes.
     #[inline(always)]
     fn with_entries<const N: usize, E>(self, list: [Sge; N]) -> Request<'d, O, E> {
         const { assert!(O::STORED_DS + N <= MAX_STORED_DS, "give so many entries by reference: gather_slice, scatter_slice") }

@@ -542,6 +542,8 @@ static int without_reasons(char **argv)
 	}
 	/* The first stop is that of execv. */
 	EXPECT(waitpid(child, &status, 0) == child && WIFSTOPPED(status));
+	/* It ends with this process, which a test that runs out of time ends. */
+	EXPECT(ptrace(PTRACE_SETOPTIONS, child, NULL, (void *)PTRACE_O_EXITKILL) == 0);
 	for (int signal = 0; ptrace(PTRACE_CONT, child, NULL, (void *)(long)signal) == 0;) {
 		siginfo_t trap;
 		if (waitpid(child, &status, 0) != child || !WIFSTOPPED(status))
