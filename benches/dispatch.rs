@@ -11,8 +11,9 @@ use std::hint::black_box;
 use blueflame::cq::{Cqe, Side};
 use blueflame::db::ThreadRegister;
 use blueflame::types::Psn;
-use blueflame::verbs::{Device, OwnedCq, QueuePair, ThreadDomain, ffi};
+use blueflame::verbs::{Device, OwnedCq, QueuePair, ThreadDomain};
 use blueflame::{ByQpn, Qpn, Remote, Rkey, WrId, transport, wqe};
+use blueflame_sys as sys;
 
 use common::clock::Clock;
 use common::rig::step;
@@ -71,10 +72,10 @@ impl Shared {
     fn touch(&self) {
         // SAFETY: plain numbers and pointers, for which zero is a value; the completion queue is alive.
         unsafe {
-            let mut parts: ffi::Mlx5dvCq = std::mem::zeroed();
-            let pair = ffi::Mlx5dvPair { r#in: self.cq.handle().as_raw(), out: &raw mut parts };
-            let mut obj = ffi::Mlx5dvObj { cq: pair, ..ffi::Mlx5dvObj::NONE };
-            assert_eq!(ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_CQ), 0);
+            let mut parts = sys::mlx5dv_cq::ZERO;
+            let pair = sys::mlx5dv_pair { r#in: self.cq.handle().as_raw(), out: &raw mut parts };
+            let mut obj = sys::mlx5dv_obj { cq: pair, ..sys::mlx5dv_obj::ZERO };
+            assert_eq!(sys::mlx5dv_init_obj(&raw mut obj, sys::MLX5DV_OBJ_CQ), 0);
             (0..parts.cqe_cnt as usize).for_each(|n| _ = parts.buf.cast::<u8>().add(n * 64).read_volatile());
         }
     }

@@ -8,7 +8,7 @@ use blueflame::SendQueue;
 use blueflame::db::ExclusiveRegister;
 use blueflame::wqe::limits::FrameOffloads;
 use blueflame::wqe::{self, Request, operations};
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use common::MESSAGES;
 use common::contest::{Bench, Contestant, Group, Player, Timed};

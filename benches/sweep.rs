@@ -6,7 +6,7 @@ use blueflame::db::{Register, TwoFences};
 use blueflame::queue::SendQueue;
 use blueflame::types::Lkey;
 use blueflame::{Sge, transport, wqe};
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use common::MESSAGES;
 use common::contest::{Bench, Group};

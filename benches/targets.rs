@@ -16,12 +16,11 @@ use blueflame::queue::SendQueue;
 use blueflame::transport::{self, Dci, Transport};
 use blueflame::types::{DcKey, Psn};
 use blueflame::verbs::adopt::adopt_qp;
-use blueflame::verbs::{AddressHandle, Device, OwnedCq, ProtectionDomain, QueuePair, Route, ThreadDomain, ffi};
+use blueflame::verbs::{AddressHandle, Device, OwnedCq, ProtectionDomain, QueuePair, Route, ThreadDomain};
 use blueflame::wqe::address::{AddressVector, CompactAv, FullAv, GlobalRoute};
 use blueflame::wqe::{self, DcAddress};
 use blueflame::{ByQpn, Qpn, Remote, Rkey, WrId};
-
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use common::clock::Clock;
 use common::libmlx5::{DvQpEx, mlx5dv_qp_ex_from_ibv_qp_ex, set_dc_addr};
@@ -205,7 +204,7 @@ struct Theirs {
     dv: *mut DvQpEx,
     cq: *mut sys::ibv_cq,
     handles: Vec<AddressHandle>,
-    parts: ffi::Mlx5dvQp,
+    parts: sys::mlx5dv_qp,
     /// For its state changes; its queue is never used.
     _pair: QueuePair<Dci>,
 }
@@ -223,34 +222,32 @@ impl Theirs {
             let cq = sys::ibv_create_cq(context, 2 * PEERS as i32, null_mut(), null_mut(), 0);
             assert!(!cq.is_null(), "ibv_create_cq");
             // In a thread domain of its own, so that libmlx5 takes no lock for the register.
-            let td = ffi::alloc_td(context);
-            let mut parent: sys::ibv_parent_domain_init_attr = core::mem::zeroed();
+            let td = sys::ibv_alloc_td(context, &mut sys::ibv_td_init_attr { comp_mask: 0 });
+            let mut parent = sys::ibv_parent_domain_init_attr::ZERO;
             (parent.pd, parent.td) = (setting.pd.as_raw(), td);
-            let parent = ffi::alloc_parent_domain(context, &raw mut parent);
+            let parent = sys::ibv_alloc_parent_domain(context, &raw mut parent);
             assert!(!parent.is_null(), "ibv_alloc_parent_domain");
-            let mut attr: sys::ibv_qp_init_attr_ex = core::mem::zeroed();
+            let mut attr = sys::ibv_qp_init_attr_ex::ZERO;
             (attr.send_cq, attr.recv_cq, attr.pd) = (cq, cq, parent);
-            attr.qp_type = sys::ibv_qp_type::IBV_QPT_DRIVER;
+            attr.qp_type = sys::IBV_QPT_DRIVER;
             attr.cap.max_send_wr = 2 * WINDOW as u32;
             (attr.cap.max_send_sge, attr.cap.max_inline_data) = (1, 8);
-            attr.comp_mask = (sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_PD
-                | sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
-                .0;
-            attr.send_ops_flags = sys::ibv_qp_create_send_ops_flags::IBV_QP_EX_WITH_RDMA_WRITE.0.into();
-            let mut mlx5 = ffi::Mlx5dvQpInitAttr {
-                comp_mask: ffi::MLX5DV_QP_INIT_ATTR_MASK_DC,
-                dc_init_attr: ffi::Mlx5dvDcInitAttr { dc_type: ffi::MLX5DV_DCTYPE_DCI, dct_access_key: 0 },
-                ..ffi::Mlx5dvQpInitAttr::default()
+            attr.comp_mask = sys::IBV_QP_INIT_ATTR_PD | sys::IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+            attr.send_ops_flags = sys::IBV_QP_EX_WITH_RDMA_WRITE.into();
+            let mut mlx5 = sys::mlx5dv_qp_init_attr {
+                comp_mask: sys::MLX5DV_QP_INIT_ATTR_MASK_DC,
+                dc_init_attr: sys::mlx5dv_dc_init_attr { dc_type: sys::MLX5DV_DCTYPE_DCI, dct_access_key: 0 },
+                ..sys::mlx5dv_qp_init_attr::default()
             };
-            let raw = ffi::mlx5dv_create_qp(context, &raw mut attr, &raw mut mlx5);
+            let raw = sys::mlx5dv_create_qp(context, &raw mut attr, &raw mut mlx5);
             let raw = NonNull::new(raw).expect("mlx5dv_create_qp");
             // New, alive, and used by no other code; its queue never posts.
             let mut pair = adopt_qp::<Dci>(raw).expect("adopt");
             pair.activate(&path).expect("RTS");
             let mut parts = core::mem::zeroed();
-            let qp = ffi::Mlx5dvPair { r#in: raw.as_ptr(), out: &raw mut parts };
-            let mut obj = ffi::Mlx5dvObj { qp, ..ffi::Mlx5dvObj::NONE };
-            assert_eq!(ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_QP), 0);
+            let qp = sys::mlx5dv_pair { r#in: raw.as_ptr(), out: &raw mut parts };
+            let mut obj = sys::mlx5dv_obj { qp, ..sys::mlx5dv_obj::ZERO };
+            assert_eq!(sys::mlx5dv_init_obj(&raw mut obj, sys::MLX5DV_OBJ_QP), 0);
             let ex = sys::ibv_qp_to_qp_ex(raw.as_ptr());
             Self { ex, dv: mlx5dv_qp_ex_from_ibv_qp_ex(ex), cq, handles, parts, _pair: pair }
         }
@@ -266,7 +263,7 @@ impl Way for Theirs {
         unsafe {
             sys::ibv_wr_start(ex);
             (*ex).wr_id = peer as u64;
-            (*ex).wr_flags = sys::ibv_send_flags::IBV_SEND_SIGNALED.0;
+            (*ex).wr_flags = sys::IBV_SEND_SIGNALED;
             sys::ibv_wr_rdma_write(ex, at.rkey.0, at.addr);
             set_dc_addr(self.dv, &self.handles[peer], 0x10_0000 + peer as u32, peer as u64);
             sys::ibv_wr_set_inline_data(ex, data.as_ptr().cast_mut().cast(), data.len());
@@ -283,7 +280,7 @@ impl Way for Theirs {
             // SAFETY: the queue is alive; there is room for as many completions.
             let found = unsafe { sys::ibv_poll_cq(self.cq, BURST as i32, completions.as_mut_ptr()) };
             for wc in completions.iter().take(found as usize) {
-                if wc.status == sys::ibv_wc_status::IBV_WC_SUCCESS {
+                if wc.status == sys::IBV_WC_SUCCESS {
                     sum += wc.wr_id;
                 }
             }

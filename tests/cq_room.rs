@@ -25,7 +25,7 @@ use blueflame::verbs::async_event::AsyncEvent;
 use blueflame::verbs::memory::Pages;
 use blueflame::verbs::{Access, Device, Error, OwnedCq, Pool, ProtectionDomain, QueuePair};
 use blueflame::wqe;
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 fn device() -> Device {
     Device::open_first().unwrap_or_else(|error| panic!("{error}\nrun this by ./run test, or under softhca-run"))
@@ -212,10 +212,9 @@ fn adopted_queues_count() {
     // SAFETY: the context is open; a completion queue without channel or context.
     let raw_cq = NonNull::new(unsafe { sys::ibv_create_cq(device.as_raw(), 4, null_mut(), null_mut(), 0) });
     let raw_cq = raw_cq.expect("a CQ");
-    // SAFETY: integers and null pointers.
-    let mut attr: sys::ibv_qp_init_attr = unsafe { std::mem::zeroed() };
+    let mut attr = sys::ibv_qp_init_attr::ZERO;
     (attr.send_cq, attr.recv_cq) = (raw_cq.as_ptr(), raw_cq.as_ptr());
-    attr.qp_type = sys::ibv_qp_type::IBV_QPT_RC;
+    attr.qp_type = sys::IBV_QPT_RC;
     attr.cap =
         sys::ibv_qp_cap { max_send_wr: 32, max_recv_wr: 8, max_send_sge: 1, max_recv_sge: 1, max_inline_data: 0 };
     // SAFETY: the domain and the queue are alive.

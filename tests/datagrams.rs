@@ -351,7 +351,7 @@ fn a_receive_into_memory_that_was_unmapped_fails() {
     let region = unsafe {
         let at = libc::mmap(std::ptr::null_mut(), PAGE, prot, flags, -1, 0);
         assert_ne!(at, libc::MAP_FAILED);
-        let region = rdma_sys::ibv_reg_mr(pd.as_raw(), at, PAGE, 1);
+        let region = blueflame_sys::ibv_reg_mr(pd.as_raw(), at, PAGE, 1);
         assert!(!region.is_null());
         assert_eq!(libc::mmap(at, PAGE, libc::PROT_NONE, flags | libc::MAP_FIXED, -1, 0), at);
         region
@@ -374,7 +374,7 @@ fn a_receive_into_memory_that_was_unmapped_fails() {
     assert!(matches!(status, Err(CqeError::Completion(e)) if e.status() == WcStatus::LocProtErr), "{status:?}");
     drop(pair);
     // SAFETY: registered above, and nothing uses it.
-    assert_eq!(unsafe { rdma_sys::ibv_dereg_mr(region) }, 0);
+    assert_eq!(unsafe { blueflame_sys::ibv_dereg_mr(region) }, 0);
 }
 
 /// A cache that is full forgets the route that was not asked for longest, and no more.

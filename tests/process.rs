@@ -18,9 +18,9 @@ use std::time::{Duration, Instant};
 
 use blueflame::db::ThreadRegister;
 use blueflame::types::{Psn, WrId};
-use blueflame::verbs::{Access, Buffer, Device, OwnedCq, Pool, ProtectionDomain, QueuePair, ThreadDomain, ffi};
+use blueflame::verbs::{Access, Buffer, Device, OwnedCq, Pool, ProtectionDomain, QueuePair, ThreadDomain};
 use blueflame::{transport, wqe};
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 const PAGE: usize = 4096;
 const LONG: Duration = Duration::from_secs(60);
@@ -122,16 +122,15 @@ impl End {
 
     /// Where its rings and doorbell records are.
     fn places(&self) -> [usize; 4] {
-        // SAFETY: integers and pointers, for which zero is a value.
-        let (mut qp, mut cq): (ffi::Mlx5dvQp, ffi::Mlx5dvCq) = unsafe { std::mem::zeroed() };
+        let (mut qp, mut cq) = (sys::mlx5dv_qp::ZERO, sys::mlx5dv_cq::ZERO);
         let cq_raw: *mut sys::ibv_cq = self.cq.handle().as_raw();
-        let mut object = ffi::Mlx5dvObj {
-            qp: ffi::Mlx5dvPair { r#in: self.pair.qp.as_raw(), out: &raw mut qp },
-            cq: ffi::Mlx5dvPair { r#in: cq_raw, out: &raw mut cq },
-            ..ffi::Mlx5dvObj::NONE
+        let mut object = sys::mlx5dv_obj {
+            qp: sys::mlx5dv_pair { r#in: self.pair.qp.as_raw(), out: &raw mut qp },
+            cq: sys::mlx5dv_pair { r#in: cq_raw, out: &raw mut cq },
+            ..sys::mlx5dv_obj::ZERO
         };
         // SAFETY: both are alive, and the results are locals.
-        let known = unsafe { ffi::mlx5dv_init_obj(&raw mut object, ffi::MLX5DV_OBJ_QP | ffi::MLX5DV_OBJ_CQ) };
+        let known = unsafe { sys::mlx5dv_init_obj(&raw mut object, sys::MLX5DV_OBJ_QP | sys::MLX5DV_OBJ_CQ) };
         assert_eq!(known, 0);
         [qp.sq.buf.addr(), qp.dbrec.addr(), cq.buf.addr(), cq.dbrec.addr()]
     }

@@ -13,12 +13,13 @@
 #[path = "../devx/benches/setup/bare.rs"]
 mod bare;
 
-use bare::{Bare, Domain, Shape};
 use blueflame::types::Psn;
 use blueflame::verbs::{Cq, Device, OwnedCq, Path, ProtectionDomain, QueuePair};
 use blueflame::wqe::{self, EncodeError, Sge};
 use blueflame::{Lkey, PostError, transport};
-use rdma_sys as sys;
+use blueflame_sys as sys;
+
+use bare::{Bare, Domain, Shape};
 
 const SHAPE: Shape = Shape { sends: 16, receives: 16, inline: 28 };
 const PSN: Psn = Psn::truncate(1);
@@ -114,12 +115,11 @@ fn a_queue_pair_has_what_a_query_tells() {
         for inline in [0, 1, 28, 29, 100, 500] {
             let builder = pd.queue_pair::<transport::Rc>(&cq, &cq).sends(5).receives(3);
             let mut pair = builder.send_sge(sge).recv_sge(2).inline(inline).build().expect("a queue pair");
-            // SAFETY: plain numbers and pointers, for which zero is a value.
-            let (mut attr, mut init): (sys::ibv_qp_attr, sys::ibv_qp_init_attr) = unsafe { std::mem::zeroed() };
-            let mask = (sys::ibv_qp_attr_mask::IBV_QP_CAP | sys::ibv_qp_attr_mask::IBV_QP_STATE).0.cast_signed();
+            let (mut attr, mut init) = (sys::ibv_qp_attr::ZERO, sys::ibv_qp_init_attr::ZERO);
+            let mask = (sys::IBV_QP_CAP | sys::IBV_QP_STATE).cast_signed();
             // SAFETY: the queue pair is alive, both structures are ours.
             assert_eq!(unsafe { sys::ibv_query_qp(pair.qp.as_raw(), &raw mut attr, mask, &raw mut init) }, 0);
-            assert_eq!((init.sq_sig_all, attr.qp_state), (0, sys::ibv_qp_state::IBV_QPS_RESET));
+            assert_eq!((init.sq_sig_all, attr.qp_state), (0, sys::IBV_QPS_RESET));
 
             connect_to_itself(&mut pair, &path);
             let bytes = [0; 2000];

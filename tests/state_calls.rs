@@ -18,7 +18,7 @@ use std::time::Duration;
 
 use blueflame::transport::Rc;
 use blueflame::verbs::{Device, QpState};
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 /// Calls under way, and those that began while another was.
 static CALLS: AtomicU32 = AtomicU32::new(0);

@@ -18,9 +18,9 @@ use std::time::{Duration, Instant};
 use blueflame::arch::{self, copy::DefaultCopy};
 use blueflame::db::{DoorbellFence, FlushMode, OneFence, ThreadRegister, TwoFences};
 use blueflame::types::{Psn, WrId};
-use blueflame::verbs::{Access, Buffer, Device, Error, OwnedCq, Pool, ProtectionDomain, QueuePair, ThreadDomain, ffi};
+use blueflame::verbs::{Access, Buffer, Device, Error, OwnedCq, Pool, ProtectionDomain, QueuePair, ThreadDomain};
 use blueflame::{transport, wqe};
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 type Pair<F = TwoFences> = QueuePair<transport::Rc, rc::Rc<ThreadRegister<F>>>;
 
@@ -36,13 +36,12 @@ fn pair<F: FlushMode>(pd: &ProtectionDomain, domain: &ThreadDomain<F>, cq: &Owne
 }
 
 /// libmlx5's data of a queue pair.
-fn parts(pair: &Pair) -> ffi::Mlx5dvQp {
-    // SAFETY: integers and pointers, for which zero is a value.
-    let mut out: ffi::Mlx5dvQp = unsafe { std::mem::zeroed() };
-    let qp = ffi::Mlx5dvPair { r#in: pair.qp.as_raw(), out: &raw mut out };
-    let mut obj = ffi::Mlx5dvObj { qp, ..ffi::Mlx5dvObj::NONE };
+fn parts(pair: &Pair) -> sys::mlx5dv_qp {
+    let mut out = sys::mlx5dv_qp::ZERO;
+    let qp = sys::mlx5dv_pair { r#in: pair.qp.as_raw(), out: &raw mut out };
+    let mut obj = sys::mlx5dv_obj { qp, ..sys::mlx5dv_obj::ZERO };
     // SAFETY: the queue pair is alive, `out` is ours.
-    assert_eq!(unsafe { ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_QP) }, 0);
+    assert_eq!(unsafe { sys::mlx5dv_init_obj(&raw mut obj, sys::MLX5DV_OBJ_QP) }, 0);
     out
 }
 
@@ -52,12 +51,11 @@ fn record(pair: &Pair) -> usize {
 
 /// libmlx5's data of a completion queue: record, ring.
 fn cq_parts(cq: &OwnedCq) -> (usize, usize) {
-    // SAFETY: integers and pointers, for which zero is a value.
-    let mut out: ffi::Mlx5dvCq = unsafe { std::mem::zeroed() };
+    let mut out = sys::mlx5dv_cq::ZERO;
     let raw: *mut sys::ibv_cq = cq.handle().as_raw();
-    let mut obj = ffi::Mlx5dvObj { cq: ffi::Mlx5dvPair { r#in: raw, out: &raw mut out }, ..ffi::Mlx5dvObj::NONE };
+    let mut obj = sys::mlx5dv_obj { cq: sys::mlx5dv_pair { r#in: raw, out: &raw mut out }, ..sys::mlx5dv_obj::ZERO };
     // SAFETY: the completion queue is alive and nothing has completed, `out` is ours.
-    assert_eq!(unsafe { ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_CQ) }, 0);
+    assert_eq!(unsafe { sys::mlx5dv_init_obj(&raw mut obj, sys::MLX5DV_OBJ_CQ) }, 0);
     (out.dbrec.addr(), out.buf.addr())
 }
 

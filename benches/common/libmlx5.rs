@@ -4,7 +4,7 @@
 use std::ptr::null_mut;
 
 use blueflame::verbs::{AddressHandle, Device, Route};
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use super::contest::{Player, Poll, Queues, Work};
 use super::rig::{LID, Rig, Shape, Threads};
@@ -102,7 +102,7 @@ impl Theirs {
             call!(ex, wr_start(ex));
             for n in first..first + n as u64 {
                 (*ex).wr_id = n;
-                (*ex).wr_flags = SIGNALED | sys::ibv_send_flags::IBV_SEND_IP_CSUM.0;
+                (*ex).wr_flags = SIGNALED | sys::IBV_SEND_IP_CSUM;
                 begin(ex, n);
             }
             assert_eq!(call!(ex, wr_complete(ex)), 0, "ibv_wr_complete");
@@ -123,7 +123,7 @@ impl Theirs {
                 call!(ops, poll_cq(self.cq, N as i32, completions.as_mut_ptr()))
             };
             for wc in completions.iter().take(found as usize) {
-                if wc.status == sys::ibv_wc_status::IBV_WC_SUCCESS {
+                if wc.status == sys::IBV_WC_SUCCESS {
                     tags += wc.wr_id & 0xffff;
                     others += u64::from(wc.qp_num);
                 }
@@ -146,7 +146,7 @@ impl Theirs {
                 }
                 let mut left = N;
                 loop {
-                    if (*cq).status == sys::ibv_wc_status::IBV_WC_SUCCESS {
+                    if (*cq).status == sys::IBV_WC_SUCCESS {
                         tags += (*cq).wr_id & 0xffff;
                         others += u64::from(call!(cq, read_qp_num(cq))) + u64::from(call!(cq, read_byte_len(cq)));
                     }
@@ -252,7 +252,7 @@ impl List {
         let mut list = Self { wrs: (0..len).map(|_| wr()).collect(), sges: vec![sge; len].into() };
         let (first, entries) = (list.wrs.as_mut_ptr(), list.sges.as_mut_ptr());
         for (n, wr) in list.wrs.iter_mut().enumerate() {
-            wr.opcode = sys::ibv_wr_opcode::IBV_WR_RDMA_WRITE;
+            wr.opcode = sys::IBV_WR_RDMA_WRITE;
             wr.send_flags = flags;
             (wr.sg_list, wr.num_sge) = (entries.wrapping_add(n), 1);
             wr.next = if n + 1 < len { first.wrapping_add(n + 1) } else { null_mut() };
@@ -266,7 +266,7 @@ impl List {
         for (n, (wr, sge)) in (first..).zip(self.wrs.iter_mut().zip(&mut self.sges)) {
             let m = MESSAGES.get(n);
             wr.wr_id = n;
-            wr.wr.rdma = sys::rdma_t { remote_addr: m.addr, rkey: m.rkey };
+            wr.wr.rdma = sys::ibv_send_wr_rdma { remote_addr: m.addr, rkey: m.rkey };
             entry(m, sge);
         }
         self.wrs.as_mut_ptr()
@@ -286,8 +286,8 @@ pub(crate) fn gather_entry(m: &Message, sge: &mut sys::ibv_sge) {
 }
 
 /// Flags of a request.
-pub(crate) const SIGNALED: u32 = sys::ibv_send_flags::IBV_SEND_SIGNALED.0;
-pub(crate) const INLINE: u32 = sys::ibv_send_flags::IBV_SEND_INLINE.0;
+pub(crate) const SIGNALED: u32 = sys::IBV_SEND_SIGNALED;
+pub(crate) const INLINE: u32 = sys::IBV_SEND_INLINE;
 
 impl Queues for Theirs {
     fn rigs(&self) -> Vec<&Rig> {

@@ -8,8 +8,8 @@ use blueflame::db::{Register, RegisterParts, ThreadRegister};
 use blueflame::transport;
 use blueflame::types::{CqCi, Cqn, Psn, Qkey};
 use blueflame::verbs::adopt::adopt_qp;
-use blueflame::verbs::{Device, OwnedCq, Path, QueuePair, ffi};
-use rdma_sys as sys;
+use blueflame::verbs::{Device, OwnedCq, Path, QueuePair};
+use blueflame_sys as sys;
 
 /// Bytes of a WQEBB, and of a CQE.
 pub(crate) const ENTRY_BYTES: usize = 64;
@@ -112,8 +112,8 @@ pub(crate) struct Rig {
     pub(crate) qp: NonNull<sys::ibv_qp>,
     /// Made to be read in any way.
     pub(crate) cq: NonNull<sys::ibv_cq_ex>,
-    pub(crate) sq: ffi::Mlx5dvQp,
-    pub(crate) completions: ffi::Mlx5dvCq,
+    pub(crate) sq: sys::mlx5dv_qp,
+    pub(crate) completions: sys::mlx5dv_cq,
     pub(crate) shape: Shape,
     /// Whether only this queue stores to its register, for every contestant.
     compares_register: bool,
@@ -171,10 +171,11 @@ impl Rig {
         unsafe {
             let pd = NonNull::new(sys::ibv_alloc_pd(context)).expect("ibv_alloc_pd");
             let domain = (threads == Threads::Domain).then(|| {
-                let td = NonNull::new(ffi::alloc_td(context)).expect("ibv_alloc_td");
-                let mut parent: sys::ibv_parent_domain_init_attr = core::mem::zeroed();
+                let td = NonNull::new(sys::ibv_alloc_td(context, &mut sys::ibv_td_init_attr { comp_mask: 0 }))
+                    .expect("ibv_alloc_td");
+                let mut parent = sys::ibv_parent_domain_init_attr::ZERO;
                 (parent.pd, parent.td) = (pd.as_ptr(), td.as_ptr());
-                let parent = ffi::alloc_parent_domain(context, &raw mut parent);
+                let parent = sys::ibv_alloc_parent_domain(context, &raw mut parent);
                 (NonNull::new(parent).expect("ibv_alloc_parent_domain"), td)
             });
             let cq = create_cq(context, shape);
@@ -204,12 +205,12 @@ impl Rig {
         // SAFETY: plain numbers and pointers; the caller vouches for the objects.
         unsafe {
             let (mut sq, mut completions) = (core::mem::zeroed(), core::mem::zeroed());
-            let mut obj = ffi::Mlx5dvObj {
-                qp: ffi::Mlx5dvPair { r#in: qp.as_ptr(), out: &raw mut sq },
-                cq: ffi::Mlx5dvPair { r#in: cq.as_ptr().cast(), out: &raw mut completions },
-                ..ffi::Mlx5dvObj::NONE
+            let mut obj = sys::mlx5dv_obj {
+                qp: sys::mlx5dv_pair { r#in: qp.as_ptr(), out: &raw mut sq },
+                cq: sys::mlx5dv_pair { r#in: cq.as_ptr().cast(), out: &raw mut completions },
+                ..sys::mlx5dv_obj::ZERO
             };
-            assert_eq!(ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_QP | ffi::MLX5DV_OBJ_CQ), 0);
+            assert_eq!(sys::mlx5dv_init_obj(&raw mut obj, sys::MLX5DV_OBJ_QP | sys::MLX5DV_OBJ_CQ), 0);
             let compares_register = matches!(owner, Owner::Rig { .. });
             let rig = Self { qp, cq, sq, completions, shape, compares_register, owner };
             rig.check();
@@ -325,21 +326,17 @@ fn touch(start: NonNull<u8>, lines: usize) {
 /// # Safety
 /// The context is open.
 unsafe fn create_cq(context: *mut sys::ibv_context, shape: Shape) -> NonNull<sys::ibv_cq_ex> {
-    // SAFETY: plain numbers and pointers, for which zero is a value.
-    let mut attr: sys::ibv_cq_init_attr_ex = unsafe { core::mem::zeroed() };
+    let mut attr = sys::ibv_cq_init_attr_ex::ZERO;
     // libmlx5 makes room for one more, and rounds up.
     attr.cqe = shape.entries as u32 - 1;
-    attr.wc_flags = (sys::ibv_create_cq_wc_flags::IBV_WC_EX_WITH_BYTE_LEN
-        | sys::ibv_create_cq_wc_flags::IBV_WC_EX_WITH_QP_NUM)
-        .0
-        .into();
-    let mut mlx5 = ffi::Mlx5dvCqInitAttr {
-        comp_mask: ffi::MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE,
+    attr.wc_flags = u64::from(sys::IBV_WC_EX_WITH_BYTE_LEN | sys::IBV_WC_EX_WITH_QP_NUM);
+    let mut mlx5 = sys::mlx5dv_cq_init_attr {
+        comp_mask: sys::MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE,
         cqe_size: ENTRY_BYTES as u16,
         ..Default::default()
     };
     // SAFETY: the caller vouches for the context; the attributes live until the call returns.
-    NonNull::new(unsafe { ffi::mlx5dv_create_cq(context, &raw mut attr, &raw mut mlx5) }).expect("mlx5dv_create_cq")
+    NonNull::new(unsafe { sys::mlx5dv_create_cq(context, &raw mut attr, &raw mut mlx5) }).expect("mlx5dv_create_cq")
 }
 
 /// # Safety
@@ -350,8 +347,7 @@ unsafe fn create_qp(
     cq: NonNull<sys::ibv_cq_ex>,
     shape: Shape,
 ) -> NonNull<sys::ibv_qp> {
-    // SAFETY: plain numbers and pointers, for which zero is a value.
-    let mut attr: sys::ibv_qp_init_attr_ex = unsafe { core::mem::zeroed() };
+    let mut attr = sys::ibv_qp_init_attr_ex::ZERO;
     (attr.send_cq, attr.recv_cq) = (cq.as_ptr().cast(), cq.as_ptr().cast());
     attr.cap = sys::ibv_qp_cap {
         max_send_wr: shape.requests() as u32,
@@ -361,46 +357,43 @@ unsafe fn create_qp(
         max_inline_data: shape.inline,
     };
     attr.qp_type = match shape.service {
-        Service::Connection => sys::ibv_qp_type::IBV_QPT_RC,
-        Service::Initiator => sys::ibv_qp_type::IBV_QPT_DRIVER,
-        Service::Datagrams => sys::ibv_qp_type::IBV_QPT_UD,
+        Service::Connection => sys::IBV_QPT_RC,
+        Service::Initiator => sys::IBV_QPT_DRIVER,
+        Service::Datagrams => sys::IBV_QPT_UD,
         Service::Frames { tso_header } => {
-            attr.comp_mask = sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_MAX_TSO_HEADER.0;
+            attr.comp_mask = sys::IBV_QP_INIT_ATTR_MAX_TSO_HEADER;
             attr.max_tso_header = tso_header as u16;
-            sys::ibv_qp_type::IBV_QPT_RAW_PACKET
+            sys::IBV_QPT_RAW_PACKET
         }
     };
-    attr.comp_mask |= (sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_PD
-        | sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
-        .0;
+    attr.comp_mask |= sys::IBV_QP_INIT_ATTR_PD | sys::IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
     attr.pd = pd.as_ptr();
     // Only the used operations: libmlx5 makes WQEs no larger than these need.
-    use sys::ibv_qp_create_send_ops_flags as ops;
     let wanted = match shape.service {
-        Service::Connection => ops::IBV_QP_EX_WITH_SEND | ops::IBV_QP_EX_WITH_RDMA_WRITE,
-        Service::Initiator => ops::IBV_QP_EX_WITH_RDMA_WRITE,
-        Service::Datagrams => ops::IBV_QP_EX_WITH_SEND,
-        Service::Frames { .. } => ops::IBV_QP_EX_WITH_SEND | ops::IBV_QP_EX_WITH_TSO,
+        Service::Connection => sys::IBV_QP_EX_WITH_SEND | sys::IBV_QP_EX_WITH_RDMA_WRITE,
+        Service::Initiator => sys::IBV_QP_EX_WITH_RDMA_WRITE,
+        Service::Datagrams => sys::IBV_QP_EX_WITH_SEND,
+        Service::Frames { .. } => sys::IBV_QP_EX_WITH_SEND | sys::IBV_QP_EX_WITH_TSO,
     };
-    attr.send_ops_flags = wanted.0.into();
-    let mut mlx5 = ffi::Mlx5dvQpInitAttr {
-        comp_mask: ffi::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS | MASK_SEND_OPS_FLAGS,
-        create_flags: ffi::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE,
+    attr.send_ops_flags = wanted.into();
+    let mut mlx5 = sys::mlx5dv_qp_init_attr {
+        comp_mask: sys::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS | MASK_SEND_OPS_FLAGS,
+        create_flags: sys::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE,
         ..Default::default()
     };
     if shape.service == Service::Initiator {
-        mlx5.comp_mask |= ffi::MLX5DV_QP_INIT_ATTR_MASK_DC;
-        mlx5.dc_init_attr.dc_type = ffi::MLX5DV_DCTYPE_DCI;
+        mlx5.comp_mask |= sys::MLX5DV_QP_INIT_ATTR_MASK_DC;
+        mlx5.dc_init_attr.dc_type = sys::MLX5DV_DCTYPE_DCI;
         (attr.cap.max_recv_wr, attr.cap.max_recv_sge) = (0, 0);
     }
     // SAFETY: the caller vouches for the objects; the attributes live until the call returns.
-    NonNull::new(unsafe { ffi::mlx5dv_create_qp(context, &raw mut attr, &raw mut mlx5) })
+    NonNull::new(unsafe { sys::mlx5dv_create_qp(context, &raw mut attr, &raw mut mlx5) })
         .unwrap_or_else(|| panic!("mlx5dv_create_qp of {shape:?}: {}", std::io::Error::last_os_error()))
 }
 
 impl Drop for Rig {
     fn drop(&mut self) {
-        let Owner::Rig { domain, pd, device } = &self.owner else { return };
+        let Owner::Rig { domain, pd, .. } = &self.owner else { return };
         // SAFETY: made in `on`, destroyed once, users before the objects that they use; contestants' queues are not
         // used any more.
         unsafe {
@@ -408,7 +401,7 @@ impl Drop for Rig {
             assert_eq!(sys::ibv_destroy_cq(self.cq.as_ptr().cast()), 0);
             if let Some((parent, td)) = *domain {
                 assert_eq!(sys::ibv_dealloc_pd(parent.as_ptr()), 0);
-                assert_eq!(ffi::dealloc_td(device.as_raw(), td.as_ptr()), 0);
+                assert_eq!(sys::ibv_dealloc_td(td.as_ptr()), 0);
             }
             assert_eq!(sys::ibv_dealloc_pd(pd.as_ptr()), 0);
         }

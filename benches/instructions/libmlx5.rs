@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use blueflame::verbs::AddressHandle;
-use rdma_sys::ibv_qp_ex;
+use blueflame_sys as sys;
 
 use crate::common::Message;
 use crate::common::libmlx5::{
@@ -52,7 +52,7 @@ pub(crate) fn figures() -> Result<BTreeMap<String, u64>, String> {
                 n,
                 1,
                 |_| SIGNALED,
-                |ex: *mut ibv_qp_ex, m: &Message| {
+                |ex: *mut sys::ibv_qp_ex, m: &Message| {
                     set_dc_addr(dv, handle, 7, 9);
                     set_inline(ex, m);
                 },
@@ -63,7 +63,7 @@ pub(crate) fn figures() -> Result<BTreeMap<String, u64>, String> {
             queues.send(
                 n,
                 |_| SIGNALED,
-                |ex: *mut ibv_qp_ex, m: &Message| {
+                |ex: *mut sys::ibv_qp_ex, m: &Message| {
                     set_ud_addr(ex, handle, 7, QKEY.0);
                     set_inline(ex, m);
                 },

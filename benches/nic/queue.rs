@@ -10,8 +10,8 @@ use blueflame::arch;
 use blueflame::arch::copy::CopyUnavailable;
 use blueflame::cq::CqeError;
 use blueflame::db::DoorbellRecord;
-use blueflame::verbs::{CallError, Device, Error, OwnedCq, ProtectionDomain, ffi};
-use rdma_sys as sys;
+use blueflame::verbs::{CallError, Device, Error, OwnedCq, ProtectionDomain};
+use blueflame_sys as sys;
 
 /// NOPs that may be outstanding, and the least size of ring and completion queue.
 pub(crate) const DEPTH: u32 = 256;
@@ -80,7 +80,7 @@ struct Domain {
 unsafe fn thread_domain(context: *mut sys::ibv_context) -> Result<Option<NonNull<sys::ibv_td>>, Failure> {
     const EOPNOTSUPP: i32 = 95;
     // SAFETY: the caller promises that the context is open.
-    match non_null("ibv_alloc_td", unsafe { ffi::alloc_td(context) }) {
+    match non_null("ibv_alloc_td", unsafe { sys::ibv_alloc_td(context, &mut sys::ibv_td_init_attr { comp_mask: 0 }) }) {
         Err(Failure::Setup(Error::Call(CallError { errno: EOPNOTSUPP, .. }))) => Ok(None),
         result => result.map(Some),
     }
@@ -93,11 +93,11 @@ impl Domain {
         // a value.
         unsafe {
             let td = thread_domain(context)?;
-            let mut attr: sys::ibv_parent_domain_init_attr = core::mem::zeroed();
+            let mut attr = sys::ibv_parent_domain_init_attr::ZERO;
             (attr.pd, attr.td) = (pd.as_raw(), td.map_or(std::ptr::null_mut(), NonNull::as_ptr));
-            let parent = non_null("ibv_alloc_parent_domain", ffi::alloc_parent_domain(context, &raw mut attr));
+            let parent = non_null("ibv_alloc_parent_domain", sys::ibv_alloc_parent_domain(context, &raw mut attr));
             if let (Err(_), Some(td)) = (&parent, td) {
-                ffi::dealloc_td(context, td.as_ptr());
+                sys::ibv_dealloc_td(td.as_ptr());
             }
             Ok(Self { parent: parent?, td, pd })
         }
@@ -110,7 +110,7 @@ impl Drop for Domain {
         unsafe {
             sys::ibv_dealloc_pd(self.parent.as_ptr());
             if let Some(td) = self.td {
-                ffi::dealloc_td(self.pd.device().as_raw(), td.as_ptr());
+                sys::ibv_dealloc_td(td.as_ptr());
             }
         }
     }
@@ -121,32 +121,29 @@ struct RawQp(NonNull<sys::ibv_qp>);
 
 impl RawQp {
     fn new(domain: &Domain, cq: &OwnedCq) -> Result<Self, Failure> {
-        // SAFETY: numbers and pointers, for which zero is a value.
-        let mut attr: sys::ibv_qp_init_attr_ex = unsafe { core::mem::zeroed() };
+        let mut attr = sys::ibv_qp_init_attr_ex::ZERO;
         (attr.send_cq, attr.recv_cq) = (cq.handle().as_raw(), cq.handle().as_raw());
         (attr.cap.max_send_wr, attr.cap.max_send_sge) = (DEPTH, 1);
-        attr.qp_type = sys::ibv_qp_type::IBV_QPT_UD;
-        attr.comp_mask = sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_PD.0;
+        attr.qp_type = sys::IBV_QPT_UD;
+        attr.comp_mask = sys::IBV_QP_INIT_ATTR_PD;
         attr.pd = domain.parent.as_ptr();
-        let mut mlx5 = ffi::Mlx5dvQpInitAttr::default();
+        let mut mlx5 = sys::mlx5dv_qp_init_attr::default();
         let context = domain.pd.device().as_raw();
         // SAFETY: context, domain and completion queue are alive; the attributes live until the call returns.
-        let qp = unsafe { ffi::mlx5dv_create_qp(context, &raw mut attr, &raw mut mlx5) };
+        let qp = unsafe { sys::mlx5dv_create_qp(context, &raw mut attr, &raw mut mlx5) };
         Ok(Self(non_null("mlx5dv_create_qp", qp)?))
     }
 
     /// Moves through INIT, RTR and RTS; a UD queue pair needs no peer for them.
     fn make_ready(&self, port: u8) -> Result<(), Failure> {
-        use sys::ibv_qp_attr_mask as Mask;
-        let state = Mask::IBV_QP_STATE.0;
-        let init = state | Mask::IBV_QP_PKEY_INDEX.0 | Mask::IBV_QP_PORT.0 | Mask::IBV_QP_QKEY.0;
+        let state = sys::IBV_QP_STATE;
+        let init = state | sys::IBV_QP_PKEY_INDEX | sys::IBV_QP_PORT | sys::IBV_QP_QKEY;
         for (call, to, mask) in [
-            ("ibv_modify_qp to INIT", sys::ibv_qp_state::IBV_QPS_INIT, init),
-            ("ibv_modify_qp to RTR", sys::ibv_qp_state::IBV_QPS_RTR, state),
-            ("ibv_modify_qp to RTS", sys::ibv_qp_state::IBV_QPS_RTS, state | Mask::IBV_QP_SQ_PSN.0),
+            ("ibv_modify_qp to INIT", sys::IBV_QPS_INIT, init),
+            ("ibv_modify_qp to RTR", sys::IBV_QPS_RTR, state),
+            ("ibv_modify_qp to RTS", sys::IBV_QPS_RTS, state | sys::IBV_QP_SQ_PSN),
         ] {
-            // SAFETY: numbers, for which zero is a value.
-            let mut attr: sys::ibv_qp_attr = unsafe { core::mem::zeroed() };
+            let mut attr = sys::ibv_qp_attr::ZERO;
             (attr.qp_state, attr.port_num) = (to, port);
             // SAFETY: the queue pair is alive, the attributes live until the call returns.
             zero(call, unsafe { sys::ibv_modify_qp(self.0.as_ptr(), &raw mut attr, mask as i32) })?;
@@ -154,13 +151,12 @@ impl RawQp {
         Ok(())
     }
 
-    fn parts(&self) -> Result<ffi::Mlx5dvQp, Failure> {
-        // SAFETY: integers and pointers, for which zero is a value.
-        let mut out: ffi::Mlx5dvQp = unsafe { core::mem::zeroed() };
-        let qp = ffi::Mlx5dvPair { r#in: self.0.as_ptr(), out: &raw mut out };
-        let mut obj = ffi::Mlx5dvObj { qp, ..ffi::Mlx5dvObj::NONE };
+    fn parts(&self) -> Result<sys::mlx5dv_qp, Failure> {
+        let mut out = sys::mlx5dv_qp::ZERO;
+        let qp = sys::mlx5dv_pair { r#in: self.0.as_ptr(), out: &raw mut out };
+        let mut obj = sys::mlx5dv_obj { qp, ..sys::mlx5dv_obj::ZERO };
         // SAFETY: the queue pair is alive, `out` is ours.
-        zero("mlx5dv_init_obj", unsafe { ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_QP) })?;
+        zero("mlx5dv_init_obj", unsafe { sys::mlx5dv_init_obj(&raw mut obj, sys::MLX5DV_OBJ_QP) })?;
         Ok(out)
     }
 }

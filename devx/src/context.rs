@@ -8,12 +8,11 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use blueflame::verbs::{CallError, Device};
-use rdma_sys::ibv_context;
+use blueflame_sys as sys;
 
 use crate::check::in_range;
 use crate::cmd::{Opcode, Status};
 use crate::error::{CommandError, Error};
-use crate::ffi;
 use crate::mailbox::{Command, How, List, Structure, bits};
 use crate::told::Told;
 
@@ -35,12 +34,18 @@ struct Inner {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EqNumber(pub u32);
 
+/// Whether libmlx5 has the functions of this crate.
+fn available() -> Result<(), Error> {
+    sys::available::devx().map_err(|unavailable| Error::Verbs(unavailable.into()))
+}
+
 impl Context {
     /// Opens the device of this name for DevX.
     ///
     /// # Errors
     /// [`Error::Verbs`].
     pub fn open(name: &str) -> Result<Self, Error> {
+        available()?;
         Ok(Self::over(Device::options().devx(true).open(name)?))
     }
 
@@ -49,6 +54,7 @@ impl Context {
     /// # Errors
     /// [`Error::Verbs`].
     pub fn open_first() -> Result<Self, Error> {
+        available()?;
         Ok(Self::over(Device::options().devx(true).open_first()?))
     }
 
@@ -92,7 +98,7 @@ impl Context {
         }
         let mut number = 0;
         // SAFETY: the context is open, the number is ours.
-        let errno = unsafe { ffi::mlx5dv_devx_query_eqn(self.raw(), vector, &raw mut number) };
+        let errno = unsafe { sys::mlx5dv_devx_query_eqn(self.raw(), vector, &raw mut number) };
         if errno != 0 {
             let errno = if errno < 0 { last_errno() } else { errno };
             return Err(CallError { call: "mlx5dv_devx_query_eqn", errno }.into());
@@ -102,7 +108,7 @@ impl Context {
         Ok(number)
     }
 
-    pub(crate) fn raw(&self) -> *mut ibv_context {
+    pub(crate) fn raw(&self) -> *mut sys::ibv_context {
         self.inner.device.as_raw()
     }
 
@@ -170,7 +176,7 @@ impl Context {
     fn send(&self, inbox: &[u8], outbox: &mut [u8]) -> Result<(), Error> {
         let (input, output) = (inbox.as_ptr().cast(), outbox.as_mut_ptr().cast());
         // SAFETY: the context is open; both mailboxes are as long as is said.
-        let errno = unsafe { ffi::mlx5dv_devx_general_cmd(self.raw(), input, inbox.len(), output, outbox.len()) };
+        let errno = unsafe { sys::mlx5dv_devx_general_cmd(self.raw(), input, inbox.len(), output, outbox.len()) };
         answered(inbox, outbox, errno)
     }
 
@@ -215,7 +221,7 @@ impl Context {
     fn make_of(&self, inbox: &[u8], outbox: &mut [u8], under: Box<dyn Under>) -> Result<Object, Error> {
         let (input, output) = (inbox.as_ptr().cast(), outbox.as_mut_ptr().cast());
         // SAFETY: the context is open; both mailboxes are as long as is said.
-        let raw = unsafe { ffi::mlx5dv_devx_obj_create(self.raw(), input, inbox.len(), output, outbox.len()) };
+        let raw = unsafe { sys::mlx5dv_devx_obj_create(self.raw(), input, inbox.len(), output, outbox.len()) };
         let Some(raw) = NonNull::new(raw) else {
             let error = failure(inbox, outbox, last_errno());
             if error.may_be_done() {
@@ -234,7 +240,7 @@ impl Context {
 #[doc(alias("mlx5dv_devx_obj", "mlx5dv_devx_obj_create"))]
 #[derive(Debug)]
 pub struct Object {
-    raw: NonNull<ffi::Mlx5dvDevxObj>,
+    raw: NonNull<sys::mlx5dv_devx_obj>,
     under: ManuallyDrop<Box<dyn Under>>,
     context: Context,
 }
@@ -253,7 +259,7 @@ impl Object {
 
     /// The raw object, for calls this crate does not wrap: alive as long as `self`.
     #[must_use]
-    pub fn as_raw(&self) -> *mut ffi::Mlx5dvDevxObj {
+    pub fn as_raw(&self) -> *mut sys::mlx5dv_devx_obj {
         self.raw.as_ptr()
     }
 
@@ -279,7 +285,7 @@ impl Object {
         // SAFETY: made by `mlx5dv_devx_obj_create`, and not destroyed; every object that stood on it held it, and is
         // gone. If the call fails, libmlx5 keeps the handle (`providers/mlx5/verbs.c`, `_mlx5dv_devx_obj_destroy`;
         // `mlx5_vfio.c`, `vfio_devx_obj_destroy`).
-        match unsafe { ffi::mlx5dv_devx_obj_destroy(self.raw.as_ptr()) } {
+        match unsafe { sys::mlx5dv_devx_obj_destroy(self.raw.as_ptr()) } {
             0 => {
                 // SAFETY: once, as the object is destroyed once.
                 unsafe { ManuallyDrop::drop(&mut self.under) };
@@ -316,7 +322,7 @@ impl Object {
 
     fn ask<C: Command>(&self, inbox: &C, outbox: &mut [u8]) -> Result<(), Error> {
         const { assert!(matches!(C::HOW, How::Queries), "the command queries no object") };
-        self.call(ffi::mlx5dv_devx_obj_query, checked(inbox)?, outbox)
+        self.call(sys::mlx5dv_devx_obj_query, checked(inbox)?, outbox)
     }
 
     /// Queries by raw bytes, for commands that this crate does not describe.
@@ -328,7 +334,7 @@ impl Object {
     /// The conditions of [`Context::create`], unless the command only queries.
     pub unsafe fn query_raw(&self, inbox: &[u8], outbox: &mut [u8]) -> Result<(), Error> {
         headed(inbox, outbox)?;
-        self.call(ffi::mlx5dv_devx_obj_query, inbox, outbox)
+        self.call(sys::mlx5dv_devx_obj_query, inbox, outbox)
     }
 
     /// Sends a command that changes the object, for commands without a method in [`object`](crate::object).
@@ -353,7 +359,7 @@ impl Object {
     /// As for [`modify`](Self::modify).
     pub unsafe fn modify_raw(&self, inbox: &[u8], outbox: &mut [u8]) -> Result<(), Error> {
         headed(inbox, outbox)?;
-        self.call(ffi::mlx5dv_devx_obj_modify, inbox, outbox)
+        self.call(sys::mlx5dv_devx_obj_modify, inbox, outbox)
     }
 
     /// [Modifies](Self::modify) the object, for methods that know it. The mailbox names no other object: see
@@ -361,7 +367,7 @@ impl Object {
     pub(crate) fn change<C: Command>(&self, inbox: &C) -> Result<C::Out, Error> {
         const { assert!(matches!(C::HOW, How::Modifies | How::CreatesOrModifies), "the command changes no object") };
         let mut outbox = C::Out::zeroed();
-        self.call(ffi::mlx5dv_devx_obj_modify, checked(inbox)?, outbox.as_bytes_mut())?;
+        self.call(sys::mlx5dv_devx_obj_modify, checked(inbox)?, outbox.as_bytes_mut())?;
         Ok(outbox)
     }
 
@@ -376,7 +382,7 @@ impl Object {
 
     fn call(
         &self,
-        function: unsafe fn(*mut ffi::Mlx5dvDevxObj, *const c_void, usize, *mut c_void, usize) -> c_int,
+        function: unsafe fn(*mut sys::mlx5dv_devx_obj, *const c_void, usize, *mut c_void, usize) -> c_int,
         inbox: &[u8],
         outbox: &mut [u8],
     ) -> Result<(), Error> {

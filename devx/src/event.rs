@@ -4,10 +4,10 @@ use core::ptr::NonNull;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 use blueflame::verbs::CallError;
+use blueflame_sys as sys;
 
 use crate::context::{Context, Object, Under};
 use crate::error::Error;
-use crate::ffi;
 use crate::mailbox::names;
 use crate::memory::last;
 
@@ -47,7 +47,7 @@ names! {
 #[doc(alias("mlx5dv_devx_event_channel", "mlx5dv_devx_create_event_channel"))]
 #[derive(Debug)]
 pub struct EventChannel {
-    raw: NonNull<ffi::Mlx5dvDevxEventChannel>,
+    raw: NonNull<sys::mlx5dv_devx_event_channel>,
     with_data: bool,
     context: Context,
 }
@@ -98,12 +98,12 @@ impl EventChannel {
     /// # Errors
     /// [`Error::Call`].
     pub fn without_data(context: &Context) -> Result<Self, Error> {
-        Self::with_flags(context, ffi::MLX5DV_DEVX_CREATE_EVENT_CHANNEL_FLAGS_OMIT_EV_DATA)
+        Self::with_flags(context, sys::MLX5DV_DEVX_CREATE_EVENT_CHANNEL_FLAGS_OMIT_EV_DATA)
     }
 
     fn with_flags(context: &Context, flags: u32) -> Result<Self, Error> {
         // SAFETY: the context is open.
-        let raw = unsafe { ffi::mlx5dv_devx_create_event_channel(context.raw(), flags) };
+        let raw = unsafe { sys::mlx5dv_devx_create_event_channel(context.raw(), flags) };
         let raw = NonNull::new(raw).ok_or_else(|| last("mlx5dv_devx_create_event_channel"))?;
         Ok(Self { raw, with_data: flags == 0, context: context.clone() })
     }
@@ -125,7 +125,7 @@ impl EventChannel {
         let object = object.map_or(core::ptr::null_mut(), Object::as_raw);
         // SAFETY: channel and object are alive; the list is as long as is said.
         let errno = unsafe {
-            ffi::mlx5dv_devx_subscribe_devx_event(self.raw.as_ptr(), object, bytes, numbers.as_mut_ptr(), cookie)
+            sys::mlx5dv_devx_subscribe_devx_event(self.raw.as_ptr(), object, bytes, numbers.as_mut_ptr(), cookie)
         };
         match errno {
             0 => Ok(()),
@@ -144,7 +144,7 @@ impl EventChannel {
         let mut buffer = [0_u64; 1 + EQE_BYTES / 8];
         // SAFETY: the channel is alive; the buffer is as long as is said.
         let read =
-            unsafe { ffi::mlx5dv_devx_get_event(self.raw.as_ptr(), buffer.as_mut_ptr().cast(), size_of_val(&buffer)) };
+            unsafe { sys::mlx5dv_devx_get_event(self.raw.as_ptr(), buffer.as_mut_ptr().cast(), size_of_val(&buffer)) };
         if read < 0 {
             let error = last("mlx5dv_devx_get_event");
             return if error.errno == libc::EAGAIN { Ok(None) } else { Err(error.into()) };
@@ -175,6 +175,6 @@ impl AsFd for EventChannel {
 impl Drop for EventChannel {
     fn drop(&mut self) {
         // SAFETY: from `mlx5dv_devx_create_event_channel`, destroyed once.
-        unsafe { ffi::mlx5dv_devx_destroy_event_channel(self.raw.as_ptr()) };
+        unsafe { sys::mlx5dv_devx_destroy_event_channel(self.raw.as_ptr()) };
     }
 }

@@ -5,10 +5,10 @@ use core::sync::atomic::{AtomicUsize, Ordering};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 
 use blueflame::verbs::CallError;
+use blueflame_sys as sys;
 
 use crate::context::{Context, Object, Under, checked, failure};
 use crate::error::Error;
-use crate::ffi;
 use crate::mailbox::{Command, How, Structure, bits};
 use crate::memory::last;
 
@@ -17,7 +17,7 @@ use crate::memory::last;
 #[doc(alias("mlx5dv_devx_cmd_comp", "mlx5dv_devx_create_cmd_comp"))]
 #[derive(Debug)]
 pub struct Answers {
-    raw: NonNull<ffi::Mlx5dvDevxCmdComp>,
+    raw: NonNull<sys::mlx5dv_devx_cmd_comp>,
     /// Bytes of the longest answer requested.
     longest: AtomicUsize,
     context: Context,
@@ -56,7 +56,7 @@ impl Answers {
     /// [`Error::Call`].
     pub fn new(context: &Context) -> Result<Self, Error> {
         // SAFETY: the context is open.
-        let raw = unsafe { ffi::mlx5dv_devx_create_cmd_comp(context.raw()) };
+        let raw = unsafe { sys::mlx5dv_devx_create_cmd_comp(context.raw()) };
         let raw = NonNull::new(raw).ok_or_else(|| last("mlx5dv_devx_create_cmd_comp"))?;
         Ok(Self { raw, longest: AtomicUsize::new(0), context: context.clone() })
     }
@@ -73,7 +73,7 @@ impl Answers {
         self.longest.fetch_max(len, Ordering::Relaxed);
         // SAFETY: object and place are alive; the mailbox is as long as is said.
         let errno = unsafe {
-            ffi::mlx5dv_devx_obj_query_async(
+            sys::mlx5dv_devx_obj_query_async(
                 object.as_raw(),
                 input.as_ptr().cast(),
                 input.len(),
@@ -95,7 +95,7 @@ impl Answers {
         let mut buffer = vec![0_u64; 1 + self.longest.load(Ordering::Relaxed).div_ceil(8)];
         // SAFETY: the place is alive; the buffer is as long as is said.
         let errno = unsafe {
-            ffi::mlx5dv_devx_get_async_cmd_comp(self.raw.as_ptr(), buffer.as_mut_ptr().cast(), buffer.len() * 8)
+            sys::mlx5dv_devx_get_async_cmd_comp(self.raw.as_ptr(), buffer.as_mut_ptr().cast(), buffer.len() * 8)
         };
         match done("mlx5dv_devx_get_async_cmd_comp", errno) {
             Err(Error::Call(error)) if error.errno == libc::EAGAIN => Ok(None),
@@ -135,6 +135,6 @@ impl AsFd for Answers {
 impl Drop for Answers {
     fn drop(&mut self) {
         // SAFETY: from `mlx5dv_devx_create_cmd_comp`, destroyed once.
-        unsafe { ffi::mlx5dv_devx_destroy_cmd_comp(self.raw.as_ptr()) };
+        unsafe { sys::mlx5dv_devx_destroy_cmd_comp(self.raw.as_ptr()) };
     }
 }

@@ -119,7 +119,6 @@ mod error;
 #[cfg(feature = "device")]
 mod event;
 #[cfg(feature = "device")]
-pub mod ffi;
 #[cfg(feature = "device")]
 mod later;
 pub mod mailbox;

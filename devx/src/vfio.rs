@@ -25,16 +25,12 @@ use blueflame::verbs::adopt::take_context;
 use blueflame::verbs::device::{DeviceAttr, LinkLayer, Mtu, Port, PortState, SoftwareParser, Tunnels};
 use blueflame::verbs::{CallError, Path};
 use blueflame::wqe::formats::DataUnits;
-use rdma_sys::{ibv_close_device, ibv_context, ibv_free_device_list, ibv_open_device};
+use blueflame_sys as sys;
 
 use crate::caps;
 use crate::cmd::{CapabilitySelector, CapabilitySet, CmdHcaCap, QueryHcaCapIn, QueryHcaCapOut};
 use crate::context::{Context, failure};
 use crate::error::Error;
-use crate::ffi;
-use crate::ffi::vfio::{
-    Mlx5dvVfioContextAttr, mlx5dv_get_vfio_device_list, mlx5dv_vfio_get_events_fd, mlx5dv_vfio_process_events,
-};
 use crate::mailbox::{Structure, bits};
 use crate::memory::last;
 use crate::support::{copies, strides};
@@ -48,12 +44,12 @@ pub struct Function {
 }
 
 /// An open context, closed when dropped.
-struct Opened(NonNull<ibv_context>);
+struct Opened(NonNull<sys::ibv_context>);
 
 impl Drop for Opened {
     fn drop(&mut self) {
         // SAFETY: opened, and nothing was made of it.
-        unsafe { ibv_close_device(self.0.as_ptr()) };
+        unsafe { sys::ibv_close_device(self.0.as_ptr()) };
     }
 }
 
@@ -65,14 +61,14 @@ impl Function {
     #[doc(alias = "mlx5dv_get_vfio_device_list")]
     pub fn open(pci_name: &str) -> Result<Self, Error> {
         let name = CString::new(pci_name).unwrap_or_default();
-        let mut attr = Mlx5dvVfioContextAttr { pci_name: name.as_ptr(), flags: 0, comp_mask: 0 };
+        let mut attr = sys::mlx5dv_vfio_context_attr { pci_name: name.as_ptr(), flags: 0, comp_mask: 0 };
         // SAFETY: the name ends with a zero byte, and is copied.
-        let list = NonNull::new(unsafe { mlx5dv_get_vfio_device_list(&raw mut attr) })
+        let list = NonNull::new(unsafe { sys::mlx5dv_get_vfio_device_list(&raw mut attr) })
             .ok_or_else(|| last("mlx5dv_get_vfio_device_list"))?;
         // SAFETY: a list of one device, which ends with null.
-        let raw = NonNull::new(unsafe { ibv_open_device(*list.as_ptr()) }).ok_or_else(|| last("ibv_open_device"));
+        let raw = NonNull::new(unsafe { sys::ibv_open_device(*list.as_ptr()) }).ok_or_else(|| last("ibv_open_device"));
         // SAFETY: the list, freed once; a device that is open keeps itself alive.
-        unsafe { ibv_free_device_list(list.as_ptr()) };
+        unsafe { sys::ibv_free_device_list(list.as_ptr()) };
         let opened = Opened(raw?);
         let attr = attributes(&opened)?;
         let raw = opened.0;
@@ -93,7 +89,7 @@ impl Function {
     #[must_use]
     pub fn events_fd(&self) -> BorrowedFd<'_> {
         // SAFETY: the context is open, and of the VFIO driver.
-        let fd: RawFd = unsafe { mlx5dv_vfio_get_events_fd(self.context.raw()) };
+        let fd: RawFd = unsafe { sys::mlx5dv_vfio_get_events_fd(self.context.raw()) };
         // SAFETY: the driver's as long as the context is open.
         unsafe { BorrowedFd::borrow_raw(fd) }
     }
@@ -108,7 +104,7 @@ impl Function {
     pub fn process_events(&self) -> Result<(), Error> {
         let _alone = self.events.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: the context is open, and of the VFIO driver.
-        match unsafe { mlx5dv_vfio_process_events(self.context.raw()) } {
+        match unsafe { sys::mlx5dv_vfio_process_events(self.context.raw()) } {
             0 => Ok(()),
             errno => Err(CallError { call: "mlx5dv_vfio_process_events", errno }.into()),
         }
@@ -174,7 +170,7 @@ fn attributes(opened: &Opened) -> Result<DeviceAttr, Error> {
     let (input_at, output_at) = (input.as_ptr().cast(), output.as_mut_ptr().cast());
     let raw = opened.0.as_ptr();
     // SAFETY: the context is open; both mailboxes are as long as is said.
-    let errno = unsafe { ffi::mlx5dv_devx_general_cmd(raw, input_at, input.len(), output_at, output.len()) };
+    let errno = unsafe { sys::mlx5dv_devx_general_cmd(raw, input_at, input.len(), output_at, output.len()) };
     if errno != 0 {
         return Err(failure(input, output, errno).into());
     }

@@ -14,9 +14,9 @@ use std::time::Duration;
 use blueflame::cq::{Notify, Side};
 use blueflame::verbs::adopt::{adopt_channel, adopt_context, adopt_cq, adopt_pd, adopt_qp, adopt_srq};
 use blueflame::{WrId, transport, wqe};
+use blueflame_sys as sys;
 use clap::Parser;
 use common::Failure;
-use rdma_sys as sys;
 
 /// Objects of rdma-sys, driven by blueflame.
 #[derive(Parser)]
@@ -53,12 +53,12 @@ impl Foreign {
             let channel = made("ibv_create_comp_channel", sys::ibv_create_comp_channel(context.as_ptr()))?;
             let cq = sys::ibv_create_cq(context.as_ptr(), 64, null_mut(), channel.as_ptr(), 0);
             let cq = made("ibv_create_cq", cq)?;
-            let mut attr: sys::ibv_srq_init_attr = std::mem::zeroed();
+            let mut attr = sys::ibv_srq_init_attr::ZERO;
             (attr.attr.max_wr, attr.attr.max_sge) = (16, 1);
             let srq = made("ibv_create_srq", sys::ibv_create_srq(pd.as_ptr(), &raw mut attr))?;
-            let mut attr: sys::ibv_qp_init_attr = std::mem::zeroed();
+            let mut attr = sys::ibv_qp_init_attr::ZERO;
             (attr.send_cq, attr.recv_cq, attr.srq) = (cq.as_ptr(), cq.as_ptr(), srq.as_ptr());
-            attr.qp_type = sys::ibv_qp_type::IBV_QPT_RC;
+            attr.qp_type = sys::IBV_QPT_RC;
             (attr.cap.max_send_wr, attr.cap.max_send_sge, attr.cap.max_inline_data) = (16, 1, 64);
             let qp = made("ibv_create_qp", sys::ibv_create_qp(pd.as_ptr(), &raw mut attr))?;
             Ok(Self { context, pd, channel, cq, srq, qp })

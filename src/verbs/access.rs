@@ -3,7 +3,7 @@
 use core::fmt;
 use core::ops::{BitOr, BitOrAssign};
 
-use rdma_sys::ibv_access_flags as flags;
+use blueflame_sys as sys;
 
 /// The rights of a registration (`ibv_access_flags`). Combine with `|`. This side's device may always read the memory.
 ///
@@ -23,13 +23,13 @@ impl Access {
     /// The device may read the memory for sends, nothing else.
     pub const LOCAL_READ: Self = Self(0);
     /// The device may write it: receives, results of READs and atomics.
-    pub const LOCAL_WRITE: Self = Self(flags::IBV_ACCESS_LOCAL_WRITE.0);
+    pub const LOCAL_WRITE: Self = Self(sys::IBV_ACCESS_LOCAL_WRITE);
     /// Peers may READ it.
-    pub const REMOTE_READ: Self = Self(flags::IBV_ACCESS_REMOTE_READ.0);
+    pub const REMOTE_READ: Self = Self(sys::IBV_ACCESS_REMOTE_READ);
     /// Peers may WRITE it (includes [`Self::LOCAL_WRITE`], which IBTA vol. 1, 10.6.3.1 demands).
-    pub const REMOTE_WRITE: Self = Self(flags::IBV_ACCESS_REMOTE_WRITE.0 | Self::LOCAL_WRITE.0);
+    pub const REMOTE_WRITE: Self = Self(sys::IBV_ACCESS_REMOTE_WRITE | Self::LOCAL_WRITE.0);
     /// Peers may do atomics on it (includes [`Self::LOCAL_WRITE`]).
-    pub const REMOTE_ATOMIC: Self = Self(flags::IBV_ACCESS_REMOTE_ATOMIC.0 | Self::LOCAL_WRITE.0);
+    pub const REMOTE_ATOMIC: Self = Self(sys::IBV_ACCESS_REMOTE_ATOMIC | Self::LOCAL_WRITE.0);
     /// The device's accesses may overtake each other on PCIe: more bandwidth on machines whose root complex gains by
     /// it.
     ///
@@ -40,14 +40,14 @@ impl Access {
     /// read by your own means.
     ///
     /// A hint: kernels and devices that do not know it ignore it (`IBV_ACCESS_OPTIONAL_RANGE`).
-    pub const RELAXED_ORDERING: Self = Self(flags::IBV_ACCESS_RELAXED_ORDERING.0);
+    pub const RELAXED_ORDERING: Self = Self(sys::IBV_ACCESS_RELAXED_ORDERING);
     /// Pages need not be present when they are registered, are not pinned, and may change
     /// ([`OnDemandAttr`](crate::verbs::memory::OnDemandAttr) says whether the device can do this, and for which
     /// operations).
-    pub const ON_DEMAND: Self = Self(flags::IBV_ACCESS_ON_DEMAND.0);
+    pub const ON_DEMAND: Self = Self(sys::IBV_ACCESS_ON_DEMAND);
 
     /// Memory windows can be bound to it ([`MemoryWindow`](crate::verbs::memory::MemoryWindow)).
-    pub const MW_BIND: Self = Self(flags::IBV_ACCESS_MW_BIND.0);
+    pub const MW_BIND: Self = Self(sys::IBV_ACCESS_MW_BIND);
 
     /// Everything local and remote, in strict order.
     pub const ALL: Self =
@@ -84,13 +84,13 @@ impl BitOrAssign for Access {
 impl fmt::Display for Access {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const NAMES: [(u32, &str); 7] = [
-            (flags::IBV_ACCESS_LOCAL_WRITE.0, "LOCAL_WRITE"),
-            (flags::IBV_ACCESS_REMOTE_WRITE.0, "REMOTE_WRITE"),
-            (flags::IBV_ACCESS_REMOTE_READ.0, "REMOTE_READ"),
-            (flags::IBV_ACCESS_REMOTE_ATOMIC.0, "REMOTE_ATOMIC"),
-            (flags::IBV_ACCESS_MW_BIND.0, "MW_BIND"),
-            (flags::IBV_ACCESS_ON_DEMAND.0, "ON_DEMAND"),
-            (flags::IBV_ACCESS_RELAXED_ORDERING.0, "RELAXED_ORDERING"),
+            (sys::IBV_ACCESS_LOCAL_WRITE, "LOCAL_WRITE"),
+            (sys::IBV_ACCESS_REMOTE_WRITE, "REMOTE_WRITE"),
+            (sys::IBV_ACCESS_REMOTE_READ, "REMOTE_READ"),
+            (sys::IBV_ACCESS_REMOTE_ATOMIC, "REMOTE_ATOMIC"),
+            (sys::IBV_ACCESS_MW_BIND, "MW_BIND"),
+            (sys::IBV_ACCESS_ON_DEMAND, "ON_DEMAND"),
+            (sys::IBV_ACCESS_RELAXED_ORDERING, "RELAXED_ORDERING"),
         ];
         let mut names = NAMES.iter().filter(|(flag, _)| self.0 & flag != 0).map(|(_, name)| *name);
         f.write_str(names.next().unwrap_or("LOCAL_READ"))?;

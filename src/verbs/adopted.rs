@@ -8,7 +8,7 @@
 use core::ptr::NonNull;
 use std::sync::Arc;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::db::{ExclusiveRegister, SharedRegister};
 #[cfg(doc)]

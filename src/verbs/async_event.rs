@@ -6,12 +6,12 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::sync::Arc;
 use std::time::Instant;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::types::{Qpn, Srqn};
 use crate::verbs::device::open::Context;
 use crate::verbs::error::zero;
-use crate::verbs::{Device, Error, Qp, ffi, parts, wait};
+use crate::verbs::{Device, Error, Qp, parts, wait};
 
 /// Something that happened to a queue, a port or the device (IBTA vol. 1, 11.6.3; `ibv_get_async_event(3)`).
 #[doc(alias("ibv_async_event", "ibv_event_type"))]
@@ -127,10 +127,10 @@ impl AsyncEvents {
     #[doc(alias("ibv_get_async_event", "ibv_ack_async_event"))]
     pub fn wait(&self) -> Result<AsyncEvent, Error> {
         self.descriptor().ok_or(NONE)?;
-        let mut raw = ffi::IbvAsyncEvent { element: sys::ibv_async_event_element_t { port_num: 0 }, event_type: 0 };
+        let mut raw = sys::ibv_async_event { element: sys::ibv_async_event_element { port_num: 0 }, event_type: 0 };
         loop {
             // SAFETY: the context is open; the structure is laid out as the library's, and ours.
-            let returned = unsafe { sys::ibv_get_async_event(self.context.raw(), (&raw mut raw).cast()) };
+            let returned = unsafe { sys::ibv_get_async_event(self.context.raw(), &raw mut raw) };
             match zero("ibv_get_async_event", returned) {
                 Ok(()) => break,
                 // A signal came before an event did.
@@ -147,7 +147,7 @@ impl AsyncEvents {
         // Acknowledged at once: the event has numbers only, and destroying a queue waits until its events are
         // acknowledged.
         // SAFETY: taken above, and acknowledged once.
-        unsafe { sys::ibv_ack_async_event((&raw mut raw).cast()) };
+        unsafe { sys::ibv_ack_async_event(&raw mut raw) };
         Ok(event)
     }
 
@@ -235,18 +235,6 @@ impl AsRawFd for AsyncEvents {
     }
 }
 
-/// The types of events, as numbers: a library may know more of them than the enumeration has.
-macro_rules! types {
-    ($($name:ident)*) => { $(const $name: u32 = sys::ibv_event_type::$name as u32;)* };
-}
-
-types! {
-    IBV_EVENT_CQ_ERR IBV_EVENT_QP_FATAL IBV_EVENT_QP_REQ_ERR IBV_EVENT_QP_ACCESS_ERR IBV_EVENT_COMM_EST IBV_EVENT_SQ_DRAINED
-    IBV_EVENT_PATH_MIG IBV_EVENT_PATH_MIG_ERR IBV_EVENT_DEVICE_FATAL IBV_EVENT_PORT_ACTIVE IBV_EVENT_PORT_ERR
-    IBV_EVENT_LID_CHANGE IBV_EVENT_PKEY_CHANGE IBV_EVENT_SM_CHANGE IBV_EVENT_SRQ_ERR IBV_EVENT_SRQ_LIMIT_REACHED
-    IBV_EVENT_QP_LAST_WQE_REACHED IBV_EVENT_CLIENT_REREGISTER IBV_EVENT_GID_CHANGE
-}
-
 /// The number of a shared receive queue, whose structure does not have it. (0 from a libmlx5 that cannot tell; this
 /// crate makes no queue with one.)
 ///
@@ -262,7 +250,7 @@ unsafe fn srqn_of(srq: *mut sys::ibv_srq) -> Srqn {
 ///
 /// # Safety
 /// The library gave the event out, and it was not acknowledged.
-unsafe fn decode(raw: &ffi::IbvAsyncEvent) -> AsyncEvent {
+unsafe fn decode(raw: &sys::ibv_async_event) -> AsyncEvent {
     // SAFETY: by the type of the event, which the caller vouches for, this member is the one that was written; so
     // below. The queue is alive until the event is acknowledged, and has its number, or its context, written once.
     let (qp, srq, cq) = unsafe {
@@ -275,25 +263,25 @@ unsafe fn decode(raw: &ffi::IbvAsyncEvent) -> AsyncEvent {
     // SAFETY: the caller promises the type of the event, which says that this member was written. Ports are few.
     let port = |kind| AsyncEvent::Port { port: unsafe { raw.element.port_num } as u8, kind };
     match raw.event_type {
-        IBV_EVENT_CQ_ERR => cq(),
-        IBV_EVENT_QP_FATAL => qp(QpEvent::Fatal),
-        IBV_EVENT_QP_REQ_ERR => qp(QpEvent::RequestError),
-        IBV_EVENT_QP_ACCESS_ERR => qp(QpEvent::AccessError),
-        IBV_EVENT_COMM_EST => qp(QpEvent::CommunicationEstablished),
-        IBV_EVENT_SQ_DRAINED => qp(QpEvent::SendQueueDrained),
-        IBV_EVENT_PATH_MIG => qp(QpEvent::PathMigrated),
-        IBV_EVENT_PATH_MIG_ERR => qp(QpEvent::PathMigrationFailed),
-        IBV_EVENT_QP_LAST_WQE_REACHED => qp(QpEvent::LastWqeReached),
-        IBV_EVENT_SRQ_ERR => srq(SrqEvent::Error),
-        IBV_EVENT_SRQ_LIMIT_REACHED => srq(SrqEvent::LimitReached),
-        IBV_EVENT_PORT_ACTIVE => port(PortEvent::Active),
-        IBV_EVENT_PORT_ERR => port(PortEvent::Error),
-        IBV_EVENT_LID_CHANGE => port(PortEvent::LidChanged),
-        IBV_EVENT_PKEY_CHANGE => port(PortEvent::PkeysChanged),
-        IBV_EVENT_GID_CHANGE => port(PortEvent::GidsChanged),
-        IBV_EVENT_SM_CHANGE => port(PortEvent::SubnetManagerChanged),
-        IBV_EVENT_CLIENT_REREGISTER => port(PortEvent::ClientsReregister),
-        IBV_EVENT_DEVICE_FATAL => AsyncEvent::DeviceFatal,
+        sys::IBV_EVENT_CQ_ERR => cq(),
+        sys::IBV_EVENT_QP_FATAL => qp(QpEvent::Fatal),
+        sys::IBV_EVENT_QP_REQ_ERR => qp(QpEvent::RequestError),
+        sys::IBV_EVENT_QP_ACCESS_ERR => qp(QpEvent::AccessError),
+        sys::IBV_EVENT_COMM_EST => qp(QpEvent::CommunicationEstablished),
+        sys::IBV_EVENT_SQ_DRAINED => qp(QpEvent::SendQueueDrained),
+        sys::IBV_EVENT_PATH_MIG => qp(QpEvent::PathMigrated),
+        sys::IBV_EVENT_PATH_MIG_ERR => qp(QpEvent::PathMigrationFailed),
+        sys::IBV_EVENT_QP_LAST_WQE_REACHED => qp(QpEvent::LastWqeReached),
+        sys::IBV_EVENT_SRQ_ERR => srq(SrqEvent::Error),
+        sys::IBV_EVENT_SRQ_LIMIT_REACHED => srq(SrqEvent::LimitReached),
+        sys::IBV_EVENT_PORT_ACTIVE => port(PortEvent::Active),
+        sys::IBV_EVENT_PORT_ERR => port(PortEvent::Error),
+        sys::IBV_EVENT_LID_CHANGE => port(PortEvent::LidChanged),
+        sys::IBV_EVENT_PKEY_CHANGE => port(PortEvent::PkeysChanged),
+        sys::IBV_EVENT_GID_CHANGE => port(PortEvent::GidsChanged),
+        sys::IBV_EVENT_SM_CHANGE => port(PortEvent::SubnetManagerChanged),
+        sys::IBV_EVENT_CLIENT_REREGISTER => port(PortEvent::ClientsReregister),
+        sys::IBV_EVENT_DEVICE_FATAL => AsyncEvent::DeviceFatal,
         other => AsyncEvent::Other(other),
     }
 }
@@ -318,25 +306,25 @@ mod tests {
             qp.qp_num = number;
             cq.cq_context = ptr::without_provenance_mut(number as usize);
             let element = match event_type {
-                IBV_EVENT_CQ_ERR => sys::ibv_async_event_element_t { cq: &raw mut cq },
+                sys::IBV_EVENT_CQ_ERR => sys::ibv_async_event_element { cq: &raw mut cq },
                 // A queue that libmlx5 does not know.
-                IBV_EVENT_SRQ_ERR | IBV_EVENT_SRQ_LIMIT_REACHED => {
-                    sys::ibv_async_event_element_t { srq: ptr::null_mut() }
+                sys::IBV_EVENT_SRQ_ERR | sys::IBV_EVENT_SRQ_LIMIT_REACHED => {
+                    sys::ibv_async_event_element { srq: ptr::null_mut() }
                 }
-                IBV_EVENT_PORT_ACTIVE..=IBV_EVENT_SM_CHANGE | IBV_EVENT_CLIENT_REREGISTER | IBV_EVENT_GID_CHANGE => {
-                    sys::ibv_async_event_element_t { port_num: number as i32 }
+                sys::IBV_EVENT_PORT_ACTIVE..=sys::IBV_EVENT_SM_CHANGE | sys::IBV_EVENT_CLIENT_REREGISTER | sys::IBV_EVENT_GID_CHANGE => {
+                    sys::ibv_async_event_element { port_num: number as i32 }
                 }
-                _ => sys::ibv_async_event_element_t { qp: &raw mut qp },
+                _ => sys::ibv_async_event_element { qp: &raw mut qp },
             };
             // SAFETY: the member is the one of this type.
-            let found = unsafe { decode(&ffi::IbvAsyncEvent { element, event_type }) };
+            let found = unsafe { decode(&sys::ibv_async_event { element, event_type }) };
             match found {
                 AsyncEvent::Qp { qpn, .. } => prop_assert_eq!(qpn, Qpn::truncate(number)),
                 AsyncEvent::CqError { context } => prop_assert_eq!(context, number as usize),
                 AsyncEvent::Srq { srqn, .. } => prop_assert_eq!(srqn.get(), 0),
                 AsyncEvent::Port { port, .. } => prop_assert_eq!(port, number as u8),
-                AsyncEvent::DeviceFatal => prop_assert_eq!(event_type, IBV_EVENT_DEVICE_FATAL),
-                AsyncEvent::Other(other) => prop_assert!(other == event_type && event_type > IBV_EVENT_GID_CHANGE),
+                AsyncEvent::DeviceFatal => prop_assert_eq!(event_type, sys::IBV_EVENT_DEVICE_FATAL),
+                AsyncEvent::Other(other) => prop_assert!(other == event_type && event_type > sys::IBV_EVENT_GID_CHANGE),
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 /// State of a port's link (IBTA vol. 1, 14.2.5.6 PortState).
 #[doc(alias = "ibv_port_state")]
@@ -21,12 +21,12 @@ pub enum PortState {
 }
 
 impl PortState {
-    pub(in crate::verbs) fn from_raw(raw: sys::ibv_port_state::Type) -> Self {
+    pub(in crate::verbs) fn from_raw(raw: sys::ibv_port_state) -> Self {
         match raw {
-            sys::ibv_port_state::IBV_PORT_DOWN => Self::Down,
-            sys::ibv_port_state::IBV_PORT_INIT => Self::Initialize,
-            sys::ibv_port_state::IBV_PORT_ARMED => Self::Armed,
-            sys::ibv_port_state::IBV_PORT_ACTIVE => Self::Active,
+            sys::IBV_PORT_DOWN => Self::Down,
+            sys::IBV_PORT_INIT => Self::Initialize,
+            sys::IBV_PORT_ARMED => Self::Armed,
+            sys::IBV_PORT_ACTIVE => Self::Active,
             other => Self::Other(other),
         }
     }

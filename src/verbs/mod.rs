@@ -91,7 +91,6 @@ mod domain;
 mod error;
 pub mod ethernet;
 mod event;
-pub mod ffi;
 mod in_use;
 mod leak;
 mod link;

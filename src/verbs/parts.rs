@@ -3,10 +3,10 @@
 use core::ffi::CStr;
 use core::ptr::NonNull;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
+use super::Error;
 use super::error::zero;
-use super::{Error, ffi};
 
 /// A pointer that libmlx5 hands out, which must not be null.
 pub(crate) fn part<P, T>(object: &'static str, what: &'static str, pointer: *mut P) -> Result<NonNull<T>, Error> {
@@ -43,14 +43,13 @@ pub(crate) fn signatures(object: &'static str, variable: &'static CStr, signed: 
 ///
 /// # Safety
 /// `qp` is alive and of an mlx5 device.
-pub(crate) unsafe fn of_qp(qp: NonNull<sys::ibv_qp>) -> Result<ffi::Mlx5dvQp, Error> {
-    // SAFETY: integers and pointers, for which zero is a value.
-    let mut out: ffi::Mlx5dvQp = unsafe { core::mem::zeroed() };
-    out.comp_mask = ffi::MLX5DV_QP_MASK_RAW_QP_HANDLES;
+pub(crate) unsafe fn of_qp(qp: NonNull<sys::ibv_qp>) -> Result<sys::mlx5dv_qp, Error> {
+    let mut out = sys::mlx5dv_qp::ZERO;
+    out.comp_mask = sys::MLX5DV_QP_MASK_RAW_QP_HANDLES;
     let mut obj =
-        ffi::Mlx5dvObj { qp: ffi::Mlx5dvPair { r#in: qp.as_ptr(), out: &raw mut out }, ..ffi::Mlx5dvObj::NONE };
+        sys::mlx5dv_obj { qp: sys::mlx5dv_pair { r#in: qp.as_ptr(), out: &raw mut out }, ..sys::mlx5dv_obj::ZERO };
     // SAFETY: the caller vouches for the queue pair; `out` is ours.
-    zero("mlx5dv_init_obj (QP)", unsafe { ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_QP) })?;
+    zero("mlx5dv_init_obj (QP)", unsafe { sys::mlx5dv_init_obj(&raw mut obj, sys::MLX5DV_OBJ_QP) })?;
     Ok(out)
 }
 
@@ -58,13 +57,12 @@ pub(crate) unsafe fn of_qp(qp: NonNull<sys::ibv_qp>) -> Result<ffi::Mlx5dvQp, Er
 ///
 /// # Safety
 /// `cq` is alive and of an mlx5 device.
-pub(crate) unsafe fn of_cq(cq: NonNull<sys::ibv_cq>) -> Result<ffi::Mlx5dvCq, Error> {
-    // SAFETY: integers and pointers, for which zero is a value.
-    let mut out: ffi::Mlx5dvCq = unsafe { core::mem::zeroed() };
+pub(crate) unsafe fn of_cq(cq: NonNull<sys::ibv_cq>) -> Result<sys::mlx5dv_cq, Error> {
+    let mut out = sys::mlx5dv_cq::ZERO;
     let mut obj =
-        ffi::Mlx5dvObj { cq: ffi::Mlx5dvPair { r#in: cq.as_ptr(), out: &raw mut out }, ..ffi::Mlx5dvObj::NONE };
+        sys::mlx5dv_obj { cq: sys::mlx5dv_pair { r#in: cq.as_ptr(), out: &raw mut out }, ..sys::mlx5dv_obj::ZERO };
     // SAFETY: the caller vouches for the completion queue; `out` is ours.
-    zero("mlx5dv_init_obj (CQ)", unsafe { ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_CQ) })?;
+    zero("mlx5dv_init_obj (CQ)", unsafe { sys::mlx5dv_init_obj(&raw mut obj, sys::MLX5DV_OBJ_CQ) })?;
     Ok(out)
 }
 
@@ -72,15 +70,14 @@ pub(crate) unsafe fn of_cq(cq: NonNull<sys::ibv_cq>) -> Result<ffi::Mlx5dvCq, Er
 ///
 /// # Safety
 /// `srq` is alive and of an mlx5 device.
-pub(crate) unsafe fn of_srq(srq: NonNull<sys::ibv_srq>) -> Result<ffi::Mlx5dvSrq, Error> {
-    // SAFETY: integers and pointers, for which zero is a value.
-    let mut out: ffi::Mlx5dvSrq = unsafe { core::mem::zeroed() };
-    out.comp_mask = ffi::MLX5DV_SRQ_MASK_SRQN;
+pub(crate) unsafe fn of_srq(srq: NonNull<sys::ibv_srq>) -> Result<sys::mlx5dv_srq, Error> {
+    let mut out = sys::mlx5dv_srq::ZERO;
+    out.comp_mask = sys::MLX5DV_SRQ_MASK_SRQN;
     let mut obj =
-        ffi::Mlx5dvObj { srq: ffi::Mlx5dvPair { r#in: srq.as_ptr(), out: &raw mut out }, ..ffi::Mlx5dvObj::NONE };
+        sys::mlx5dv_obj { srq: sys::mlx5dv_pair { r#in: srq.as_ptr(), out: &raw mut out }, ..sys::mlx5dv_obj::ZERO };
     // SAFETY: the caller vouches for the shared receive queue; `out` is ours.
-    zero("mlx5dv_init_obj (SRQ)", unsafe { ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_SRQ) })?;
-    if out.comp_mask & ffi::MLX5DV_SRQ_MASK_SRQN == 0 {
+    zero("mlx5dv_init_obj (SRQ)", unsafe { sys::mlx5dv_init_obj(&raw mut obj, sys::MLX5DV_OBJ_SRQ) })?;
+    if out.comp_mask & sys::MLX5DV_SRQ_MASK_SRQN == 0 {
         return Err(Error::Parts { object: "shared receive queue", why: "no number; libmlx5 is too old".into() });
     }
     Ok(out)
@@ -90,13 +87,12 @@ pub(crate) unsafe fn of_srq(srq: NonNull<sys::ibv_srq>) -> Result<ffi::Mlx5dvSrq
 ///
 /// # Safety
 /// `wq` is alive and of an mlx5 device.
-pub(crate) unsafe fn of_wq(wq: NonNull<sys::ibv_wq>) -> Result<ffi::Mlx5dvRwq, Error> {
-    // SAFETY: integers and pointers, for which zero is a value.
-    let mut out: ffi::Mlx5dvRwq = unsafe { core::mem::zeroed() };
+pub(crate) unsafe fn of_wq(wq: NonNull<sys::ibv_wq>) -> Result<sys::mlx5dv_rwq, Error> {
+    let mut out = sys::mlx5dv_rwq::ZERO;
     let mut obj =
-        ffi::Mlx5dvObj { rwq: ffi::Mlx5dvPair { r#in: wq.as_ptr(), out: &raw mut out }, ..ffi::Mlx5dvObj::NONE };
+        sys::mlx5dv_obj { rwq: sys::mlx5dv_pair { r#in: wq.as_ptr(), out: &raw mut out }, ..sys::mlx5dv_obj::ZERO };
     // SAFETY: the caller vouches for the work queue; `out` is ours.
-    zero("mlx5dv_init_obj (RWQ)", unsafe { ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_RWQ) })?;
+    zero("mlx5dv_init_obj (RWQ)", unsafe { sys::mlx5dv_init_obj(&raw mut obj, sys::MLX5DV_OBJ_RWQ) })?;
     Ok(out)
 }
 

@@ -3,7 +3,7 @@
 use core::ptr::NonNull;
 use std::sync::Arc;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::cq::setup::{Receiver, Reservation, Reservations};
 use crate::queue::Shadow;
@@ -19,7 +19,7 @@ use crate::verbs::event::event;
 use crate::verbs::in_use::{InUse, Known};
 use crate::verbs::leak::drop_or_leak;
 use crate::verbs::parts::{self, fits, part};
-use crate::verbs::{Cq, Error, Owned, ProtectionDomain, XrcDomain, ffi};
+use crate::verbs::{Cq, Error, Owned, ProtectionDomain, XrcDomain};
 
 /// Handle of a shared receive queue (`ibv_srq`), for making queue pairs. Cheap to clone.
 #[doc(alias = "ibv_srq")]
@@ -108,7 +108,7 @@ impl Srq {
         zero("ibv_query_srq", unsafe { sys::ibv_query_srq(self.as_raw(), &raw mut attr) })?;
         in_range("limit of a shared receive queue", receives.into(), 0..=attr.max_wr.into())?;
         attr.srq_limit = receives;
-        let mask = sys::ibv_srq_attr_mask::IBV_SRQ_LIMIT.0 as libc::c_int;
+        let mask = sys::IBV_SRQ_LIMIT as libc::c_int;
         // SAFETY: alive; the structure is ours.
         zero("ibv_modify_srq", unsafe { sys::ibv_modify_srq(self.as_raw(), &raw mut attr, mask) })?;
         Ok(())
@@ -162,8 +162,8 @@ impl ProtectionDomain {
     ) -> Result<OwnedSrq, Error> {
         self.handle.context.check(OBJECT, [(&*domain.handle).into()])?;
         self.completing_on(cq, (receives, 0), max_sge, Some(Arc::clone(&domain.handle)), |attr| {
-            attr.comp_mask |= sys::ibv_srq_init_attr_mask::IBV_SRQ_INIT_ATTR_XRCD.0;
-            attr.srq_type = sys::ibv_srq_type::IBV_SRQT_XRC;
+            attr.comp_mask |= sys::IBV_SRQ_INIT_ATTR_XRCD;
+            attr.srq_type = sys::IBV_SRQT_XRC;
             attr.xrcd = domain.as_raw();
         })
     }
@@ -179,8 +179,8 @@ impl ProtectionDomain {
     ) -> Result<OwnedSrq, Error> {
         // A tagged message has two completions at most.
         self.completing_on(cq, (receives, 2 * tags), max_sge, None, |attr| {
-            attr.comp_mask |= sys::ibv_srq_init_attr_mask::IBV_SRQ_INIT_ATTR_TM.0;
-            attr.srq_type = sys::ibv_srq_type::IBV_SRQT_TM;
+            attr.comp_mask |= sys::IBV_SRQ_INIT_ATTR_TM;
+            attr.srq_type = sys::IBV_SRQT_TM;
             attr.tm_cap = sys::ibv_tm_cap { max_num_tags: tags, max_ops: 1 };
         })
     }
@@ -198,19 +198,15 @@ impl ProtectionDomain {
         self.handle.context.check(OBJECT, [cq.into()])?;
         let receiver = numbered_receiver(cq)?;
         self.check_srq(receives, max_sge)?;
-        // SAFETY: integers and null pointers.
-        let mut attr: sys::ibv_srq_init_attr_ex = unsafe { core::mem::zeroed() };
+        let mut attr = sys::ibv_srq_init_attr_ex::ZERO;
         attr.attr = sys::ibv_srq_attr { max_wr: receives, max_sge, srq_limit: 0 };
-        attr.comp_mask = (sys::ibv_srq_init_attr_mask::IBV_SRQ_INIT_ATTR_TYPE
-            | sys::ibv_srq_init_attr_mask::IBV_SRQ_INIT_ATTR_PD
-            | sys::ibv_srq_init_attr_mask::IBV_SRQ_INIT_ATTR_CQ)
-            .0;
+        attr.comp_mask = sys::IBV_SRQ_INIT_ATTR_TYPE | sys::IBV_SRQ_INIT_ATTR_PD | sys::IBV_SRQ_INIT_ATTR_CQ;
         (attr.pd, attr.cq) = (self.handle.raw(), cq.as_raw());
         kind(&mut attr);
         let places = cq.reserve(capacity(receives) + more)?;
         // SAFETY: the objects that the attributes name are alive, and of this context, as was checked; the attributes
         // live until the call returns.
-        let raw = unsafe { ffi::create_srq_ex(self.handle.context.raw(), &raw mut attr) };
+        let raw = unsafe { sys::ibv_create_srq_ex(self.handle.context.raw(), &raw mut attr) };
         let raw = non_null("ibv_create_srq_ex", raw)?;
         // SAFETY: just made, by libmlx5, and this crate's alone.
         unsafe { queue_over(raw, Some(Arc::clone(&self.handle)), xrcd, Some((cq.clone(), receiver, places))) }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 /// States of a queue pair.
 #[doc(alias = "ibv_qp_state")]
@@ -27,15 +27,15 @@ pub enum QpState {
 }
 
 impl QpState {
-    pub(in crate::verbs) fn from_raw(raw: sys::ibv_qp_state::Type) -> Self {
+    pub(in crate::verbs) fn from_raw(raw: sys::ibv_qp_state) -> Self {
         match raw {
-            sys::ibv_qp_state::IBV_QPS_RESET => Self::Reset,
-            sys::ibv_qp_state::IBV_QPS_INIT => Self::Init,
-            sys::ibv_qp_state::IBV_QPS_RTR => Self::ReadyToReceive,
-            sys::ibv_qp_state::IBV_QPS_RTS => Self::ReadyToSend,
-            sys::ibv_qp_state::IBV_QPS_SQD => Self::SendQueueDrained,
-            sys::ibv_qp_state::IBV_QPS_SQE => Self::SendQueueError,
-            sys::ibv_qp_state::IBV_QPS_ERR => Self::Error,
+            sys::IBV_QPS_RESET => Self::Reset,
+            sys::IBV_QPS_INIT => Self::Init,
+            sys::IBV_QPS_RTR => Self::ReadyToReceive,
+            sys::IBV_QPS_RTS => Self::ReadyToSend,
+            sys::IBV_QPS_SQD => Self::SendQueueDrained,
+            sys::IBV_QPS_SQE => Self::SendQueueError,
+            sys::IBV_QPS_ERR => Self::Error,
             other => Self::Other(other),
         }
     }

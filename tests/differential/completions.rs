@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use blueflame::cq::setup::CqParts;
 use blueflame::cq::{CompletionQueue, Cqe, CqeError, CqeOpcode, Side, WcOpcode};
 use blueflame::types::{CqCi, Cqn};
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::verbs::CqeBytes;
 
@@ -110,11 +110,8 @@ pub(crate) fn of_view(cqe: &Cqe<'_>) -> Completion {
 /// As libmlx5 reads it. `like` says which fields to take: where `ibv_wc` leaves them undefined there is nothing to
 /// compare.
 pub(crate) fn of_wc(wc: &sys::ibv_wc, like: &Completion) -> Completion {
-    // SAFETY: either member is the same four bytes.
-    let (imm, key) = unsafe {
-        let union = &wc.imm_data_invalidated_rkey_union;
-        (u32::from_be(union.imm_data), union.invalidated_rkey)
-    };
+    // Either is the same four bytes.
+    let (imm, key) = (u32::from_be(wc.imm_data), wc.imm_data);
     Completion {
         status: wc.status,
         vendor_err: like.vendor_err.map(|_| wc.vendor_err),

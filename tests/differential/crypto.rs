@@ -6,7 +6,7 @@ use std::ptr::{NonNull, null_mut};
 use blueflame::types::Dek;
 use blueflame::verbs::Error;
 use blueflame::wqe::formats::{BlockSize, DataUnits, EncryptedSide, Encryption, SignatureOrder};
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::verbs::Fabric;
 

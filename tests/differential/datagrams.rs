@@ -9,9 +9,9 @@ use blueflame::verbs::device::{GidType, LinkLayer};
 use blueflame::verbs::{AddressHandle, Error, QueuePair, Route, XrcTarget};
 use blueflame::wqe::UdAddress;
 use blueflame::wqe::address::{CompactAv, GlobalRoute, StaticRate};
+use blueflame_sys as sys;
 use blueflame_testkit::request::{Data, Kind, Whom, Wr};
 use proptest::prelude::*;
-use rdma_sys as sys;
 
 use crate::addresses::{ITSELF, OWN_KEY, QKEY};
 use crate::again::on_ethernet;
@@ -153,8 +153,7 @@ fn ways_back() -> Vec<Option<GrhKind>> {
         let mut header = [0; Grh::BYTES];
         fabric.buffer.read(0, &mut header);
 
-        // SAFETY: numbers, for which zero is a value.
-        let mut attr: sys::ibv_ah_attr = unsafe { core::mem::zeroed() };
+        let mut attr = sys::ibv_ah_attr::ZERO;
         let grh = header.as_mut_ptr().cast();
         // SAFETY: the device is open; all three are ours, and the header has as many bytes as `struct ibv_grh`.
         let found = unsafe { sys::ibv_init_ah_from_wc(fabric.device.as_raw(), 1, &raw mut wc, grh, &raw mut attr) };

@@ -6,8 +6,8 @@
 //! The decoder's reading belongs here, its output as text in `decode/tests`.
 
 use blueflame_decode::{Input, Kind as Record, Options, Part, Transport, Value, decode};
+use blueflame_sys as sys;
 use blueflame_testkit::request::{Data, Kind, Target, Whom, Wr};
-use rdma_sys as sys;
 
 use crate::again::run_again;
 
@@ -19,16 +19,16 @@ type Expected = (&'static str, Vec<(&'static str, u64)>);
 pub(crate) fn agrees(
     wr: &Wr,
     bytes: &[u8],
-    qp_type: sys::ibv_qp_type::Type,
+    qp_type: sys::ibv_qp_type,
     number: u32,
     index: usize,
 ) -> Result<(), String> {
     let transport = match qp_type {
-        sys::ibv_qp_type::IBV_QPT_RC => Transport::Rc,
-        sys::ibv_qp_type::IBV_QPT_UC => Transport::Uc,
-        sys::ibv_qp_type::IBV_QPT_UD => Transport::Ud,
-        sys::ibv_qp_type::IBV_QPT_DRIVER => Transport::Dc,
-        sys::ibv_qp_type::IBV_QPT_XRC_SEND => Transport::Xrc,
+        sys::IBV_QPT_RC => Transport::Rc,
+        sys::IBV_QPT_UC => Transport::Uc,
+        sys::IBV_QPT_UD => Transport::Ud,
+        sys::IBV_QPT_DRIVER => Transport::Dc,
+        sys::IBV_QPT_XRC_SEND => Transport::Xrc,
         _ => Transport::Eth,
     };
     let mut bytes = bytes.to_vec();

@@ -10,11 +10,11 @@ use blueflame::queue::RetireError;
 use blueflame::transport;
 use blueflame::types::{DcKey, DciStream, WrId};
 use blueflame::verbs::device::LinkLayer;
-use blueflame::verbs::{AddressHandle, Dct, Error, OwnedCq, OwnedSrq, QueuePair, XrcTarget, ffi};
+use blueflame::verbs::{AddressHandle, Dct, Error, OwnedCq, OwnedSrq, QueuePair, XrcTarget};
 use blueflame::wqe::DcAddress;
+use blueflame_sys as sys;
 use blueflame_testkit::request::{Data, Kind, Target};
 use proptest::prelude::*;
-use rdma_sys as sys;
 
 use crate::addresses::ITSELF;
 use crate::again::on_ethernet;
@@ -41,36 +41,35 @@ struct RawTarget {
 
 impl RawTarget {
     fn new(fabric: &Fabric, geometry: &Geometry, cq: &PolledCq) -> Self {
-        type Mask = sys::ibv_qp_attr_mask;
         let srq = create_srq(fabric, geometry.receives, geometry.recv_sge);
         // SAFETY: everything named is alive; attributes are plain numbers and pointers, for which zero is a value, and
         // live until the calls return.
         unsafe {
-            let mut attr: sys::ibv_qp_init_attr_ex = core::mem::zeroed();
+            let mut attr = sys::ibv_qp_init_attr_ex::ZERO;
             (attr.send_cq, attr.recv_cq, attr.srq) = (cq.as_raw(), cq.as_raw(), srq.as_ptr());
-            (attr.qp_type, attr.pd) = (sys::ibv_qp_type::IBV_QPT_DRIVER, fabric.pd.as_raw());
-            attr.comp_mask = sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_PD.0;
-            let mut mlx5 = ffi::Mlx5dvQpInitAttr {
-                comp_mask: ffi::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS | ffi::MLX5DV_QP_INIT_ATTR_MASK_DC,
-                create_flags: ffi::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE,
-                dc_init_attr: ffi::Mlx5dvDcInitAttr { dc_type: ffi::MLX5DV_DCTYPE_DCT, dct_access_key: KEY.0 },
+            (attr.qp_type, attr.pd) = (sys::IBV_QPT_DRIVER, fabric.pd.as_raw());
+            attr.comp_mask = sys::IBV_QP_INIT_ATTR_PD;
+            let mut mlx5 = sys::mlx5dv_qp_init_attr {
+                comp_mask: sys::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS | sys::MLX5DV_QP_INIT_ATTR_MASK_DC,
+                create_flags: sys::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE,
+                dc_init_attr: sys::mlx5dv_dc_init_attr { dc_type: sys::MLX5DV_DCTYPE_DCT, dct_access_key: KEY.0 },
                 ..Default::default()
             };
-            let raw = ffi::mlx5dv_create_qp(fabric.device.as_raw(), &raw mut attr, &raw mut mlx5);
+            let raw = sys::mlx5dv_create_qp(fabric.device.as_raw(), &raw mut attr, &raw mut mlx5);
             let raw = NonNull::new(raw).expect("a target");
             let path = fabric.path();
-            let mut attr: sys::ibv_qp_attr = core::mem::zeroed();
-            (attr.qp_state, attr.port_num) = (sys::ibv_qp_state::IBV_QPS_INIT, 1);
+            let mut attr = sys::ibv_qp_attr::ZERO;
+            (attr.qp_state, attr.port_num) = (sys::IBV_QPS_INIT, 1);
             attr.qp_access_flags = 0xf;
-            let mask = Mask::IBV_QP_STATE | Mask::IBV_QP_PKEY_INDEX | Mask::IBV_QP_PORT | Mask::IBV_QP_ACCESS_FLAGS;
-            assert_eq!(sys::ibv_modify_qp(raw.as_ptr(), &raw mut attr, mask.0 as i32), 0, "INIT");
-            attr.qp_state = sys::ibv_qp_state::IBV_QPS_RTR;
-            (attr.path_mtu, attr.min_rnr_timer) = (path.mtu as sys::ibv_mtu::Type, 12);
+            let mask = sys::IBV_QP_STATE | sys::IBV_QP_PKEY_INDEX | sys::IBV_QP_PORT | sys::IBV_QP_ACCESS_FLAGS;
+            assert_eq!(sys::ibv_modify_qp(raw.as_ptr(), &raw mut attr, mask as i32), 0, "INIT");
+            attr.qp_state = sys::IBV_QPS_RTR;
+            (attr.path_mtu, attr.min_rnr_timer) = (path.mtu as sys::ibv_mtu, 12);
             (attr.ah_attr.port_num, attr.ah_attr.is_global) = (1, path.sgid.is_some().into());
             attr.ah_attr.grh.sgid_index = path.sgid.map_or(0, |entry| entry.index);
             attr.ah_attr.grh.hop_limit = 64;
-            let mask = Mask::IBV_QP_STATE | Mask::IBV_QP_PATH_MTU | Mask::IBV_QP_MIN_RNR_TIMER | Mask::IBV_QP_AV;
-            assert_eq!(sys::ibv_modify_qp(raw.as_ptr(), &raw mut attr, mask.0 as i32), 0, "RTR");
+            let mask = sys::IBV_QP_STATE | sys::IBV_QP_PATH_MTU | sys::IBV_QP_MIN_RNR_TIMER | sys::IBV_QP_AV;
+            assert_eq!(sys::ibv_modify_qp(raw.as_ptr(), &raw mut attr, mask as i32), 0, "RTR");
             Self { raw, srq }
         }
     }

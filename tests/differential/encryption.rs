@@ -9,8 +9,8 @@ use blueflame::verbs::{Access, Pool};
 use blueflame::wqe::formats::{BlockSize, DataUnits, EncryptedSide, Encryption, Formats, SignatureOrder};
 use blueflame::wqe::keys::KeyRights;
 use blueflame::wqe::{self, Fence, Sge};
+use blueflame_sys as sys;
 use proptest::prelude::*;
-use rdma_sys as sys;
 
 use crate::crypto::{CryptoAttr, OwnedDek, TAG, learnt, units};
 use crate::in_turn::{self, Places, WQEBB};
@@ -90,17 +90,17 @@ fn theirs(twins: &mut Twins<Rc>, stage: &Stage, case: &Case) -> Result<(), Strin
         let (ex, dv) = begin_key(twins.theirs.raw.raw, key.as_raw(), 3, &list, case.id);
         let d = &*dv;
         d.wr_set_mkey_crypto.expect("for keys")(dv, &raw const attr);
-        (*ex).wr_flags = sys::ibv_send_flags::IBV_SEND_FENCE.0;
+        (*ex).wr_flags = sys::IBV_SEND_FENCE;
         sys::ibv_wr_rdma_write(ex, remote.rkey.0, remote.addr);
         sys::ibv_wr_set_sge(ex, key.lkey().0, 0, bytes);
-        (*ex).wr_flags = sys::ibv_send_flags::IBV_SEND_FENCE.0 | sys::ibv_send_flags::IBV_SEND_SIGNALED.0;
+        (*ex).wr_flags = sys::IBV_SEND_FENCE | sys::IBV_SEND_SIGNALED;
         sys::ibv_wr_rdma_read(ex, remote.rkey.0, remote.addr);
         sys::ibv_wr_set_sge(ex, key.lkey().0, 0, bytes);
         assert_eq!(sys::ibv_wr_complete(ex), 0, "{case:?}");
     }
     let (_, wc) = wait("libmlx5's completion", || twins.theirs.send_cq.poll())?;
     match wc.status {
-        sys::ibv_wc_status::IBV_WC_SUCCESS => Ok(()),
+        sys::IBV_WC_SUCCESS => Ok(()),
         status => Err(format!("libmlx5's: status {status}, vendor syndrome {:#x}", wc.vendor_err)),
     }
 }

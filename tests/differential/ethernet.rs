@@ -6,9 +6,9 @@ use std::ptr::NonNull;
 
 use blueflame::transport;
 use blueflame::verbs::{Error, QueuePair, XrcTarget};
+use blueflame_sys as sys;
 use blueflame_testkit::request::{Data, Kind, Service, Wr};
 use proptest::prelude::*;
-use rdma_sys as sys;
 
 use crate::again::run_again;
 use crate::compare::{FILL, units};
@@ -110,7 +110,7 @@ fn large_send_taken_back(qp: NonNull<sys::ibv_qp>, frame: &[u8], headers: usize)
     unsafe {
         let ex = sys::ibv_qp_to_qp_ex(qp.as_ptr());
         sys::ibv_wr_start(ex);
-        ((*ex).wr_id, (*ex).wr_flags) = (0, sys::ibv_send_flags::IBV_SEND_SIGNALED.0);
+        ((*ex).wr_id, (*ex).wr_flags) = (0, sys::IBV_SEND_SIGNALED);
         sys::ibv_wr_send_tso(ex, headers.as_ptr().cast_mut().cast(), headers.len() as u16, 0);
         sys::ibv_wr_set_inline_data(ex, data.as_ptr().cast_mut().cast(), data.len());
         sys::ibv_wr_abort(ex);

@@ -3,10 +3,10 @@
 //! Arming belongs here, waiting for the event in `tests/lifecycle/modes.rs`.
 
 use blueflame::cq::Notify;
-use blueflame::verbs::{OwnedCq, ffi};
+use blueflame::verbs::OwnedCq;
 use blueflame::{Remote, transport};
+use blueflame_sys as sys;
 use blueflame_testkit::request::{Data, Kind, Wr};
-use rdma_sys as sys;
 
 use crate::compare::Window;
 use crate::post::Way;
@@ -16,19 +16,19 @@ use crate::verbs::{Fabric, Geometry};
 /// Offset of the doorbell in the UAR page (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_CQ_DOORBELL`).
 const DOORBELL: usize = 0x20;
 
-fn parts(cq: &OwnedCq) -> ffi::Mlx5dvCq {
+fn parts(cq: &OwnedCq) -> sys::mlx5dv_cq {
     // SAFETY: numbers and pointers, for which zero is a value; the queue is alive.
     unsafe {
-        let mut parts: ffi::Mlx5dvCq = core::mem::zeroed();
-        let pair = ffi::Mlx5dvPair::<sys::ibv_cq, _> { r#in: cq.handle().as_raw(), out: &raw mut parts };
-        let mut obj = ffi::Mlx5dvObj { cq: pair, ..ffi::Mlx5dvObj::NONE };
-        assert_eq!(ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_CQ), 0);
+        let mut parts = sys::mlx5dv_cq::ZERO;
+        let pair = sys::mlx5dv_pair::<sys::ibv_cq, _> { r#in: cq.handle().as_raw(), out: &raw mut parts };
+        let mut obj = sys::mlx5dv_obj { cq: pair, ..sys::mlx5dv_obj::ZERO };
+        assert_eq!(sys::mlx5dv_init_obj(&raw mut obj, sys::MLX5DV_OBJ_CQ), 0);
         parts
     }
 }
 
 /// Both words of the record, and the doorbell's two if the page is open.
-fn stored(parts: &ffi::Mlx5dvCq, open: bool) -> ([u32; 2], Option<[u32; 2]>) {
+fn stored(parts: &sys::mlx5dv_cq, open: bool) -> ([u32; 2], Option<[u32; 2]>) {
     let doorbell = parts.cq_uar.cast::<u8>().wrapping_add(DOORBELL).cast::<u32>();
     // SAFETY: the queue's record, and its mapped UAR page if that does not trap.
     let words = |at: *mut u32| [0, 1].map(|n| u32::from_be(unsafe { at.add(n).read_volatile() }));

@@ -15,12 +15,11 @@ use blueflame::verbs::Device;
 use blueflame::verbs::Error;
 use blueflame::verbs::adopt::adopt_qp;
 use blueflame::verbs::device::Clock;
+use blueflame_sys as sys;
 use blueflame_testkit::request::{Data, Wr};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config, TestRunner};
-use rdma_sys as sys;
-use rdma_sys::ibv_create_cq_wc_flags as with;
 
 use crate::cases;
 use crate::completions::view;
@@ -35,7 +34,7 @@ const BATCH: usize = 256;
 /// `struct mlx5dv_clock_info`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-struct Mlx5dvClockInfo {
+struct mlx5dv_clock_info {
     nsec: u64,
     last_cycles: u64,
     frac: u64,
@@ -46,7 +45,7 @@ struct Mlx5dvClockInfo {
 
 #[link(name = "mlx5")]
 unsafe extern "C" {
-    fn mlx5dv_get_clock_info(context: *mut sys::ibv_context, info: *mut Mlx5dvClockInfo) -> i32;
+    fn mlx5dv_get_clock_info(context: *mut sys::ibv_context, info: *mut mlx5dv_clock_info) -> i32;
 }
 
 /// Both reports of a completion.
@@ -195,8 +194,8 @@ impl Drop for Page {
     }
 }
 
-fn by_libmlx5(device: &Device) -> Result<Mlx5dvClockInfo, i32> {
-    let mut info = Mlx5dvClockInfo::default();
+fn by_libmlx5(device: &Device) -> Result<mlx5dv_clock_info, i32> {
+    let mut info = mlx5dv_clock_info::default();
     // SAFETY: an open device of libmlx5, and room for what it tells.
     match unsafe { mlx5dv_get_clock_info(device.as_raw(), &raw mut info) } {
         0 => Ok(info),
@@ -204,9 +203,9 @@ fn by_libmlx5(device: &Device) -> Result<Mlx5dvClockInfo, i32> {
     }
 }
 
-fn as_c(info: ClockInfo) -> Mlx5dvClockInfo {
+fn as_c(info: ClockInfo) -> mlx5dv_clock_info {
     let ClockInfo { nsec, last_cycles, frac, mult, shift, mask } = info;
-    Mlx5dvClockInfo { nsec, last_cycles, frac, mult, shift, mask }
+    mlx5dv_clock_info { nsec, last_cycles, frac, mult, shift, mask }
 }
 
 /// Numbers of the size that a kernel writes, and any.
@@ -254,17 +253,17 @@ struct Failed {
 impl Failed {
     /// With all that verbs tells of completions.
     fn new<T: Link>(fabric: &Fabric) -> Self {
-        let flags = with::IBV_WC_EX_WITH_BYTE_LEN.0
-            | with::IBV_WC_EX_WITH_IMM.0
-            | with::IBV_WC_EX_WITH_QP_NUM.0
-            | with::IBV_WC_EX_WITH_SRC_QP.0
-            | with::IBV_WC_EX_WITH_SLID.0
-            | with::IBV_WC_EX_WITH_SL.0
-            | with::IBV_WC_EX_WITH_DLID_PATH_BITS.0
-            | with::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP.0
-            | with::IBV_WC_EX_WITH_CVLAN.0
-            | with::IBV_WC_EX_WITH_FLOW_TAG.0
-            | with::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK.0;
+        let flags = sys::IBV_WC_EX_WITH_BYTE_LEN
+            | sys::IBV_WC_EX_WITH_IMM
+            | sys::IBV_WC_EX_WITH_QP_NUM
+            | sys::IBV_WC_EX_WITH_SRC_QP
+            | sys::IBV_WC_EX_WITH_SLID
+            | sys::IBV_WC_EX_WITH_SL
+            | sys::IBV_WC_EX_WITH_DLID_PATH_BITS
+            | sys::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP
+            | sys::IBV_WC_EX_WITH_CVLAN
+            | sys::IBV_WC_EX_WITH_FLOW_TAG
+            | sys::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
         Self::telling::<T>(fabric, flags)
     }
 
@@ -383,7 +382,7 @@ fn any_real_time() {
     }
     type Frames = transport::RawPacket<0>;
     let fabric = Fabric::new();
-    let wall_clock = with::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK.0;
+    let wall_clock = sys::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK;
     let mut failed = Failed::telling::<Frames>(&fabric, wall_clock);
     let mut runner = TestRunner::new(Config::default());
     for batch in 0..cases(4) {

@@ -12,8 +12,8 @@ use blueflame::wqe::formats::{
 };
 use blueflame::wqe::keys::KeyRights;
 use blueflame::wqe::{self, Fence, Sge};
+use blueflame_sys as sys;
 use proptest::prelude::*;
-use rdma_sys as sys;
 
 use crate::crypto::{CryptoAttr, OwnedDek, TAG, learnt, units};
 use crate::in_turn::{self, Places, WQEBB};
@@ -158,8 +158,8 @@ fn theirs(twins: &mut Twins<Rc>, stage: &Stage, key: &SignedKey, case: &Case) ->
             d.wr_set_mkey_crypto.expect("for keys")(dv, &raw const encryption);
         }
         for (n, reads) in [case.reads_first, !case.reads_first].into_iter().enumerate() {
-            let signaled = if n == 1 { sys::ibv_send_flags::IBV_SEND_SIGNALED.0 } else { 0 };
-            (*ex).wr_flags = sys::ibv_send_flags::IBV_SEND_FENCE.0 | signaled;
+            let signaled = if n == 1 { sys::IBV_SEND_SIGNALED } else { 0 };
+            (*ex).wr_flags = sys::IBV_SEND_FENCE | signaled;
             if reads {
                 sys::ibv_wr_rdma_read(ex, remote.rkey.0, remote.addr);
             } else {
@@ -171,7 +171,7 @@ fn theirs(twins: &mut Twins<Rc>, stage: &Stage, key: &SignedKey, case: &Case) ->
     }
     let (_, wc) = wait("libmlx5's completion", || twins.theirs.send_cq.poll())?;
     match (wc.status, key.check().err_type) {
-        (sys::ibv_wc_status::IBV_WC_SUCCESS, 0) => Ok(()),
+        (sys::IBV_WC_SUCCESS, 0) => Ok(()),
         (status, kind) => Err(format!("libmlx5's: status {status}, error of signatures {kind}")),
     }
 }

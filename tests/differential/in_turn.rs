@@ -5,8 +5,8 @@ use std::fmt::Debug;
 
 use blueflame::types::WrId;
 use blueflame::verbs::Buffer;
-use blueflame::verbs::ffi::Mlx5dvWq;
 use blueflame::wqe::{self, Sge, SupportedOn};
+use blueflame_sys as sys;
 use proptest::sample::Index;
 use proptest::strategy::Strategy;
 use proptest::test_runner::{Config, TestCaseError, TestRunner};
@@ -17,7 +17,7 @@ use crate::twin::{Link, Twins, record, ring, wait};
 
 pub(crate) const WQEBB: usize = 64;
 
-fn clear(wq: &Mlx5dvWq) {
+fn clear(wq: &sys::mlx5dv_wq) {
     // SAFETY: the ring that libmlx5 allocated, on which nothing is outstanding.
     unsafe { wq.buf.cast::<u8>().write_bytes(0, (wq.wqe_cnt * wq.stride) as usize) };
 }
@@ -26,7 +26,7 @@ fn clear(wq: &Mlx5dvWq) {
 pub(crate) type Numbers = (Vec<usize>, [u32; 2]);
 
 /// The ring without these numbers; `side` is 0 for libmlx5's.
-fn without(wq: &Mlx5dvWq, begin: usize, numbers: &[Numbers], side: usize) -> Result<Vec<u8>, String> {
+fn without(wq: &sys::mlx5dv_wq, begin: usize, numbers: &[Numbers], side: usize) -> Result<Vec<u8>, String> {
     let mut ring = ring(wq);
     let len = ring.len();
     for (places, both) in numbers {

@@ -12,11 +12,11 @@ use blueflame::wqe::limits::MAX_SGE_BYTES;
 use blueflame::wqe::operations::ConfigureKey;
 use blueflame::wqe::{self, Fence, Remote, Request};
 use blueflame::{Sge, transport::Rc};
+use blueflame_sys as sys;
 use proptest::prelude::*;
-use rdma_sys as sys;
 
 use crate::in_turn::{self, WQEBB};
-use crate::post::{Mlx5dvMkeyConfAttr, Mlx5dvMrInterleaved, mlx5dv_qp_ex_from_ibv_qp_ex};
+use crate::post::{mlx5dv_mkey_conf_attr, mlx5dv_mr_interleaved, mlx5dv_qp_ex_from_ibv_qp_ex};
 use crate::twin::Twins;
 use crate::verbs::{Fabric, Geometry};
 
@@ -79,14 +79,14 @@ fn case(buffer: &Buffer) -> impl Strategy<Value = Case> + use<> {
 }
 
 const ACCESS: [(sys::ibv_access_flags, KeyRights); 4] = [
-    (sys::ibv_access_flags::IBV_ACCESS_LOCAL_WRITE, KeyRights::LOCAL_WRITE),
-    (sys::ibv_access_flags::IBV_ACCESS_REMOTE_READ, KeyRights::REMOTE_READ),
-    (sys::ibv_access_flags::IBV_ACCESS_REMOTE_WRITE, KeyRights::REMOTE_WRITE),
-    (sys::ibv_access_flags::IBV_ACCESS_REMOTE_ATOMIC, KeyRights::REMOTE_ATOMIC),
+    (sys::IBV_ACCESS_LOCAL_WRITE, KeyRights::LOCAL_WRITE),
+    (sys::IBV_ACCESS_REMOTE_READ, KeyRights::REMOTE_READ),
+    (sys::IBV_ACCESS_REMOTE_WRITE, KeyRights::REMOTE_WRITE),
+    (sys::IBV_ACCESS_REMOTE_ATOMIC, KeyRights::REMOTE_ATOMIC),
 ];
 
 fn access(rights: u8) -> u32 {
-    (0..4).filter(|n| rights >> n & 1 != 0).map(|n| ACCESS[n].0.0).sum()
+    (0..4).filter(|n| rights >> n & 1 != 0).map(|n| ACCESS[n].0).sum()
 }
 
 fn key_rights(rights: u8) -> KeyRights {
@@ -152,7 +152,7 @@ fn theirs(qp: NonNull<sys::ibv_qp>, stage: &Stage, case: &Case, sge: Sge) {
     };
     let (repeat, interleaved): (_, Vec<_>) = match &case.layout {
         Layout::Interleaved(repeat, list) => {
-            let entry = |e: &Strided| Mlx5dvMrInterleaved {
+            let entry = |e: &Strided| mlx5dv_mr_interleaved {
                 addr: e.addr,
                 bytes_count: e.bytes.into(),
                 bytes_skip: u32::from(e.stride).wrapping_sub(e.bytes.into()),
@@ -168,7 +168,7 @@ fn theirs(qp: NonNull<sys::ibv_qp>, stage: &Stage, case: &Case, sge: Sge) {
         let dv = mlx5dv_qp_ex_from_ibv_qp_ex(ex);
         let d = &*dv;
         sys::ibv_wr_start(ex);
-        ((*ex).wr_id, (*ex).wr_flags) = (case.id, sys::ibv_send_flags::IBV_SEND_INLINE.0);
+        ((*ex).wr_id, (*ex).wr_flags) = (case.id, sys::IBV_SEND_INLINE);
         let set_layout = || match &case.layout {
             Layout::Unchanged => {}
             Layout::List(_) => {
@@ -195,7 +195,7 @@ fn theirs(qp: NonNull<sys::ibv_qp>, stage: &Stage, case: &Case, sge: Sge) {
             }
             (Some(list_first), layout) => {
                 let setters = u8::from(access.is_some()) + u8::from(!matches!(layout, Layout::Unchanged));
-                d.wr_mkey_configure.expect("for keys")(dv, key, setters, &mut Mlx5dvMkeyConfAttr::default());
+                d.wr_mkey_configure.expect("for keys")(dv, key, setters, &mut mlx5dv_mkey_conf_attr::default());
                 if list_first {
                     set_layout();
                     set_access();
@@ -209,7 +209,7 @@ fn theirs(qp: NonNull<sys::ibv_qp>, stage: &Stage, case: &Case, sge: Sge) {
             assert_eq!(sys::ibv_wr_complete(ex), 0, "{case:?}");
             sys::ibv_wr_start(ex);
         }
-        let signaled = |last: bool| if last { sys::ibv_send_flags::IBV_SEND_SIGNALED.0 } else { 0 };
+        let signaled = |last: bool| if last { sys::IBV_SEND_SIGNALED } else { 0 };
         ((*ex).wr_id, (*ex).wr_flags) = (case.id, signaled(!case.taken_back));
         sys::ibv_wr_rdma_write(ex, stage.found.rkey().0, stage.found.addr());
         sys::ibv_wr_set_sge(ex, sge.lkey.0, sge.addr, sge.length);
@@ -275,7 +275,7 @@ fn check(fabric: &Fabric, stage: &mut Stage, twins: &mut Twins<Rc>, case: &Case)
     let sge = stage.sge(fabric, case);
     theirs(twins.theirs.raw.raw, stage, case, sge);
     let (_, wc) = crate::twin::wait("libmlx5's completion", || twins.theirs.send_cq.poll())?;
-    if wc.status != sys::ibv_wc_status::IBV_WC_SUCCESS {
+    if wc.status != sys::IBV_WC_SUCCESS {
         return Err(format!("libmlx5's: status {}, vendor syndrome {:#x}", wc.status, wc.vendor_err));
     }
     found(fabric, stage, case).map_err(|why| format!("libmlx5: {why}"))?;

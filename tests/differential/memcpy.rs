@@ -11,9 +11,9 @@ use blueflame::types::{Lkey, WrId};
 use blueflame::wqe::operations::Opaque;
 use blueflame::wqe::{self, EncodeError, Fence};
 use blueflame_decode::{Input, Options, Part, decode};
+use blueflame_sys as sys;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use rdma_sys as sys;
 
 use crate::decoded::number_of;
 use crate::in_turn::{self, WQEBB};
@@ -91,9 +91,9 @@ fn theirs(qp: NonNull<sys::ibv_qp>, case: &Case, places: &[(Sge, u64)]) -> i32 {
         let memcpy = (*dv).wr_memcpy.expect("for copies");
         sys::ibv_wr_start(ex);
         for (n, (copy, (from, to))) in case.copies.iter().zip(places).enumerate() {
-            let mut flags = if copy.fence { sys::ibv_send_flags::IBV_SEND_FENCE.0 } else { 0 };
+            let mut flags = if copy.fence { sys::IBV_SEND_FENCE } else { 0 };
             if n + 1 == case.copies.len() {
-                flags |= sys::ibv_send_flags::IBV_SEND_SIGNALED.0;
+                flags |= sys::IBV_SEND_SIGNALED;
             } else if n > 0 && copy.apart {
                 assert_eq!(sys::ibv_wr_complete(ex), 0, "{case:?}");
                 sys::ibv_wr_start(ex);
@@ -175,7 +175,7 @@ where
     let posted = theirs(twins.theirs.raw.raw, case, &places);
     assert_eq!(posted, 0, "{case:?}");
     let (_, wc) = wait("libmlx5's completion", || twins.theirs.send_cq.poll())?;
-    if wc.status != sys::ibv_wc_status::IBV_WC_SUCCESS {
+    if wc.status != sys::IBV_WC_SUCCESS {
         return Err(format!("libmlx5's: status {}, vendor syndrome {:#x}", wc.status, wc.vendor_err));
     }
     case.found(fabric).map_err(|why| format!("libmlx5: {why}"))?;

@@ -5,10 +5,10 @@ use std::ptr::{NonNull, null_mut};
 
 use blueflame::Sge;
 use blueflame::types::DciStream;
-use blueflame::verbs::{AddressHandle, ffi};
+use blueflame::verbs::AddressHandle;
 use blueflame::wqe::Fence;
+use blueflame_sys as sys;
 use blueflame_testkit::request::{Data, Kind, Target, Whom, Wr};
-use rdma_sys as sys;
 
 use crate::crypto::CryptoAttr;
 use crate::requests::message_bytes;
@@ -17,7 +17,7 @@ use crate::sig_block::SigBlockAttr;
 /// `struct mlx5dv_mr_interleaved` (rdma-core `providers/mlx5/mlx5dv.h`).
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Mlx5dvMrInterleaved {
+pub(crate) struct mlx5dv_mr_interleaved {
     pub(crate) addr: u64,
     pub(crate) bytes_count: u32,
     pub(crate) bytes_skip: u32,
@@ -27,36 +27,37 @@ pub(crate) struct Mlx5dvMrInterleaved {
 /// `struct mlx5dv_mkey_conf_attr`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Mlx5dvMkeyConfAttr {
+pub(crate) struct mlx5dv_mkey_conf_attr {
     pub(crate) conf_flags: u32,
     comp_mask: u64,
 }
 
 /// `struct mlx5dv_qp_ex` up to the last function used.
 #[repr(C)]
-pub(crate) struct Mlx5dvQpEx {
+pub(crate) struct mlx5dv_qp_ex {
     comp_mask: u64,
-    wr_set_dc_addr: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, *mut sys::ibv_ah, u32, u64)>,
-    pub(crate) wr_mr_interleaved:
-        Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, *mut ffi::Mlx5dvMkey, u32, u32, u16, *const Mlx5dvMrInterleaved)>,
+    wr_set_dc_addr: Option<unsafe extern "C" fn(*mut mlx5dv_qp_ex, *mut sys::ibv_ah, u32, u64)>,
+    pub(crate) wr_mr_interleaved: Option<
+        unsafe extern "C" fn(*mut mlx5dv_qp_ex, *mut sys::mlx5dv_mkey, u32, u32, u16, *const mlx5dv_mr_interleaved),
+    >,
     pub(crate) wr_mr_list:
-        Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, *mut ffi::Mlx5dvMkey, u32, u16, *const sys::ibv_sge)>,
+        Option<unsafe extern "C" fn(*mut mlx5dv_qp_ex, *mut sys::mlx5dv_mkey, u32, u16, *const sys::ibv_sge)>,
     pub(crate) wr_mkey_configure:
-        Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, *mut ffi::Mlx5dvMkey, u8, *mut Mlx5dvMkeyConfAttr)>,
-    pub(crate) wr_set_mkey_access_flags: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, u32)>,
-    pub(crate) wr_set_mkey_layout_list: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, u16, *const sys::ibv_sge)>,
+        Option<unsafe extern "C" fn(*mut mlx5dv_qp_ex, *mut sys::mlx5dv_mkey, u8, *mut mlx5dv_mkey_conf_attr)>,
+    pub(crate) wr_set_mkey_access_flags: Option<unsafe extern "C" fn(*mut mlx5dv_qp_ex, u32)>,
+    pub(crate) wr_set_mkey_layout_list: Option<unsafe extern "C" fn(*mut mlx5dv_qp_ex, u16, *const sys::ibv_sge)>,
     pub(crate) wr_set_mkey_layout_interleaved:
-        Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, u32, u16, *const Mlx5dvMrInterleaved)>,
-    pub(crate) wr_set_mkey_sig_block: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, *const SigBlockAttr)>,
-    wr_raw_wqe: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, *const c_void)>,
-    wr_set_dc_addr_stream: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, *mut sys::ibv_ah, u32, u64, u16)>,
-    pub(crate) wr_memcpy: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, u32, u64, u32, u64, usize)>,
-    pub(crate) wr_set_mkey_crypto: Option<unsafe extern "C" fn(*mut Mlx5dvQpEx, *const CryptoAttr)>,
+        Option<unsafe extern "C" fn(*mut mlx5dv_qp_ex, u32, u16, *const mlx5dv_mr_interleaved)>,
+    pub(crate) wr_set_mkey_sig_block: Option<unsafe extern "C" fn(*mut mlx5dv_qp_ex, *const SigBlockAttr)>,
+    wr_raw_wqe: Option<unsafe extern "C" fn(*mut mlx5dv_qp_ex, *const c_void)>,
+    wr_set_dc_addr_stream: Option<unsafe extern "C" fn(*mut mlx5dv_qp_ex, *mut sys::ibv_ah, u32, u64, u16)>,
+    pub(crate) wr_memcpy: Option<unsafe extern "C" fn(*mut mlx5dv_qp_ex, u32, u64, u32, u64, usize)>,
+    pub(crate) wr_set_mkey_crypto: Option<unsafe extern "C" fn(*mut mlx5dv_qp_ex, *const CryptoAttr)>,
 }
 
 #[link(name = "mlx5")]
 unsafe extern "C" {
-    pub(crate) fn mlx5dv_qp_ex_from_ibv_qp_ex(qp: *mut sys::ibv_qp_ex) -> *mut Mlx5dvQpEx;
+    pub(crate) fn mlx5dv_qp_ex_from_ibv_qp_ex(qp: *mut sys::ibv_qp_ex) -> *mut mlx5dv_qp_ex;
 }
 
 /// Begins a list of libmlx5's requests: `key` gets this list of memory, and the right to write it. `setters` calls set
@@ -66,20 +67,20 @@ unsafe extern "C" {
 /// Queue pair and key are alive, and the queue pair takes such requests. `list` lives until `ibv_wr_complete`.
 pub(crate) unsafe fn begin_key(
     qp: NonNull<sys::ibv_qp>,
-    key: *mut ffi::Mlx5dvMkey,
+    key: *mut sys::mlx5dv_mkey,
     setters: u8,
     list: &[sys::ibv_sge],
     id: u64,
-) -> (*mut sys::ibv_qp_ex, *mut Mlx5dvQpEx) {
+) -> (*mut sys::ibv_qp_ex, *mut mlx5dv_qp_ex) {
     // SAFETY: the caller promises a queue pair and a key that are alive, and a queue pair that takes such requests.
     unsafe {
         let ex = sys::ibv_qp_to_qp_ex(qp.as_ptr());
         let dv = mlx5dv_qp_ex_from_ibv_qp_ex(ex);
         let d = &*dv;
         sys::ibv_wr_start(ex);
-        ((*ex).wr_id, (*ex).wr_flags) = (id, sys::ibv_send_flags::IBV_SEND_INLINE.0);
-        d.wr_mkey_configure.expect("for keys")(dv, key, setters, &mut Mlx5dvMkeyConfAttr::default());
-        d.wr_set_mkey_access_flags.expect("for keys")(dv, sys::ibv_access_flags::IBV_ACCESS_LOCAL_WRITE.0);
+        ((*ex).wr_id, (*ex).wr_flags) = (id, sys::IBV_SEND_INLINE);
+        d.wr_mkey_configure.expect("for keys")(dv, key, setters, &mut mlx5dv_mkey_conf_attr::default());
+        d.wr_set_mkey_access_flags.expect("for keys")(dv, sys::IBV_ACCESS_LOCAL_WRITE);
         d.wr_set_mkey_layout_list.expect("for keys")(dv, list.len() as u16, list.as_ptr());
         (ex, dv)
     }
@@ -97,21 +98,21 @@ pub(crate) enum Way {
 fn flags(wr: &Wr) -> u32 {
     let mut flags = 0;
     if wr.signaled {
-        flags |= sys::ibv_send_flags::IBV_SEND_SIGNALED.0;
+        flags |= sys::IBV_SEND_SIGNALED;
     }
     if wr.solicited {
-        flags |= sys::ibv_send_flags::IBV_SEND_SOLICITED.0;
+        flags |= sys::IBV_SEND_SOLICITED;
     }
     match wr.fence {
         Fence::None => {}
-        Fence::SmallAndReads => flags |= sys::ibv_send_flags::IBV_SEND_FENCE.0,
+        Fence::SmallAndReads => flags |= sys::IBV_SEND_FENCE,
         other => panic!("verbs has no {other:?}"),
     }
     if matches!(wr.data, Data::Inline(_)) {
-        flags |= sys::ibv_send_flags::IBV_SEND_INLINE.0;
+        flags |= sys::IBV_SEND_INLINE;
     }
     if matches!(wr.kind, Kind::Frame(_, true) | Kind::LargeFrame(_, true, _)) {
-        flags |= sys::ibv_send_flags::IBV_SEND_IP_CSUM.0;
+        flags |= sys::IBV_SEND_IP_CSUM;
     }
     flags
 }
@@ -161,29 +162,27 @@ pub(crate) fn send(qp: NonNull<sys::ibv_qp>, way: Way, list: &[Wr], max_sge: u32
 }
 
 /// As libmlx5 takes an address: the handle, number and Q_Key.
-fn handle(handles: &[AddressHandle], whom: &Whom) -> sys::ud_t {
+fn handle(handles: &[AddressHandle], whom: &Whom) -> sys::ibv_send_wr_ud {
     let Whom::Full(address) = whom else { panic!("libmlx5 posts full address vectors") };
     let handle = handles.iter().find(|handle| handle.vector() == address.vector()).expect("of one of the handles");
-    sys::ud_t { ah: handle.as_raw(), remote_qpn: address.qpn().get(), remote_qkey: address.qkey().0 }
+    sys::ibv_send_wr_ud { ah: handle.as_raw(), remote_qpn: address.qpn().get(), remote_qkey: address.qkey().0 }
 }
 
 fn post_send(qp: NonNull<sys::ibv_qp>, list: &[Wr], max_sge: usize, handles: &[AddressHandle]) {
-    use sys::ibv_wr_opcode as op;
     let behind: Vec<_> = list.iter().map(behind_headers).collect();
     let mut headers: Vec<_> = list.iter().map(large_headers).collect();
     let mut sges: Vec<_> = behind.iter().map(|wr| pieces(wr, max_sge)).collect();
     let mut wrs: Vec<sys::ibv_send_wr> = Vec::new();
     for ((wr, sges), headers) in list.iter().zip(&mut sges).zip(&mut headers) {
-        // SAFETY: numbers and pointers, for which zero is a value.
-        let mut raw: sys::ibv_send_wr = unsafe { core::mem::zeroed() };
+        let mut raw = sys::ibv_send_wr::ZERO;
         (raw.wr_id, raw.send_flags) = (wr.id, flags(wr));
         (raw.sg_list, raw.num_sge) = (sges.as_mut_ptr(), sges.len() as i32);
         if let Some(Target::Srq(srqn)) = wr.to {
-            raw.qp_type.xrc.remote_srqn = srqn.get();
+            raw.qp_type.remote_srqn = srqn.get();
         }
-        let rdma = |at: blueflame::wqe::Remote| sys::rdma_t { remote_addr: at.addr, rkey: at.rkey.0 };
-        let imm = |imm: u32| sys::imm_data_invalidated_rkey_union_t { imm_data: imm.to_be() };
-        let atomic = |at: blueflame::wqe::Remote, compare_add, swap| sys::atomic_t {
+        let rdma = |at: blueflame::wqe::Remote| sys::ibv_send_wr_rdma { remote_addr: at.addr, rkey: at.rkey.0 };
+        let imm = |imm: u32| imm.to_be();
+        let atomic = |at: blueflame::wqe::Remote, compare_add, swap| sys::ibv_send_wr_atomic {
             remote_addr: at.addr,
             compare_add,
             swap,
@@ -191,51 +190,50 @@ fn post_send(qp: NonNull<sys::ibv_qp>, list: &[Wr], max_sge: usize, handles: &[A
         };
         raw.opcode = match wr.kind {
             Kind::Nop => panic!("ibv_post_send has no NOP"),
-            Kind::Send | Kind::Frame(..) => op::IBV_WR_SEND,
+            Kind::Send | Kind::Frame(..) => sys::IBV_WR_SEND,
             Kind::LargeFrame(_, _, mss) => {
                 let (hdr, hdr_sz) = (headers.as_mut_ptr().cast(), headers.len() as u16);
-                raw.bind_mw_tso_union.tso = sys::tso_t { hdr, hdr_sz, mss };
-                op::IBV_WR_TSO
+                raw.own.tso = sys::ibv_send_wr_tso { hdr, hdr_sz, mss };
+                sys::IBV_WR_TSO
             }
             Kind::SendImm(value) => {
-                raw.imm_data_invalidated_rkey_union = imm(value);
-                op::IBV_WR_SEND_WITH_IMM
+                raw.imm_data = imm(value);
+                sys::IBV_WR_SEND_WITH_IMM
             }
             Kind::SendInval(rkey) => {
-                raw.imm_data_invalidated_rkey_union =
-                    sys::imm_data_invalidated_rkey_union_t { invalidated_rkey: rkey.0 };
-                op::IBV_WR_SEND_WITH_INV
+                raw.imm_data = rkey.0;
+                sys::IBV_WR_SEND_WITH_INV
             }
             Kind::Datagram(whom, None) => {
                 raw.wr.ud = handle(handles, &whom);
-                op::IBV_WR_SEND
+                sys::IBV_WR_SEND
             }
             Kind::Datagram(whom, Some(value)) => {
                 raw.wr.ud = handle(handles, &whom);
-                raw.imm_data_invalidated_rkey_union = imm(value);
-                op::IBV_WR_SEND_WITH_IMM
+                raw.imm_data = imm(value);
+                sys::IBV_WR_SEND_WITH_IMM
             }
             Kind::Write(at) => {
                 raw.wr.rdma = rdma(at);
-                op::IBV_WR_RDMA_WRITE
+                sys::IBV_WR_RDMA_WRITE
             }
             Kind::WriteImm(at, value) => {
                 raw.wr.rdma = rdma(at);
-                raw.imm_data_invalidated_rkey_union = imm(value);
-                op::IBV_WR_RDMA_WRITE_WITH_IMM
+                raw.imm_data = imm(value);
+                sys::IBV_WR_RDMA_WRITE_WITH_IMM
             }
             Kind::Read(at) => {
                 raw.wr.rdma = rdma(at);
-                op::IBV_WR_RDMA_READ
+                sys::IBV_WR_RDMA_READ
             }
             Kind::CompareSwap(at, compare, swap) => {
                 raw.wr.atomic = atomic(at, compare, swap);
-                op::IBV_WR_ATOMIC_CMP_AND_SWP
+                sys::IBV_WR_ATOMIC_CMP_AND_SWP
             }
             Kind::Extended(..) => panic!("libmlx5 has no masked atomics"),
             Kind::FetchAdd(at, add) => {
                 raw.wr.atomic = atomic(at, add, 0);
-                op::IBV_WR_ATOMIC_FETCH_AND_ADD
+                sys::IBV_WR_ATOMIC_FETCH_AND_ADD
             }
         };
         wrs.push(raw);
@@ -258,7 +256,7 @@ fn wr_builders(qp: NonNull<sys::ibv_qp>, list: &[Wr], max_sge: usize, handles: &
         sys::ibv_wr_start(ex);
         for wr in list {
             (*ex).wr_id = wr.id;
-            (*ex).wr_flags = flags(wr) & !sys::ibv_send_flags::IBV_SEND_INLINE.0;
+            (*ex).wr_flags = flags(wr) & !sys::IBV_SEND_INLINE;
             match wr.kind {
                 Kind::Nop => {
                     raw_nop(ex, wr);
@@ -367,15 +365,11 @@ fn pointer(piece: &sys::ibv_sge) -> *mut c_void {
 unsafe fn raw_nop(ex: *mut sys::ibv_qp_ex, wr: &Wr) {
     let flags = flags(wr);
     // Bits as `enum mlx5dv_wqe_ctrl_flags` names them: 8 CQ update, 2 solicited, 0x80 fence.
-    let fm_ce_se = [
-        (sys::ibv_send_flags::IBV_SEND_SIGNALED.0, 8_u32),
-        (sys::ibv_send_flags::IBV_SEND_SOLICITED.0, 2),
-        (sys::ibv_send_flags::IBV_SEND_FENCE.0, 0x80),
-    ]
-    .iter()
-    .filter(|(flag, _)| flags & flag != 0)
-    .map(|(_, bits)| bits)
-    .sum::<u32>();
+    let fm_ce_se = [(sys::IBV_SEND_SIGNALED, 8_u32), (sys::IBV_SEND_SOLICITED, 2), (sys::IBV_SEND_FENCE, 0x80)]
+        .iter()
+        .filter(|(flag, _)| flags & flag != 0)
+        .map(|(_, bits)| bits)
+        .sum::<u32>();
     // SAFETY: the caller promises that `ex` is alive and takes raw WQEs, and that posting has begun.
     unsafe {
         let control = [0, (*ex).qp_base.qp_num << 8 | 1, fm_ce_se, 0].map(u32::to_be);

@@ -8,10 +8,10 @@ use blueflame::types::{Psn, WrId};
 use blueflame::verbs::adopt::adopt_qp;
 use blueflame::verbs::{Owned, OwnedCq, Qp, QueuePair};
 use blueflame::{Remote, transport, wqe};
+use blueflame_sys as sys;
 use blueflame_testkit::request::{Data, Kind, Wr};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use rdma_sys as sys;
 
 use crate::cases;
 use crate::post::{self, Way};
@@ -58,7 +58,7 @@ impl Pair {
     fn new(fabric: &Fabric, cqe_bytes: u16) -> Self {
         let geometry = Geometry { sends: SENDS, inline: 8, cqe_bytes, ..Geometry::default() };
         let theirs = PolledCq::new(&fabric.device, 31, cqe_bytes);
-        let (kind, cq) = (sys::ibv_qp_type::IBV_QPT_RC, theirs.as_raw());
+        let (kind, cq) = (sys::IBV_QPT_RC, theirs.as_raw());
         let raw = RawQp::new(fabric, kind, cq, cq, core::ptr::null_mut(), &geometry);
         // SAFETY: alive as long as this function's handle. The queues are dropped unused.
         let mut pair = unsafe { adopt_qp::<Rc>(raw.raw) }.expect("adopt");

@@ -5,11 +5,11 @@
 use blueflame::queue::SharedRecvQueue;
 use blueflame::types::{Psn, WrId};
 use blueflame::verbs::adopt::adopt_qp;
-use blueflame::verbs::{Owned, OwnedCq, OwnedSrq, QueuePair, Srq, ffi};
+use blueflame::verbs::{Owned, OwnedCq, OwnedSrq, QueuePair, Srq};
 use blueflame::{Sge, transport};
+use blueflame_sys as sys;
 use blueflame_testkit::request::{Data, Kind, Service, Wr};
 use proptest::test_runner::{RngAlgorithm, TestRng};
-use rdma_sys as sys;
 
 use crate::compare::FILL;
 use crate::completions;
@@ -17,20 +17,20 @@ use crate::post::{self, Receive, Way};
 use crate::twin::wait;
 use crate::verbs::{Fabric, Geometry, PolledCq, RawQp, create_srq};
 
-pub(crate) fn parts(srq: *mut sys::ibv_srq) -> ffi::Mlx5dvSrq {
+pub(crate) fn parts(srq: *mut sys::ibv_srq) -> sys::mlx5dv_srq {
     // SAFETY: numbers and pointers, for which zero is a value; the queue is alive.
     unsafe {
-        let mut parts: ffi::Mlx5dvSrq = core::mem::zeroed();
-        parts.comp_mask = ffi::MLX5DV_SRQ_MASK_SRQN;
+        let mut parts = sys::mlx5dv_srq::ZERO;
+        parts.comp_mask = sys::MLX5DV_SRQ_MASK_SRQN;
         let mut obj =
-            ffi::Mlx5dvObj { srq: ffi::Mlx5dvPair { r#in: srq, out: &raw mut parts }, ..ffi::Mlx5dvObj::NONE };
-        assert_eq!(ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_SRQ), 0);
+            sys::mlx5dv_obj { srq: sys::mlx5dv_pair { r#in: srq, out: &raw mut parts }, ..sys::mlx5dv_obj::ZERO };
+        assert_eq!(sys::mlx5dv_init_obj(&raw mut obj, sys::MLX5DV_OBJ_SRQ), 0);
         parts
     }
 }
 
 /// The WQEs that the free list links, and the record.
-fn state(parts: &ffi::Mlx5dvSrq, wqes: u32) -> (Vec<u8>, u32) {
+fn state(parts: &sys::mlx5dv_srq, wqes: u32) -> (Vec<u8>, u32) {
     // SAFETY: the ring and the record that libmlx5 allocated; the device reads them only.
     unsafe {
         let byte = |n| parts.buf.cast::<u8>().add(n).read_volatile();
@@ -59,7 +59,7 @@ fn lists(fabric: &Fabric, receives: u32, max_sge: u32) {
     let (mut send_cq, mut recv_cq) = (PolledCq::new(&fabric.device, 256, 64), PolledCq::new(&fabric.device, 256, 64));
     let srq = create_srq(fabric, receives, max_sge);
     let (a, b) = (send_cq.as_raw(), recv_cq.as_raw());
-    let raw = RawQp::new(fabric, sys::ibv_qp_type::IBV_QPT_RC, a, b, srq.as_ptr(), &geometry);
+    let raw = RawQp::new(fabric, sys::IBV_QPT_RC, a, b, srq.as_ptr(), &geometry);
     // SAFETY: alive as long as the handle; the queue is dropped here and never posts.
     let mut pair = unsafe { adopt_qp::<transport::Rc>(raw.raw) }.expect("adopt");
     connect(fabric, &mut pair);
@@ -69,7 +69,7 @@ fn lists(fabric: &Fabric, receives: u32, max_sge: u32) {
     let cq = || -> OwnedCq { fabric.device.completion_queue(256).build().expect("a CQ") };
     let (mut our_send, mut our_recv) = (cq(), cq());
     let (a, b) = (our_send.handle().as_raw(), our_recv.handle().as_raw());
-    let our_raw = RawQp::new(fabric, sys::ibv_qp_type::IBV_QPT_RC, a, b, our_srq.handle().as_raw(), &geometry);
+    let our_raw = RawQp::new(fabric, sys::IBV_QPT_RC, a, b, our_srq.handle().as_raw(), &geometry);
     // SAFETY: new, in its own thread domain; destroyed after the queues below are dropped.
     let mut pair = unsafe { adopt_qp::<transport::Rc>(our_raw.raw) }.expect("adopt");
     connect(fabric, &mut pair);

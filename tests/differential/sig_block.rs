@@ -4,9 +4,9 @@ use std::ffi::c_void;
 use std::ptr::NonNull;
 
 use blueflame::Lkey;
-use blueflame::verbs::ffi;
 use blueflame::wqe::Sge;
 use blueflame::wqe::formats::{BlockSignatureKind, BlockSize, Crc, CrcKind, Escape, Guard, Seed, SignedBlocks, T10Dif};
+use blueflame_sys as sys;
 
 use crate::verbs::Fabric;
 
@@ -59,7 +59,7 @@ pub(crate) struct MkeyErr {
 
 #[link(name = "mlx5")]
 unsafe extern "C" {
-    fn _mlx5dv_mkey_check(key: *mut ffi::Mlx5dvMkey, error: *mut MkeyErr, size: usize) -> i32;
+    fn _mlx5dv_mkey_check(key: *mut sys::mlx5dv_mkey, error: *mut MkeyErr, size: usize) -> i32;
 }
 
 /// A domain as libmlx5 takes it.
@@ -109,7 +109,7 @@ impl Domain {
 
 /// A key of libmlx5's with signatures.
 pub(crate) struct SignedKey {
-    raw: NonNull<ffi::Mlx5dvMkey>,
+    raw: NonNull<sys::mlx5dv_mkey>,
     pub(crate) key: u32,
 }
 
@@ -120,18 +120,18 @@ impl SignedKey {
 
     /// One that encrypts, too.
     pub(crate) fn encrypting(fabric: &Fabric, entries: u16) -> Self {
-        Self::with(fabric, entries, ffi::MLX5DV_MKEY_INIT_ATTR_FLAGS_CRYPTO)
+        Self::with(fabric, entries, sys::MLX5DV_MKEY_INIT_ATTR_FLAGS_CRYPTO)
     }
 
     fn with(fabric: &Fabric, entries: u16, flags: u32) -> Self {
         const BLOCK_SIGNATURE: u32 = 1 << 1;
-        let mut attr = ffi::Mlx5dvMkeyInitAttr {
+        let mut attr = sys::mlx5dv_mkey_init_attr {
             pd: fabric.pd.as_raw(),
-            create_flags: ffi::MLX5DV_MKEY_INIT_ATTR_FLAGS_INDIRECT | BLOCK_SIGNATURE | flags,
+            create_flags: sys::MLX5DV_MKEY_INIT_ATTR_FLAGS_INDIRECT | BLOCK_SIGNATURE | flags,
             max_entries: entries,
         };
         // SAFETY: the domain is alive; the attributes live until the call returns.
-        let raw = NonNull::new(unsafe { ffi::mlx5dv_create_mkey(&raw mut attr) }).expect("a key with signatures");
+        let raw = NonNull::new(unsafe { sys::mlx5dv_create_mkey(&raw mut attr) }).expect("a key with signatures");
         // SAFETY: a new key.
         let key = unsafe { (*raw.as_ptr()).lkey };
         Self { raw, key }
@@ -145,7 +145,7 @@ impl SignedKey {
         error
     }
 
-    pub(crate) fn as_raw(&self) -> *mut ffi::Mlx5dvMkey {
+    pub(crate) fn as_raw(&self) -> *mut sys::mlx5dv_mkey {
         self.raw.as_ptr()
     }
 
@@ -157,6 +157,6 @@ impl SignedKey {
 impl Drop for SignedKey {
     fn drop(&mut self) {
         // SAFETY: made in `new`, destroyed once.
-        assert_eq!(unsafe { ffi::mlx5dv_destroy_mkey(self.raw.as_ptr()) }, 0);
+        assert_eq!(unsafe { sys::mlx5dv_destroy_mkey(self.raw.as_ptr()) }, 0);
     }
 }

@@ -16,11 +16,11 @@ use blueflame::wqe::formats::{BlockSignatureKind, Seed, SignatureBytes, SignedBl
 use blueflame::wqe::keys::KeyRights;
 use blueflame::wqe::operations::SetPsv;
 use blueflame::wqe::{self, Fence, Remote};
+use blueflame_sys as sys;
 use proptest::prelude::*;
-use rdma_sys as sys;
 
 use crate::in_turn::{self, Places, WQEBB};
-use crate::post::{Mlx5dvMkeyConfAttr, mlx5dv_qp_ex_from_ibv_qp_ex};
+use crate::post::{mlx5dv_mkey_conf_attr, mlx5dv_qp_ex_from_ibv_qp_ex};
 use crate::sig_block::{Domain, MkeyErr, SigBlockAttr, SignedKey};
 use crate::twin::{Twins, ring, wait};
 use crate::verbs::{Fabric, Geometry};
@@ -197,16 +197,16 @@ fn theirs(
         copy_mask: copy.map_or(0, |copy| copy.0),
         comp_mask: 0,
     };
-    let mut conf = Mlx5dvMkeyConfAttr::default();
+    let mut conf = mlx5dv_mkey_conf_attr::default();
     conf.conf_flags = u32::from(matches!(case.change, Change::Reset));
-    let signaled = |last: bool| if last { sys::ibv_send_flags::IBV_SEND_SIGNALED.0 } else { 0 };
+    let signaled = |last: bool| if last { sys::IBV_SEND_SIGNALED } else { 0 };
     // SAFETY: objects of the fabric and the stage, which are alive; lists live until the calls return.
     unsafe {
         let ex = sys::ibv_qp_to_qp_ex(qp.as_ptr());
         let dv = mlx5dv_qp_ex_from_ibv_qp_ex(ex);
         let d = &*dv;
         sys::ibv_wr_start(ex);
-        let flags = sys::ibv_send_flags::IBV_SEND_INLINE.0 | signaled(case.steps.is_empty());
+        let flags = sys::IBV_SEND_INLINE | signaled(case.steps.is_empty());
         ((*ex).wr_id, (*ex).wr_flags) = (case.id, flags);
         let setters = u8::from(signs) + u8::from(list.is_some()) + u8::from(case.rights.is_some());
         d.wr_mkey_configure.expect("for keys")(dv, key.as_raw(), setters, &mut conf);
@@ -222,14 +222,14 @@ fn theirs(
             d.wr_set_mkey_layout_list.expect("for keys")(dv, list.len() as u16, list.as_ptr());
         }
         if let Some(write) = case.rights {
-            let access = if write { sys::ibv_access_flags::IBV_ACCESS_LOCAL_WRITE.0 } else { 0 };
+            let access = if write { sys::IBV_ACCESS_LOCAL_WRITE } else { 0 };
             d.wr_set_mkey_access_flags.expect("for keys")(dv, access);
         }
         if !case.first {
             sign();
         }
         for (n, step) in case.steps.iter().enumerate() {
-            let flags = sys::ibv_send_flags::IBV_SEND_FENCE.0 | signaled(n + 1 == case.steps.len());
+            let flags = sys::IBV_SEND_FENCE | signaled(n + 1 == case.steps.len());
             ((*ex).wr_id, (*ex).wr_flags) = (case.id, flags);
             let remote = stage.remote(*step);
             match step {
@@ -314,7 +314,7 @@ fn poll_theirs(twins: &mut Twins<Rc>) -> Result<u32, String> {
         let is_error = cqe.bytes[cqe.size - 1] >> 4 == 12;
         // SAFETY: numbers, for which zero is a value; the queue is alive, `wc` has room for one.
         let (wc, polled) = unsafe {
-            let mut wc: sys::ibv_wc = core::mem::zeroed();
+            let mut wc = sys::ibv_wc::ZERO;
             let polled = sys::ibv_poll_cq(cq.as_raw(), 1, &raw mut wc);
             (wc, polled)
         };
@@ -327,7 +327,7 @@ fn poll_theirs(twins: &mut Twins<Rc>) -> Result<u32, String> {
         }
         cq.polled();
         Some(match wc.status {
-            sys::ibv_wc_status::IBV_WC_SUCCESS => Ok(errors),
+            sys::IBV_WC_SUCCESS => Ok(errors),
             status => Err(format!("libmlx5's: status {status}, vendor syndrome {:#x}", wc.vendor_err)),
         })
     })?

@@ -27,7 +27,7 @@ fn every_syndrome(cq: &mut PolledCq) {
         let completion =
             completions::agree(&mut cqe, &wc).unwrap_or_else(|why| panic!("syndrome {syndrome:#x}: {why}"));
         assert_eq!(completion.vendor_err, Some(syndrome.wrapping_mul(7).into()));
-        assert_eq!(wc.wr_id, syndrome.into());
+        assert_eq!(wc.wr_id, u64::from(syndrome));
     }
 }
 

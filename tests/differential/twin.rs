@@ -9,10 +9,10 @@ use blueflame::db::RegisterParts;
 use blueflame::queue::{RecvQueue, RetireError, SendQueue};
 use blueflame::types::{Psn, Qpn, WrId};
 use blueflame::verbs::adopt::adopt_qp;
-use blueflame::verbs::{AddressHandle, Error, Owned, OwnedCq, Qp, QueuePair, VerbsTransport, XrcTarget, ffi};
+use blueflame::verbs::{AddressHandle, Error, Owned, OwnedCq, Qp, QueuePair, VerbsTransport, XrcTarget};
+use blueflame_sys as sys;
 use blueflame_testkit::request::{Data, Kind, Service, Target, Wr};
 use proptest::strategy::{BoxedStrategy, Just, Strategy as _};
-use rdma_sys as sys;
 
 use crate::addresses::addressed;
 use crate::compare::{FILL, Place, RingRules, Rung, Window, is_signed, units};
@@ -116,19 +116,19 @@ pub(crate) struct Twins<T: Link> {
 }
 
 /// Bytes of a work queue.
-pub(crate) fn ring(wq: &ffi::Mlx5dvWq) -> Vec<u8> {
+pub(crate) fn ring(wq: &sys::mlx5dv_wq) -> Vec<u8> {
     let len = (wq.wqe_cnt * wq.stride) as usize;
     // SAFETY: the ring that libmlx5 allocated and filled; the device only reads it, and no driver writes it now.
     unsafe { core::slice::from_raw_parts(wq.buf.cast::<u8>(), len) }.to_vec()
 }
 
-fn fill(wq: &ffi::Mlx5dvWq) {
+fn fill(wq: &sys::mlx5dv_wq) {
     // SAFETY: the ring that libmlx5 allocated, before anything is posted.
     unsafe { wq.buf.cast::<u8>().write_bytes(FILL, (wq.wqe_cnt * wq.stride) as usize) };
 }
 
 /// Both words of a doorbell record.
-pub(crate) fn record(parts: &ffi::Mlx5dvQp) -> [u32; 2] {
+pub(crate) fn record(parts: &sys::mlx5dv_qp) -> [u32; 2] {
     // SAFETY: two words that libmlx5 allocated.
     [0, 1].map(|n| u32::from_be(unsafe { parts.dbrec.add(n).read_volatile() }))
 }
@@ -192,7 +192,7 @@ impl<T: Link> Twins<T> {
             })
         };
         let windows = window(&theirs.raw).zip(window(&ours.raw)).map(|(a, b)| [a, b]);
-        let named = T::INITIATOR || T::QP_TYPE == sys::ibv_qp_type::IBV_QPT_UD;
+        let named = T::INITIATOR || T::QP_TYPE == sys::IBV_QPT_UD;
         let handles = if named { Rc::clone(fabric.handles()) } else { Rc::default() };
         Self { targets, theirs, ours, handles, rules, windows, turned: fresh.then_some(false), pi: 0, held: (0, 0) }
     }

@@ -4,8 +4,8 @@ use std::cell::OnceCell;
 use std::ptr::{NonNull, null_mut};
 use std::rc::Rc;
 
-use blueflame::verbs::{Access, AddressHandle, Buffer, Device, Path, Pool, ProtectionDomain, ffi};
-use rdma_sys as sys;
+use blueflame::verbs::{Access, AddressHandle, Buffer, Device, Path, Pool, ProtectionDomain};
+use blueflame_sys as sys;
 
 use crate::addresses;
 
@@ -105,18 +105,18 @@ impl Default for Geometry {
 /// A queue pair with a doorbell register of its own.
 pub(crate) struct RawQp {
     pub(crate) raw: NonNull<sys::ibv_qp>,
-    pub(crate) parts: ffi::Mlx5dvQp,
+    pub(crate) parts: sys::mlx5dv_qp,
     /// As granted.
     pub(crate) cap: sys::ibv_qp_cap,
     parent: *mut sys::ibv_pd,
     td: *mut sys::ibv_td,
-    pd: ProtectionDomain,
+    _pd: ProtectionDomain,
 }
 
 impl RawQp {
     pub(crate) fn new(
         fabric: &Fabric,
-        kind: sys::ibv_qp_type::Type,
+        kind: sys::ibv_qp_type,
         send_cq: *mut sys::ibv_cq,
         recv_cq: *mut sys::ibv_cq,
         srq: *mut sys::ibv_srq,
@@ -127,16 +127,16 @@ impl RawQp {
         // plain numbers and pointers to live objects, for which zero is a value, and live until the calls return.
         unsafe {
             // Before release 60, rdma-core has none where write combining does not work.
-            let td = ffi::alloc_td(context);
+            let td = sys::ibv_alloc_td(context, &mut sys::ibv_td_init_attr { comp_mask: 0 });
             let why = std::io::Error::last_os_error().raw_os_error();
             assert!(!td.is_null() || why == Some(libc::EOPNOTSUPP), "ibv_alloc_td");
-            let mut parent: sys::ibv_parent_domain_init_attr = core::mem::zeroed();
+            let mut parent = sys::ibv_parent_domain_init_attr::ZERO;
             (parent.pd, parent.td) = (fabric.pd.as_raw(), td);
-            let parent = ffi::alloc_parent_domain(context, &raw mut parent);
+            let parent = sys::ibv_alloc_parent_domain(context, &raw mut parent);
             assert!(!parent.is_null(), "ibv_alloc_parent_domain");
-            let initiator = kind == sys::ibv_qp_type::IBV_QPT_DRIVER;
-            let own = srq.is_null() && !initiator && kind != sys::ibv_qp_type::IBV_QPT_XRC_SEND;
-            let mut attr: sys::ibv_qp_init_attr_ex = core::mem::zeroed();
+            let initiator = kind == sys::IBV_QPT_DRIVER;
+            let own = srq.is_null() && !initiator && kind != sys::IBV_QPT_XRC_SEND;
+            let mut attr = sys::ibv_qp_init_attr_ex::ZERO;
             (attr.send_cq, attr.recv_cq, attr.srq) = (send_cq, recv_cq, srq);
             attr.cap = sys::ibv_qp_cap {
                 max_send_wr: geometry.sends,
@@ -147,65 +147,59 @@ impl RawQp {
             };
             attr.qp_type = kind;
             attr.sq_sig_all = geometry.signal_all.into();
-            attr.comp_mask = (sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_PD
-                | sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
-                .0;
+            attr.comp_mask = sys::IBV_QP_INIT_ATTR_PD | sys::IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
             attr.pd = parent;
-            use sys::ibv_qp_create_send_ops_flags as ops;
-            let mut wanted = ops::IBV_QP_EX_WITH_SEND;
-            if kind == sys::ibv_qp_type::IBV_QPT_RAW_PACKET {
-                wanted |= ops::IBV_QP_EX_WITH_TSO;
-                attr.comp_mask |= sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_MAX_TSO_HEADER.0;
+            let mut wanted = sys::IBV_QP_EX_WITH_SEND;
+            if kind == sys::IBV_QPT_RAW_PACKET {
+                wanted |= sys::IBV_QP_EX_WITH_TSO;
+                attr.comp_mask |= sys::IBV_QP_INIT_ATTR_MAX_TSO_HEADER;
                 attr.max_tso_header = geometry.tso_header;
-            } else if kind == sys::ibv_qp_type::IBV_QPT_UD {
-                wanted |= ops::IBV_QP_EX_WITH_SEND_WITH_IMM;
+            } else if kind == sys::IBV_QPT_UD {
+                wanted |= sys::IBV_QP_EX_WITH_SEND_WITH_IMM;
             } else {
                 wanted = wanted
-                    | ops::IBV_QP_EX_WITH_SEND_WITH_IMM
-                    | ops::IBV_QP_EX_WITH_RDMA_WRITE
-                    | ops::IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
+                    | sys::IBV_QP_EX_WITH_SEND_WITH_IMM
+                    | sys::IBV_QP_EX_WITH_RDMA_WRITE
+                    | sys::IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM;
             }
             if geometry.windows {
-                wanted = wanted | ops::IBV_QP_EX_WITH_BIND_MW | ops::IBV_QP_EX_WITH_LOCAL_INV;
+                wanted = wanted | sys::IBV_QP_EX_WITH_BIND_MW | sys::IBV_QP_EX_WITH_LOCAL_INV;
             }
-            if matches!(
-                kind,
-                sys::ibv_qp_type::IBV_QPT_RC | sys::ibv_qp_type::IBV_QPT_DRIVER | sys::ibv_qp_type::IBV_QPT_XRC_SEND
-            ) {
+            if matches!(kind, sys::IBV_QPT_RC | sys::IBV_QPT_DRIVER | sys::IBV_QPT_XRC_SEND) {
                 wanted = wanted
-                    | ops::IBV_QP_EX_WITH_SEND_WITH_INV
-                    | ops::IBV_QP_EX_WITH_RDMA_READ
-                    | ops::IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP
-                    | ops::IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
+                    | sys::IBV_QP_EX_WITH_SEND_WITH_INV
+                    | sys::IBV_QP_EX_WITH_RDMA_READ
+                    | sys::IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP
+                    | sys::IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD;
             }
-            attr.send_ops_flags = wanted.0.into();
-            let mut mlx5 = ffi::Mlx5dvQpInitAttr {
-                comp_mask: ffi::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS | MASK_SEND_OPS_FLAGS,
-                create_flags: if geometry.scatter_to_cqe { 0 } else { ffi::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE },
+            attr.send_ops_flags = wanted.into();
+            let mut mlx5 = sys::mlx5dv_qp_init_attr {
+                comp_mask: sys::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS | MASK_SEND_OPS_FLAGS,
+                create_flags: if geometry.scatter_to_cqe { 0 } else { sys::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE },
                 send_ops_flags: WITH_RAW_WQE
                     | if geometry.keys { WITH_MKEYS } else { 0 }
                     | if geometry.memcpy { WITH_MEMCPY } else { 0 },
                 ..Default::default()
             };
             if initiator {
-                mlx5.comp_mask |= ffi::MLX5DV_QP_INIT_ATTR_MASK_DC;
-                mlx5.dc_init_attr.dc_type = ffi::MLX5DV_DCTYPE_DCI;
+                mlx5.comp_mask |= sys::MLX5DV_QP_INIT_ATTR_MASK_DC;
+                mlx5.dc_init_attr.dc_type = sys::MLX5DV_DCTYPE_DCI;
             }
             if let Some([count, errored]) = geometry.streams {
-                mlx5.comp_mask |= ffi::MLX5DV_QP_INIT_ATTR_MASK_DCI_STREAMS;
+                mlx5.comp_mask |= sys::MLX5DV_QP_INIT_ATTR_MASK_DCI_STREAMS;
                 mlx5.dc_init_attr.dct_access_key = u64::from_ne_bytes([count, errored, 0, 0, 0, 0, 0, 0]);
             }
-            let raw = ffi::mlx5dv_create_qp(context, &raw mut attr, &raw mut mlx5);
+            let raw = sys::mlx5dv_create_qp(context, &raw mut attr, &raw mut mlx5);
             let raw = NonNull::new(raw).unwrap_or_else(|| {
                 panic!("mlx5dv_create_qp of {geometry:?}: {}", std::io::Error::last_os_error());
             });
-            let mut parts: ffi::Mlx5dvQp = core::mem::zeroed();
-            let mut obj = ffi::Mlx5dvObj {
-                qp: ffi::Mlx5dvPair { r#in: raw.as_ptr(), out: &raw mut parts },
-                ..ffi::Mlx5dvObj::NONE
+            let mut parts = sys::mlx5dv_qp::ZERO;
+            let mut obj = sys::mlx5dv_obj {
+                qp: sys::mlx5dv_pair { r#in: raw.as_ptr(), out: &raw mut parts },
+                ..sys::mlx5dv_obj::ZERO
             };
-            assert_eq!(ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_QP), 0);
-            Self { raw, parts, cap: attr.cap, parent, td, pd: fabric.pd.clone() }
+            assert_eq!(sys::mlx5dv_init_obj(&raw mut obj, sys::MLX5DV_OBJ_QP), 0);
+            Self { raw, parts, cap: attr.cap, parent, td, _pd: fabric.pd.clone() }
         }
     }
 
@@ -221,7 +215,7 @@ impl Drop for RawQp {
         unsafe {
             assert_eq!(sys::ibv_destroy_qp(self.raw.as_ptr()), 0);
             assert_eq!(sys::ibv_dealloc_pd(self.parent), 0);
-            assert!(self.td.is_null() || ffi::dealloc_td(self.pd.device().as_raw(), self.td) == 0);
+            assert!(self.td.is_null() || sys::ibv_dealloc_td(self.td) == 0);
         }
     }
 }
@@ -229,7 +223,7 @@ impl Drop for RawQp {
 /// A completion queue that libmlx5 polls, of which each CQE is copied before.
 pub(crate) struct PolledCq {
     raw: NonNull<sys::ibv_cq>,
-    pub(crate) parts: ffi::Mlx5dvCq,
+    pub(crate) parts: sys::mlx5dv_cq,
     ci: u32,
     _device: Device,
 }
@@ -252,14 +246,14 @@ impl PolledCq {
         // SAFETY: the context is open; attributes are plain numbers and pointers, for which zero is a value, and live
         // until the calls return.
         unsafe {
-            let mut attr: sys::ibv_cq_init_attr_ex = core::mem::zeroed();
+            let mut attr = sys::ibv_cq_init_attr_ex::ZERO;
             (attr.cqe, attr.wc_flags) = (cqes, wc_flags);
-            let mut mlx5 = ffi::Mlx5dvCqInitAttr {
-                comp_mask: ffi::MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE,
+            let mut mlx5 = sys::mlx5dv_cq_init_attr {
+                comp_mask: sys::MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE,
                 cqe_size: cqe_bytes,
                 ..Default::default()
             };
-            let raw = ffi::mlx5dv_create_cq(device.as_raw(), &raw mut attr, &raw mut mlx5);
+            let raw = sys::mlx5dv_create_cq(device.as_raw(), &raw mut attr, &raw mut mlx5);
             let raw: NonNull<sys::ibv_cq> = NonNull::new(raw.cast()).expect("mlx5dv_create_cq");
             Self { raw, parts: Self::parts_of(raw), ci: 0, _device: device.clone() }
         }
@@ -271,15 +265,15 @@ impl PolledCq {
         Self { raw, parts: Self::parts_of(raw), ci: 0, _device: device.clone() }
     }
 
-    fn parts_of(raw: NonNull<sys::ibv_cq>) -> ffi::Mlx5dvCq {
+    fn parts_of(raw: NonNull<sys::ibv_cq>) -> sys::mlx5dv_cq {
         // SAFETY: numbers and pointers, for which zero is a value; the queue is alive.
         unsafe {
-            let mut parts: ffi::Mlx5dvCq = core::mem::zeroed();
-            let mut obj = ffi::Mlx5dvObj {
-                cq: ffi::Mlx5dvPair { r#in: raw.as_ptr(), out: &raw mut parts },
-                ..ffi::Mlx5dvObj::NONE
+            let mut parts = sys::mlx5dv_cq::ZERO;
+            let mut obj = sys::mlx5dv_obj {
+                cq: sys::mlx5dv_pair { r#in: raw.as_ptr(), out: &raw mut parts },
+                ..sys::mlx5dv_obj::ZERO
             };
-            assert_eq!(ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_CQ), 0);
+            assert_eq!(sys::mlx5dv_init_obj(&raw mut obj, sys::MLX5DV_OBJ_CQ), 0);
             parts
         }
     }
@@ -287,8 +281,7 @@ impl PolledCq {
     /// `ibv_resize_cq`, and a poll for nothing, before which libmlx5 does not tell the device the new index. Returns
     /// the call's result.
     pub(crate) fn resize(&mut self, cqes: u32) -> i32 {
-        // SAFETY: numbers, for which zero is a value.
-        let mut wc: sys::ibv_wc = unsafe { core::mem::zeroed() };
+        let mut wc = sys::ibv_wc::ZERO;
         // SAFETY: the queue is alive, `wc` has room for none.
         let returned = unsafe {
             let returned = sys::ibv_resize_cq(self.as_raw(), cqes as i32);
@@ -358,8 +351,7 @@ impl PolledCq {
     /// The next completion, by `ibv_poll_cq`, and the CQE's bytes.
     pub(crate) fn poll(&mut self) -> Option<(CqeBytes, sys::ibv_wc)> {
         let copy = self.peek()?;
-        // SAFETY: numbers, for which zero is a value.
-        let mut wc: sys::ibv_wc = unsafe { core::mem::zeroed() };
+        let mut wc = sys::ibv_wc::ZERO;
         // SAFETY: the queue is alive, `wc` has room for one.
         assert_eq!(unsafe { sys::ibv_poll_cq(self.as_raw(), 1, &raw mut wc) }, 1, "libmlx5 sees the CQE, too");
         self.ci += 1;

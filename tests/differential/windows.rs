@@ -13,9 +13,9 @@ use blueflame::verbs::memory::{MemoryWindow, WindowType};
 use blueflame::wqe::keys::{Window, WindowRights};
 use blueflame::wqe::{self, Fence, Remote};
 use blueflame::{Lkey, Rkey, Sge, transport};
+use blueflame_sys as sys;
 use memmap2::MmapMut;
 use proptest::prelude::*;
-use rdma_sys as sys;
 
 use crate::in_turn::{self, WQEBB};
 use crate::post::Way;
@@ -95,10 +95,9 @@ impl Case {
     }
 
     fn access(&self) -> u32 {
-        use sys::ibv_access_flags as flags;
-        let zero = if self.zero_based { flags::IBV_ACCESS_ZERO_BASED.0 } else { 0 };
-        let rights = [flags::IBV_ACCESS_REMOTE_READ, flags::IBV_ACCESS_REMOTE_WRITE, flags::IBV_ACCESS_REMOTE_ATOMIC];
-        (0..3).filter(|n| self.rights >> n & 1 != 0).map(|n| rights[n].0).sum::<u32>() | zero
+        let zero = if self.zero_based { sys::IBV_ACCESS_ZERO_BASED } else { 0 };
+        let rights = [sys::IBV_ACCESS_REMOTE_READ, sys::IBV_ACCESS_REMOTE_WRITE, sys::IBV_ACCESS_REMOTE_ATOMIC];
+        (0..3).filter(|n| self.rights >> n & 1 != 0).map(|n| rights[n]).sum::<u32>() | zero
     }
 
     fn rights(&self) -> WindowRights {
@@ -162,7 +161,6 @@ impl Drop for Stage {
 
 /// libmlx5 posts `steps`; the last of all asks for a completion.
 fn theirs(qp: NonNull<sys::ibv_qp>, stage: &Stage, case: &Case, steps: &[Step], last: bool, to: Remote) {
-    use sys::ibv_wr_opcode as op;
     let mw = stage.window(case.kind).as_raw();
     let (before, new) = stage.keys(case);
     // SAFETY: the window is the stage's; libmlx5 reads its key and type.
@@ -176,7 +174,7 @@ fn theirs(qp: NonNull<sys::ibv_qp>, stage: &Stage, case: &Case, steps: &[Step], 
     };
     let nothing = sys::ibv_mw_bind_info { mr: null_mut(), addr: 0, length: 0, mw_access_flags: 0 };
     let mut sge = sys::ibv_sge { addr: piece.addr, length: 1, lkey: piece.lkey.0 };
-    let signaled = |n: usize| if last && n + 1 == steps.len() { sys::ibv_send_flags::IBV_SEND_SIGNALED.0 } else { 0 };
+    let signaled = |n: usize| if last && n + 1 == steps.len() { sys::IBV_SEND_SIGNALED } else { 0 };
     // SAFETY: objects of the fabric and the stage, which are alive; lists live until the calls return.
     unsafe {
         if case.way == Way::WrBuilders {
@@ -200,20 +198,19 @@ fn theirs(qp: NonNull<sys::ibv_qp>, stage: &Stage, case: &Case, steps: &[Step], 
             (raw.wr_id, raw.send_flags) = (case.id, signaled(n));
             match step {
                 Step::Write => {
-                    raw.opcode = op::IBV_WR_RDMA_WRITE;
+                    raw.opcode = sys::IBV_WR_RDMA_WRITE;
                     (raw.sg_list, raw.num_sge) = (&raw mut sge, 1);
-                    raw.wr.rdma = sys::rdma_t { remote_addr: to.addr, rkey: to.rkey.0 };
+                    raw.wr.rdma = sys::ibv_send_wr_rdma { remote_addr: to.addr, rkey: to.rkey.0 };
                 }
                 Step::TakeBack if case.kind == WindowType::Type2 => {
-                    raw.opcode = op::IBV_WR_LOCAL_INV;
-                    raw.imm_data_invalidated_rkey_union =
-                        sys::imm_data_invalidated_rkey_union_t { invalidated_rkey: new.0 };
+                    raw.opcode = sys::IBV_WR_LOCAL_INV;
+                    raw.imm_data = new.0;
                 }
                 Step::Bind | Step::TakeBack => {
-                    raw.opcode = op::IBV_WR_BIND_MW;
+                    raw.opcode = sys::IBV_WR_BIND_MW;
                     let (rkey, bind_info) =
                         if step == Step::Bind { (new.0, info) } else { (taken_back(case, new).0, nothing) };
-                    raw.bind_mw_tso_union.bind_mw = sys::bind_mw_t { mw, rkey, bind_info };
+                    raw.own.bind_mw = sys::ibv_send_wr_bind_mw { mw, rkey, bind_info };
                 }
             }
         })
@@ -226,8 +223,7 @@ struct List(Vec<sys::ibv_send_wr>);
 
 fn for_each_request(steps: &[Step], mut fill: impl FnMut(usize, Step, &mut sys::ibv_send_wr)) -> List {
     let make = |(n, step): (usize, &Step)| {
-        // SAFETY: numbers and pointers, for which zero is a value.
-        let mut raw: sys::ibv_send_wr = unsafe { core::mem::zeroed() };
+        let mut raw = sys::ibv_send_wr::ZERO;
         fill(n, *step, &mut raw);
         raw
     };

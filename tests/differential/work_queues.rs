@@ -11,10 +11,10 @@ use blueflame::transport::RawPacket;
 use blueflame::types::WrId;
 use blueflame::verbs::ethernet::{FlowRule, FrameReceiver, OwnedWq, Wq};
 use blueflame::verbs::memory::Pages;
-use blueflame::verbs::{Access, OwnedCq, QueuePair, ffi};
+use blueflame::verbs::{Access, OwnedCq, QueuePair};
 use blueflame::{Sge, wqe};
+use blueflame_sys as sys;
 use proptest::test_runner::{RngAlgorithm, TestRng};
-use rdma_sys as sys;
 
 use crate::again::on_ethernet;
 use crate::compare::FILL;
@@ -36,7 +36,7 @@ const HEADERS: usize = 18;
 /// A work queue of libmlx5's making, posted to and polled by libmlx5.
 struct Theirs {
     raw: *mut sys::ibv_wq,
-    parts: ffi::Mlx5dvRwq,
+    parts: sys::mlx5dv_rwq,
     /// Of a queue that this crate destroys.
     cq: ManuallyDrop<PolledCq>,
 }
@@ -67,24 +67,24 @@ impl Theirs {
     }
 }
 
-fn parts(wq: &Wq) -> ffi::Mlx5dvRwq {
+fn parts(wq: &Wq) -> sys::mlx5dv_rwq {
     // SAFETY: numbers and pointers, for which zero is a value; the queue is alive.
     unsafe {
-        let mut parts: ffi::Mlx5dvRwq = core::mem::zeroed();
-        let rwq = ffi::Mlx5dvPair { r#in: wq.as_raw(), out: &raw mut parts };
-        let mut obj = ffi::Mlx5dvObj { rwq, ..ffi::Mlx5dvObj::NONE };
-        assert_eq!(ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_RWQ), 0);
+        let mut parts = sys::mlx5dv_rwq::ZERO;
+        let rwq = sys::mlx5dv_pair { r#in: wq.as_raw(), out: &raw mut parts };
+        let mut obj = sys::mlx5dv_obj { rwq, ..sys::mlx5dv_obj::ZERO };
+        assert_eq!(sys::mlx5dv_init_obj(&raw mut obj, sys::MLX5DV_OBJ_RWQ), 0);
         parts
     }
 }
 
-fn fill(parts: &ffi::Mlx5dvRwq) {
+fn fill(parts: &sys::mlx5dv_rwq) {
     // SAFETY: the ring that libmlx5 allocated, before anything is posted.
     unsafe { parts.buf.cast::<u8>().write_bytes(FILL, (parts.wqe_cnt * parts.stride) as usize) };
 }
 
 /// The ring, and the record's two words.
-fn state(parts: &ffi::Mlx5dvRwq) -> (Vec<u8>, [u32; 2]) {
+fn state(parts: &sys::mlx5dv_rwq) -> (Vec<u8>, [u32; 2]) {
     // SAFETY: the ring and the record that libmlx5 allocated; the device reads them only.
     unsafe {
         let byte = |n| parts.buf.cast::<u8>().add(n).read_volatile();
@@ -93,7 +93,7 @@ fn state(parts: &ffi::Mlx5dvRwq) -> (Vec<u8>, [u32; 2]) {
     }
 }
 
-fn equal(theirs: &ffi::Mlx5dvRwq, ours: &ffi::Mlx5dvRwq, when: &str) {
+fn equal(theirs: &sys::mlx5dv_rwq, ours: &sys::mlx5dv_rwq, when: &str) {
     let (theirs, ours) = (state(theirs), state(ours));
     let differs = theirs.0.iter().zip(&ours.0).position(|(a, b)| a != b);
     assert_eq!((differs, theirs.1), (None, ours.1), "{when}: first ring byte that differs, record");
@@ -238,21 +238,20 @@ fn striding(fabric: &Fabric, strides: Strides) {
     };
     let (their_wq, mut our_wq) = (make(&their_cq, their_memory), make(&our_cq, our_memory));
     let state = |to| {
-        // SAFETY: integers.
-        let mut attr: sys::ibv_wq_attr = unsafe { core::mem::zeroed() };
-        (attr.attr_mask, attr.wq_state) = (sys::ibv_wq_attr_mask::IBV_WQ_ATTR_STATE.0, to);
+        let mut attr = sys::ibv_wq_attr::ZERO;
+        (attr.attr_mask, attr.wq_state) = (sys::IBV_WQ_ATTR_STATE, to);
         // SAFETY: alive; the crate's queue over it is not used any more.
-        assert_eq!(unsafe { ffi::modify_wq(their_wq.handle().as_raw(), &raw mut attr) }, 0);
+        assert_eq!(unsafe { sys::ibv_modify_wq(their_wq.handle().as_raw(), &raw mut attr) }, 0);
     };
     let mut theirs = Theirs::new(fabric, their_wq.handle(), &their_cq);
     // The buffers that this crate has posted come back.
-    state(sys::ibv_wq_state::IBV_WQS_ERR);
+    state(sys::IBV_WQS_ERR);
     for _ in 0..WQES {
-        assert_eq!(theirs.completion().0.status, sys::ibv_wc_status::IBV_WC_WR_FLUSH_ERR);
+        assert_eq!(theirs.completion().0.status, sys::IBV_WC_WR_FLUSH_ERR);
     }
-    state(sys::ibv_wq_state::IBV_WQS_RESET);
+    state(sys::IBV_WQS_RESET);
     fill(&theirs.parts);
-    state(sys::ibv_wq_state::IBV_WQS_RDY);
+    state(sys::IBV_WQS_RDY);
     let segment =
         |n: u32| Sge { addr: at[0].1 + u64::from(n * strides.wqe_bytes()), length: strides.wqe_bytes(), lkey: at[0].2 };
     let list: Vec<Receive> = (0..WQES).map(|n| (n.into(), vec![segment(n)])).collect();

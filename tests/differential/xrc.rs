@@ -8,10 +8,10 @@ use blueflame::cq::Cqe;
 use blueflame::queue::RetireError;
 use blueflame::transport::{Signed, XrcInitiator};
 use blueflame::types::{Psn, Srqn, WrId};
-use blueflame::verbs::{Error, OwnedCq, OwnedSrq, QueuePair, XrcDomain, XrcTarget, ffi};
+use blueflame::verbs::{Error, OwnedCq, OwnedSrq, QueuePair, XrcDomain, XrcTarget};
+use blueflame_sys as sys;
 use blueflame_testkit::request::{Data, Kind, Target};
 use proptest::prelude::*;
-use rdma_sys as sys;
 
 use crate::post::{self, Receive};
 use crate::requests;
@@ -42,19 +42,16 @@ impl Drop for TheirSrq {
 
 impl TheirSrq {
     fn new(fabric: &Fabric, domain: &XrcDomain, geometry: &Geometry, cq: &PolledCq) -> Self {
-        use sys::ibv_srq_init_attr_mask as mask;
-        // SAFETY: integers and null pointers.
-        let mut attr: sys::ibv_srq_init_attr_ex = unsafe { core::mem::zeroed() };
+        let mut attr = sys::ibv_srq_init_attr_ex::ZERO;
         attr.attr = sys::ibv_srq_attr { max_wr: geometry.receives, max_sge: geometry.recv_sge, srq_limit: 0 };
-        attr.comp_mask = (mask::IBV_SRQ_INIT_ATTR_TYPE
-            | mask::IBV_SRQ_INIT_ATTR_PD
-            | mask::IBV_SRQ_INIT_ATTR_XRCD
-            | mask::IBV_SRQ_INIT_ATTR_CQ)
-            .0;
-        attr.srq_type = sys::ibv_srq_type::IBV_SRQT_XRC;
+        attr.comp_mask = sys::IBV_SRQ_INIT_ATTR_TYPE
+            | sys::IBV_SRQ_INIT_ATTR_PD
+            | sys::IBV_SRQ_INIT_ATTR_XRCD
+            | sys::IBV_SRQ_INIT_ATTR_CQ;
+        attr.srq_type = sys::IBV_SRQT_XRC;
         (attr.pd, attr.xrcd, attr.cq) = (fabric.pd.as_raw(), domain.as_raw(), cq.as_raw());
         // SAFETY: all three are alive; the attributes live until the call returns.
-        let raw = unsafe { ffi::create_srq_ex(fabric.device.as_raw(), &raw mut attr) };
+        let raw = unsafe { sys::ibv_create_srq_ex(fabric.device.as_raw(), &raw mut attr) };
         Self { raw: NonNull::new(raw).expect("ibv_create_srq_ex"), _domain: domain.clone() }
     }
 }

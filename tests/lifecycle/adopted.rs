@@ -9,7 +9,7 @@ use blueflame::types::{Psn, WrId};
 use blueflame::verbs::adopt::{adopt_cq, adopt_qp};
 use blueflame::verbs::{Device, Error, OwnedCq, Path, ProtectionDomain, QpState, QueuePair};
 use blueflame::{transport, wqe};
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::end::{End, device, wait_for};
 
@@ -24,10 +24,9 @@ impl Plain {
         // SAFETY: the context is open; a completion queue without channel or context.
         let cq =
             NonNull::new(unsafe { sys::ibv_create_cq(device.as_raw(), 32, null_mut(), null_mut(), 0) }).expect("a CQ");
-        // SAFETY: integers and null pointers.
-        let mut attr: sys::ibv_qp_init_attr = unsafe { std::mem::zeroed() };
+        let mut attr = sys::ibv_qp_init_attr::ZERO;
         (attr.send_cq, attr.recv_cq) = (cq.as_ptr(), cq.as_ptr());
-        attr.qp_type = sys::ibv_qp_type::IBV_QPT_RC;
+        attr.qp_type = sys::IBV_QPT_RC;
         attr.sq_sig_all = 1;
         attr.cap =
             sys::ibv_qp_cap { max_send_wr: 8, max_recv_wr: 8, max_send_sge: 1, max_recv_sge: 1, max_inline_data: 0 };
@@ -39,8 +38,8 @@ impl Plain {
     /// The requests that the other library's own queue would take at a time.
     fn max_send_wr(&self) -> u32 {
         // SAFETY: integers and null pointers.
-        let (mut attr, mut init) = unsafe { (std::mem::zeroed(), std::mem::zeroed::<sys::ibv_qp_init_attr>()) };
-        let mask = sys::ibv_qp_attr_mask::IBV_QP_CAP.0 as i32;
+        let (mut attr, mut init) = (sys::ibv_qp_attr::ZERO, sys::ibv_qp_init_attr::ZERO);
+        let mask = sys::IBV_QP_CAP as i32;
         // SAFETY: the queue pair is alive, both structures are ours.
         assert_eq!(unsafe { sys::ibv_query_qp(self.qp.as_ptr(), &raw mut attr, mask, &raw mut init) }, 0);
         init.cap.max_send_wr
@@ -185,19 +184,17 @@ fn an_adopted_queue_takes_what_its_library_would_and_opens_when_somebody_else_co
         other.qp.to_init(&path).expect("INIT");
         other.connect(&path, &at_other, &itself).expect("connect");
     }
-    // SAFETY: integers and null pointers.
-    let mut attr: sys::ibv_qp_attr = unsafe { std::mem::zeroed() };
-    attr.qp_state = sys::ibv_qp_state::IBV_QPS_RTS;
+    let mut attr = sys::ibv_qp_attr::ZERO;
+    attr.qp_state = sys::IBV_QPS_RTS;
     (attr.timeout, attr.retry_cnt, attr.rnr_retry, attr.sq_psn, attr.max_rd_atomic) = (14, 7, 7, 6, 1);
-    type Mask = sys::ibv_qp_attr_mask;
-    let mask = Mask::IBV_QP_STATE
-        | Mask::IBV_QP_SQ_PSN
-        | Mask::IBV_QP_TIMEOUT
-        | Mask::IBV_QP_RETRY_CNT
-        | Mask::IBV_QP_RNR_RETRY
-        | Mask::IBV_QP_MAX_QP_RD_ATOMIC;
+    let mask = sys::IBV_QP_STATE
+        | sys::IBV_QP_SQ_PSN
+        | sys::IBV_QP_TIMEOUT
+        | sys::IBV_QP_RETRY_CNT
+        | sys::IBV_QP_RNR_RETRY
+        | sys::IBV_QP_MAX_QP_RD_ATOMIC;
     // SAFETY: the queue pair is alive.
-    assert_eq!(unsafe { sys::ibv_modify_qp(plain.qp.as_ptr(), &raw mut attr, mask.0 as i32) }, 0);
+    assert_eq!(unsafe { sys::ibv_modify_qp(plain.qp.as_ptr(), &raw mut attr, mask as i32) }, 0);
     assert_eq!(pair.sq.depth().0, 0, "nobody has told the queue");
     assert_eq!(pair.refresh(), Ok(QpState::ReadyToSend));
     assert_eq!(u32::from(pair.sq.depth().0), plain.max_send_wr());

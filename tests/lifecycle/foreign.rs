@@ -10,7 +10,7 @@ use blueflame::verbs::adopt::{adopt_channel, adopt_context, adopt_pd, adopt_srq}
 use blueflame::verbs::async_event::{AsyncEvent, SrqEvent};
 use blueflame::verbs::{Access, Error, OwnedSrq, Pool};
 use blueflame::{WrId, transport, wqe};
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::end::wait_for;
 

@@ -9,7 +9,7 @@ use blueflame::queue::PostError;
 use blueflame::types::{Psn, Qpn, Wqebbs, WrId};
 use blueflame::verbs::{Device, Drained, Error, QpState};
 use blueflame::{transport, wqe};
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::end::{DEPTH, End, connect, connected, device, wait_for};
 
@@ -218,9 +218,8 @@ fn a_reset_names_what_it_lacks() {
 
 /// `ibv_modify_qp` to RESET by the raw pointer: what `Qp::as_raw` says not to do.
 fn reset_behind(end: &End<transport::Rc>) {
-    // SAFETY: integers and null pointers.
-    let mut attr: sys::ibv_qp_attr = unsafe { core::mem::zeroed() };
-    attr.qp_state = sys::ibv_qp_state::IBV_QPS_RESET;
+    let mut attr = sys::ibv_qp_attr::ZERO;
+    attr.qp_state = sys::IBV_QPS_RESET;
     // SAFETY: the queue pair is alive.
     let returned = unsafe { sys::ibv_modify_qp(end.pair.qp.as_raw(), &raw mut attr, 1) };
     assert_eq!(returned, 0);

@@ -12,7 +12,7 @@ use blueflame::cq::setup::Whose;
 use blueflame::types::WrId;
 use blueflame::verbs::{Access, Error, Pool, QpState};
 use blueflame::wqe;
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::lab::Lab;
 use crate::{Frames, HEADERS, device, frame};
@@ -103,7 +103,7 @@ unsafe extern "C" fn ibv_modify_qp(qp: *mut sys::ibv_qp, attr: *mut sys::ibv_qp_
     // SAFETY: the function is of this type, and the caller vouches for the arguments, which are read here.
     let (returned, to) =
         unsafe { (std::mem::transmute::<*mut c_void, Modify>(next)(qp, attr, mask), (*attr).qp_state) };
-    if to == sys::ibv_qp_state::IBV_QPS_INIT && returned == 0 {
+    if to == sys::IBV_QPS_INIT && returned == 0 {
         if let Some(f) = AFTER_INIT.take() {
             f();
         }

@@ -5,12 +5,10 @@ use blueflame::flow::Flow;
 use blueflame::transport::{self, InlineLayers};
 use blueflame::types::{Wqebbs, WrId};
 use blueflame::verbs::device::{SoftwareParser, Tunnels};
-use blueflame::verbs::ethernet::FlowAttr;
 use blueflame::verbs::{Access, Error, Pool, QpState};
 use blueflame::wqe::limits::FrameOffloads;
 use blueflame::wqe::operations::{HeaderOffsets, HeadersAt, Ip, L4};
 use blueflame::wqe::{self, Sge};
-use rdma_sys as sys;
 
 use crate::{Frames, HEADERS, INLINE_HEADERS, completion, device, frame, pair, rule, send};
 
@@ -249,19 +247,4 @@ fn inner_checksums_by_offsets_arrive() {
     frame[56..58].copy_from_slice(&[0x26, 0xc7]);
     frame[72..74].copy_from_slice(&[0xdb, 0xbe]);
     assert_eq!(found, frame);
-}
-
-/// The documentation of raw packet queue pairs says so, and names the call that works.
-#[test]
-fn flows_of_rdma_sys_are_refused() {
-    let device = device();
-    let pd = device.protection_domain().expect("a PD");
-    let cq = device.completion_queue(64).build().expect("a CQ");
-    let flow = FlowAttr::new(&Flow::mac([2, 0, 0x5e, 0, 0x53, 1]), 1).expect("no contradiction");
-    // Aligned, and not written.
-    let attr = flow.as_bytes().as_ptr().cast_mut().cast::<sys::ibv_flow_attr>();
-    let pair = pair(&pd, &cq);
-    // SAFETY: the queue pair is alive; the specifications are behind the attributes.
-    let made = unsafe { sys::ibv_create_flow(pair.qp.as_raw(), attr) };
-    assert_eq!((made, std::io::Error::last_os_error().raw_os_error()), (None, Some(95)), "EOPNOTSUPP");
 }

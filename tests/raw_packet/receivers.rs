@@ -11,7 +11,7 @@ use blueflame::transport::{self, InlineLayers};
 use blueflame::types::DcKey;
 use blueflame::verbs::adopt::adopt_qp_shared;
 use blueflame::verbs::{Device, Error, OwnedCq, ProtectionDomain};
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::{Frames, device, pair};
 
@@ -104,10 +104,9 @@ fn an_adopted_receiver_of_frames_is_the_only_receiver() {
     let device = device();
     let pd = device.protection_domain().expect("a PD");
     let cq = device.completion_queue(2048).build().expect("a CQ");
-    // SAFETY: integers and null pointers.
-    let mut attr: sys::ibv_qp_init_attr = unsafe { std::mem::zeroed() };
+    let mut attr = sys::ibv_qp_init_attr::ZERO;
     (attr.send_cq, attr.recv_cq) = (cq.handle().as_raw(), cq.handle().as_raw());
-    attr.qp_type = sys::ibv_qp_type::IBV_QPT_RAW_PACKET;
+    attr.qp_type = sys::IBV_QPT_RAW_PACKET;
     attr.cap = sys::ibv_qp_cap { max_send_wr: 4, max_recv_wr: 4, max_send_sge: 1, max_recv_sge: 1, max_inline_data: 0 };
     // SAFETY: the domain and the completion queue are alive.
     let raw = NonNull::new(unsafe { sys::ibv_create_qp(pd.as_raw(), &raw mut attr) }).expect("a queue pair");

@@ -9,17 +9,15 @@
 //! same.
 
 use blueflame::queue::striding::Strides;
-use blueflame::verbs::ffi;
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::lab::{device, memory, port};
 
-fn ring_of(wq: *mut sys::ibv_wq) -> ffi::Mlx5dvRwq {
-    // SAFETY: integers and pointers.
-    let mut out: ffi::Mlx5dvRwq = unsafe { core::mem::zeroed() };
-    let mut object = ffi::Mlx5dvObj { rwq: ffi::Mlx5dvPair { r#in: wq, out: &raw mut out }, ..ffi::Mlx5dvObj::NONE };
+fn ring_of(wq: *mut sys::ibv_wq) -> sys::mlx5dv_rwq {
+    let mut out = sys::mlx5dv_rwq::ZERO;
+    let mut object = sys::mlx5dv_obj { rwq: sys::mlx5dv_pair { r#in: wq, out: &raw mut out }, ..sys::mlx5dv_obj::ZERO };
     // SAFETY: the queue is alive.
-    assert_eq!(unsafe { ffi::mlx5dv_init_obj(&raw mut object, ffi::MLX5DV_OBJ_RWQ) }, 0);
+    assert_eq!(unsafe { sys::mlx5dv_init_obj(&raw mut object, sys::MLX5DV_OBJ_RWQ) }, 0);
     out
 }
 
@@ -42,21 +40,19 @@ fn the_segment_and_the_record_are_those_of_libmlx5() {
 
     // Back to the start, for libmlx5.
     let state = |state| {
-        // SAFETY: integers.
-        let mut attr: sys::ibv_wq_attr = unsafe { core::mem::zeroed() };
-        (attr.attr_mask, attr.wq_state) = (sys::ibv_wq_attr_mask::IBV_WQ_ATTR_STATE.0, state);
+        let mut attr = sys::ibv_wq_attr::ZERO;
+        (attr.attr_mask, attr.wq_state) = (sys::IBV_WQ_ATTR_STATE, state);
         // SAFETY: alive.
-        assert_eq!(unsafe { ffi::modify_wq(raw, &raw mut attr) }, 0);
+        assert_eq!(unsafe { sys::ibv_modify_wq(raw, &raw mut attr) }, 0);
     };
-    state(sys::ibv_wq_state::IBV_WQS_ERR);
-    state(sys::ibv_wq_state::IBV_WQS_RESET);
+    state(sys::IBV_WQS_ERR);
+    state(sys::IBV_WQS_RESET);
     // SAFETY: the device does not read the ring in this state.
     unsafe { ring.buf.cast::<[[[u8; 16]; 2]; 2]>().write([[[0xa5; 16]; 2]; 2]) };
     for place in 0..2 {
         let length = strides.wqe_bytes();
         let mut sge = sys::ibv_sge { addr: addr + u64::from(place * length), length, lkey: lkey.0 };
-        // SAFETY: integers and pointers.
-        let mut wr: sys::ibv_recv_wr = unsafe { core::mem::zeroed() };
+        let mut wr = sys::ibv_recv_wr::ZERO;
         (wr.sg_list, wr.num_sge) = (&raw mut sge, 1);
         let mut bad = core::ptr::null_mut();
         // SAFETY: the queue takes nothing in this state; the request lives until the call returns.

@@ -83,15 +83,17 @@ fn a_queue_that_cannot_change_says_so_and_goes_on() {
     assert!(matches!(adopted.0.resize(100), Err(Error::Unsupported { .. })));
     drop(adopted.0);
     // SAFETY: made below, and destroyed once. The queue that had adopted it is gone.
-    assert_eq!(unsafe { rdma_sys::ibv_destroy_cq(adopted.1.as_ptr()) }, 0);
+    assert_eq!(unsafe { blueflame_sys::ibv_destroy_cq(adopted.1.as_ptr()) }, 0);
 }
 
 /// # Safety
 /// The caller drops the adopting value first, and destroys the queue then.
-unsafe fn adopt_cq_of(device: &blueflame::verbs::Device) -> (blueflame::verbs::OwnedCq, NonNull<rdma_sys::ibv_cq>) {
+unsafe fn adopt_cq_of(
+    device: &blueflame::verbs::Device,
+) -> (blueflame::verbs::OwnedCq, NonNull<blueflame_sys::ibv_cq>) {
     let null = std::ptr::null_mut();
     // SAFETY: the context is open.
-    let raw = unsafe { rdma_sys::ibv_create_cq(device.as_raw(), 8, null, null.cast(), 0) };
+    let raw = unsafe { blueflame_sys::ibv_create_cq(device.as_raw(), 8, null, null.cast(), 0) };
     let raw = NonNull::new(raw).expect("a CQ");
     // SAFETY: new; the caller's promise.
     (unsafe { adopt_cq(raw) }.expect("adopted"), raw)

@@ -115,12 +115,12 @@ fn a_channel_of_another_open_is_none() {
         (device.completion_channel().expect("a channel"), other.completion_channel().expect("another's"));
     let create = |channel: &blueflame::verbs::CompletionChannel| {
         // SAFETY: context and channel are alive.
-        unsafe { rdma_sys::ibv_create_cq(device.as_raw(), 8, std::ptr::null_mut(), channel.as_raw(), 0) }
+        unsafe { blueflame_sys::ibv_create_cq(device.as_raw(), 8, std::ptr::null_mut(), channel.as_raw(), 0) }
     };
     assert!(create(&foreign).is_null());
     assert_eq!(std::io::Error::last_os_error().raw_os_error(), Some(libc::EBADF));
     let cq = create(&own);
     assert!(!cq.is_null());
     // SAFETY: just made, and used by nothing.
-    assert_eq!(unsafe { rdma_sys::ibv_destroy_cq(cq) }, 0);
+    assert_eq!(unsafe { blueflame_sys::ibv_destroy_cq(cq) }, 0);
 }

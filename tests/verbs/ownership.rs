@@ -11,7 +11,7 @@ use blueflame::types::{Psn, WrId};
 use blueflame::verbs::adopt::{adopt_cq, adopt_qp};
 use blueflame::verbs::{Error, QpState, QueuePair};
 use blueflame::wqe;
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::end::{End, connect, connected, device, end};
 
@@ -120,10 +120,9 @@ fn objects_of_other_libraries_are_adopted() {
     // SAFETY: the context is open; a completion queue without channel or context.
     let raw_cq = unsafe { sys::ibv_create_cq(device.as_raw(), 32, std::ptr::null_mut(), std::ptr::null_mut(), 0) };
     let raw_cq = NonNull::new(raw_cq).expect("a CQ");
-    // SAFETY: integers and null pointers.
-    let mut attr: sys::ibv_qp_init_attr = unsafe { std::mem::zeroed() };
+    let mut attr = sys::ibv_qp_init_attr::ZERO;
     (attr.send_cq, attr.recv_cq) = (raw_cq.as_ptr(), raw_cq.as_ptr());
-    attr.qp_type = sys::ibv_qp_type::IBV_QPT_RC;
+    attr.qp_type = sys::IBV_QPT_RC;
     attr.sq_sig_all = 1;
     attr.cap =
         sys::ibv_qp_cap { max_send_wr: 8, max_recv_wr: 8, max_send_sge: 1, max_recv_sge: 1, max_inline_data: 32 };

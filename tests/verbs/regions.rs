@@ -16,8 +16,8 @@ use blueflame::verbs::adopt::adopt_pd;
 use blueflame::verbs::memory::{Change, InPieces, OnDemandOps, Prefetch, RawMemory};
 use blueflame::verbs::{Access, Buffer, CallError, Device, Error, HugeBuffer, Memory, ProtectionDomain};
 use blueflame::{Remote, Sge, wqe};
+use blueflame_sys as sys;
 use memmap2::MmapMut;
-use rdma_sys as sys;
 
 use crate::end::{End, connected, device};
 use crate::leaks::refuse_command;

@@ -4,8 +4,8 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use blueflame::transport;
-use blueflame::verbs::{QueuePair, ffi};
-use rdma_sys as sys;
+use blueflame::verbs::QueuePair;
+use blueflame_sys as sys;
 
 use crate::bare::Shape;
 use crate::devx::Devx;
@@ -99,12 +99,11 @@ fn resident_each<T>(count: usize, make: impl Fn() -> T, look: impl FnOnce(&[T]))
 
 /// Bytes that verbs registers for the rings of a queue pair: whole pages.
 fn ring_bytes(qp: *mut sys::ibv_qp) -> usize {
-    // SAFETY: plain numbers and pointers, for which zero is a value.
-    let mut parts: ffi::Mlx5dvQp = unsafe { std::mem::zeroed() };
-    let mut asked = ffi::Mlx5dvObj { qp: ffi::Mlx5dvPair { r#in: qp, out: &raw mut parts }, ..ffi::Mlx5dvObj::NONE };
+    let mut parts = sys::mlx5dv_qp::ZERO;
+    let mut asked = sys::mlx5dv_obj { qp: sys::mlx5dv_pair { r#in: qp, out: &raw mut parts }, ..sys::mlx5dv_obj::ZERO };
     // SAFETY: the queue pair is alive, and libmlx5's; the answer is ours.
-    assert_eq!(unsafe { ffi::mlx5dv_init_obj(&raw mut asked, ffi::MLX5DV_OBJ_QP) }, 0);
-    let bytes = |ring: &ffi::Mlx5dvWq| ring.wqe_cnt as usize * ring.stride as usize;
+    assert_eq!(unsafe { sys::mlx5dv_init_obj(&raw mut asked, sys::MLX5DV_OBJ_QP) }, 0);
+    let bytes = |ring: &sys::mlx5dv_wq| ring.wqe_cnt as usize * ring.stride as usize;
     (bytes(&parts.sq) + bytes(&parts.rq)).next_multiple_of(4096)
 }
 

@@ -5,12 +5,12 @@ use core::sync::atomic::{AtomicU8, Ordering};
 
 use blueflame::verbs::CallError;
 use blueflame::verbs::memory::Pages;
+use blueflame_sys as sys;
 use memmap2::{Advice, MmapMut};
 
 use crate::cmd::UmemId;
 use crate::context::Context;
 use crate::error::Error;
-use crate::ffi;
 
 /// Memory that commands can name: for rings, doorbell records, and memory keys. Dropping it ends the registration.
 ///
@@ -18,7 +18,7 @@ use crate::ffi;
 #[doc(alias("mlx5dv_devx_umem", "mlx5dv_devx_umem_reg", "mlx5dv_devx_umem_reg_ex"))]
 #[derive(Debug)]
 pub struct Umem {
-    raw: NonNull<ffi::Mlx5dvDevxUmem>,
+    raw: NonNull<sys::mlx5dv_devx_umem>,
     start: NonNull<u8>,
     len: usize,
     device_pages: DevicePages,
@@ -53,7 +53,7 @@ enum DevicePages {
 }
 
 /// The device's rights: write, for completions and received data; reading is always allowed.
-const ACCESS: u32 = rdma_sys::ibv_access_flags::IBV_ACCESS_LOCAL_WRITE.0;
+const ACCESS: u32 = sys::IBV_ACCESS_LOCAL_WRITE;
 
 impl Umem {
     /// Maps and registers at least `bytes` bytes, all zero, on huge pages if available.
@@ -206,7 +206,7 @@ impl Umem {
     pub(super) fn end(&mut self) -> bool {
         // SAFETY: registered, ended once; objects that lie in it held this value, and are gone.
         let refused =
-            core::mem::take(&mut self.registered) && unsafe { ffi::mlx5dv_devx_umem_dereg(self.raw.as_ptr()) } != 0;
+            core::mem::take(&mut self.registered) && unsafe { sys::mlx5dv_devx_umem_dereg(self.raw.as_ptr()) } != 0;
         if refused {
             core::mem::forget(self.memory.take());
         }
@@ -228,16 +228,16 @@ unsafe fn register(
     context: &Context,
     start: NonNull<u8>,
     len: usize,
-) -> Result<(NonNull<ffi::Mlx5dvDevxUmem>, DevicePages), Error> {
+) -> Result<(NonNull<sys::mlx5dv_devx_umem>, DevicePages), Error> {
     let addr = start.as_ptr().cast();
     // The largest page size for which the memory's first page begins a page, and all smaller sizes.
     let first = start.addr().get() as u64 & !(PAGE as u64 - 1);
     let aligned = first ^ first.wrapping_sub(1);
     for (pgsz_bitmap, pages) in [(PAGE as u64, DevicePages::Small), (aligned, DevicePages::Aligned)] {
         let mut input =
-            ffi::Mlx5dvDevxUmemIn { addr, size: len, access: ACCESS, pgsz_bitmap, comp_mask: 0, dmabuf_fd: -1 };
+            sys::mlx5dv_devx_umem_in { addr, size: len, access: ACCESS, pgsz_bitmap, comp_mask: 0, dmabuf_fd: -1 };
         // SAFETY: the context is open; the caller vouches for the memory.
-        let raw = unsafe { ffi::mlx5dv_devx_umem_reg_ex(context.raw(), &raw mut input) };
+        let raw = unsafe { sys::mlx5dv_devx_umem_reg_ex(context.raw(), &raw mut input) };
         if let Some(raw) = NonNull::new(raw) {
             return Ok((raw, pages));
         }
@@ -247,7 +247,7 @@ unsafe fn register(
         }
     }
     // SAFETY: the context is open; the caller promises memory that stays mapped until the registration ends.
-    let raw = unsafe { ffi::mlx5dv_devx_umem_reg(context.raw(), addr, len, ACCESS) };
+    let raw = unsafe { sys::mlx5dv_devx_umem_reg(context.raw(), addr, len, ACCESS) };
     match NonNull::new(raw) {
         Some(raw) => Ok((raw, DevicePages::Unknown)),
         None => Err(last("mlx5dv_devx_umem_reg").into()),

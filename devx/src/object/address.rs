@@ -4,13 +4,11 @@ use core::ptr::NonNull;
 
 use blueflame::types::Qpn;
 use blueflame::verbs::device::{GidType, LinkLayer};
-use blueflame::verbs::ffi::{Mlx5dvObj, Mlx5dvPair, mlx5dv_init_obj};
 use blueflame::verbs::{CallError, Device, Endpoint, Path};
-use rdma_sys::{ibv_ah, ibv_ah_attr, ibv_create_ah, ibv_destroy_ah};
+use blueflame_sys as sys;
 
 use crate::cmd::Ads;
 use crate::error::Error;
-use crate::ffi;
 use crate::memory::last;
 
 /// Fills in the way from `path` to `remote`, for queue pair `local`. On Ethernet this resolves the peer's MAC address
@@ -43,26 +41,26 @@ pub(super) fn fill(ads: &mut Ads, device: &Device, path: &Path, local: Qpn, remo
 }
 
 /// An address handle, destroyed when dropped.
-struct AddressHandle(NonNull<ibv_ah>);
+struct AddressHandle(NonNull<sys::ibv_ah>);
 
 impl Drop for AddressHandle {
     fn drop(&mut self) {
         // SAFETY: from `ibv_create_ah`, destroyed once.
-        unsafe { ibv_destroy_ah(self.0.as_ptr()) };
+        unsafe { sys::ibv_destroy_ah(self.0.as_ptr()) };
     }
 }
 
 /// The MAC address behind a GID. The kernel resolves it for an address handle; UCX obtains it in the same way.
-fn mac_of(device: &Device, attr: &mut ibv_ah_attr) -> Result<[u8; 6], Error> {
+fn mac_of(device: &Device, attr: &mut sys::ibv_ah_attr) -> Result<[u8; 6], Error> {
     let pd = device.protection_domain()?;
     // SAFETY: the domain is alive, the attributes are ours.
-    let raw = NonNull::new(unsafe { ibv_create_ah(pd.as_raw(), attr) }).ok_or_else(|| last("ibv_create_ah"))?;
+    let raw = NonNull::new(unsafe { sys::ibv_create_ah(pd.as_raw(), attr) }).ok_or_else(|| last("ibv_create_ah"))?;
     let handle = AddressHandle(raw);
-    let mut out = ffi::Mlx5dvAh { av: core::ptr::null_mut(), comp_mask: 0 };
-    let pair = Mlx5dvPair { r#in: handle.0.as_ptr().cast(), out: (&raw mut out).cast() };
-    let mut asked = Mlx5dvObj { ah: pair, ..Mlx5dvObj::NONE };
+    let mut out = sys::mlx5dv_ah { av: core::ptr::null_mut(), comp_mask: 0 };
+    let pair = sys::mlx5dv_pair { r#in: handle.0.as_ptr(), out: &raw mut out };
+    let mut asked = sys::mlx5dv_obj { ah: pair, ..sys::mlx5dv_obj::ZERO };
     // SAFETY: the handle is alive, and libmlx5's, as its context is; the answer is ours.
-    let errno = unsafe { mlx5dv_init_obj(&raw mut asked, ffi::MLX5DV_OBJ_AH) };
+    let errno = unsafe { sys::mlx5dv_init_obj(&raw mut asked, sys::MLX5DV_OBJ_AH) };
     let Some(vector) = NonNull::new(out.av).filter(|_| errno == 0) else {
         return Err(CallError { call: "mlx5dv_init_obj (AH)", errno }.into());
     };

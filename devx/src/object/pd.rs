@@ -3,13 +3,11 @@
 use std::sync::Arc;
 
 use blueflame::verbs::ProtectionDomain;
-use blueflame::verbs::ffi::Mlx5dvObj;
-use blueflame::verbs::ffi::{Mlx5dvPair, mlx5dv_init_obj};
+use blueflame_sys as sys;
 
 use crate::cmd::{AllocPdIn, Pdn};
 use crate::context::{Context, Object};
 use crate::error::Error;
-use crate::ffi;
 
 /// A protection domain: which queues may use which memory. Cheap to clone; destroyed with the last object that holds
 /// it.
@@ -54,11 +52,11 @@ impl Pd {
         if pd.device().as_raw() != context.device().as_raw() {
             return Err(Error::ForeignDevice { object: "protection domain" });
         }
-        let mut out = ffi::Mlx5dvPd::default();
-        let pair = Mlx5dvPair { r#in: pd.as_raw().cast(), out: (&raw mut out).cast() };
-        let mut asked = Mlx5dvObj { pd: pair, ..Mlx5dvObj::NONE };
+        let mut out = sys::mlx5dv_pd::default();
+        let pair = sys::mlx5dv_pair { r#in: pd.as_raw(), out: &raw mut out };
+        let mut asked = sys::mlx5dv_obj { pd: pair, ..sys::mlx5dv_obj::ZERO };
         // SAFETY: the domain is alive, and libmlx5's, as its context is; the answer is ours.
-        let errno = unsafe { mlx5dv_init_obj(&raw mut asked, ffi::MLX5DV_OBJ_PD) };
+        let errno = unsafe { sys::mlx5dv_init_obj(&raw mut asked, sys::MLX5DV_OBJ_PD) };
         if errno != 0 {
             return Err(blueflame::verbs::CallError { call: "mlx5dv_init_obj (PD)", errno }.into());
         }

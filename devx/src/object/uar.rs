@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use blueflame::arch::copy::{BlockCopy, DefaultCopy};
 use blueflame::db::{ExclusiveRegister, FlushMode, RegisterParts, SharedRegister, ThreadRegister, TwoFences};
+use blueflame_sys as sys;
 
 use crate::cmd::UarPage;
 use crate::context::Context;
 use crate::error::Error;
-use crate::ffi;
 use crate::memory::last;
 
 /// How a page of registers is mapped.
@@ -38,7 +38,7 @@ pub struct DoorbellPage {
 
 #[derive(Debug)]
 struct Handle {
-    raw: NonNull<ffi::Mlx5dvDevxUar>,
+    raw: NonNull<sys::mlx5dv_devx_uar>,
     id: UarPage,
     base: NonNull<u8>,
     kind: UarKind,
@@ -53,7 +53,7 @@ unsafe impl Sync for Handle {}
 impl Drop for Handle {
     fn drop(&mut self) {
         // SAFETY: from `mlx5dv_devx_alloc_uar`, freed once; the queues that ring it held this, and are gone.
-        unsafe { ffi::mlx5dv_devx_free_uar(self.raw.as_ptr()) };
+        unsafe { sys::mlx5dv_devx_free_uar(self.raw.as_ptr()) };
     }
 }
 
@@ -134,12 +134,12 @@ impl Uar {
     #[doc(alias = "mlx5dv_devx_alloc_uar")]
     pub fn with_kind(context: &Context, kind: UarKind) -> Result<Self, Error> {
         let flags = match kind {
-            UarKind::BlueFlame => ffi::MLX5DV_UAR_ALLOC_TYPE_BF,
-            UarKind::NonCachedDedicated => ffi::MLX5DV_UAR_ALLOC_TYPE_NC_DEDICATED,
-            UarKind::NonCached => ffi::MLX5DV_UAR_ALLOC_TYPE_NC,
+            UarKind::BlueFlame => sys::MLX5DV_UAR_ALLOC_TYPE_BF,
+            UarKind::NonCachedDedicated => sys::MLX5DV_UAR_ALLOC_TYPE_NC_DEDICATED,
+            UarKind::NonCached => sys::MLX5DV_UAR_ALLOC_TYPE_NC,
         };
         // SAFETY: the context is open.
-        let raw = NonNull::new(unsafe { ffi::mlx5dv_devx_alloc_uar(context.raw(), flags) })
+        let raw = NonNull::new(unsafe { sys::mlx5dv_devx_alloc_uar(context.raw(), flags) })
             .ok_or_else(|| last("mlx5dv_devx_alloc_uar"))?;
         // SAFETY: allocated, and written before it was given out.
         let (register, base, id) =

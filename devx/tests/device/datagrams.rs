@@ -10,11 +10,10 @@ use blueflame::cq::Side;
 use blueflame::db::DoorbellRecord;
 use blueflame::queue::RecvQueue;
 use blueflame::types::WrId;
-use blueflame::verbs::ffi::{Mlx5dvObj, Mlx5dvPair, mlx5dv_init_obj};
 use blueflame::verbs::{Access, Buffer, Pool};
 use blueflame_devx::cmd::{QpcState, ServiceType};
-use blueflame_devx::ffi::{MLX5DV_OBJ_AH, Mlx5WqeAv, Mlx5dvAh};
 use blueflame_devx::object::{OwnedCq, RawQp, SharedReceives, Uar};
+use blueflame_sys as sys;
 
 use crate::end::Ground;
 use crate::ground::ground;
@@ -23,25 +22,25 @@ use crate::ground::ground;
 const GRH: usize = 40;
 
 /// The address of the port itself, as libmlx5 has it.
-fn own_address(ground: &Ground, raw: &RawQp) -> Mlx5WqeAv {
+fn own_address(ground: &Ground, raw: &RawQp) -> sys::mlx5_wqe_av {
     let mut attr = ground.path.address(&raw.qp.endpoint(&ground.path)).expect("a way");
     // SAFETY: the domain is alive, the attributes are ours.
-    let handle = unsafe { rdma_sys::ibv_create_ah(ground.verbs_pd.as_raw(), &raw mut attr) };
+    let handle = unsafe { sys::ibv_create_ah(ground.verbs_pd.as_raw(), &raw mut attr) };
     assert!(!handle.is_null(), "an address handle");
-    let mut out = Mlx5dvAh { av: std::ptr::null_mut(), comp_mask: 0 };
-    let pair = Mlx5dvPair { r#in: handle.cast(), out: (&raw mut out).cast() };
-    let mut asked = Mlx5dvObj { ah: pair, ..Mlx5dvObj::NONE };
+    let mut out = sys::mlx5dv_ah { av: std::ptr::null_mut(), comp_mask: 0 };
+    let pair = sys::mlx5dv_pair { r#in: handle.cast(), out: (&raw mut out).cast() };
+    let mut asked = sys::mlx5dv_obj { ah: pair, ..sys::mlx5dv_obj::ZERO };
     // SAFETY: the handle is alive and libmlx5's; the answer is ours.
-    assert_eq!(unsafe { mlx5dv_init_obj(&raw mut asked, MLX5DV_OBJ_AH) }, 0);
+    assert_eq!(unsafe { sys::mlx5dv_init_obj(&raw mut asked, sys::MLX5DV_OBJ_AH) }, 0);
     // SAFETY: a part of the handle, which is alive; any bytes are a value.
     let address = unsafe { *out.av };
     // SAFETY: made above, destroyed once.
-    assert_eq!(unsafe { rdma_sys::ibv_destroy_ah(handle) }, 0);
+    assert_eq!(unsafe { sys::ibv_destroy_ah(handle) }, 0);
     address
 }
 
 /// Posts a SEND of 8 bytes as request `n`, to queue pair or target `to` whose key is `key` (big endian).
-fn send(raw: &RawQp, n: u16, to: u32, key: u64, mut address: Mlx5WqeAv, data: u64) {
+fn send(raw: &RawQp, n: u16, to: u32, key: u64, mut address: sys::mlx5_wqe_av, data: u64) {
     /// `MLX5_OPCODE_SEND`, `MLX5_WQE_CTRL_CQ_UPDATE`, `MLX5_EXTENDED_UD_AV`, `MLX5_INLINE_SEG`.
     const SEND: u32 = 0x0a;
     const CQ_UPDATE: u8 = 2 << 2;
@@ -64,7 +63,7 @@ fn send(raw: &RawQp, n: u16, to: u32, key: u64, mut address: Mlx5WqeAv, data: u6
     unsafe {
         let start = raw.sq.ring.add(slot);
         start.cast::<[u8; 80]>().write(wqe);
-        start.add(16).cast::<Mlx5WqeAv>().write(address);
+        start.add(16).cast::<sys::mlx5_wqe_av>().write(address);
         arch::to_device();
         DoorbellRecord::send(raw.sq.dbrec).store(pi.wrapping_add(2));
         arch::to_device();

@@ -8,7 +8,6 @@ use std::sync::Arc;
 
 use blueflame::SetupError;
 use blueflame::flow::Flow;
-use blueflame::verbs::ffi;
 use blueflame_devx::cmd::{DestinationType, FlowTableType, FteMatchParam, QueueState, Status, TirDispatch};
 use blueflame_devx::mailbox::Structure;
 use blueflame_devx::object::{
@@ -16,6 +15,7 @@ use blueflame_devx::object::{
     TransportDomain, Uar,
 };
 use blueflame_devx::{Error, Object};
+use blueflame_sys as sys;
 
 use crate::end::Ground;
 use crate::ground::ground;
@@ -272,13 +272,13 @@ fn rules_of_libmlx5_lead_to_interfaces() {
     let fields = |dmac| {
         let mut fields = FteMatchParam::zeroed();
         fields.outer_headers_mut().set_dmac_47_16(dmac);
-        let mut match_buf = [0; ffi::MATCH_BYTES];
+        let mut match_buf = [0; sys::MATCH_BYTES];
         let bytes = fields.as_bytes();
         match_buf[..bytes.len()].copy_from_slice(bytes);
-        ffi::Mlx5dvFlowMatchParameters { match_sz: ffi::MATCH_BYTES, match_buf }
+        sys::mlx5dv_flow_match_parameters { match_sz: sys::MATCH_BYTES, match_buf }
     };
     let mut mask = fields(u32::MAX);
-    let mut attr = ffi::Mlx5dvFlowMatcherAttr {
+    let mut attr = sys::mlx5dv_flow_matcher_attr {
         r#type: 0,
         flags: 0,
         priority: 0,
@@ -288,21 +288,21 @@ fn rules_of_libmlx5_lead_to_interfaces() {
         ft_type: 0,
     };
     // SAFETY: the context is open; attributes and fields live until the call returns.
-    let matcher = unsafe { ffi::mlx5dv_create_flow_matcher(ground.context.device().as_raw(), &raw mut attr) };
+    let matcher = unsafe { sys::mlx5dv_create_flow_matcher(ground.context.device().as_raw(), &raw mut attr) };
     assert!(!matcher.is_null(), "{}", io::Error::last_os_error());
     // Of documentation (RFC 7042, 2.1.2).
     let mut values = fields(0x0000_5e00);
     let mut rule = |to: &Object| {
-        let mut action = ffi::Mlx5dvFlowActionAttr { r#type: TO_DEVX, obj: to.as_raw().cast() };
+        let mut action = sys::mlx5dv_flow_action_attr { r#type: TO_DEVX, obj: to.as_raw().cast() };
         // SAFETY: matcher and object are alive; values and the action live until the call returns.
-        let raw = unsafe { ffi::mlx5dv_create_flow(matcher, &raw mut values, 1, &raw mut action) };
+        let raw = unsafe { sys::mlx5dv_create_flow(matcher, &raw mut values, 1, &raw mut action) };
         if raw.is_null() { Err(io::Error::last_os_error().raw_os_error()) } else { Ok(raw) }
     };
     assert_eq!(rule(queue.handle().object()), Err(Some(libc::EINVAL)), "a queue is no destination");
     let made = rule(tir.object()).expect("a rule");
     // SAFETY: made above, each destroyed once, the rule before its matcher.
     unsafe {
-        assert_eq!(ffi::destroy_flow(made), 0);
-        assert_eq!(ffi::mlx5dv_destroy_flow_matcher(matcher), 0);
+        assert_eq!(sys::ibv_destroy_flow(made), 0);
+        assert_eq!(sys::mlx5dv_destroy_flow_matcher(matcher), 0);
     }
 }

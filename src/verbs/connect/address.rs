@@ -4,14 +4,15 @@ use core::ptr::NonNull;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::types::{DcKey, Qkey, Qpn};
 use crate::verbs::domain::protection::PdHandle;
 use crate::verbs::error::{non_null, zero};
 use crate::verbs::event::event;
-use crate::verbs::{Error, ProtectionDomain, Route, ffi};
+use crate::verbs::{Error, ProtectionDomain, Route};
 use crate::wqe::address::{CompactAv, FullAv};
+use crate::wqe::seg::DatagramSeg;
 use crate::wqe::{DcAddress, UdAddress};
 
 /// An address handle (`ibv_ah`): a [`Route`] with the address vector that libmlx5 has made from it. On RoCE, the kernel
@@ -68,12 +69,12 @@ impl ProtectionDomain {
 
 /// libmlx5's address vector of a handle.
 fn vector(raw: NonNull<sys::ibv_ah>) -> Result<FullAv, Error> {
-    let mut parts = ffi::Mlx5dvAh { av: core::ptr::null_mut(), comp_mask: 0 };
-    let pair = ffi::Mlx5dvPair { r#in: raw.as_ptr(), out: &raw mut parts };
-    let mut obj = ffi::Mlx5dvObj { ah: pair, ..ffi::Mlx5dvObj::NONE };
+    let mut parts = sys::mlx5dv_ah { av: core::ptr::null_mut(), comp_mask: 0 };
+    let pair = sys::mlx5dv_pair { r#in: raw.as_ptr(), out: &raw mut parts };
+    let mut obj = sys::mlx5dv_obj { ah: pair, ..sys::mlx5dv_obj::ZERO };
     // SAFETY: the handle is alive, of libmlx5, and the parts are ours.
-    zero("mlx5dv_init_obj", unsafe { ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_AH) })?;
-    let av = NonNull::new(parts.av)
+    zero("mlx5dv_init_obj", unsafe { sys::mlx5dv_init_obj(&raw mut obj, sys::MLX5DV_OBJ_AH) })?;
+    let av = NonNull::new(parts.av.cast::<DatagramSeg>())
         .ok_or_else(|| Error::Parts { object: "address handle", why: "no address vector".into() })?;
     // SAFETY: the vector is part of the handle, initialised, and written no more.
     Ok(FullAv::from_seg(unsafe { av.read_unaligned() }))

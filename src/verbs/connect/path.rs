@@ -1,6 +1,6 @@
 //! Paths: from which port and GID a queue pair connects, and with which attributes.
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::types::{Psn, Qpn};
 use crate::verbs::device::{Gid, GidEntry, GidType, LinkLayer, Mtu, Port, PortState};

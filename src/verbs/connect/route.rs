@@ -1,6 +1,6 @@
 //! Routes: how packets get to a port, as a value to be compared and looked up by.
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::cq::cqe::{Grh, GrhKind};
 use crate::cq::{CqeView, Source};

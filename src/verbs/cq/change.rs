@@ -2,16 +2,17 @@
 
 use core::ptr::NonNull;
 
+use blueflame_sys as sys;
 use memmap2::{Advice, MmapMut, MmapOptions};
-use rdma_sys as sys;
 
 use crate::cq::CompletionQueue;
 use crate::cq::mode::PollMode;
 use crate::cq::setup::mark_unwritten;
 use crate::verbs::cq::queue::{Cq, Moved, OBJECT, OwnedCq};
+use crate::verbs::cq::resize;
 use crate::verbs::error::{failed, in_range, zero};
 use crate::verbs::event::event;
-use crate::verbs::{CallError, Error, ffi};
+use crate::verbs::{CallError, Error};
 
 /// The largest `cqc.cq_period`, in microseconds (Linux `include/linux/mlx5/cq.h`, `MLX5_MAX_CQ_PERIOD`).
 const MAX_PERIOD: u64 = 0xfff;
@@ -84,7 +85,7 @@ impl<M: PollMode<Compression = ()>> OwnedCq<M> {
             self.check_ring(buf, cqes).map_err(|error| Error::Parts { object: OBJECT, why: error.to_string() })?;
             // SAFETY: the queue is alive, and of libmlx5; the memory is its handle's until it is destroyed, or moves
             // again.
-            let moved = unsafe { ffi::resize_cq(cq.as_raw(), buf.as_ptr(), cqes, parts.cqe_size as u16) };
+            let moved = unsafe { resize::resize_cq(cq.as_raw(), buf.as_ptr(), cqes, parts.cqe_size as u16) };
             let made = moved.map_err(|error| Error::from(error).unsupported(WHAT))?;
             // SAFETY: the queue is whole, and the handle gets the new ring. The handle keeps the old one, too, if this
             // fails.
@@ -121,7 +122,7 @@ impl Cq {
         let moderate = sys::ibv_moderate_cq { cq_count: completions, cq_period: microseconds };
         let mut attr = sys::ibv_modify_cq_attr { attr_mask: ATTR_MODERATE, moderate };
         // SAFETY: the queue is alive; the attributes live until the call returns.
-        let returned = unsafe { ffi::modify_cq(self.as_raw(), &raw mut attr) };
+        let returned = unsafe { sys::ibv_modify_cq(self.as_raw(), &raw mut attr) };
         zero("ibv_modify_cq", returned).map_err(|error| Error::from(error).unsupported("moderation of events"))
     }
 }

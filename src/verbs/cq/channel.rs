@@ -5,7 +5,7 @@ use core::time::Duration;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
 use std::sync::Arc;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::verbs::device::open::Context;
 use crate::verbs::error::{non_null, zero};

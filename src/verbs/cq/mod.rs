@@ -3,3 +3,4 @@ pub(super) mod any;
 pub(super) mod change;
 pub(super) mod channel;
 pub(super) mod queue;
+mod resize;

@@ -4,8 +4,8 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use blueflame_sys as sys;
 use memmap2::MmapMut;
-use rdma_sys as sys;
 
 use crate::arch::copy::BlockCopy;
 use crate::cq::compressed::{Expand, MiniFormat};
@@ -23,7 +23,7 @@ use crate::verbs::event::event;
 use crate::verbs::in_use::{InUse, Known};
 use crate::verbs::leak::drop_or_leak;
 use crate::verbs::parts::{self, fits, part};
-use crate::verbs::{CompletionChannel, Device, Error, Owned, ffi};
+use crate::verbs::{CompletionChannel, Device, Error, Owned};
 
 /// Handle of a completion queue (`ibv_cq`), for all uses except polling. Cheap to clone. Make queue pairs with the
 /// [queue itself](crate::verbs::AnyCq).
@@ -378,8 +378,8 @@ impl<'a, M: PollMode> CqBuilder<'a, M> {
             parent_domain: core::ptr::null_mut(),
         };
         if self.plan.ignore_overrun {
-            attr.comp_mask |= sys::ibv_cq_init_attr_mask::IBV_CQ_INIT_ATTR_MASK_FLAGS.0;
-            attr.flags = sys::ibv_create_cq_attr_flags::IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN.0;
+            attr.comp_mask |= sys::IBV_CQ_INIT_ATTR_MASK_FLAGS;
+            attr.flags = sys::IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN;
         }
         let context = &self.plan.device.context;
         if let Some(channel) = self.plan.channel {
@@ -387,32 +387,32 @@ impl<'a, M: PollMode> CqBuilder<'a, M> {
         }
         if let Some(domain) = self.plan.thread_domain {
             context.check(OBJECT, [(&**domain).into()])?;
-            attr.comp_mask |= sys::ibv_cq_init_attr_mask::IBV_CQ_INIT_ATTR_MASK_PD.0;
+            attr.comp_mask |= sys::IBV_CQ_INIT_ATTR_MASK_PD;
             attr.parent_domain = domain.raw();
         }
         if self.plan.real_time {
             // SAFETY: the device is open, and libmlx5's.
-            if unsafe { query_mlx5(context.raw()) }?.flags & ffi::MLX5DV_CONTEXT_FLAGS_REAL_TIME_TS == 0 {
+            if unsafe { query_mlx5(context.raw()) }?.flags & sys::MLX5DV_CONTEXT_FLAGS_REAL_TIME_TS == 0 {
                 return Err(Error::Unsupported { what: "real-time timestamps" });
             }
             // libmlx5 asks for the format because of this flag alone, without the flag of timestamps.
-            attr.wc_flags = sys::ibv_create_cq_wc_flags::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK.0.into();
+            attr.wc_flags = sys::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK.into();
         }
         if self.plan.free_running {
-            attr.wc_flags |= u64::from(sys::ibv_create_cq_wc_flags::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP.0);
+            attr.wc_flags |= u64::from(sys::IBV_WC_EX_WITH_COMPLETION_TIMESTAMP);
         }
-        let mut mlx5 = ffi::Mlx5dvCqInitAttr {
-            comp_mask: ffi::MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE,
+        let mut mlx5 = sys::mlx5dv_cq_init_attr {
+            comp_mask: sys::MLX5DV_CQ_INIT_ATTR_MASK_CQE_SIZE,
             cqe_size: self.plan.cqe_bytes,
-            ..ffi::Mlx5dvCqInitAttr::default()
+            ..sys::mlx5dv_cq_init_attr::default()
         };
         if let Some(format) = M::Compression::MLX5DV {
-            mlx5.comp_mask |= ffi::MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE;
+            mlx5.comp_mask |= sys::MLX5DV_CQ_INIT_ATTR_MASK_COMPRESSED_CQE;
             mlx5.cqe_comp_res_format = format;
         }
         // SAFETY: context, channel and domain are alive, and of one context; the attributes live until the call
         // returns.
-        let raw = unsafe { ffi::mlx5dv_create_cq(context.raw(), &raw mut attr, &raw mut mlx5) };
+        let raw = unsafe { sys::mlx5dv_create_cq(context.raw(), &raw mut attr, &raw mut mlx5) };
         let mut handle = CqHandle {
             // `struct ibv_cq_ex` begins with `struct ibv_cq`.
             raw: non_null("mlx5dv_create_cq", raw)?.cast(),
@@ -442,7 +442,7 @@ impl<'a, M: PollMode> CqBuilder<'a, M> {
         // SAFETY: the device is open, and libmlx5's.
         let mlx5 = unsafe { query_mlx5(self.plan.device.context.raw()) }?;
         let supported = mlx5.cqe_comp_caps.supported_format;
-        let size = self.plan.cqe_bytes == 64 || mlx5.flags & ffi::MLX5DV_CONTEXT_FLAGS_CQE_128B_COMP != 0;
+        let size = self.plan.cqe_bytes == 64 || mlx5.flags & sys::MLX5DV_CONTEXT_FLAGS_CQE_128B_COMP != 0;
         if mlx5.cqe_comp_caps.max_num == 0 || supported & u32::from(format) == 0 || !size {
             return Err(Error::CqeCompression { format, supported, cqe_bytes: self.plan.cqe_bytes, has_size: size });
         }

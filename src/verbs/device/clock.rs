@@ -6,12 +6,13 @@ use core::sync::atomic::{AtomicU32, Ordering, fence};
 use core::time::Duration;
 use std::sync::Arc;
 
+use blueflame_sys as sys;
 use memmap2::{MmapOptions, MmapRaw};
 
 use crate::cq::cqe::ClockInfo;
 use crate::verbs::device::open::{Context, query_mlx5};
 use crate::verbs::error::{failed, in_range};
-use crate::verbs::{Device, Error, ffi};
+use crate::verbs::{Device, Error};
 
 /// The shift of the clock's page, in errors.
 const SHIFT: &str = "shift of the clock's page";
@@ -93,10 +94,10 @@ impl Device {
         let context = &self.context;
         // SAFETY: the device is open, and libmlx5's.
         let mlx5 = unsafe { query_mlx5(context.raw()) }?;
-        if mlx5.comp_mask & ffi::MLX5DV_CONTEXT_MASK_CLOCK_INFO_UPDATE == 0 {
+        if mlx5.comp_mask & sys::MLX5DV_CONTEXT_MASK_CLOCK_INFO_UPDATE == 0 {
             return Err(Error::Unsupported { what: "the time of the device's clock" });
         }
-        let mapped = mlx5.comp_mask & ffi::MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK != 0;
+        let mapped = mlx5.comp_mask & sys::MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK != 0;
         // SAFETY: plain call.
         let page_bytes = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
         let page_bytes = usize::try_from(page_bytes).unwrap_or(4096);
@@ -112,7 +113,7 @@ impl Device {
             page,
             counter: NonNull::new(mlx5.hca_core_clock.cast()).filter(|_| mapped),
             update_period: Duration::from_nanos(mlx5.max_clock_info_update_nsec),
-            has_real_time: mlx5.flags & ffi::MLX5DV_CONTEXT_FLAGS_REAL_TIME_TS != 0,
+            has_real_time: mlx5.flags & sys::MLX5DV_CONTEXT_FLAGS_REAL_TIME_TS != 0,
             context: Arc::clone(context),
         })
     }

@@ -4,7 +4,7 @@
 //! `drivers/infiniband/core/rdma_core.c`, `lookup_get_idr_uobject`). libibverbs sends the handle alone. So the kernel
 //! takes a foreign handle for an object of this open, and the device takes a foreign number for one of its own.
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::verbs::Error;
 use crate::verbs::device::open::Context;

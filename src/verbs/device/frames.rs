@@ -1,10 +1,10 @@
 //! The device's capabilities for frames that leave: tunnels, the software parser, large sends, rates.
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
+use crate::verbs::Error;
 use crate::verbs::device::rate::RateLimits;
 use crate::verbs::error::zero;
-use crate::verbs::{Error, ffi};
 
 /// Tunnels whose inner headers a device finds in frames (`enum mlx5dv_tunnel_offloads`).
 #[doc(alias = "tunnel_offloads_caps")]
@@ -27,9 +27,9 @@ impl Tunnels {
     pub(super) fn of(caps: u32) -> Self {
         let has = |flag: u32| caps & flag != 0;
         Self {
-            vxlan: has(ffi::MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_VXLAN),
-            gre: has(ffi::MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GRE),
-            geneve: has(ffi::MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GENEVE),
+            vxlan: has(sys::MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_VXLAN),
+            gre: has(sys::MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GRE),
+            geneve: has(sys::MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GENEVE),
         }
     }
 }
@@ -45,12 +45,12 @@ pub struct SoftwareParser {
 }
 
 impl SoftwareParser {
-    pub(super) fn of(caps: ffi::Mlx5dvSwParsingCaps) -> Self {
-        let raw = caps.supported_qpts & 1 << sys::ibv_qp_type::IBV_QPT_RAW_PACKET != 0;
+    pub(super) fn of(caps: sys::mlx5dv_sw_parsing_caps) -> Self {
+        let raw = caps.supported_qpts & 1 << sys::IBV_QPT_RAW_PACKET != 0;
         let has = |flags: u32| raw && caps.sw_parsing_offloads & flags == flags;
         Self {
-            checksums: has(ffi::MLX5DV_SW_PARSING | ffi::MLX5DV_SW_PARSING_CSUM),
-            large_sends: has(ffi::MLX5DV_SW_PARSING | ffi::MLX5DV_SW_PARSING_LSO),
+            checksums: has(sys::MLX5DV_SW_PARSING | sys::MLX5DV_SW_PARSING_CSUM),
+            large_sends: has(sys::MLX5DV_SW_PARSING | sys::MLX5DV_SW_PARSING_LSO),
         }
     }
 }
@@ -61,14 +61,13 @@ impl SoftwareParser {
 /// # Safety
 /// The context is open.
 pub(super) unsafe fn extended(context: *mut sys::ibv_context) -> Result<(u32, Option<RateLimits>), Error> {
-    // SAFETY: integers and pointers, for which zero is a value.
-    let mut attr: sys::ibv_device_attr_ex = unsafe { core::mem::zeroed() };
+    let mut attr = sys::ibv_device_attr_ex::ZERO;
     // SAFETY: the caller vouches for the context, the structure is ours.
-    match unsafe { ffi::query_device_ex(context, &raw mut attr) } {
+    match unsafe { sys::ibv_query_device_ex(context, core::ptr::null(), &raw mut attr) } {
         libc::EOPNOTSUPP => return Ok((0, None)),
         returned => zero("ibv_query_device_ex", returned)?,
     }
     let caps = attr.tso_caps;
-    let raw_packets = caps.supported_qpts & 1 << sys::ibv_qp_type::IBV_QPT_RAW_PACKET != 0;
+    let raw_packets = caps.supported_qpts & 1 << sys::IBV_QPT_RAW_PACKET != 0;
     Ok((if raw_packets { caps.max_tso } else { 0 }, RateLimits::of(&attr.packet_pacing_caps)))
 }

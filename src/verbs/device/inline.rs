@@ -2,10 +2,10 @@
 //! not tell (rdma-core `providers/mlx5/mlx5.c`, `eth_min_inline_size`). So firmware is asked, as DPDK does
 //! (`drivers/common/mlx5/mlx5_devx_cmds.c`, `mlx5_devx_cmd_query_nic_vport_context`).
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::transport::InlineLayers;
-use crate::verbs::{Error, ffi};
+use crate::verbs::Error;
 
 /// Bytes of a command and of an answer before their own parts.
 const HEADER_BYTES: usize = 16;
@@ -34,7 +34,7 @@ impl Command {
         let mut output = vec![0_u8; HEADER_BYTES + self.answer];
         let (at, bytes) = (output.as_mut_ptr().cast(), output.len());
         // SAFETY: the caller vouches for the context; the mailboxes are ours, with their lengths.
-        let errno = unsafe { ffi::mlx5dv_devx_general_cmd(context, input.as_ptr().cast(), input.len(), at, bytes) };
+        let errno = unsafe { sys::mlx5dv_devx_general_cmd(context, input.as_ptr().cast(), input.len(), at, bytes) };
         if errno == 0 { output[HEADER_BYTES..].first_chunk().copied() } else { None }
     }
 }

@@ -1,9 +1,8 @@
 //! A device's memory capabilities beyond pinning.
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::verbs::error::{Error, zero};
-use crate::verbs::ffi;
 
 /// A device's memory capabilities beyond pinning (`ibv_query_device_ex`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,10 +66,9 @@ impl MemoryAttr {
     /// # Safety
     /// The context is open.
     pub(in crate::verbs) unsafe fn query(context: *mut sys::ibv_context) -> Result<Self, Error> {
-        // SAFETY: integers and arrays of integers, for which zero is a value.
-        let mut attr: sys::ibv_device_attr_ex = unsafe { core::mem::zeroed() };
+        let mut attr = sys::ibv_device_attr_ex::ZERO;
         // SAFETY: the caller promises that the context is open; the structure is ours.
-        match unsafe { ffi::query_device_ex(context, &raw mut attr) } {
+        match unsafe { sys::ibv_query_device_ex(context, core::ptr::null(), &raw mut attr) } {
             libc::EOPNOTSUPP => return Ok(Self::default()),
             returned => zero("ibv_query_device_ex", returned)?,
         }

@@ -5,7 +5,7 @@ use core::ptr::NonNull;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::queue::BlueFlamePolicy;
 use crate::queue::striding::StridesLimits;
@@ -18,7 +18,7 @@ use crate::verbs::device::rate::RateLimits;
 use crate::verbs::error::{non_null, zero};
 use crate::verbs::event::event;
 use crate::verbs::memory::MemoryAttr;
-use crate::verbs::{CallError, Error, ffi};
+use crate::verbs::{CallError, Error};
 use crate::wqe::formats::DataUnits;
 use crate::wqe::limits::{FrameOffloads, MAX_MEMCPY_BYTES};
 
@@ -30,6 +30,7 @@ struct DeviceList {
 
 impl DeviceList {
     fn get() -> Result<Self, Error> {
+        sys::available::verbs()?;
         let mut len = 0;
         // SAFETY: the call writes the length and returns an array of that length, or null and errno.
         let array = unsafe { sys::ibv_get_device_list(&raw mut len) };
@@ -311,9 +312,9 @@ impl OpenOptions {
             return Err(Error::NotMlx5 { name });
         }
         let raw = if self.devx {
-            let mut attr = ffi::Mlx5dvContextAttr { flags: ffi::MLX5DV_CONTEXT_FLAGS_DEVX, comp_mask: 0 };
+            let mut attr = sys::mlx5dv_context_attr { flags: sys::MLX5DV_CONTEXT_FLAGS_DEVX, comp_mask: 0 };
             // SAFETY: the device is of a list that is alive, and libmlx5's; the attributes live until the call returns.
-            non_null("mlx5dv_open_device", unsafe { ffi::mlx5dv_open_device(device, &raw mut attr) })?
+            non_null("mlx5dv_open_device", unsafe { sys::mlx5dv_open_device(device, &raw mut attr) })?
         } else {
             // SAFETY: the device is of a list that is alive.
             non_null("ibv_open_device", unsafe { sys::ibv_open_device(device) })?
@@ -433,37 +434,37 @@ impl Device {
 /// # Safety
 /// The device belongs to a device list that is alive, or is open.
 pub(in crate::verbs) unsafe fn is_mlx5(device: *mut sys::ibv_device) -> Result<bool, Error> {
-    ffi::functions()?;
+    sys::available::mlx5dv()?;
     // SAFETY: the caller promises that the device is of a list that is alive, or open.
-    Ok(unsafe { ffi::mlx5dv_is_supported(device) })
+    Ok(unsafe { sys::mlx5dv_is_supported(device) })
 }
 
 /// Queries the mlx5-specific attributes of an open context.
 ///
 /// # Safety
 /// The context is open and of an mlx5 device.
-pub(in crate::verbs) unsafe fn query_mlx5(context: *mut sys::ibv_context) -> Result<ffi::Mlx5dvContext, Error> {
-    let asked = ffi::MLX5DV_CONTEXT_MASK_CQE_COMPRESION
-        | ffi::MLX5DV_CONTEXT_MASK_SWP
-        | ffi::MLX5DV_CONTEXT_MASK_STRIDING_RQ
-        | ffi::MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS
-        | ffi::MLX5DV_CONTEXT_MASK_DYN_BFREGS
-        | ffi::MLX5DV_CONTEXT_MASK_CLOCK_INFO_UPDATE
-        | ffi::MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK
-        | ffi::MLX5DV_CONTEXT_MASK_DCI_STREAMS
-        | ffi::MLX5DV_CONTEXT_MASK_WR_MEMCPY_LENGTH
-        | ffi::MLX5DV_CONTEXT_MASK_CRYPTO_OFFLOAD;
-    let mut mlx5 = ffi::Mlx5dvContext { comp_mask: asked, ..ffi::Mlx5dvContext::NONE };
+pub(in crate::verbs) unsafe fn query_mlx5(context: *mut sys::ibv_context) -> Result<sys::mlx5dv_context, Error> {
+    let asked = sys::MLX5DV_CONTEXT_MASK_CQE_COMPRESION
+        | sys::MLX5DV_CONTEXT_MASK_SWP
+        | sys::MLX5DV_CONTEXT_MASK_STRIDING_RQ
+        | sys::MLX5DV_CONTEXT_MASK_TUNNEL_OFFLOADS
+        | sys::MLX5DV_CONTEXT_MASK_DYN_BFREGS
+        | sys::MLX5DV_CONTEXT_MASK_CLOCK_INFO_UPDATE
+        | sys::MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK
+        | sys::MLX5DV_CONTEXT_MASK_DCI_STREAMS
+        | sys::MLX5DV_CONTEXT_MASK_WR_MEMCPY_LENGTH
+        | sys::MLX5DV_CONTEXT_MASK_CRYPTO_OFFLOAD;
+    let mut mlx5 = sys::mlx5dv_context { comp_mask: asked, ..sys::mlx5dv_context::ZERO };
     // SAFETY: the context is open and libmlx5's; only the fields asked for are written, and those we declare.
-    zero("mlx5dv_query_device", unsafe { ffi::mlx5dv_query_device(context, &raw mut mlx5) })?;
+    zero("mlx5dv_query_device", unsafe { sys::mlx5dv_query_device(context, &raw mut mlx5) })?;
     Ok(mlx5)
 }
 
 /// How much the device encrypts by one key.
-fn data_units(caps: &ffi::Mlx5dvCryptoCaps) -> Option<DataUnits> {
-    if caps.crypto_engines & ffi::MLX5DV_CRYPTO_ENGINES_CAP_AES_XTS_MULTI_BLOCK != 0 {
+fn data_units(caps: &sys::mlx5dv_crypto_caps) -> Option<DataUnits> {
+    if caps.crypto_engines & sys::MLX5DV_CRYPTO_ENGINES_CAP_AES_XTS_MULTI_BLOCK != 0 {
         Some(DataUnits::Many)
-    } else if caps.crypto_engines & ffi::MLX5DV_CRYPTO_ENGINES_CAP_AES_XTS_SINGLE_BLOCK != 0 {
+    } else if caps.crypto_engines & sys::MLX5DV_CRYPTO_ENGINES_CAP_AES_XTS_SINGLE_BLOCK != 0 {
         Some(DataUnits::One)
     } else {
         None
@@ -471,7 +472,7 @@ fn data_units(caps: &ffi::Mlx5dvCryptoCaps) -> Option<DataUnits> {
 }
 
 /// The strides of raw packets' receive queues.
-fn striding(caps: &ffi::Mlx5dvStridingRqCaps) -> Option<StridesLimits> {
+fn striding(caps: &sys::mlx5dv_striding_rq_caps) -> Option<StridesLimits> {
     let log = |log: u32| u8::try_from(log).unwrap_or(u8::MAX);
     let limits = StridesLimits {
         min_log_count: log(caps.min_single_wqe_log_num_of_strides),
@@ -479,7 +480,7 @@ fn striding(caps: &ffi::Mlx5dvStridingRqCaps) -> Option<StridesLimits> {
         min_log_bytes: log(caps.min_single_stride_log_num_of_bytes),
         max_log_bytes: log(caps.max_single_stride_log_num_of_bytes),
     };
-    (caps.supported_qpts & 1 << sys::ibv_qp_type::IBV_QPT_RAW_PACKET != 0).then_some(limits)
+    (caps.supported_qpts & 1 << sys::IBV_QPT_RAW_PACKET != 0).then_some(limits)
 }
 
 /// Queries the capabilities of an open context's device.
@@ -487,15 +488,14 @@ fn striding(caps: &ffi::Mlx5dvStridingRqCaps) -> Option<StridesLimits> {
 /// # Safety
 /// The context is open and of an mlx5 device.
 pub(crate) unsafe fn query(context: *mut sys::ibv_context) -> Result<DeviceAttr, Error> {
-    // SAFETY: integers and arrays of integers, for which zero is a value.
-    let mut attr: sys::ibv_device_attr = unsafe { core::mem::zeroed() };
+    let mut attr = sys::ibv_device_attr::ZERO;
     // SAFETY: the caller vouches for the context, the structure is ours.
     zero("ibv_query_device", unsafe { sys::ibv_query_device(context, &raw mut attr) })?;
     // SAFETY: the caller promises that the context is open, and of an mlx5 device.
     let mlx5 = unsafe { query_mlx5(context) }?;
     // SAFETY: the caller promises that the context is open.
     let (max_large_send, rate_limits) = unsafe { frames::extended(context) }?;
-    let several = ffi::MLX5DV_CONTEXT_FLAGS_MPW_ALLOWED | ffi::MLX5DV_CONTEXT_FLAGS_ENHANCED_MPW;
+    let several = sys::MLX5DV_CONTEXT_FLAGS_MPW_ALLOWED | sys::MLX5DV_CONTEXT_FLAGS_ENHANCED_MPW;
     let has = |flag: u32| attr.device_cap_flags & flag != 0;
     let fw_ver: Vec<u8> = attr.fw_ver.iter().map(|&c| c as u8).take_while(|&c| c != 0).collect();
     Ok(DeviceAttr {
@@ -519,15 +519,15 @@ pub(crate) unsafe fn query(context: *mut sys::ibv_context) -> Result<DeviceAttr,
         max_memcpy: u32::try_from(mlx5.max_wr_memcpy_length).unwrap_or(u32::MAX).min(MAX_MEMCPY_BYTES),
         encryption: data_units(&mlx5.crypto_caps),
         striding: striding(&mlx5.striding_rq_caps),
-        memory_windows: has(sys::ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW.0),
-        memory_windows_2: has(sys::ibv_device_cap_flags::IBV_DEVICE_MEM_WINDOW_TYPE_2B.0),
-        atomics: attr.atomic_cap != sys::ibv_atomic_cap::IBV_ATOMIC_NONE,
-        xrc: attr.device_cap_flags & sys::ibv_device_cap_flags::IBV_DEVICE_XRC.0 != 0,
+        memory_windows: has(sys::IBV_DEVICE_MEM_WINDOW),
+        memory_windows_2: has(sys::IBV_DEVICE_MEM_WINDOW_TYPE_2B),
+        atomics: attr.atomic_cap != sys::IBV_ATOMIC_NONE,
+        xrc: attr.device_cap_flags & sys::IBV_DEVICE_XRC != 0,
         multi_packet: mlx5.flags & several == several,
         max_large_send,
         rate_limits,
         tunnels: Tunnels::of(mlx5.tunnel_offloads_caps),
         software_parser: SoftwareParser::of(mlx5.sw_parsing_caps),
-        cqe_version_1: mlx5.flags & ffi::MLX5DV_CONTEXT_FLAGS_CQE_V1 != 0,
+        cqe_version_1: mlx5.flags & sys::MLX5DV_CONTEXT_FLAGS_CQE_V1 != 0,
     })
 }

@@ -3,11 +3,11 @@
 use core::fmt;
 use std::net::Ipv6Addr;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::verbs::error::{has_port, zero};
 use crate::verbs::link::{LinkLayer, PortState};
-use crate::verbs::{Device, Error, ffi};
+use crate::verbs::{Device, Error};
 
 /// `IBV_LINK_LAYER_ETHERNET`, of an enumeration without a name, which rdma-sys therefore leaves out.
 const IBV_LINK_LAYER_ETHERNET: u8 = 2;
@@ -22,15 +22,15 @@ const IBV_QPF_GRH_REQUIRED: u8 = 1 << 0;
 #[repr(u32)]
 pub enum Mtu {
     /// 256 bytes.
-    B256 = sys::ibv_mtu::IBV_MTU_256,
+    B256 = sys::IBV_MTU_256,
     /// 512 bytes.
-    B512 = sys::ibv_mtu::IBV_MTU_512,
+    B512 = sys::IBV_MTU_512,
     /// 1024 bytes.
-    B1024 = sys::ibv_mtu::IBV_MTU_1024,
+    B1024 = sys::IBV_MTU_1024,
     /// 2048 bytes.
-    B2048 = sys::ibv_mtu::IBV_MTU_2048,
+    B2048 = sys::IBV_MTU_2048,
     /// 4096 bytes.
-    B4096 = sys::ibv_mtu::IBV_MTU_4096,
+    B4096 = sys::IBV_MTU_4096,
 }
 
 impl Mtu {
@@ -49,7 +49,7 @@ impl Mtu {
         Self::ALL.into_iter().find(|mtu| mtu.bytes() == bytes)
     }
 
-    pub(in crate::verbs) fn from_raw(raw: sys::ibv_mtu::Type) -> Option<Self> {
+    pub(in crate::verbs) fn from_raw(raw: sys::ibv_mtu) -> Option<Self> {
         Self::ALL.into_iter().find(|mtu| *mtu as u32 == raw)
     }
 }
@@ -274,7 +274,7 @@ impl Device {
         };
         // SAFETY: the context is open, the entry ours and of the size given.
         let returned = unsafe {
-            ffi::ibv_query_gid_ex(
+            sys::_ibv_query_gid_ex(
                 self.context.raw(),
                 port.into(),
                 index.into(),
@@ -330,10 +330,9 @@ impl Device {
 /// # Safety
 /// The context is open.
 unsafe fn query(context: *mut sys::ibv_context, number: u8) -> Result<sys::ibv_port_attr, Error> {
-    // SAFETY: integers only, for which zero is a value.
-    let mut attr: sys::ibv_port_attr = unsafe { core::mem::zeroed() };
+    let mut attr = sys::ibv_port_attr::ZERO;
     // SAFETY: the caller vouches for the context; the structure is ours.
-    zero("ibv_query_port", unsafe { ffi::query_port(context, number, &raw mut attr) })?;
+    zero("ibv_query_port", unsafe { sys::ibv_query_port(context, number, &raw mut attr) })?;
     Ok(attr)
 }
 

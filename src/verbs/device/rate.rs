@@ -1,6 +1,6 @@
 //! Rates of frames that leave (packet pacing).
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::verbs::Error;
 
@@ -84,7 +84,7 @@ impl RateLimits {
 
     /// The rates of raw packet queue pairs; `None` if there are none.
     pub(super) fn of(caps: &sys::ibv_packet_pacing_caps) -> Option<Self> {
-        let raw = caps.supported_qpts & 1 << sys::ibv_qp_type::IBV_QPT_RAW_PACKET != 0;
+        let raw = caps.supported_qpts & 1 << sys::IBV_QPT_RAW_PACKET != 0;
         (raw && caps.qp_rate_limit_max != 0)
             .then_some(Self { min: caps.qp_rate_limit_min, max: caps.qp_rate_limit_max })
     }

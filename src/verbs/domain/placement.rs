@@ -7,13 +7,13 @@
 use core::ffi::c_void;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use blueflame_sys as sys;
 use memmap2::MmapMut;
-use rdma_sys as sys;
 
+use crate::verbs::CallError;
 use crate::verbs::domain::area::Area;
 use crate::verbs::error::failed;
 use crate::verbs::pages;
-use crate::verbs::{CallError, ffi};
 
 /// Records are mapped by the page.
 const RECORD_CHUNK: usize = 4096;
@@ -38,8 +38,8 @@ impl Placement {
     /// The area that resources of this type are placed in; `None` leaves them to libmlx5.
     fn area(&self, resource_type: u64) -> Option<&Mutex<Area>> {
         match resource_type {
-            ffi::MLX5DV_RES_TYPE_DBR => Some(&self.records),
-            ffi::MLX5DV_RES_TYPE_QP | ffi::MLX5DV_RES_TYPE_CQ => Some(&self.rings),
+            sys::MLX5DV_RES_TYPE_DBR => Some(&self.records),
+            sys::MLX5DV_RES_TYPE_QP | sys::MLX5DV_RES_TYPE_CQ => Some(&self.rings),
             _ => None,
         }
     }
@@ -51,8 +51,7 @@ fn record_pages(bytes: usize) -> Result<MmapMut, CallError> {
 
 /// Has a parent domain place its objects by `placement`, which must outlive it.
 pub(in crate::verbs) fn announce(placement: &Arc<Placement>, attr: &mut sys::ibv_parent_domain_init_attr) {
-    attr.comp_mask |= sys::ibv_parent_domain_init_attr_mask::IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS.0
-        | sys::ibv_parent_domain_init_attr_mask::IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT.0;
+    attr.comp_mask |= sys::IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS | sys::IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT;
     attr.alloc = Some(allocate);
     attr.free = Some(free);
     attr.pd_context = Arc::as_ptr(placement).cast_mut().cast();
@@ -64,7 +63,7 @@ pub(in crate::verbs) fn announce(placement: &Arc<Placement>, attr: &mut sys::ibv
 /// `providers/mlx5/verbs.c`, `mlx5_set_custom_qp_alignment`). It is a 64th of the buffer's size, rounded up to whole
 /// pages and to a power of two, but no less than a WQE's stride.
 fn spaced(size: usize, alignment: usize, resource_type: u64) -> usize {
-    if resource_type == ffi::MLX5DV_RES_TYPE_QP { size + alignment } else { size }
+    if resource_type == sys::MLX5DV_RES_TYPE_QP { size + alignment } else { size }
 }
 
 /// Allocates for libmlx5. Null and `errno` if there is no memory.
@@ -77,7 +76,7 @@ unsafe extern "C" fn allocate(
 ) -> *mut c_void {
     // SAFETY: what `announce` passed, which outlives the parent domain and so this call.
     let placement = unsafe { &*placement.cast::<Placement>() };
-    let Some(area) = placement.area(resource_type) else { return ffi::IBV_ALLOCATOR_USE_DEFAULT };
+    let Some(area) = placement.area(resource_type) else { return sys::IBV_ALLOCATOR_USE_DEFAULT };
     let mut area = area.lock().unwrap_or_else(PoisonError::into_inner);
     match area.allocate(spaced(size, alignment, resource_type), alignment) {
         Ok(piece) => piece.as_ptr().cast(),
@@ -108,7 +107,7 @@ mod tests {
         let context = Arc::as_ptr(&placement).cast_mut().cast();
         let mut offsets: Vec<_> = (0..64)
             // SAFETY: a placement that is alive, as `announce` passes it.
-            .map(|_| unsafe { allocate(core::ptr::null_mut(), context, 4096, 64, ffi::MLX5DV_RES_TYPE_QP) })
+            .map(|_| unsafe { allocate(core::ptr::null_mut(), context, 4096, 64, sys::MLX5DV_RES_TYPE_QP) })
             .map(|ring| ring.addr() % 4096)
             .collect();
         offsets.sort_unstable();
@@ -120,7 +119,7 @@ mod tests {
         let placement = Arc::new(Placement::new());
         let context = Arc::as_ptr(&placement).cast_mut().cast();
         // SAFETY: a placement that is alive, as `announce` passes it.
-        let srq = unsafe { allocate(core::ptr::null_mut(), context, 4096, 4096, ffi::MLX5DV_RES_TYPE_DBR + 1) };
-        assert_eq!(srq, ffi::IBV_ALLOCATOR_USE_DEFAULT);
+        let srq = unsafe { allocate(core::ptr::null_mut(), context, 4096, 4096, sys::MLX5DV_RES_TYPE_DBR + 1) };
+        assert_eq!(srq, sys::IBV_ALLOCATOR_USE_DEFAULT);
     }
 }

@@ -3,14 +3,14 @@
 use core::ptr::NonNull;
 use std::sync::Arc;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::db::RegisterParts;
 use crate::verbs::device::open::Context;
 use crate::verbs::domain::placement::{self, Placement};
 use crate::verbs::error::non_null;
 use crate::verbs::event::event;
-use crate::verbs::{CallError, Device, Error, ffi};
+use crate::verbs::{CallError, Device, Error};
 
 /// A protection domain (`ibv_pd`): memory and queues work together only within one. Cheap to clone.
 #[doc(alias("ibv_pd", "ibv_alloc_pd"))]
@@ -126,8 +126,9 @@ impl ParentDomain {
     pub(crate) fn new(pd: &ProtectionDomain, placement: Option<Arc<Placement>>) -> Result<Self, Error> {
         let pd = Arc::clone(&pd.handle);
         let context = pd.context.raw();
-        // SAFETY: the context is open as long as `pd` lives.
-        let td = non_null("ibv_alloc_td", unsafe { ffi::alloc_td(context) });
+        let mut attr = sys::ibv_td_init_attr::ZERO;
+        // SAFETY: the context is open as long as `pd` lives; the attributes live until the call returns.
+        let td = non_null("ibv_alloc_td", unsafe { sys::ibv_alloc_td(context, &raw mut attr) });
         let mut attr = sys::ibv_parent_domain_init_attr {
             pd: pd.raw(),
             td: td.map_or(core::ptr::null_mut(), NonNull::as_ptr),
@@ -140,7 +141,7 @@ impl ParentDomain {
             placement::announce(placement, &mut attr);
         }
         // SAFETY: both domains are alive, of this context, and freed after the parent domain, and so is the placement.
-        let parent = unsafe { ffi::alloc_parent_domain(context, &raw mut attr) };
+        let parent = unsafe { sys::ibv_alloc_parent_domain(context, &raw mut attr) };
         match non_null("ibv_alloc_parent_domain", parent) {
             Ok(parent) => {
                 event!(DEBUG, "thread domain made", own_register = td.is_ok());
@@ -149,7 +150,7 @@ impl ParentDomain {
             Err(error) => {
                 if let Ok(td) = td {
                     // SAFETY: just made, and nothing was made of it.
-                    unsafe { ffi::dealloc_td(context, td.as_ptr()) };
+                    unsafe { sys::ibv_dealloc_td(td.as_ptr()) };
                 }
                 Err(error.into())
             }
@@ -186,7 +187,7 @@ impl Drop for ParentDomain {
         let in_use = unsafe { sys::ibv_dealloc_pd(self.parent.as_ptr()) } != 0;
         if let Ok(td) = self.td {
             // SAFETY: from `alloc_td`, freed once; libmlx5 refuses if a parent domain still refers to it.
-            unsafe { ffi::dealloc_td(self.pd.context.raw(), td.as_ptr()) };
+            unsafe { sys::ibv_dealloc_td(td.as_ptr()) };
         }
         if in_use {
             // An object could not be destroyed: the device may go on using its ring and its record.

@@ -5,7 +5,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::arch::copy::{BlockCopy, DefaultCopy};
 use crate::db::{FlushMode, RegisterParts, ThreadRegister, TwoFences};

@@ -4,12 +4,12 @@ use core::ptr::NonNull;
 use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Arc;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::verbs::device::open::Context;
 use crate::verbs::error::non_null;
 use crate::verbs::event::event;
-use crate::verbs::{Device, Error, ffi};
+use crate::verbs::{Device, Error};
 
 /// An XRC domain (`ibv_xrcd`): [targets](crate::verbs::XrcTarget) deliver only to shared receive queues in the same
 /// domain ([`xrc_shared_recv_queue`](crate::verbs::ProtectionDomain::xrc_shared_recv_queue)). Cheap to clone.
@@ -41,7 +41,7 @@ impl Drop for XrcdHandle {
     fn drop(&mut self) {
         event!(DEBUG, "XRC domain closed");
         // SAFETY: from `ibv_open_xrcd` on this context; everything made in it held this object and is gone.
-        unsafe { ffi::close_xrcd(self.context.raw(), self.raw.as_ptr()) };
+        unsafe { sys::ibv_close_xrcd(self.raw.as_ptr()) };
     }
 }
 
@@ -67,14 +67,13 @@ impl Device {
         if !self.attr().xrc {
             return Err(Error::Unsupported { what: "XRC" });
         }
-        use sys::ibv_xrcd_init_attr_mask as mask;
         let mut attr = sys::ibv_xrcd_init_attr {
-            comp_mask: (mask::IBV_XRCD_INIT_ATTR_FD | mask::IBV_XRCD_INIT_ATTR_OFLAGS).0,
+            comp_mask: sys::IBV_XRCD_INIT_ATTR_FD | sys::IBV_XRCD_INIT_ATTR_OFLAGS,
             fd,
             oflags: libc::O_CREAT,
         };
         // SAFETY: the context is open; the descriptor is borrowed, or none.
-        let raw = non_null("ibv_open_xrcd", unsafe { ffi::open_xrcd(self.as_raw(), &raw mut attr) })?;
+        let raw = non_null("ibv_open_xrcd", unsafe { sys::ibv_open_xrcd(self.as_raw(), &raw mut attr) })?;
         event!(DEBUG, "XRC domain opened", device = self.name(), of_a_file = fd >= 0);
         Ok(XrcDomain { handle: Arc::new(XrcdHandle { raw, context: Arc::clone(&self.context) }) })
     }

@@ -3,8 +3,7 @@
 mod call;
 mod text;
 
-pub use call::CallError;
-pub(crate) use call::{failed, non_null, zero};
+use blueflame_sys as sys;
 
 use super::event::event;
 use crate::cq::setup::{ReceiverError, RoomError};
@@ -12,6 +11,8 @@ use crate::encoding::DecodeError;
 use crate::setup::SetupError;
 use crate::transport::InlineLayers;
 use crate::types::Qpn;
+pub use call::CallError;
+pub(crate) use call::{failed, non_null, zero};
 
 /// Why a call of `verbs` failed. Each variant names what you asked for and, if there is one, the limit or what to do
 /// about it.
@@ -32,15 +33,8 @@ pub enum Error {
         /// The device.
         name: String,
     },
-    /// libmlx5 is not installed where the dynamic loader looks, or is too old to have a function that this crate calls.
-    Library {
-        /// The file.
-        library: &'static str,
-        /// The function; `None` if it is the file that is missing.
-        symbol: Option<&'static str>,
-        /// The dynamic loader's message.
-        why: String,
-    },
+    /// libibverbs or libmlx5 is not where the dynamic loader looks, or lacks a function that this crate calls.
+    Library(&'static sys::Unavailable),
     /// A call into libibverbs or libmlx5 failed.
     Call(CallError),
     /// Two objects belong to different devices, or to two opens of one.
@@ -415,6 +409,12 @@ impl From<SetupError> for Error {
 impl From<DecodeError> for Error {
     fn from(error: DecodeError) -> Self {
         Self::Decode(error)
+    }
+}
+
+impl From<&'static sys::Unavailable> for Error {
+    fn from(unavailable: &'static sys::Unavailable) -> Self {
+        Self::Library(unavailable)
     }
 }
 

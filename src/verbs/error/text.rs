@@ -30,12 +30,7 @@ impl fmt::Display for Error {
                 write!(f, "no RDMA device is called {name:?}; there is {}", known.join(", "))
             }
             Self::NotMlx5 { name } => write!(f, "{name} is not an mlx5 device: libmlx5 does not drive it"),
-            Self::Library { library, symbol: None, why } => {
-                write!(f, "cannot load {library}: {why}; install rdma-core's drivers (package ibverbs-providers)")
-            }
-            Self::Library { library, symbol: Some(symbol), why } => {
-                write!(f, "there is no {symbol} of {library}: {why}; install a later rdma-core")
-            }
+            Self::Library(unavailable) => unavailable.fmt(f),
             Self::Call(call) => call.fmt(f),
             Self::ForeignDevice { object, part } => {
                 write!(f, "the {part} for the {object} is of another device, or of another open of the same device")

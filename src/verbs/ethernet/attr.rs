@@ -2,7 +2,7 @@
 
 use core::mem::{offset_of, size_of};
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use super::counters::FlowCounters;
 use crate::flow::{Fields, Flow, FlowKind, IpFields, L4, Masked, PortFields};
@@ -38,7 +38,7 @@ pub struct FlowAttr {
 
 /// Where a specification has its value and its mask.
 struct Places {
-    kind: sys::ibv_flow_spec_type::Type,
+    kind: sys::ibv_flow_spec_type,
     size: usize,
     value: usize,
     mask: usize,
@@ -47,7 +47,7 @@ struct Places {
 macro_rules! places {
     ($spec:ident, $kind:ident) => {
         Places {
-            kind: sys::ibv_flow_spec_type::$kind,
+            kind: sys::$kind,
             size: size_of::<sys::$spec>(),
             value: offset_of!(sys::$spec, val),
             mask: offset_of!(sys::$spec, mask),
@@ -62,19 +62,18 @@ impl FlowAttr {
     /// # Errors
     /// [`Error::Setup`], [`Error::OutOfRange`] for a priority.
     pub fn new(flow: &Flow, port: u8) -> Result<Self, Error> {
-        type Flags = sys::ibv_flow_flags;
         in_range("priority of a flow", flow.asked_priority().into(), 0..=LAST_PRIORITY)?;
         let fields = flow.fields()?;
         let mut attr = Self { bytes: [0; MOST], len: size_of::<sys::ibv_flow_attr>() };
         let specs = attr.add_all(flow, &fields);
         let kind = match flow.kind() {
-            FlowKind::Fields => sys::ibv_flow_attr_type::IBV_FLOW_ATTR_NORMAL,
-            FlowKind::AllDefault => sys::ibv_flow_attr_type::IBV_FLOW_ATTR_ALL_DEFAULT,
-            FlowKind::MulticastDefault => sys::ibv_flow_attr_type::IBV_FLOW_ATTR_MC_DEFAULT,
-            FlowKind::Sniffer => sys::ibv_flow_attr_type::IBV_FLOW_ATTR_SNIFFER,
+            FlowKind::Fields => sys::IBV_FLOW_ATTR_NORMAL,
+            FlowKind::AllDefault => sys::IBV_FLOW_ATTR_ALL_DEFAULT,
+            FlowKind::MulticastDefault => sys::IBV_FLOW_ATTR_MC_DEFAULT,
+            FlowKind::Sniffer => sys::IBV_FLOW_ATTR_SNIFFER,
         };
-        let flags = if flow.goes_on() { Flags::IBV_FLOW_ATTR_FLAGS_DONT_TRAP.0 } else { 0 };
-        attr.put(offset_of!(sys::ibv_flow_attr, type_), &kind.to_ne_bytes());
+        let flags = if flow.goes_on() { sys::IBV_FLOW_ATTR_FLAGS_DONT_TRAP } else { 0 };
+        attr.put(offset_of!(sys::ibv_flow_attr, r#type), &kind.to_ne_bytes());
         attr.put(offset_of!(sys::ibv_flow_attr, size), &(attr.len as u16).to_ne_bytes());
         attr.put(offset_of!(sys::ibv_flow_attr, priority), &flow.asked_priority().to_ne_bytes());
         attr.put(offset_of!(sys::ibv_flow_attr, num_of_specs), &[specs]);
@@ -96,7 +95,7 @@ impl FlowAttr {
         if flow.kind() != FlowKind::Fields {
             return Err(SetupError::FlowWhole { what: "counter" }.into());
         }
-        let start = attr.begin(sys::ibv_flow_spec_type::IBV_FLOW_SPEC_ACTION_COUNT, size_of::<Count>());
+        let start = attr.begin(sys::IBV_FLOW_SPEC_ACTION_COUNT, size_of::<Count>());
         let address = counters.as_raw().expose_provenance();
         attr.put(start + offset_of!(Count, counters), &address.to_ne_bytes());
         attr.put(offset_of!(sys::ibv_flow_attr, size), &(attr.len as u16).to_ne_bytes());
@@ -141,24 +140,24 @@ impl FlowAttr {
         }
         if let Some(tag) = flow.asked_flow_tag() {
             type Tag = sys::ibv_flow_spec_action_tag;
-            let start = self.begin(sys::ibv_flow_spec_type::IBV_FLOW_SPEC_ACTION_TAG, size_of::<Tag>());
+            let start = self.begin(sys::IBV_FLOW_SPEC_ACTION_TAG, size_of::<Tag>());
             self.put(start + offset_of!(Tag, tag_id), &tag.to_ne_bytes());
             specs += 1;
         }
         if flow.drops() {
             let size = size_of::<sys::ibv_flow_spec_action_drop>();
-            self.begin(sys::ibv_flow_spec_type::IBV_FLOW_SPEC_ACTION_DROP, size);
+            self.begin(sys::IBV_FLOW_SPEC_ACTION_DROP, size);
             specs += 1;
         }
         specs
     }
 
     /// Appends a specification without fields; where it begins.
-    fn begin(&mut self, kind: sys::ibv_flow_spec_type::Type, size: usize) -> usize {
+    fn begin(&mut self, kind: sys::ibv_flow_spec_type, size: usize) -> usize {
         type Any = sys::ibv_flow_spec_action_drop;
         let start = self.len;
         self.len += size;
-        self.put(start + offset_of!(Any, type_), &kind.to_ne_bytes());
+        self.put(start + offset_of!(Any, r#type), &kind.to_ne_bytes());
         self.put(start + offset_of!(Any, size), &(size as u16).to_ne_bytes());
         start
     }

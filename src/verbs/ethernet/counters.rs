@@ -3,13 +3,13 @@
 use core::ptr::NonNull;
 use std::sync::Arc;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::verbs::device::open::Context;
 use crate::verbs::error::{non_null, zero};
 use crate::verbs::event::event;
 use crate::verbs::leak::drop_or_leak;
-use crate::verbs::{Device, Error, ffi};
+use crate::verbs::{Device, Error};
 
 /// Places of the two counts in the array that the kernel fills in.
 const FRAMES: usize = 0;
@@ -54,7 +54,7 @@ unsafe impl Sync for CountersHandle {}
 impl Drop for CountersHandle {
     fn drop(&mut self) {
         // SAFETY: made by `ibv_create_counters`; the rules that count with it held this object and are gone.
-        let returned = unsafe { ffi::destroy_counters(self.raw.as_ptr()) };
+        let returned = unsafe { sys::ibv_destroy_counters(self.raw.as_ptr()) };
         drop_or_leak("flow counters", 0, returned, self.context.take());
     }
 }
@@ -79,14 +79,14 @@ impl Device {
         let context = &self.context;
         let mut attr = sys::ibv_counters_init_attr { comp_mask: 0 };
         // SAFETY: the context is open; the attributes live until the call returns.
-        let raw = unsafe { ffi::create_counters(context.raw(), &raw mut attr) };
+        let raw = unsafe { sys::ibv_create_counters(context.raw(), &raw mut attr) };
         let raw = non_null("ibv_create_counters", raw)?;
         let handle = CountersHandle { raw, context: Some(Arc::clone(context)) };
-        use sys::ibv_counter_description as Kind;
-        for (counter_desc, index) in [(Kind::IBV_COUNTER_PACKETS, FRAMES), (Kind::IBV_COUNTER_BYTES, BYTES)] {
+        for (counter_desc, index) in [(sys::IBV_COUNTER_PACKETS, FRAMES), (sys::IBV_COUNTER_BYTES, BYTES)] {
             let mut attr = sys::ibv_counter_attach_attr { counter_desc, index: index as u32, comp_mask: 0 };
             // SAFETY: just made; without a flow, so that the next flow that names it has them.
-            let returned = unsafe { ffi::attach_counters(raw.as_ptr(), &raw mut attr, core::ptr::null_mut()) };
+            let returned =
+                unsafe { sys::ibv_attach_counters_point_flow(raw.as_ptr(), &raw mut attr, core::ptr::null_mut()) };
             zero("ibv_attach_counters_point_flow", returned)?;
         }
         event!(DEBUG, "flow counters made");
@@ -103,7 +103,7 @@ impl FlowCounters {
     pub fn read(&self) -> Result<FlowCounts, Error> {
         let mut counts = [0_u64; 2];
         // SAFETY: alive; the array has as many elements as the call says.
-        let returned = unsafe { ffi::read_counters(self.as_raw(), counts.as_mut_ptr(), counts.len() as u32, 0) };
+        let returned = unsafe { sys::ibv_read_counters(self.as_raw(), counts.as_mut_ptr(), counts.len() as u32, 0) };
         zero("ibv_read_counters", returned)?;
         Ok(FlowCounts { frames: counts[FRAMES], bytes: counts[BYTES] })
     }

@@ -1,14 +1,13 @@
 //! Rules for frames that leave: by the metadata of their requests, as long as the rule lives.
 
-use core::ffi::c_void;
 use core::ptr::NonNull;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::verbs::error::{in_range, non_null};
 use crate::verbs::event::event;
 use crate::verbs::leak::drop_or_leak;
-use crate::verbs::{Device, Error, ffi};
+use crate::verbs::{Device, Error};
 
 /// Where match parameters have the metadata of a request: register A, in the third set of fields (PRM
 /// `fte_match_param.misc_parameters_2.metadata_reg_a`).
@@ -70,9 +69,9 @@ impl Egress {
     }
 
     /// The metadata in match parameters.
-    fn parameters(value: u32) -> ffi::Mlx5dvFlowMatchParameters {
+    fn parameters(value: u32) -> sys::mlx5dv_flow_match_parameters {
         let mut parameters =
-            ffi::Mlx5dvFlowMatchParameters { match_sz: ffi::MATCH_BYTES, match_buf: [0; ffi::MATCH_BYTES] };
+            sys::mlx5dv_flow_match_parameters { match_sz: sys::MATCH_BYTES, match_buf: [0; sys::MATCH_BYTES] };
         parameters.match_buf[METADATA..METADATA + 4].copy_from_slice(&value.to_be_bytes());
         parameters
     }
@@ -97,7 +96,7 @@ impl Drop for EgressRule {
         let handle = unsafe { (*self.raw.as_ptr()).handle };
         event!(DEBUG, "egress rule destroyed", handle);
         // SAFETY: made by `mlx5dv_create_flow`, and not used again.
-        let returned = unsafe { ffi::destroy_flow(self.raw.as_ptr()) };
+        let returned = unsafe { sys::ibv_destroy_flow(self.raw.as_ptr()) };
         drop_or_leak("egress rule", handle, returned, self.matcher.take());
     }
 }
@@ -105,14 +104,14 @@ impl Drop for EgressRule {
 /// The fields of a rule, which must outlive it, and be gone before the device is closed.
 #[derive(Debug)]
 struct Matcher {
-    raw: NonNull<c_void>,
+    raw: NonNull<sys::mlx5dv_flow_matcher>,
     _device: Device,
 }
 
 impl Drop for Matcher {
     fn drop(&mut self) {
         // SAFETY: made by `mlx5dv_create_flow_matcher`; the rule is gone. If it stays, it does nothing.
-        let _ = unsafe { ffi::mlx5dv_destroy_flow_matcher(self.raw.as_ptr()) };
+        let _ = unsafe { sys::mlx5dv_destroy_flow_matcher(self.raw.as_ptr()) };
     }
 }
 
@@ -128,25 +127,25 @@ impl Device {
         let Egress { value, mask, priority, drops } = *egress;
         in_range("priority of a rule", priority.into(), 0..=LAST_PRIORITY.into())?;
         let mut fields = Egress::parameters(mask);
-        let mut attr = ffi::Mlx5dvFlowMatcherAttr {
-            r#type: sys::ibv_flow_attr_type::IBV_FLOW_ATTR_NORMAL,
+        let mut attr = sys::mlx5dv_flow_matcher_attr {
+            r#type: sys::IBV_FLOW_ATTR_NORMAL,
             flags: 0,
             priority,
             match_criteria_enable: if mask == 0 { 0 } else { MISC_2 },
             match_mask: &raw mut fields,
-            comp_mask: ffi::MLX5DV_FLOW_MATCHER_MASK_FT_TYPE,
-            ft_type: ffi::MLX5DV_FLOW_TABLE_TYPE_NIC_TX,
+            comp_mask: sys::MLX5DV_FLOW_MATCHER_MASK_FT_TYPE,
+            ft_type: sys::MLX5DV_FLOW_TABLE_TYPE_NIC_TX,
         };
         // SAFETY: the context is open; attributes and fields live until the call returns.
-        let raw = unsafe { ffi::mlx5dv_create_flow_matcher(self.as_raw(), &raw mut attr) };
+        let raw = unsafe { sys::mlx5dv_create_flow_matcher(self.as_raw(), &raw mut attr) };
         let matcher = Matcher { raw: non_null("mlx5dv_create_flow_matcher", raw)?, _device: self.clone() };
         let mut values = Egress::parameters(value);
         let mut drop_them =
-            ffi::Mlx5dvFlowActionAttr { r#type: ffi::MLX5DV_FLOW_ACTION_DROP, obj: core::ptr::null_mut() };
+            sys::mlx5dv_flow_action_attr { r#type: sys::MLX5DV_FLOW_ACTION_DROP, obj: core::ptr::null_mut() };
         // SAFETY: the matcher is alive; values and actions live until the call returns, and are as many as is said.
         let raw = unsafe {
             let actions = usize::from(drops);
-            ffi::mlx5dv_create_flow(matcher.raw.as_ptr(), &raw mut values, actions, &raw mut drop_them)
+            sys::mlx5dv_create_flow(matcher.raw.as_ptr(), &raw mut values, actions, &raw mut drop_them)
         };
         let raw = non_null("mlx5dv_create_flow", raw)?;
         event!(DEBUG, "egress rule made", ?egress);

@@ -3,7 +3,7 @@
 use core::ptr::NonNull;
 use std::sync::Arc;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use super::table::WqTable;
 use super::work_queue::Wq;
@@ -12,7 +12,7 @@ use crate::verbs::domain::protection::PdHandle;
 use crate::verbs::error::{in_range, non_null};
 use crate::verbs::event::event;
 use crate::verbs::leak::drop_or_leak;
-use crate::verbs::{Error, ProtectionDomain, ffi};
+use crate::verbs::{Error, ProtectionDomain};
 
 const OBJECT: &str = "receiver of frames";
 
@@ -77,22 +77,19 @@ impl FrameReceiver {
     }
 
     fn new(pd: &ProtectionDomain, table: &WqTable, mut key: [u8; 40], fields: u64) -> Result<Self, Error> {
-        type Mask = sys::ibv_qp_init_attr_mask;
-        // SAFETY: integers and null pointers.
-        let mut attr: sys::ibv_qp_init_attr_ex = unsafe { core::mem::zeroed() };
-        attr.qp_type = sys::ibv_qp_type::IBV_QPT_RAW_PACKET;
-        attr.comp_mask =
-            (Mask::IBV_QP_INIT_ATTR_PD | Mask::IBV_QP_INIT_ATTR_IND_TABLE | Mask::IBV_QP_INIT_ATTR_RX_HASH).0;
+        let mut attr = sys::ibv_qp_init_attr_ex::ZERO;
+        attr.qp_type = sys::IBV_QPT_RAW_PACKET;
+        attr.comp_mask = sys::IBV_QP_INIT_ATTR_PD | sys::IBV_QP_INIT_ATTR_IND_TABLE | sys::IBV_QP_INIT_ATTR_RX_HASH;
         (attr.pd, attr.rwq_ind_tbl) = (pd.as_raw(), table.as_raw());
         attr.rx_hash_conf = sys::ibv_rx_hash_conf {
-            rx_hash_function: sys::ibv_rx_hash_function_flags::IBV_RX_HASH_FUNC_TOEPLITZ.0 as u8,
+            rx_hash_function: sys::IBV_RX_HASH_FUNC_TOEPLITZ as u8,
             rx_hash_key_len: key.len() as u8,
             rx_hash_key: key.as_mut_ptr(),
             rx_hash_fields_mask: fields,
         };
         // SAFETY: domain and table are alive, and of one context, as was checked; the attributes and the key live until
         // the call returns.
-        let raw = unsafe { ffi::create_qp_ex(pd.handle.context.raw(), &raw mut attr) };
+        let raw = unsafe { sys::ibv_create_qp_ex(pd.handle.context.raw(), &raw mut attr) };
         let raw = non_null("ibv_create_qp_ex", raw)?;
         event!(DEBUG, "receiver of frames made", queues = table.queues().len());
         let under = Some((Arc::clone(&pd.handle), table.clone()));
@@ -114,17 +111,16 @@ impl FrameReceiver {
 
 /// The fields to hash in the words of verbs (`enum ibv_rx_hash_fields`).
 fn hash_fields(rss: &Rss) -> u64 {
-    type Field = sys::ibv_rx_hash_fields;
     let addresses = match rss.ipv6 {
-        false => [Field::IBV_RX_HASH_SRC_IPV4, Field::IBV_RX_HASH_DST_IPV4],
-        true => [Field::IBV_RX_HASH_SRC_IPV6, Field::IBV_RX_HASH_DST_IPV6],
+        false => [sys::IBV_RX_HASH_SRC_IPV4, sys::IBV_RX_HASH_DST_IPV4],
+        true => [sys::IBV_RX_HASH_SRC_IPV6, sys::IBV_RX_HASH_DST_IPV6],
     };
     let ports = match rss.udp {
-        false => [Field::IBV_RX_HASH_SRC_PORT_TCP, Field::IBV_RX_HASH_DST_PORT_TCP],
-        true => [Field::IBV_RX_HASH_SRC_PORT_UDP, Field::IBV_RX_HASH_DST_PORT_UDP],
+        false => [sys::IBV_RX_HASH_SRC_PORT_TCP, sys::IBV_RX_HASH_DST_PORT_TCP],
+        true => [sys::IBV_RX_HASH_SRC_PORT_UDP, sys::IBV_RX_HASH_DST_PORT_UDP],
     };
     let fields = addresses.into_iter().chain(ports).enumerate();
-    fields.filter(|(bit, _)| rss.fields & 1 << bit != 0).fold(0, |all, (_, field)| all | u64::from(field.0))
+    fields.filter(|(bit, _)| rss.fields & 1 << bit != 0).fold(0, |all, (_, field)| all | u64::from(field))
 }
 
 #[cfg(test)]

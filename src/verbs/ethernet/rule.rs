@@ -2,7 +2,7 @@
 
 use core::ptr::NonNull;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use super::attr::FlowAttr;
 use super::counters::FlowCounters;
@@ -12,7 +12,7 @@ use crate::flow::Flow;
 use crate::verbs::error::{has_port, non_null};
 use crate::verbs::event::event;
 use crate::verbs::leak::drop_or_leak;
-use crate::verbs::{Error, Qp, ffi};
+use crate::verbs::{Error, Qp};
 
 /// Options of a rule besides its flow, for [`steer_with`](FrameReceiver::steer_with).
 ///
@@ -90,7 +90,7 @@ impl Drop for FlowRule {
         let handle = unsafe { (*self.raw.as_ptr()).handle };
         event!(DEBUG, "flow rule destroyed", handle);
         // SAFETY: made by `ibv_create_flow`, and not used again.
-        let returned = unsafe { ffi::destroy_flow(self.raw.as_ptr()) };
+        let returned = unsafe { sys::ibv_destroy_flow(self.raw.as_ptr()) };
         // If the rule stays, frames still arrive at the receiver's buffers.
         drop_or_leak("flow rule", handle, returned, self.under.take());
     }
@@ -178,7 +178,7 @@ unsafe fn create(qp: *mut sys::ibv_qp, flow: &Flow, options: &RuleOptions<'_>, k
     };
     // SAFETY: the caller vouches for the queue pair; the specifications are behind the attributes, which count them.
     // The rule keeps the counters that they name.
-    let raw = non_null("ibv_create_flow", unsafe { ffi::create_flow(qp, attr.as_mut_ptr()) })?;
+    let raw = non_null("ibv_create_flow", unsafe { sys::ibv_create_flow(qp, attr.as_mut_ptr()) })?;
     event!(DEBUG, "flow rule made", ?flow);
     Ok(FlowRule { raw, under: Some((kept, options.counters.cloned())) })
 }

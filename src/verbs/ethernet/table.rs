@@ -3,14 +3,14 @@
 use core::ptr::NonNull;
 use std::sync::Arc;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use super::work_queue::Wq;
+use crate::verbs::Error;
 use crate::verbs::device::foreign::Part;
 use crate::verbs::error::{in_range, non_null};
 use crate::verbs::event::event;
 use crate::verbs::leak::drop_or_leak;
-use crate::verbs::{Error, ffi};
 
 const OBJECT: &str = "table of work queues";
 
@@ -42,7 +42,7 @@ impl Drop for TableHandle {
     fn drop(&mut self) {
         event!(DEBUG, "table of work queues destroyed", number = self.number);
         // SAFETY: made by `ibv_create_rwq_ind_table`; the receivers of it held this object and are gone.
-        let returned = unsafe { ffi::destroy_rwq_ind_table(self.raw.as_ptr()) };
+        let returned = unsafe { sys::ibv_destroy_rwq_ind_table(self.raw.as_ptr()) };
         drop_or_leak(OBJECT, self.number, returned, core::mem::take(&mut self.queues));
     }
 }
@@ -73,7 +73,7 @@ impl WqTable {
         };
         // SAFETY: the queues are alive and of one context, which is open; the attributes name as many as there are, and
         // live until the call returns.
-        let raw = unsafe { ffi::create_rwq_ind_table(context, &raw mut attr) };
+        let raw = unsafe { sys::ibv_create_rwq_ind_table(context, &raw mut attr) };
         let raw = non_null("ibv_create_rwq_ind_table", raw)?;
         // SAFETY: just made; written once.
         let number = unsafe { (*raw.as_ptr()).ind_tbl_num } as u32;

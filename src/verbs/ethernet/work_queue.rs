@@ -3,7 +3,7 @@
 use core::ptr::NonNull;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::cq::Cqe;
 use crate::cq::setup::{Receiver, Reservation, Whose};
@@ -21,7 +21,7 @@ use crate::verbs::event::event;
 use crate::verbs::in_use::InUse;
 use crate::verbs::leak::drop_or_leak;
 use crate::verbs::parts::{self, fits, part};
-use crate::verbs::{AnyCq, Cq, Error, Owned, ProtectionDomain, ffi};
+use crate::verbs::{AnyCq, Cq, Error, Owned, ProtectionDomain};
 
 pub(super) const OBJECT: &str = "work queue";
 
@@ -76,13 +76,13 @@ impl Drop for WqHandle {
         event!(DEBUG, "work queue destroyed", number = self.number);
         // SAFETY: made by `ibv_create_wq`; the tables of it held this object and are gone, and so is the queue over its
         // ring (`Owned`).
-        let returned = unsafe { ffi::destroy_wq(self.raw.as_ptr()) };
+        let returned = unsafe { sys::ibv_destroy_wq(self.raw.as_ptr()) };
         drop_or_leak(OBJECT, self.number, returned, (self.under.take(), self.shadow.take()));
     }
 }
 
 /// A state, `ibv_wq_state`.
-type State = sys::ibv_wq_state::Type;
+type State = sys::ibv_wq_state;
 
 impl WqHandle {
     /// Moves the new queue to the ready state.
@@ -90,7 +90,7 @@ impl WqHandle {
         let wq = Wq { handle: Arc::new(self) };
         // On this way libmlx5 stores its own count of posted receives, zero, to the record (rdma-core
         // `providers/mlx5/verbs.c`, `mlx5_modify_wq`): so before anything is posted.
-        wq.modify(&mut wq.changing(), sys::ibv_wq_state::IBV_WQS_RDY)?;
+        wq.modify(&mut wq.changing(), sys::IBV_WQS_RDY)?;
         Ok(wq)
     }
 }
@@ -108,7 +108,7 @@ impl Wq {
     /// # Errors
     /// A failed call.
     pub fn to_error(&self) -> Result<(), Error> {
-        self.modify(&mut self.changing(), sys::ibv_wq_state::IBV_WQS_ERR)
+        self.modify(&mut self.changing(), sys::IBV_WQS_ERR)
     }
 
     /// Keeps others from changing the state.
@@ -125,11 +125,10 @@ impl Wq {
 
     /// Changes the state. `state` is this queue's.
     fn modify(&self, state: &mut State, to: State) -> Result<(), Error> {
-        // SAFETY: integers only, for which zero is a value.
-        let mut attr: sys::ibv_wq_attr = unsafe { core::mem::zeroed() };
-        (attr.attr_mask, attr.wq_state) = (sys::ibv_wq_attr_mask::IBV_WQ_ATTR_STATE.0, to);
+        let mut attr = sys::ibv_wq_attr::ZERO;
+        (attr.attr_mask, attr.wq_state) = (sys::IBV_WQ_ATTR_STATE, to);
         // SAFETY: alive; the structure is ours.
-        zero("ibv_modify_wq", unsafe { ffi::modify_wq(self.as_raw(), &raw mut attr) })?;
+        zero("ibv_modify_wq", unsafe { sys::ibv_modify_wq(self.as_raw(), &raw mut attr) })?;
         *state = to;
         Ok(())
     }
@@ -171,18 +170,18 @@ pub(super) fn restart<Q>(
     // To RESET from the error state, as Linux' mlx5e does
     // (`drivers/net/ethernet/mellanox/mlx5/core/en/reporter_rx.c`, `mlx5e_rx_reporter_err_rq_cqe_recover`).
     let mut state = wq.changing();
-    wq.modify(&mut state, sys::ibv_wq_state::IBV_WQS_ERR)?;
-    wq.modify(&mut state, sys::ibv_wq_state::IBV_WQS_RESET)?;
+    wq.modify(&mut state, sys::IBV_WQS_ERR)?;
+    wq.modify(&mut state, sys::IBV_WQS_RESET)?;
     reset(owned);
     // From here on, the device and the queue agree, so that `forgotten` may do anything with other handles.
     drop(state);
     cq.forget_any(Whose::Receives, &mut forgotten);
     let mut state = wq.changing();
-    if *state != sys::ibv_wq_state::IBV_WQS_RESET {
+    if *state != sys::IBV_WQS_RESET {
         // A clone moved it to the error state. The device flushed nothing there: by the record, nothing is posted.
-        wq.modify(&mut state, sys::ibv_wq_state::IBV_WQS_RESET)?;
+        wq.modify(&mut state, sys::IBV_WQS_RESET)?;
     }
-    wq.modify(&mut state, sys::ibv_wq_state::IBV_WQS_RDY)
+    wq.modify(&mut state, sys::IBV_WQS_RDY)
 }
 
 /// Builder of a work queue.
@@ -287,7 +286,7 @@ impl WqBuilder<'_> {
         &self,
         receives: u32,
         memory: Option<&StridedMemory>,
-    ) -> Result<(WqHandle, ffi::Mlx5dvRwq), Error> {
+    ) -> Result<(WqHandle, sys::mlx5dv_rwq), Error> {
         parts::signatures(OBJECT, c"MLX5_RWQ_SIGNATURE", false)?;
         let context = &self.pd.handle.context;
         let cq = whole(self.cq)?;
@@ -300,34 +299,33 @@ impl WqBuilder<'_> {
             _places: cq.reserve(memory.map_or(receives, |memory| memory.completions(receives)))?,
             _memory: memory.map(StridedMemory::guard),
         };
-        // SAFETY: integers and null pointers.
-        let mut attr: sys::ibv_wq_init_attr = unsafe { core::mem::zeroed() };
-        attr.wq_type = sys::ibv_wq_type::IBV_WQT_RQ;
+        let mut attr = sys::ibv_wq_init_attr::ZERO;
+        attr.wq_type = sys::IBV_WQT_RQ;
         (attr.max_wr, attr.max_sge) = (receives, self.max_sge);
         (attr.pd, attr.cq) = (self.pd.as_raw(), cq.as_raw());
         if self.strip_vlan {
-            attr.comp_mask = sys::ibv_wq_init_attr_mask::IBV_WQ_INIT_ATTR_FLAGS.0;
-            attr.create_flags = sys::ibv_wq_flags::IBV_WQ_FLAGS_CVLAN_STRIPPING.0;
+            attr.comp_mask = sys::IBV_WQ_INIT_ATTR_FLAGS;
+            attr.create_flags = sys::IBV_WQ_FLAGS_CVLAN_STRIPPING;
         }
         let raw = match memory.map(|memory| memory.strides()) {
             None => {
                 // SAFETY: both are alive, and of this context, as was checked; the attributes live until the call
                 // returns.
-                let raw = unsafe { ffi::create_wq(context.raw(), &raw mut attr) };
+                let raw = unsafe { sys::ibv_create_wq(context.raw(), &raw mut attr) };
                 non_null("ibv_create_wq", raw)?
             }
             Some(strides) => {
                 let mut mlx5 = striding(strides);
                 // SAFETY: domain and queue are alive, and of this context; both attributes live until the calls return.
                 let raw = unsafe {
-                    let raw = ffi::mlx5dv_create_wq(context.raw(), &raw mut attr, &raw mut mlx5);
-                    ffi::begin_wq(raw, &raw const attr)
+                    let raw = sys::mlx5dv_create_wq(context.raw(), &raw mut attr, &raw mut mlx5);
+                    sys::begin_wq(raw, &raw const attr)
                 };
                 non_null("mlx5dv_create_wq", raw)?
             }
         };
         // Make the value first that destroys the work queue if a later step fails.
-        let state = Mutex::new(sys::ibv_wq_state::IBV_WQS_RESET);
+        let state = Mutex::new(sys::IBV_WQS_RESET);
         let mut handle = WqHandle { raw, number: 0, state, taken: None, shadow: None, under: Some(under) };
         // SAFETY: just made; written once.
         handle.number = unsafe { (*raw.as_ptr()).wq_num };
@@ -340,10 +338,10 @@ impl WqBuilder<'_> {
 }
 
 /// The attributes of a striding queue.
-fn striding(strides: Strides) -> ffi::Mlx5dvWqInitAttr {
-    ffi::Mlx5dvWqInitAttr {
-        comp_mask: ffi::MLX5DV_WQ_INIT_ATTR_MASK_STRIDING_RQ,
-        striding_rq_attrs: ffi::Mlx5dvStridingRqInitAttr {
+fn striding(strides: Strides) -> sys::mlx5dv_wq_init_attr {
+    sys::mlx5dv_wq_init_attr {
+        comp_mask: sys::MLX5DV_WQ_INIT_ATTR_MASK_STRIDING_RQ,
+        striding_rq_attrs: sys::mlx5dv_striding_rq_init_attr {
             single_stride_log_num_of_bytes: strides.log_bytes().into(),
             single_wqe_log_num_of_strides: strides.log_count().into(),
             two_byte_shift_en: strides.is_shifted().into(),

@@ -6,7 +6,7 @@ use core::ops::Range;
 use core::ptr::NonNull;
 use std::sync::Arc;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use super::registration::Registration;
 use super::rights;

@@ -3,7 +3,7 @@
 use core::fmt;
 use std::sync::Arc;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use super::buffer::{Buffer, checked_range};
 use super::rights;
@@ -56,10 +56,10 @@ impl<'a> Change<'a> {
 
     /// `enum ibv_rereg_mr_flags`.
     fn flags(&self) -> u32 {
-        let flag = |given, flag: sys::ibv_rereg_mr_flags| if given { flag.0 } else { 0 };
-        flag(self.memory.is_some(), sys::ibv_rereg_mr_flags::IBV_REREG_MR_CHANGE_TRANSLATION)
-            | flag(self.domain.is_some(), sys::ibv_rereg_mr_flags::IBV_REREG_MR_CHANGE_PD)
-            | flag(self.access.is_some(), sys::ibv_rereg_mr_flags::IBV_REREG_MR_CHANGE_ACCESS)
+        let flag = |given, flag: sys::ibv_rereg_mr_flags| if given { flag } else { 0 };
+        flag(self.memory.is_some(), sys::IBV_REREG_MR_CHANGE_TRANSLATION)
+            | flag(self.domain.is_some(), sys::IBV_REREG_MR_CHANGE_PD)
+            | flag(self.access.is_some(), sys::IBV_REREG_MR_CHANGE_ACCESS)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use super::registration::Registration;
 use crate::types::{Lkey, Rkey};

@@ -4,7 +4,7 @@ use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 use std::sync::Arc;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::types::{Lkey, Rkey};
 use crate::verbs::Access;

@@ -6,7 +6,7 @@ use core::ptr::NonNull;
 use std::rc;
 use std::sync::Arc;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::arch::copy::{BlockCopy, DefaultCopy};
 use crate::db::{ExclusiveRegister, FlushMode, SharedRegister, ThreadRegister, TwoFences};
@@ -23,7 +23,7 @@ use crate::verbs::qp::initiator;
 use crate::verbs::qp::limits;
 use crate::verbs::qp::pair::{Domain, OBJECT, Under, VerbsTransport};
 use crate::verbs::qp::queues::{Made, Parts, QP_SIGNATURE, QpAttr};
-use crate::verbs::{AnyCq, Cq, Error, ProtectionDomain, QueuePair, Srq, ffi, parts};
+use crate::verbs::{AnyCq, Cq, Error, ProtectionDomain, QueuePair, Srq, parts};
 use crate::wqe::SupportedOn;
 use crate::wqe::operations::Memcpy;
 
@@ -313,8 +313,7 @@ impl<T: VerbsTransport, B: Posted> QpBuilder<'_, T, B> {
                 None => Some(Arc::new(recv_cq.reserve(receives)?)),
             },
         });
-        // SAFETY: integers and null pointers.
-        let mut attr: sys::ibv_qp_init_attr_ex = unsafe { core::mem::zeroed() };
+        let mut attr = sys::ibv_qp_init_attr_ex::ZERO;
         attr.send_cq = send_cq.as_raw();
         // Verbs want one for an initiator of dynamic connections as well.
         attr.recv_cq = if T::RECEIVES || T::INITIATOR { recv_cq.as_raw() } else { core::ptr::null_mut() };
@@ -324,16 +323,16 @@ impl<T: VerbsTransport, B: Posted> QpBuilder<'_, T, B> {
             (attr.cap.max_recv_wr, attr.cap.max_recv_sge) = (0, 0);
         }
         attr.qp_type = T::QP_TYPE;
-        attr.comp_mask = sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_PD.0;
+        attr.comp_mask = sys::IBV_QP_INIT_ATTR_PD;
         attr.pd = match &domain {
             Domain::Own(parent) => parent.raw(),
             Domain::Thread(thread) => thread.raw(),
             Domain::Protection => self.pd.as_raw(),
         };
-        let mut mlx5 = ffi::Mlx5dvQpInitAttr {
-            comp_mask: ffi::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS,
-            create_flags: if self.scatter_to_cqe { 0 } else { ffi::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE },
-            ..ffi::Mlx5dvQpInitAttr::default()
+        let mut mlx5 = sys::mlx5dv_qp_init_attr {
+            comp_mask: sys::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS,
+            create_flags: if self.scatter_to_cqe { 0 } else { sys::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE },
+            ..sys::mlx5dv_qp_init_attr::default()
         };
         if T::INITIATOR {
             initiator::attributes(&mut mlx5, self.streams, device)?;
@@ -342,8 +341,8 @@ impl<T: VerbsTransport, B: Posted> QpBuilder<'_, T, B> {
             if device.max_memcpy == 0 {
                 return Err(Error::Unsupported { what: COPIES });
             }
-            mlx5.comp_mask |= ffi::MLX5DV_QP_INIT_ATTR_MASK_SEND_OPS_FLAGS;
-            mlx5.send_ops_flags = ffi::MLX5DV_QP_EX_WITH_MEMCPY;
+            mlx5.comp_mask |= sys::MLX5DV_QP_INIT_ATTR_MASK_SEND_OPS_FLAGS;
+            mlx5.send_ops_flags = sys::MLX5DV_QP_EX_WITH_MEMCPY;
         }
         let under = Arc::new(Under {
             domain,
@@ -357,7 +356,7 @@ impl<T: VerbsTransport, B: Posted> QpBuilder<'_, T, B> {
             (attr.cap.max_send_wr, attr.cap.max_inline_data) = (sends, inline);
             // SAFETY: context, domain and queues are alive, and of one context; the attributes live until the call
             // returns.
-            let raw = unsafe { ffi::mlx5dv_create_qp(context.raw(), &raw mut attr, &raw mut mlx5) };
+            let raw = unsafe { sys::mlx5dv_create_qp(context.raw(), &raw mut attr, &raw mut mlx5) };
             let under = (Arc::clone(&under), Arc::clone(&completes));
             non_null("mlx5dv_create_qp", raw).map(|raw| (Unfit::new(raw, under), QpAttr::made(attr.cap)))
         };

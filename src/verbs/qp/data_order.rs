@@ -1,15 +1,8 @@
 //! Whether data arrives in order, asked of the device.
 
-use core::ffi::c_int;
-use std::sync::OnceLock;
-
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::verbs::Qp;
-use crate::verbs::ffi::Library;
-
-/// `ibv_query_qp_data_in_order` of libibverbs 36 and later.
-type Query = unsafe extern "C" fn(*mut sys::ibv_qp, sys::ibv_wr_opcode::Type, u32) -> c_int;
 
 impl Qp {
     /// Whether the bytes of each WRITE of the peer become visible to this CPU in ascending order. If so, you may poll
@@ -22,15 +15,9 @@ impl Qp {
     /// two.
     #[must_use]
     pub fn writes_in_order(&self) -> bool {
-        static QUERY: OnceLock<Option<Query>> = OnceLock::new();
-        let query = QUERY.get_or_init(|| {
-            let address = Library::open("libibverbs.so.1").ok()?.find("ibv_query_qp_data_in_order").ok()?;
-            // SAFETY: a function of that name has this type (`verbs.h`).
-            Some(unsafe { core::mem::transmute::<*mut core::ffi::c_void, Query>(address) })
-        });
         // libmlx5 reads the state without a lock (rdma-core `providers/mlx5/verbs.c`, `mlx5_query_qp_data_in_order`).
         let _changing = self.changing();
         // SAFETY: the queue pair is alive.
-        query.is_some_and(|query| unsafe { query(self.as_raw(), sys::ibv_wr_opcode::IBV_WR_RDMA_WRITE, 0) } != 0)
+        unsafe { sys::ibv_query_qp_data_in_order(self.as_raw(), sys::IBV_WR_RDMA_WRITE, 0) != 0 }
     }
 }

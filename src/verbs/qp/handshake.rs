@@ -49,17 +49,16 @@
 
 use std::io::{self, Read, Write};
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::db::Register;
 use crate::encoding::{DecodeError, MAGIC, sized, version, zeros};
 use crate::queue::owning::Posted;
+pub use crate::verbs::connect::deadline::Deadline;
 use crate::verbs::device::Mtu;
 use crate::verbs::error::in_range;
 use crate::verbs::event::event;
 use crate::verbs::{Endpoint, Error, Path, Qp, QueuePair, VerbsTransport};
-
-pub use crate::verbs::connect::deadline::Deadline;
 
 /// The most user data in a handshake, bytes: thirteen [`Remote`](crate::Remote)s.
 pub const MAX_DATA: usize = MESSAGE - DATA;
@@ -165,7 +164,7 @@ impl<T: VerbsTransport, R: Register, B: Posted> QueuePair<T, R, B> {
 pub(in crate::verbs) fn shake_hands<S: Read + Write>(
     stream: &mut S,
     qp: &Qp,
-    types: (sys::ibv_qp_type::Type, sys::ibv_qp_type::Type),
+    types: (sys::ibv_qp_type, sys::ibv_qp_type),
     path: &Path,
     data: &[u8],
     connect: impl FnOnce(&Endpoint, &Endpoint) -> Result<(), Error>,
@@ -181,7 +180,7 @@ pub(in crate::verbs) fn shake_hands<S: Read + Write>(
 fn each_step<S: Read + Write>(
     stream: &mut S,
     qp: &Qp,
-    (ours, theirs): (sys::ibv_qp_type::Type, sys::ibv_qp_type::Type),
+    (ours, theirs): (sys::ibv_qp_type, sys::ibv_qp_type),
     path: &Path,
     data: &[u8],
     connect: impl FnOnce(&Endpoint, &Endpoint) -> Result<(), Error>,
@@ -292,10 +291,10 @@ fn decode(local: &Endpoint, bytes: &[u8; MESSAGE]) -> Result<(Peer, u8), DecodeE
 
 fn transport_name(raw: u8) -> String {
     match raw.into() {
-        sys::ibv_qp_type::IBV_QPT_RC => "RC".into(),
-        sys::ibv_qp_type::IBV_QPT_UC => "UC".into(),
-        sys::ibv_qp_type::IBV_QPT_XRC_SEND => "XRC initiator".into(),
-        sys::ibv_qp_type::IBV_QPT_XRC_RECV => "XRC target".into(),
+        sys::IBV_QPT_RC => "RC".into(),
+        sys::IBV_QPT_UC => "UC".into(),
+        sys::IBV_QPT_XRC_SEND => "XRC initiator".into(),
+        sys::IBV_QPT_XRC_RECV => "XRC target".into(),
         other => format!("ibv_qp_type {other}"),
     }
 }

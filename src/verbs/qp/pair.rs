@@ -4,7 +4,7 @@ use core::ptr::NonNull;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::cq::CqId;
 use crate::cq::setup::Receiver;
@@ -30,7 +30,7 @@ pub(in crate::verbs) const OBJECT: &str = "queue pair";
 /// A transport, with its attributes in verbs.
 pub trait VerbsTransport: Transport {
     /// `ibv_qp_type`.
-    const QP_TYPE: sys::ibv_qp_type::Type;
+    const QP_TYPE: sys::ibv_qp_type;
     /// Whether the service is reliable, and so has READs, atomics, timers and retries.
     const RELIABLE: bool;
     /// DS of a request between its control segment and its payload: the remote address, the address vector, or both, or
@@ -54,25 +54,25 @@ pub trait VerbsTransport: Transport {
     /// The headers that each frame has inline; `None`: it sends no frames.
     const INLINE_LAYERS: Option<InlineLayers> = None;
     /// `ibv_qp_type` of a queue pair that it is connected to.
-    const PEER_TYPE: sys::ibv_qp_type::Type = Self::QP_TYPE;
+    const PEER_TYPE: sys::ibv_qp_type = Self::QP_TYPE;
     /// The transport's name in messages.
     const NAME: &'static str;
 }
 
 impl VerbsTransport for transport::Rc {
-    const QP_TYPE: sys::ibv_qp_type::Type = sys::ibv_qp_type::IBV_QPT_RC;
+    const QP_TYPE: sys::ibv_qp_type = sys::IBV_QPT_RC;
     const RELIABLE: bool = true;
     const NAME: &'static str = "RC";
 }
 
 impl VerbsTransport for transport::Uc {
-    const QP_TYPE: sys::ibv_qp_type::Type = sys::ibv_qp_type::IBV_QPT_UC;
+    const QP_TYPE: sys::ibv_qp_type = sys::IBV_QPT_UC;
     const RELIABLE: bool = false;
     const NAME: &'static str = "UC";
 }
 
 impl<T: VerbsTransport> VerbsTransport for transport::Signed<T> {
-    const QP_TYPE: sys::ibv_qp_type::Type = T::QP_TYPE;
+    const QP_TYPE: sys::ibv_qp_type = T::QP_TYPE;
     const RELIABLE: bool = T::RELIABLE;
     const OPERAND_DS: usize = T::OPERAND_DS;
     const INITIATOR: bool = T::INITIATOR;
@@ -80,7 +80,7 @@ impl<T: VerbsTransport> VerbsTransport for transport::Signed<T> {
     const RECEIVES: bool = T::RECEIVES;
     const CONNECTED: bool = T::CONNECTED;
     const FLOW_TAGS: bool = T::FLOW_TAGS;
-    const PEER_TYPE: sys::ibv_qp_type::Type = T::PEER_TYPE;
+    const PEER_TYPE: sys::ibv_qp_type = T::PEER_TYPE;
     const NAME: &'static str = T::NAME;
 }
 

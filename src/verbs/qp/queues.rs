@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use core::ptr::NonNull;
 use std::sync::{Arc, Mutex};
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::cq::CqId;
 use crate::cq::setup::{Receiver, Room, RoomError};
@@ -28,7 +28,7 @@ use crate::verbs::in_use::{InUse, Known};
 use crate::verbs::parts::{self, fits, part};
 use crate::verbs::qp::pair::{Domain, OBJECT, QpHandle, Under, VerbsTransport};
 use crate::verbs::state::QpState;
-use crate::verbs::{Error, Owned, Qp, QueuePair, ffi};
+use crate::verbs::{Error, Owned, Qp, QueuePair};
 
 /// The environment variable that tells libmlx5 to sign the WQEs of queue pairs.
 pub(in crate::verbs) const QP_SIGNATURE: &CStr = c"MLX5_QP_SIGNATURE";
@@ -180,7 +180,7 @@ impl<T: VerbsTransport> Made<T> {
             max_inline: self.attr.cap.max_inline_data,
             max_sge: self.attr.cap.max_send_sge,
             signal_all: self.attr.signal_all,
-            pi: SqPi(counters[ffi::MLX5_SND_DBR]),
+            pi: SqPi(counters[sys::MLX5_SND_DBR]),
             shadow: sq_shadow.start(),
         };
         self.handle._sq_shadow = sq_shadow;
@@ -208,7 +208,7 @@ impl<T: VerbsTransport> Made<T> {
             qpn: self.handle.recv_qpn,
             cq: self.handle.recv_cq,
             flow_tags: T::FLOW_TAGS,
-            head: counters[ffi::MLX5_RCV_DBR],
+            head: counters[sys::MLX5_RCV_DBR],
             shadow: rq_shadow.start(),
         };
         self.handle._rq_shadow = rq_shadow;
@@ -258,15 +258,15 @@ fn reserve<P>(cq: usize, places: impl FnOnce(&Room) -> Result<P, RoomError>) -> 
 }
 
 /// The name of a queue pair type in verbs.
-fn type_name(kind: sys::ibv_qp_type::Type) -> String {
+fn type_name(kind: sys::ibv_qp_type) -> String {
     match kind {
-        sys::ibv_qp_type::IBV_QPT_RC => "RC".into(),
-        sys::ibv_qp_type::IBV_QPT_UC => "UC".into(),
-        sys::ibv_qp_type::IBV_QPT_UD => "UD".into(),
-        sys::ibv_qp_type::IBV_QPT_RAW_PACKET => "raw packet".into(),
-        sys::ibv_qp_type::IBV_QPT_XRC_SEND => "XRC (sending side)".into(),
-        sys::ibv_qp_type::IBV_QPT_XRC_RECV => "XRC (receiving side)".into(),
-        sys::ibv_qp_type::IBV_QPT_DRIVER => "the driver's own".into(),
+        sys::IBV_QPT_RC => "RC".into(),
+        sys::IBV_QPT_UC => "UC".into(),
+        sys::IBV_QPT_UD => "UD".into(),
+        sys::IBV_QPT_RAW_PACKET => "raw packet".into(),
+        sys::IBV_QPT_XRC_SEND => "XRC (sending side)".into(),
+        sys::IBV_QPT_XRC_RECV => "XRC (receiving side)".into(),
+        sys::IBV_QPT_DRIVER => "the driver's own".into(),
         other => format!("ibv_qp_type {other}"),
     }
 }
@@ -274,7 +274,7 @@ fn type_name(kind: sys::ibv_qp_type::Type) -> String {
 /// The parts of a queue pair as `mlx5dv_init_obj` returns them, and its numbers.
 #[derive(Clone, Copy)]
 pub(in crate::verbs) struct Parts {
-    raw: ffi::Mlx5dvQp,
+    raw: sys::mlx5dv_qp,
     /// The number that completions of sends carry.
     pub(in crate::verbs) qpn: Qpn,
     /// That of receives: the same, but for raw packets.
@@ -316,9 +316,8 @@ impl QpAttr {
     /// # Safety
     /// The queue pair is alive and of an mlx5 device.
     unsafe fn query(qp: NonNull<sys::ibv_qp>) -> Result<Self, Error> {
-        // SAFETY: integers and null pointers.
-        let (mut attr, mut init): (sys::ibv_qp_attr, sys::ibv_qp_init_attr) = unsafe { core::mem::zeroed() };
-        let mask = (sys::ibv_qp_attr_mask::IBV_QP_CAP | sys::ibv_qp_attr_mask::IBV_QP_STATE).0 as libc::c_int;
+        let (mut attr, mut init) = (sys::ibv_qp_attr::ZERO, sys::ibv_qp_init_attr::ZERO);
+        let mask = (sys::IBV_QP_CAP | sys::IBV_QP_STATE) as libc::c_int;
         // SAFETY: the queue pair is alive, both structures are ours.
         zero("ibv_query_qp", unsafe { sys::ibv_query_qp(qp.as_ptr(), &raw mut attr, mask, &raw mut init) })?;
         Ok(Self { cap: init.cap, state: QpState::from_raw(attr.qp_state), signal_all: init.sq_sig_all != 0 })
@@ -327,8 +326,8 @@ impl QpAttr {
 
 /// The number of the receive queue, if it has one of its own, as with raw packet queue pairs. Completions of receives
 /// carry it (Linux `drivers/infiniband/hw/mlx5/qp.c`, `create_raw_packet_qp`).
-fn recv_number(parts: &ffi::Mlx5dvQp) -> Result<Option<Qpn>, Error> {
-    if parts.comp_mask & ffi::MLX5DV_QP_MASK_RAW_QP_HANDLES == 0 || parts.rqn == 0 {
+fn recv_number(parts: &sys::mlx5dv_qp) -> Result<Option<Qpn>, Error> {
+    if parts.comp_mask & sys::MLX5DV_QP_MASK_RAW_QP_HANDLES == 0 || parts.rqn == 0 {
         return Ok(None);
     }
     fits(OBJECT, "receive queue's number", parts.rqn, Qpn::new(parts.rqn)).map(Some)

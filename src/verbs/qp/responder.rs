@@ -6,7 +6,7 @@ use core::ptr::NonNull;
 use std::io::{Read, Write};
 use std::sync::{Arc, Mutex};
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::cq::CqId;
 use crate::queue::Shadow;
@@ -20,8 +20,6 @@ use crate::verbs::parts::fits;
 use crate::verbs::qp::handshake::{self, Peer};
 use crate::verbs::qp::pair::{QpHandle, Under};
 use crate::verbs::{Endpoint, Error, Path, Qp, VerbsTransport};
-
-type Mask = sys::ibv_qp_attr_mask;
 
 /// The receiving end of a connection whose other end sends by transport `T`. It has no queues: it posts nothing, and
 /// nothing completes on it. The two kinds are [`XrcTarget`](crate::verbs::XrcTarget) and
@@ -100,10 +98,10 @@ impl<T: VerbsTransport> Responder<T> {
     pub fn connect(&self, path: &Path, local: &Endpoint, remote: &Endpoint) -> Result<(), Error> {
         self.qp.to_rtr(path, remote)?;
         let (mut attr, mut mask) = self.qp.ready_to_send(path, local.psn)?;
-        if T::PEER_TYPE == sys::ibv_qp_type::IBV_QPT_XRC_RECV {
+        if T::PEER_TYPE == sys::IBV_QPT_XRC_RECV {
             // It sends nothing of its own, so the kernel takes no counts of retries (Linux
             // `drivers/infiniband/core/verbs.c`, `qp_state_table`).
-            mask = Mask::IBV_QP_STATE | Mask::IBV_QP_TIMEOUT | Mask::IBV_QP_SQ_PSN;
+            mask = sys::IBV_QP_STATE | sys::IBV_QP_TIMEOUT | sys::IBV_QP_SQ_PSN;
         }
         self.qp.modify(&mut attr, mask)?;
         event!(INFO, "connected", qpn = self.qp.qpn().get(), peer = %remote);

@@ -2,7 +2,7 @@
 
 use std::sync::{MutexGuard, PoisonError};
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::db::Register;
 use crate::queue::SendQueue;
@@ -17,8 +17,6 @@ use crate::verbs::qp::pair::OBJECT;
 use crate::verbs::state::QpState;
 use crate::verbs::{Access, Endpoint, Error, Owned, Path, Qp, QueuePair, VerbsTransport};
 
-type Mask = sys::ibv_qp_attr_mask;
-
 impl Qp {
     /// RESET to INIT: receives may be posted from here on.
     ///
@@ -28,7 +26,7 @@ impl Qp {
     pub fn to_init(&self, path: &Path) -> Result<(), Error> {
         path.check()?;
         self.check_port(path.port.number)?;
-        let mut attr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_INIT);
+        let mut attr = zeroed_attr(sys::IBV_QPS_INIT);
         attr.pkey_index = path.pkey_index;
         attr.port_num = path.port.number;
         // A queue pair has remote rights only, and only those that its transport and device can do; the kernel refuses
@@ -41,7 +39,7 @@ impl Qp {
             }
         }
         attr.qp_access_flags = path.access.bits() & possible;
-        let mask = Mask::IBV_QP_STATE | Mask::IBV_QP_PKEY_INDEX | Mask::IBV_QP_PORT | Mask::IBV_QP_ACCESS_FLAGS;
+        let mask = sys::IBV_QP_STATE | sys::IBV_QP_PKEY_INDEX | sys::IBV_QP_PORT | sys::IBV_QP_ACCESS_FLAGS;
         self.modify(&mut attr, mask)
     }
 
@@ -54,17 +52,17 @@ impl Qp {
     pub fn to_rtr(&self, path: &Path, remote: &Endpoint) -> Result<(), Error> {
         path.check()?;
         self.check_port(path.port.number)?;
-        let mut attr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTR);
+        let mut attr = zeroed_attr(sys::IBV_QPS_RTR);
         attr.ah_attr = path.address(remote)?;
-        attr.path_mtu = path.mtu.min(remote.mtu) as sys::ibv_mtu::Type;
+        attr.path_mtu = path.mtu.min(remote.mtu) as sys::ibv_mtu;
         attr.dest_qp_num = remote.qpn.get();
         attr.rq_psn = remote.psn.get();
         let mut mask =
-            Mask::IBV_QP_STATE | Mask::IBV_QP_AV | Mask::IBV_QP_PATH_MTU | Mask::IBV_QP_DEST_QPN | Mask::IBV_QP_RQ_PSN;
+            sys::IBV_QP_STATE | sys::IBV_QP_AV | sys::IBV_QP_PATH_MTU | sys::IBV_QP_DEST_QPN | sys::IBV_QP_RQ_PSN;
         if self.is_reliable() {
             attr.max_dest_rd_atomic = path.max_dest_rd_atomic.min(self.device_attr().max_qp_rd_atom);
             attr.min_rnr_timer = path.min_rnr_timer;
-            mask = mask | Mask::IBV_QP_MAX_DEST_RD_ATOMIC | Mask::IBV_QP_MIN_RNR_TIMER;
+            mask = mask | sys::IBV_QP_MAX_DEST_RD_ATOMIC | sys::IBV_QP_MIN_RNR_TIMER;
         }
         self.modify(&mut attr, mask).map_err(|error| match error {
             Error::WrongState { .. } => error,
@@ -73,21 +71,25 @@ impl Qp {
     }
 
     /// The attributes of the transition from RTR to RTS.
-    pub(in crate::verbs) fn ready_to_send(&self, path: &Path, psn: Psn) -> Result<(sys::ibv_qp_attr, Mask), Error> {
+    pub(in crate::verbs) fn ready_to_send(
+        &self,
+        path: &Path,
+        psn: Psn,
+    ) -> Result<(sys::ibv_qp_attr, sys::ibv_qp_attr_mask), Error> {
         path.check()?;
-        let mut attr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTS);
+        let mut attr = zeroed_attr(sys::IBV_QPS_RTS);
         attr.sq_psn = psn.get();
-        let mut mask = Mask::IBV_QP_STATE | Mask::IBV_QP_SQ_PSN;
+        let mut mask = sys::IBV_QP_STATE | sys::IBV_QP_SQ_PSN;
         if self.is_reliable() {
             attr.timeout = path.timeout;
             attr.retry_cnt = path.retry_cnt;
             attr.rnr_retry = path.rnr_retry;
             attr.max_rd_atomic = path.max_rd_atomic.min(self.device_attr().max_qp_init_rd_atom);
             mask = mask
-                | Mask::IBV_QP_TIMEOUT
-                | Mask::IBV_QP_RETRY_CNT
-                | Mask::IBV_QP_RNR_RETRY
-                | Mask::IBV_QP_MAX_QP_RD_ATOMIC;
+                | sys::IBV_QP_TIMEOUT
+                | sys::IBV_QP_RETRY_CNT
+                | sys::IBV_QP_RNR_RETRY
+                | sys::IBV_QP_MAX_QP_RD_ATOMIC;
         }
         Ok((attr, mask))
     }
@@ -100,7 +102,7 @@ impl Qp {
     /// # Errors
     /// [`Error::WrongState`] in RESET, where nothing is posted; or a failed call.
     pub fn to_error(&self) -> Result<(), Error> {
-        self.modify(&mut zeroed_attr(sys::ibv_qp_state::IBV_QPS_ERR), Mask::IBV_QP_STATE)
+        self.modify(&mut zeroed_attr(sys::IBV_QPS_ERR), sys::IBV_QP_STATE)
     }
 
     /// The queue pair's state; asks the device.
@@ -117,15 +119,14 @@ impl Qp {
     fn is_reset(&self) -> bool {
         let _changing = self.changing();
         // SAFETY: the queue pair is alive, and nobody changes its state now.
-        unsafe { (*self.as_raw()).state == sys::ibv_qp_state::IBV_QPS_RESET }
+        unsafe { (*self.as_raw()).state == sys::IBV_QPS_RESET }
     }
 
     /// Returns the [state](Self::state), for a caller that keeps others from changing the state.
     pub(in crate::verbs) fn state_alone(&self) -> Result<QpState, Error> {
         let mut attr = zeroed_attr(0);
-        // SAFETY: integers and null pointers.
-        let mut init: sys::ibv_qp_init_attr = unsafe { core::mem::zeroed() };
-        let mask = Mask::IBV_QP_STATE.0 as libc::c_int;
+        let mut init = sys::ibv_qp_init_attr::ZERO;
+        let mask = sys::IBV_QP_STATE as libc::c_int;
         // SAFETY: the queue pair is alive, both structures are ours.
         zero("ibv_query_qp", unsafe { sys::ibv_query_qp(self.as_raw(), &raw mut attr, mask, &raw mut init) })?;
         Ok(QpState::from_raw(attr.qp_state))
@@ -148,7 +149,7 @@ impl Qp {
     /// queues must follow before the device uses them again.
     pub(in crate::verbs) fn to_reset(&self) -> Result<MutexGuard<'_, ()>, Error> {
         let changing = self.changing();
-        self.modify_alone(&mut zeroed_attr(sys::ibv_qp_state::IBV_QPS_RESET), Mask::IBV_QP_STATE)?;
+        self.modify_alone(&mut zeroed_attr(sys::IBV_QPS_RESET), sys::IBV_QP_STATE)?;
         // It takes receives again.
         self.handle.left_shared_queue(|left, qpn| _ = left.insert(qpn, false));
         Ok(changing)
@@ -161,13 +162,21 @@ impl Qp {
     }
 
     /// Moves to the state of `attr`.
-    pub(in crate::verbs) fn modify(&self, attr: &mut sys::ibv_qp_attr, mask: Mask) -> Result<(), Error> {
+    pub(in crate::verbs) fn modify(
+        &self,
+        attr: &mut sys::ibv_qp_attr,
+        mask: sys::ibv_qp_attr_mask,
+    ) -> Result<(), Error> {
         let _changing = self.changing();
         self.modify_alone(attr, mask)
     }
 
     /// [Modifies](Self::modify) the queue pair, for a caller that keeps others from changing the state.
-    pub(in crate::verbs) fn modify_alone(&self, attr: &mut sys::ibv_qp_attr, mask: Mask) -> Result<(), Error> {
+    pub(in crate::verbs) fn modify_alone(
+        &self,
+        attr: &mut sys::ibv_qp_attr,
+        mask: sys::ibv_qp_attr_mask,
+    ) -> Result<(), Error> {
         let to = QpState::from_raw(attr.qp_state);
         let call = match to {
             QpState::Reset => "ibv_modify_qp to RESET",
@@ -178,7 +187,7 @@ impl Qp {
             _ => "ibv_modify_qp",
         };
         // SAFETY: the queue pair is alive, the structure is ours.
-        let Err(error) = zero(call, unsafe { sys::ibv_modify_qp(self.as_raw(), attr, mask.0 as libc::c_int) }) else {
+        let Err(error) = zero(call, unsafe { sys::ibv_modify_qp(self.as_raw(), attr, mask as libc::c_int) }) else {
             event!(DEBUG, "queue pair changed state", qpn = self.qpn().get(), state = %to);
             return Ok(());
         };
@@ -278,7 +287,11 @@ impl<T: Transport, R: Register, B: Posted> QueuePair<T, R, B> {
 
 impl<T: Transport, R: Register> Owned<SendQueue<T, R>, Qp> {
     /// Moves the queue pair to a state in which requests may be posted.
-    pub(in crate::verbs) fn open_by(&mut self, attr: &mut sys::ibv_qp_attr, mask: Mask) -> Result<(), Error> {
+    pub(in crate::verbs) fn open_by(
+        &mut self,
+        attr: &mut sys::ibv_qp_attr,
+        mask: sys::ibv_qp_attr_mask,
+    ) -> Result<(), Error> {
         self.in_step()?;
         self.handle().modify(attr, mask)?;
         self.open()
@@ -302,9 +315,8 @@ impl<T: Transport, R: Register> Owned<SendQueue<T, R>, Qp> {
 }
 
 /// Attributes that say only which state to move to.
-pub(in crate::verbs) fn zeroed_attr(state: sys::ibv_qp_state::Type) -> sys::ibv_qp_attr {
-    // SAFETY: integers and arrays of integers, for which zero is a value.
-    let mut attr: sys::ibv_qp_attr = unsafe { core::mem::zeroed() };
+pub(in crate::verbs) fn zeroed_attr(state: sys::ibv_qp_state) -> sys::ibv_qp_attr {
+    let mut attr = sys::ibv_qp_attr::ZERO;
     attr.qp_state = state;
     attr
 }

@@ -4,9 +4,7 @@
 //! like any other: connected to itself, with its receives from the shared receive queue. So this crate makes a command
 //! queue as well, like UCX (`src/uct/ib/mlx5/rc/rc_mlx5_common.c`, `uct_rc_mlx5_verbs_create_cmd_qp`).
 
-use core::mem::zeroed;
-
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::queue::tags::TagRecord;
 use crate::queue::{Owned, SendQueue, TagMatching};
@@ -15,7 +13,7 @@ use crate::types::Psn;
 use crate::verbs::cq::any::whole;
 use crate::verbs::error::{in_range, zero};
 use crate::verbs::srq::capacity;
-use crate::verbs::{AnyCq, Cq, Device, Error, OwnedSrq, Path, ProtectionDomain, Qp, QueuePair, ffi};
+use crate::verbs::{AnyCq, Cq, Device, Error, OwnedSrq, Path, ProtectionDomain, Qp, QueuePair};
 
 const OBJECT: &str = "tag matching";
 
@@ -46,10 +44,9 @@ impl Device {
     /// # Errors
     /// A failed call.
     pub fn tag_matching(&self) -> Result<Option<TagAttr>, Error> {
-        // SAFETY: integers, for which zero is a value.
-        let mut attr: sys::ibv_device_attr_ex = unsafe { zeroed() };
+        let mut attr = sys::ibv_device_attr_ex::ZERO;
         // SAFETY: the context is open; the structure is ours.
-        match unsafe { ffi::query_device_ex(self.as_raw(), &raw mut attr) } {
+        match unsafe { sys::ibv_query_device_ex(self.as_raw(), core::ptr::null(), &raw mut attr) } {
             libc::EOPNOTSUPP => return Ok(None),
             returned => zero("ibv_query_device_ex", returned)?,
         }
@@ -60,7 +57,7 @@ impl Device {
         Ok((caps.max_num_tags != 0).then_some(TagAttr {
             max_tags: caps.max_num_tags,
             max_operations: caps.max_ops,
-            rendezvous: caps.flags & sys::ibv_tm_cap_flags::IBV_TM_CAP_RC.0 != 0,
+            rendezvous: caps.flags & sys::IBV_TM_CAP_RC != 0,
             max_rendezvous_bytes: caps.max_rndv_hdr_size,
         }))
     }

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::transport::Rc;
 use crate::verbs::cq::any::{Completes, numbered_receiver};
 use crate::verbs::qp::pair::{Domain, Under};
 use crate::verbs::qp::responder::{Needs, Responder};
-use crate::verbs::{Cq, Error, ProtectionDomain, Srq, ffi};
+use crate::verbs::{Cq, Error, ProtectionDomain, Srq};
 
 const OBJECT: &str = "receiver of tagged messages";
 
@@ -30,20 +30,19 @@ impl ProtectionDomain {
         self.handle.context.check(OBJECT, [cq.into(), shared.into()])?;
         // Its receives are those of the list, which has reserved places for them.
         let completes = Completes { receiver: Some(numbered_receiver(cq)?), ..Completes::default() };
-        // SAFETY: integers and null pointers.
-        let mut attr: sys::ibv_qp_init_attr_ex = unsafe { core::mem::zeroed() };
+        let mut attr = sys::ibv_qp_init_attr_ex::ZERO;
         (attr.send_cq, attr.recv_cq, attr.srq) = (cq.as_raw(), cq.as_raw(), shared.as_raw());
-        attr.qp_type = sys::ibv_qp_type::IBV_QPT_RC;
-        attr.comp_mask = sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_PD.0;
+        attr.qp_type = sys::IBV_QPT_RC;
+        attr.comp_mask = sys::IBV_QP_INIT_ATTR_PD;
         attr.pd = self.as_raw();
-        let mut mlx5 = ffi::Mlx5dvQpInitAttr {
-            comp_mask: ffi::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS,
-            create_flags: ffi::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE,
-            ..ffi::Mlx5dvQpInitAttr::default()
+        let mut mlx5 = sys::mlx5dv_qp_init_attr {
+            comp_mask: sys::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS,
+            create_flags: sys::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE,
+            ..sys::mlx5dv_qp_init_attr::default()
         };
         let context = &self.handle.context;
         // SAFETY: domain and queues are alive, and of one context; the attributes live until the call returns.
-        let raw = unsafe { ffi::mlx5dv_create_qp(context.raw(), &raw mut attr, &raw mut mlx5) };
+        let raw = unsafe { sys::mlx5dv_create_qp(context.raw(), &raw mut attr, &raw mut mlx5) };
         let under = Under {
             domain: Domain::Protection,
             _send_cq: cq.clone(),

@@ -1,6 +1,6 @@
 //! Queue pairs of datagrams. They have no peer, so their state changes need no address.
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::db::Register;
 use crate::queue::owning::Posted;
@@ -11,7 +11,7 @@ use crate::verbs::{Error, Path, QueuePair, VerbsTransport};
 use crate::wqe::address::FullAv;
 
 impl VerbsTransport for transport::Ud {
-    const QP_TYPE: sys::ibv_qp_type::Type = sys::ibv_qp_type::IBV_QPT_UD;
+    const QP_TYPE: sys::ibv_qp_type = sys::IBV_QPT_UD;
     const RELIABLE: bool = false;
     const OPERAND_DS: usize = FullAv::DS;
     const CONNECTED: bool = false;
@@ -47,16 +47,15 @@ fn ready<T: VerbsTransport, R: Register, B: Posted>(
     path: &Path,
     qkey: Qkey,
 ) -> Result<(), Error> {
-    type Mask = sys::ibv_qp_attr_mask;
     path.check()?;
     pair.qp.check_port(path.port.number)?;
-    let mut init = zeroed_attr(sys::ibv_qp_state::IBV_QPS_INIT);
+    let mut init = zeroed_attr(sys::IBV_QPS_INIT);
     (init.pkey_index, init.port_num, init.qkey) = (path.pkey_index, path.port.number, qkey.0);
-    let mask = Mask::IBV_QP_STATE | Mask::IBV_QP_PKEY_INDEX | Mask::IBV_QP_PORT | Mask::IBV_QP_QKEY;
+    let mask = sys::IBV_QP_STATE | sys::IBV_QP_PKEY_INDEX | sys::IBV_QP_PORT | sys::IBV_QP_QKEY;
     pair.qp.modify(&mut init, mask)?;
-    let mut rtr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTR);
-    pair.qp.modify(&mut rtr, Mask::IBV_QP_STATE)?;
-    let mut rts = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTS);
+    let mut rtr = zeroed_attr(sys::IBV_QPS_RTR);
+    pair.qp.modify(&mut rtr, sys::IBV_QP_STATE)?;
+    let mut rts = zeroed_attr(sys::IBV_QPS_RTS);
     rts.sq_psn = Psn::random().get();
-    pair.sq.open_by(&mut rts, Mask::IBV_QP_STATE | Mask::IBV_QP_SQ_PSN)
+    pair.sq.open_by(&mut rts, sys::IBV_QP_STATE | sys::IBV_QP_SQ_PSN)
 }

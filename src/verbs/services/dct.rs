@@ -4,7 +4,7 @@
 use core::ptr::NonNull;
 use std::sync::Arc;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::types::{DcKey, Psn, Qpn};
 use crate::verbs::cq::any::{Completes, left_behind, receiver, whole};
@@ -16,7 +16,7 @@ use crate::verbs::parts::fits;
 use crate::verbs::qp::builder::{TRIES, Unfit};
 use crate::verbs::qp::initiator::DYNAMIC;
 use crate::verbs::qp::transitions::zeroed_attr;
-use crate::verbs::{Access, AnyCq, Cq, Endpoint, Error, Path, ProtectionDomain, Srq, ffi};
+use crate::verbs::{Access, AnyCq, Cq, Endpoint, Error, Path, ProtectionDomain, Srq};
 
 /// A target of dynamic connections (DCT): any initiator that knows its [address](Self::endpoint) and its
 /// [key](Self::key) can send to it, and, where the target's rights permit, read and write memory of its protection
@@ -139,44 +139,40 @@ impl DctBuilder<'_> {
 
     /// A target in RTR, and its number.
     fn make(&self, path: &Path, key: DcKey, under: &Arc<Under>) -> Result<(Unfit<Arc<Under>>, Qpn), Error> {
-        type Mask = sys::ibv_qp_attr_mask;
-        // SAFETY: integers and null pointers.
-        let mut attr: sys::ibv_qp_init_attr_ex = unsafe { core::mem::zeroed() };
+        let mut attr = sys::ibv_qp_init_attr_ex::ZERO;
         let cq = self.cq.any_handle().as_raw();
         (attr.send_cq, attr.recv_cq, attr.srq) = (cq, cq, self.srq.as_raw());
-        attr.qp_type = sys::ibv_qp_type::IBV_QPT_DRIVER;
-        attr.comp_mask = sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_PD.0;
+        attr.qp_type = sys::IBV_QPT_DRIVER;
+        attr.comp_mask = sys::IBV_QP_INIT_ATTR_PD;
         attr.pd = self.pd.as_raw();
-        let mut mlx5 = ffi::Mlx5dvQpInitAttr {
-            comp_mask: ffi::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS | ffi::MLX5DV_QP_INIT_ATTR_MASK_DC,
-            create_flags: if self.scatter_to_cqe { 0 } else { ffi::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE },
-            dc_init_attr: ffi::Mlx5dvDcInitAttr { dc_type: ffi::MLX5DV_DCTYPE_DCT, dct_access_key: key.0 },
-            ..ffi::Mlx5dvQpInitAttr::default()
+        let mut mlx5 = sys::mlx5dv_qp_init_attr {
+            comp_mask: sys::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS | sys::MLX5DV_QP_INIT_ATTR_MASK_DC,
+            create_flags: if self.scatter_to_cqe { 0 } else { sys::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE },
+            dc_init_attr: sys::mlx5dv_dc_init_attr { dc_type: sys::MLX5DV_DCTYPE_DCT, dct_access_key: key.0 },
+            ..sys::mlx5dv_qp_init_attr::default()
         };
         let context = self.pd.handle.context.raw();
         // SAFETY: context, domain and queues are alive, and of one context; the attributes live until the call returns.
-        let raw = unsafe { ffi::mlx5dv_create_qp(context, &raw mut attr, &raw mut mlx5) };
+        let raw = unsafe { sys::mlx5dv_create_qp(context, &raw mut attr, &raw mut mlx5) };
         let raw = non_null("mlx5dv_create_qp", raw).map_err(|error| match error.errno {
             libc::EOPNOTSUPP => Error::Unsupported { what: DYNAMIC },
             _ => error.into(),
         })?;
         let made = Unfit::new(raw, Arc::clone(under));
 
-        let mut init = zeroed_attr(sys::ibv_qp_state::IBV_QPS_INIT);
+        let mut init = zeroed_attr(sys::IBV_QPS_INIT);
         (init.pkey_index, init.port_num) = (path.pkey_index, path.port.number);
         // Remote rights only, and those that the device can do: the kernel refuses more.
         let device = self.pd.handle.context.attr();
         let atomics = if device.atomics { Access::REMOTE_ATOMIC.bits() } else { 0 };
         let possible = Access::REMOTE_WRITE.bits() | Access::REMOTE_READ.bits() | atomics;
         init.qp_access_flags = path.access.bits() & possible & !Access::LOCAL_WRITE.bits();
-        let mask = Mask::IBV_QP_STATE | Mask::IBV_QP_PKEY_INDEX | Mask::IBV_QP_PORT | Mask::IBV_QP_ACCESS_FLAGS;
+        let mask = sys::IBV_QP_STATE | sys::IBV_QP_PKEY_INDEX | sys::IBV_QP_PORT | sys::IBV_QP_ACCESS_FLAGS;
         // SAFETY: just made; the structure is ours. So below.
-        zero("ibv_modify_qp to INIT", unsafe {
-            sys::ibv_modify_qp(raw.as_ptr(), &raw mut init, mask.0 as libc::c_int)
-        })?;
+        zero("ibv_modify_qp to INIT", unsafe { sys::ibv_modify_qp(raw.as_ptr(), &raw mut init, mask as libc::c_int) })?;
 
-        let mut rtr = zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTR);
-        rtr.path_mtu = path.mtu as sys::ibv_mtu::Type;
+        let mut rtr = zeroed_attr(sys::IBV_QPS_RTR);
+        rtr.path_mtu = path.mtu as sys::ibv_mtu;
         rtr.min_rnr_timer = path.min_rnr_timer;
         // Only this side's part of the path: answers go where requests come from.
         rtr.ah_attr.port_num = path.port.number;
@@ -186,9 +182,9 @@ impl DctBuilder<'_> {
             rtr.ah_attr.grh.sgid_index = entry.index;
             (rtr.ah_attr.grh.hop_limit, rtr.ah_attr.grh.traffic_class) = (path.hop_limit, path.traffic_class);
         }
-        let mask = Mask::IBV_QP_STATE | Mask::IBV_QP_PATH_MTU | Mask::IBV_QP_MIN_RNR_TIMER | Mask::IBV_QP_AV;
+        let mask = sys::IBV_QP_STATE | sys::IBV_QP_PATH_MTU | sys::IBV_QP_MIN_RNR_TIMER | sys::IBV_QP_AV;
         // SAFETY: just made; the structure is ours.
-        zero("ibv_modify_qp to RTR", unsafe { sys::ibv_modify_qp(raw.as_ptr(), &raw mut rtr, mask.0 as libc::c_int) })?;
+        zero("ibv_modify_qp to RTR", unsafe { sys::ibv_modify_qp(raw.as_ptr(), &raw mut rtr, mask as libc::c_int) })?;
         // SAFETY: alive; libmlx5 has written the number in the call above (`modify_dct` of `providers/mlx5/verbs.c`).
         let number = unsafe { (*raw.as_ptr()).qp_num };
         let dctn = fits("target", "number", number, Qpn::new(number))?;

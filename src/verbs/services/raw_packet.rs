@@ -1,6 +1,6 @@
 //! Raw packet queue pairs. They have no peer, so their state changes need no address.
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::db::Register;
 use crate::queue::owning::Posted;
@@ -8,11 +8,11 @@ use crate::transport::{self, InlineLayers};
 use crate::verbs::device::{Port, RateLimit, RateLimits};
 use crate::verbs::error::zero;
 use crate::verbs::qp::transitions::zeroed_attr;
-use crate::verbs::{Error, QpState, QueuePair, VerbsTransport, ffi};
+use crate::verbs::{Error, QpState, QueuePair, VerbsTransport};
 
 /// The process needs `CAP_NET_RAW` to make one, and the port must be Ethernet.
 impl<const HEADERS: usize> VerbsTransport for transport::RawPacket<HEADERS> {
-    const QP_TYPE: sys::ibv_qp_type::Type = sys::ibv_qp_type::IBV_QPT_RAW_PACKET;
+    const QP_TYPE: sys::ibv_qp_type = sys::IBV_QPT_RAW_PACKET;
     const RELIABLE: bool = false;
     const CONNECTED: bool = false;
     const OPERAND_DS: usize = 2;
@@ -42,7 +42,7 @@ impl<const HEADERS: usize, R: Register, B: Posted> QueuePair<transport::RawPacke
         self.whole()?;
         self.qp.check_port(port.number)?;
         self.make_ready_to_receive(port)?;
-        self.sq.open_by(&mut zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTS), sys::ibv_qp_attr_mask::IBV_QP_STATE)
+        self.sq.open_by(&mut zeroed_attr(sys::IBV_QPS_RTS), sys::IBV_QP_STATE)
     }
 
     /// RESET to INIT to RTR.
@@ -52,7 +52,6 @@ impl<const HEADERS: usize, R: Register, B: Posted> QueuePair<transport::RawPacke
     /// (rdma-core `providers/mlx5/verbs.c`, `mlx5_modify_qp`). Had the device taken a receive before, it would have
     /// counted beyond that zero, and executed old WQEs. So this queue's record is zero as well, from RESET to RTR.
     fn make_ready_to_receive(&mut self, port: &Port) -> Result<(), Error> {
-        type Mask = sys::ibv_qp_attr_mask;
         let qp = &self.qp;
         // Nothing else changes the state until the record has its count again.
         let _changing = qp.changing();
@@ -62,11 +61,11 @@ impl<const HEADERS: usize, R: Register, B: Posted> QueuePair<transport::RawPacke
         }
         // SAFETY: in RESET, where the device takes no receives.
         unsafe { self.rq.withhold() };
-        let mut init = zeroed_attr(sys::ibv_qp_state::IBV_QPS_INIT);
+        let mut init = zeroed_attr(sys::IBV_QPS_INIT);
         init.port_num = port.number;
         let made = qp
-            .modify_alone(&mut init, Mask::IBV_QP_STATE | Mask::IBV_QP_PORT)
-            .and_then(|()| qp.modify_alone(&mut zeroed_attr(sys::ibv_qp_state::IBV_QPS_RTR), Mask::IBV_QP_STATE));
+            .modify_alone(&mut init, sys::IBV_QP_STATE | sys::IBV_QP_PORT)
+            .and_then(|()| qp.modify_alone(&mut zeroed_attr(sys::IBV_QPS_RTR), sys::IBV_QP_STATE));
         // After a failure as well: a later post would store the count anyway.
         self.rq.ring_again();
         made
@@ -97,7 +96,7 @@ impl<const HEADERS: usize, R: Register, B: Posted> QueuePair<transport::RawPacke
             comp_mask: 0,
         };
         // SAFETY: the queue pair is alive, the attributes are ours.
-        zero("ibv_modify_qp_rate_limit", unsafe { ffi::modify_qp_rate_limit(self.qp.as_raw(), &raw mut attr) })?;
+        zero("ibv_modify_qp_rate_limit", unsafe { sys::ibv_modify_qp_rate_limit(self.qp.as_raw(), &raw mut attr) })?;
         Ok(())
     }
 }

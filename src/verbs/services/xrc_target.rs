@@ -10,21 +10,21 @@
 
 use std::sync::Arc;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::transport;
 use crate::verbs::domain::xrc::XrcDomain;
 use crate::verbs::qp::responder::{Needs, Responder};
-use crate::verbs::{Error, VerbsTransport, ffi};
+use crate::verbs::{Error, VerbsTransport};
 
 const OBJECT: &str = "XRC target";
 
 impl VerbsTransport for transport::XrcInitiator {
-    const QP_TYPE: sys::ibv_qp_type::Type = sys::ibv_qp_type::IBV_QPT_XRC_SEND;
+    const QP_TYPE: sys::ibv_qp_type = sys::IBV_QPT_XRC_SEND;
     const RELIABLE: bool = true;
     const OPERAND_DS: usize = 2;
     const RECEIVES: bool = false;
-    const PEER_TYPE: sys::ibv_qp_type::Type = sys::ibv_qp_type::IBV_QPT_XRC_RECV;
+    const PEER_TYPE: sys::ibv_qp_type = sys::IBV_QPT_XRC_RECV;
     const NAME: &'static str = "XRC initiator";
 }
 
@@ -38,14 +38,13 @@ impl XrcDomain {
     /// # Errors
     /// A failed call.
     pub fn target(&self) -> Result<XrcTarget, Error> {
-        // SAFETY: integers and null pointers.
-        let mut attr: sys::ibv_qp_init_attr_ex = unsafe { core::mem::zeroed() };
-        attr.qp_type = sys::ibv_qp_type::IBV_QPT_XRC_RECV;
-        attr.comp_mask = sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_XRCD.0;
+        let mut attr = sys::ibv_qp_init_attr_ex::ZERO;
+        attr.qp_type = sys::IBV_QPT_XRC_RECV;
+        attr.comp_mask = sys::IBV_QP_INIT_ATTR_XRCD;
         attr.xrcd = self.as_raw();
-        let mut mlx5 = ffi::Mlx5dvQpInitAttr::default();
+        let mut mlx5 = sys::mlx5dv_qp_init_attr::default();
         // SAFETY: the domain is alive; the attributes live until the call returns.
-        let raw = unsafe { ffi::mlx5dv_create_qp(self.device().raw(), &raw mut attr, &raw mut mlx5) };
+        let raw = unsafe { sys::mlx5dv_create_qp(self.device().raw(), &raw mut attr, &raw mut mlx5) };
         let needs = Needs { xrcd: Some(Arc::clone(&self.handle)), ..Needs::default() };
         Responder::over(OBJECT, raw, self.device().attr(), needs)
     }

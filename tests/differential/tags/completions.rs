@@ -2,9 +2,9 @@
 //!
 //! Completions belong here, operations in `operations.rs`.
 
+use blueflame_sys as sys;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use rdma_sys as sys;
 
 use super::theirs::{DATA_VALID, OpsWr, SYNC, TAGS, Theirs, Told};
 use crate::in_turn;
@@ -44,7 +44,7 @@ fn any_completions() {
     in_turn::any(CASES, "completions", vec(one, 1..=MOST), |list| {
         // A list of its own: libmlx5 counts operations that it was told of.
         let Some(mut theirs) = Theirs::new(&fabric) else { return Ok(()) };
-        let mut tags = [OpsWr { opcode: sys::ibv_ops_wr_opcode::IBV_WR_TAG_ADD, flags: 0, ..SYNC }; TAGS as usize];
+        let mut tags = [OpsWr { opcode: sys::IBV_WR_TAG_ADD, flags: 0, ..SYNC }; TAGS as usize];
         assert_eq!(theirs.post(&mut tags), 0);
         let mut listed = [true; TAGS as usize];
         for cqe in list {
@@ -54,7 +54,7 @@ fn any_completions() {
             let is_match = matches!(app_op, 1 | 2 | 9..=12);
             let tag = &mut listed[usize::from(index)];
             // Of no tag on its list, libmlx5 says so; this crate's list does, too, and not the view.
-            let status = if is_match && !*tag { sys::ibv_wc_status::IBV_WC_GENERAL_ERR } else { ours.status };
+            let status = if is_match && !*tag { sys::IBV_WC_GENERAL_ERR } else { ours.status };
             *tag &= !(is_match && ours.flags & DATA_VALID != 0);
             if (Told { status, ..ours }) != told {
                 return Err(format!("{app_op:#x}: this crate {ours:?}, libmlx5 {told:?}"));

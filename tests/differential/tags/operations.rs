@@ -14,9 +14,9 @@ use blueflame::queue::send::{SqParts, WqeRecord};
 use blueflame::transport::Rc;
 use blueflame::types::{Qpn, SqPi, TagIndex, WrId};
 use blueflame::wqe;
+use blueflame_sys as sys;
 use proptest::collection::vec;
 use proptest::prelude::*;
-use rdma_sys as sys;
 
 use super::theirs::{OpsWr, SYNC, TAGS, Theirs};
 use crate::in_turn::{self, WQEBB};
@@ -162,9 +162,8 @@ impl Both {
     /// One operation, to be posted by libmlx5, is posted by this crate; `None` if there is none such.
     fn post(&mut self, fabric: &Fabric, op: Op, sge: &mut sys::ibv_sge) -> Option<OpsWr> {
         let mut wr = SYNC;
-        let flag = |on: bool, flag: sys::ibv_ops_flags| if on { flag.0 as i32 } else { 0 };
-        wr.flags = flag(op.reported, sys::ibv_ops_flags::IBV_OPS_SIGNALED)
-            | flag(op.unexpected.is_some(), sys::ibv_ops_flags::IBV_OPS_TM_SYNC);
+        let flag = |on: bool, flag: sys::ibv_ops_flags| if on { flag as i32 } else { 0 };
+        wr.flags = flag(op.reported, sys::IBV_OPS_SIGNALED) | flag(op.unexpected.is_some(), sys::IBV_OPS_TM_SYNC);
         wr.unexpected_cnt = op.unexpected.unwrap_or(0).into();
         self.id += 1;
         wr.wr_id = self.id;
@@ -178,7 +177,7 @@ impl Both {
                 let next = TagIndex(*mirror.free.front()?);
                 let buffer = Sge { addr: fabric.buffer.addr(), length: bytes, lkey: fabric.buffer.lkey() };
                 *sge = sys::ibv_sge { addr: buffer.addr, length: bytes, lkey: buffer.lkey.0 };
-                wr.opcode = sys::ibv_ops_wr_opcode::IBV_WR_TAG_ADD;
+                wr.opcode = sys::IBV_WR_TAG_ADD;
                 (wr.tag, wr.mask, wr.recv_wr_id) = (tag, mask, self.id);
                 (wr.sg_list, wr.num_sge) = (sge, 1);
                 mirror.due[usize::from(entry)] = 1 + u32::from(op.reported);
@@ -195,7 +194,7 @@ impl Both {
                     return None;
                 }
                 let entry = mirror.listed.remove(nth % mirror.listed.len());
-                wr.opcode = sys::ibv_ops_wr_opcode::IBV_WR_TAG_DEL;
+                wr.opcode = sys::IBV_WR_TAG_DEL;
                 wr.handle = entry.into();
                 if op.reported {
                     mirror.due[usize::from(entry)] += 1;
@@ -206,7 +205,7 @@ impl Both {
                 put!(sq, wqe::tag_remove(TagIndex(entry)), op);
             }
             What::Sync => {
-                wr.opcode = sys::ibv_ops_wr_opcode::IBV_WR_TAG_SYNC;
+                wr.opcode = sys::IBV_WR_TAG_SYNC;
                 if op.reported {
                     mirror.reported.push_back(None);
                 }
@@ -252,7 +251,7 @@ impl Both {
         unsafe { self.ours.sq.retire_index((self.pi as u16).wrapping_sub(1)) }.expect("posted");
         while !self.mirror.reported.is_empty() {
             let ([ours, theirs], _) = self.theirs.poll(|_| {})?;
-            if ours != theirs || ours.status != sys::ibv_wc_status::IBV_WC_SUCCESS {
+            if ours != theirs || ours.status != sys::IBV_WC_SUCCESS {
                 return Err(format!("this crate {ours:?}, libmlx5 {theirs:?}"));
             }
             self.mirror.told();

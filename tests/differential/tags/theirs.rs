@@ -10,8 +10,7 @@ use std::mem::MaybeUninit;
 use std::ptr::{NonNull, null_mut};
 
 use blueflame::cq::cqe::{ListOperation, TagCqe};
-use blueflame::verbs::ffi;
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::completions::view;
 use crate::twin::wait;
@@ -46,8 +45,8 @@ const _: () = assert!(size_of::<OpsWr>() == size_of::<sys::ibv_ops_wr>());
 pub(super) const SYNC: OpsWr = OpsWr {
     wr_id: 0,
     next: null_mut(),
-    opcode: sys::ibv_ops_wr_opcode::IBV_WR_TAG_SYNC,
-    flags: sys::ibv_ops_flags::IBV_OPS_SIGNALED.0 as i32,
+    opcode: sys::IBV_WR_TAG_SYNC,
+    flags: sys::IBV_OPS_SIGNALED as i32,
     unexpected_cnt: 0,
     handle: 0,
     recv_wr_id: 0,
@@ -100,7 +99,7 @@ fn command_queue(srq: NonNull<sys::ibv_srq>) -> NonNull<sys::ibv_qp> {
 /// libmlx5's shared receive queue with a list.
 pub(super) struct Theirs {
     pub(super) srq: NonNull<sys::ibv_srq>,
-    pub(super) parts: ffi::Mlx5dvQp,
+    pub(super) parts: sys::mlx5dv_qp,
     pub(super) qpn: u32,
     pub(super) cq: PolledCq,
 }
@@ -115,26 +114,24 @@ impl Theirs {
         let cq = PolledCq::extended(&fabric.device, 256, 64, WC_FLAGS);
         // SAFETY: integers and null pointers; what they point to is alive.
         unsafe {
-            let mut attr: sys::ibv_srq_init_attr_ex = core::mem::zeroed();
+            let mut attr = sys::ibv_srq_init_attr_ex::ZERO;
             attr.attr = sys::ibv_srq_attr { max_wr: 64, max_sge: 1, srq_limit: 0 };
-            use sys::ibv_srq_init_attr_mask as mask;
-            attr.comp_mask = (mask::IBV_SRQ_INIT_ATTR_TYPE
-                | mask::IBV_SRQ_INIT_ATTR_PD
-                | mask::IBV_SRQ_INIT_ATTR_CQ
-                | mask::IBV_SRQ_INIT_ATTR_TM)
-                .0;
-            attr.srq_type = sys::ibv_srq_type::IBV_SRQT_TM;
+            attr.comp_mask = sys::IBV_SRQ_INIT_ATTR_TYPE
+                | sys::IBV_SRQ_INIT_ATTR_PD
+                | sys::IBV_SRQ_INIT_ATTR_CQ
+                | sys::IBV_SRQ_INIT_ATTR_TM;
+            attr.srq_type = sys::IBV_SRQT_TM;
             (attr.pd, attr.cq) = (fabric.pd.as_raw(), cq.as_raw());
             attr.tm_cap = sys::ibv_tm_cap { max_num_tags: TAGS.into(), max_ops: 32 };
-            let srq = ffi::create_srq_ex(fabric.device.as_raw(), &raw mut attr);
+            let srq = sys::ibv_create_srq_ex(fabric.device.as_raw(), &raw mut attr);
             let srq = NonNull::new(srq).unwrap_or_else(|| {
                 panic!("ibv_create_srq_ex: {}", std::io::Error::last_os_error());
             });
             let qp = command_queue(srq);
-            let mut parts: ffi::Mlx5dvQp = core::mem::zeroed();
-            let out = ffi::Mlx5dvPair { r#in: qp.as_ptr(), out: &raw mut parts };
-            let mut obj = ffi::Mlx5dvObj { qp: out, ..ffi::Mlx5dvObj::NONE };
-            assert_eq!(ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_QP), 0);
+            let mut parts = sys::mlx5dv_qp::ZERO;
+            let out = sys::mlx5dv_pair { r#in: qp.as_ptr(), out: &raw mut parts };
+            let mut obj = sys::mlx5dv_obj { qp: out, ..sys::mlx5dv_obj::ZERO };
+            assert_eq!(sys::mlx5dv_init_obj(&raw mut obj, sys::MLX5DV_OBJ_QP), 0);
             Some(Self { srq, parts, qpn: (*qp.as_ptr()).qp_num, cq })
         }
     }
@@ -164,12 +161,12 @@ impl Theirs {
         // SAFETY: an extended queue that is alive, between the start of a poll and its end.
         let (theirs, wr_id) = unsafe {
             assert_eq!(sys::ibv_start_poll(raw, &raw mut attr), 0, "libmlx5 sees the CQE, too");
-            let mut info: sys::ibv_wc_tm_info = core::mem::zeroed();
+            let mut info = sys::ibv_wc_tm_info::ZERO;
             ((*raw).read_tm_info.expect("asked for"))(raw, &raw mut info);
             let theirs = Told {
                 opcode: sys::ibv_wc_read_opcode(raw),
                 flags: sys::ibv_wc_read_wc_flags(raw) & (MATCH | DATA_VALID),
-                info: ours.info.map(|_| (info.tag, info.priv_)),
+                info: ours.info.map(|_| (info.tag, info.r#priv)),
                 status: (*raw).status,
             };
             let wr_id = (*raw).wr_id;
@@ -204,27 +201,26 @@ pub(super) struct Told {
 
 impl Told {
     pub(super) fn of(cqe: Option<TagCqe>) -> Self {
-        use sys::{ibv_wc_opcode as op, ibv_wc_status as status};
-        let told = |opcode| Self { opcode, flags: 0, info: None, status: status::IBV_WC_SUCCESS };
+        let told = |opcode| Self { opcode, flags: 0, info: None, status: sys::IBV_WC_SUCCESS };
         match cqe.expect("of tag matching") {
-            TagCqe::List { operation: ListOperation::Append, .. } => told(op::IBV_WC_TM_ADD),
-            TagCqe::List { operation: ListOperation::Remove { removed: true }, .. } => told(op::IBV_WC_TM_DEL),
+            TagCqe::List { operation: ListOperation::Append, .. } => told(sys::IBV_WC_TM_ADD),
+            TagCqe::List { operation: ListOperation::Remove { removed: true }, .. } => told(sys::IBV_WC_TM_DEL),
             TagCqe::List { operation: ListOperation::Remove { removed: false }, .. } => {
-                Self { status: status::IBV_WC_TM_ERR, ..told(op::IBV_WC_TM_DEL) }
+                Self { status: sys::IBV_WC_TM_ERR, ..told(sys::IBV_WC_TM_DEL) }
             }
-            TagCqe::List { operation: ListOperation::Sync, .. } => told(op::IBV_WC_TM_SYNC),
+            TagCqe::List { operation: ListOperation::Sync, .. } => told(sys::IBV_WC_TM_SYNC),
             TagCqe::Match(found) => Self {
                 flags: if found.header.is_some() { MATCH } else { 0 } | if found.complete { DATA_VALID } else { 0 },
                 info: found.header.map(|header| (header.tag, header.app_ctx)),
-                status: if found.incomplete { status::IBV_WC_TM_RNDV_INCOMPLETE } else { status::IBV_WC_SUCCESS },
-                ..told(op::IBV_WC_TM_RECV)
+                status: if found.incomplete { sys::IBV_WC_TM_RNDV_INCOMPLETE } else { sys::IBV_WC_SUCCESS },
+                ..told(sys::IBV_WC_TM_RECV)
             },
             // libmlx5 has no opcode of its own for these.
             TagCqe::Canceled(_) => {
-                Self { flags: MATCH | DATA_VALID, status: status::IBV_WC_TM_RNDV_INCOMPLETE, ..told(op::IBV_WC_RECV) }
+                Self { flags: MATCH | DATA_VALID, status: sys::IBV_WC_TM_RNDV_INCOMPLETE, ..told(sys::IBV_WC_RECV) }
             }
-            TagCqe::Unexpected => told(op::IBV_WC_TM_RECV),
-            TagCqe::NoTag => told(op::IBV_WC_TM_NO_TAG),
+            TagCqe::Unexpected => told(sys::IBV_WC_TM_RECV),
+            TagCqe::NoTag => told(sys::IBV_WC_TM_NO_TAG),
             TagCqe::Unknown(number) => panic!("operation {number:#x}"),
         }
     }

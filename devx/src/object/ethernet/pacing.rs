@@ -4,12 +4,12 @@ use core::ptr::NonNull;
 use std::sync::Arc;
 
 use blueflame::verbs::device::{RateLimit, RateLimits};
+use blueflame_sys as sys;
 
 use crate::caps::{CapMode, Caps};
 use crate::cmd::QosCap;
 use crate::context::Context;
 use crate::error::Error;
-use crate::ffi;
 use crate::memory::last;
 use crate::support::ask::has;
 
@@ -23,7 +23,7 @@ pub struct PacketPacing {
 
 #[derive(Debug)]
 struct Handle {
-    raw: NonNull<ffi::Mlx5dvPp>,
+    raw: NonNull<sys::mlx5dv_pp>,
     index: u16,
     limit: RateLimit,
     context: Context,
@@ -37,7 +37,7 @@ unsafe impl Sync for Handle {}
 impl Drop for Handle {
     fn drop(&mut self) {
         // SAFETY: from `mlx5dv_pp_alloc`, freed once; the queues that refer to it held this, and are gone.
-        unsafe { ffi::mlx5dv_pp_free(self.raw.as_ptr()) };
+        unsafe { sys::mlx5dv_pp_free(self.raw.as_ptr()) };
     }
 }
 
@@ -87,7 +87,7 @@ impl PacketPacing {
     /// # Errors
     /// As [`new`](Self::new).
     pub fn dedicated(context: &Context, limit: RateLimit) -> Result<Self, Error> {
-        Self::with_flags(context, limit, ffi::MLX5DV_PP_ALLOC_FLAGS_DEDICATED_INDEX)
+        Self::with_flags(context, limit, sys::MLX5DV_PP_ALLOC_FLAGS_DEDICATED_INDEX)
     }
 
     fn with_flags(context: &Context, limit: RateLimit, flags: u32) -> Result<Self, Error> {
@@ -99,7 +99,7 @@ impl PacketPacing {
         RateLimits { min: qos.packet_pacing_min_rate(), max: qos.packet_pacing_max_rate() }.check(limit)?;
         let words = encoded(limit);
         // SAFETY: the context is open, and the words live until the call returns.
-        let raw = unsafe { ffi::mlx5dv_pp_alloc(context.raw(), size_of_val(&words), words.as_ptr().cast(), flags) };
+        let raw = unsafe { sys::mlx5dv_pp_alloc(context.raw(), size_of_val(&words), words.as_ptr().cast(), flags) };
         let raw = NonNull::new(raw).ok_or_else(|| last("mlx5dv_pp_alloc"))?;
         // SAFETY: allocated, and written before it was given out.
         let index = unsafe { (*raw.as_ptr()).index };

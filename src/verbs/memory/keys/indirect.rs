@@ -4,11 +4,12 @@ use core::fmt;
 use core::ptr::NonNull;
 use std::sync::Arc;
 
+use blueflame_sys as sys;
+
 use crate::types::{Lkey, Rkey};
 use crate::verbs::domain::protection::{PdHandle, ProtectionDomain};
 use crate::verbs::error::{Error, in_range, non_null};
 use crate::verbs::event::event;
-use crate::verbs::ffi;
 use crate::wqe::data::{Nothing, SameList};
 use crate::wqe::operations::{ConfigureKey, Invalidate};
 use crate::wqe::{self, Remote, Request, Sge};
@@ -41,7 +42,7 @@ use crate::wqe::{self, Remote, Request, Sge};
 /// ```
 #[doc(alias("mlx5dv_mkey", "mlx5dv_create_mkey"))]
 pub struct IndirectKey {
-    raw: NonNull<ffi::Mlx5dvMkey>,
+    raw: NonNull<sys::mlx5dv_mkey>,
     key: u32,
     entries: u16,
     _pd: Arc<PdHandle>,
@@ -61,7 +62,7 @@ impl fmt::Debug for IndirectKey {
 impl Drop for IndirectKey {
     fn drop(&mut self) {
         // SAFETY: from `mlx5dv_create_mkey`, destroyed once; the domain is alive.
-        if unsafe { ffi::mlx5dv_destroy_mkey(self.raw.as_ptr()) } != 0 {
+        if unsafe { sys::mlx5dv_destroy_mkey(self.raw.as_ptr()) } != 0 {
             event!(WARN, "indirect memory key cannot be destroyed");
         }
     }
@@ -78,7 +79,7 @@ impl ProtectionDomain {
     /// # Errors
     /// [`Error::OutOfRange`]; a failed call.
     pub fn indirect_key(&self, entries: u16) -> Result<IndirectKey, Error> {
-        self.indirect_key_with(entries, ffi::MLX5DV_MKEY_INIT_ATTR_FLAGS_INDIRECT)
+        self.indirect_key_with(entries, sys::MLX5DV_MKEY_INIT_ATTR_FLAGS_INDIRECT)
     }
 
     /// Makes an [indirect key](Self::indirect_key) that encrypts: a request sets how ([`Request::formats`]). Before
@@ -91,15 +92,15 @@ impl ProtectionDomain {
         if self.handle.context.attr().encryption.is_none() {
             return Err(Error::Unsupported { what: "memory keys that encrypt" });
         }
-        let flags = ffi::MLX5DV_MKEY_INIT_ATTR_FLAGS_INDIRECT | ffi::MLX5DV_MKEY_INIT_ATTR_FLAGS_CRYPTO;
+        let flags = sys::MLX5DV_MKEY_INIT_ATTR_FLAGS_INDIRECT | sys::MLX5DV_MKEY_INIT_ATTR_FLAGS_CRYPTO;
         self.indirect_key_with(entries, flags)
     }
 
     fn indirect_key_with(&self, entries: u16, create_flags: u32) -> Result<IndirectKey, Error> {
         in_range("entries of an indirect memory key", entries.into(), 1..=MAX_ENTRIES)?;
-        let mut attr = ffi::Mlx5dvMkeyInitAttr { pd: self.as_raw(), create_flags, max_entries: entries };
+        let mut attr = sys::mlx5dv_mkey_init_attr { pd: self.as_raw(), create_flags, max_entries: entries };
         // SAFETY: the domain is alive; the attributes live until the call returns.
-        let raw = non_null("mlx5dv_create_mkey", unsafe { ffi::mlx5dv_create_mkey(&raw mut attr) })?;
+        let raw = non_null("mlx5dv_create_mkey", unsafe { sys::mlx5dv_create_mkey(&raw mut attr) })?;
         // SAFETY: a new key, which no other code has.
         let key = unsafe { (*raw.as_ptr()).lkey };
         Ok(IndirectKey { raw, key, entries: attr.max_entries, _pd: Arc::clone(&self.handle) })
@@ -150,7 +151,7 @@ impl IndirectKey {
 
     /// The raw key, for calls this crate does not wrap.
     #[must_use]
-    pub fn as_raw(&self) -> *mut ffi::Mlx5dvMkey {
+    pub fn as_raw(&self) -> *mut sys::mlx5dv_mkey {
         self.raw.as_ptr()
     }
 }

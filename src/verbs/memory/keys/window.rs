@@ -5,7 +5,7 @@ use core::ops::Range;
 use core::ptr::NonNull;
 use std::sync::Arc;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::types::{Qpn, Rkey};
 use crate::verbs::access::Access;
@@ -96,8 +96,8 @@ impl ProtectionDomain {
         let alloc = unsafe { (*self.handle.context.raw()).ops.alloc_mw };
         let (Some(alloc), true) = (alloc, has) else { return Err(Error::Unsupported { what: WHAT }) };
         let number = match kind {
-            WindowType::Type1 => sys::ibv_mw_type::IBV_MW_TYPE_1,
-            WindowType::Type2 => sys::ibv_mw_type::IBV_MW_TYPE_2,
+            WindowType::Type1 => sys::IBV_MW_TYPE_1,
+            WindowType::Type2 => sys::IBV_MW_TYPE_2,
         };
         // SAFETY: the domain is alive.
         let raw = non_null("ibv_alloc_mw", unsafe { alloc(self.as_raw(), number) })?;
@@ -107,7 +107,7 @@ impl ProtectionDomain {
         let rkey = unsafe {
             (*raw.as_ptr()).context = context;
             (*raw.as_ptr()).pd = self.as_raw();
-            (*raw.as_ptr()).type_ = number;
+            (*raw.as_ptr()).r#type = number;
             Rkey((*raw.as_ptr()).rkey)
         };
         Ok(MemoryWindow { raw, kind, rkey, pd: Arc::clone(&self.handle) })

@@ -5,14 +5,13 @@ use core::ops::Range;
 use core::ptr::NonNull;
 use std::sync::Arc;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::verbs::access::Access;
 use crate::verbs::device::open::{Context, Device};
 use crate::verbs::domain::protection::ProtectionDomain;
 use crate::verbs::error::{Error, in_range, non_null, zero};
 use crate::verbs::event::event;
-use crate::verbs::ffi;
 use crate::verbs::memory::region::Region;
 use crate::verbs::memory::rights::refuse;
 
@@ -49,7 +48,7 @@ unsafe impl Sync for Allocation {}
 impl Drop for Allocation {
     fn drop(&mut self) {
         // SAFETY: from `alloc_dm`, freed once; registrations of it hold this object and are gone.
-        let returned = unsafe { ffi::free_dm(self.context.raw(), self.raw.as_ptr()) };
+        let returned = unsafe { sys::ibv_free_dm(self.raw.as_ptr()) };
         if returned != 0 {
             event!(WARN, "device memory cannot be freed", errno = returned);
         }
@@ -78,7 +77,7 @@ impl Device {
         // At most a device's memory, which is far below 2^32.
         let mut attr = sys::ibv_alloc_dm_attr { length: bytes as usize, log_align_req: log_align, comp_mask: 0 };
         // SAFETY: the context is open; the attributes live until the call returns.
-        let raw = non_null("ibv_alloc_dm", unsafe { ffi::alloc_dm(self.context.raw(), &raw mut attr) })?;
+        let raw = non_null("ibv_alloc_dm", unsafe { sys::ibv_alloc_dm(self.context.raw(), &raw mut attr) })?;
         let context = Arc::clone(&self.context);
         Ok(DeviceMemory { allocation: Arc::new(Allocation { raw, len: bytes, context }) })
     }
@@ -183,17 +182,11 @@ impl ProtectionDomain {
         refuse(access, Access::ON_DEMAND)?;
         self.handle.context.check("memory region", [memory.into()])?;
         let len = range.end - range.start;
-        let flags = access.bits() | sys::ibv_access_flags::IBV_ACCESS_ZERO_BASED.0;
+        let flags = access.bits() | sys::IBV_ACCESS_ZERO_BASED;
         // SAFETY: domain and memory are alive and of one device; the region keeps the memory.
         unsafe {
-            let mr = ffi::reg_dm_mr(
-                self.handle.context.raw(),
-                self.as_raw(),
-                memory.allocation.raw.as_ptr(),
-                range.start,
-                len as usize,
-                flags,
-            );
+            let mr =
+                sys::ibv_reg_dm_mr(self.as_raw(), memory.allocation.raw.as_ptr(), range.start, len as usize, flags);
             Region::over("ibv_reg_dm_mr", mr, access, memory.clone(), self, (0, len))
         }
     }

@@ -3,7 +3,7 @@
 use core::ops::Range;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::verbs::access::Access;
 use crate::verbs::domain::protection::ProtectionDomain;

@@ -3,13 +3,12 @@
 use core::fmt;
 use core::ops::Range;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::types::{Lkey, Rkey};
 use crate::verbs::access::Access;
 use crate::verbs::domain::protection::{PdHandle, ProtectionDomain};
 use crate::verbs::error::{Error, zero};
-use crate::verbs::ffi;
 use crate::verbs::memory::buffer::Buffer;
 use crate::verbs::memory::registration::Registration;
 use crate::verbs::memory::rights::require;
@@ -28,12 +27,12 @@ pub enum Prefetch {
 }
 
 impl Prefetch {
-    /// `enum ib_uverbs_advise_mr_advice`.
+    /// `enum ibv_advise_mr_advice`.
     fn advice(self) -> u32 {
         match self {
-            Self::Read => sys::ib_uverbs_advise_mr_advice::IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH,
-            Self::Write => sys::ib_uverbs_advise_mr_advice::IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE,
-            Self::Present => sys::ib_uverbs_advise_mr_advice::IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT,
+            Self::Read => sys::IBV_ADVISE_MR_ADVICE_PREFETCH,
+            Self::Write => sys::IBV_ADVISE_MR_ADVICE_PREFETCH_WRITE,
+            Self::Present => sys::IBV_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT,
         }
     }
 }
@@ -56,10 +55,12 @@ fn prefetch(pd: &PdHandle, lkey: Lkey, (addr, len): (u64, u64), how: Prefetch, w
     if list.is_empty() {
         return Ok(());
     }
-    // SAFETY: the domain is alive, and the list lives until the call returns. The call only makes the listed memory
-    // present.
-    let returned =
-        unsafe { ffi::advise_mr(pd.context.raw(), pd.raw(), how.advice(), if wait { FLUSH } else { 0 }, &mut list) };
+    let flags = if wait { FLUSH } else { 0 };
+    // The addresses of a region have fewer than 62 bits, so this is less than 2^32.
+    let count = list.len() as u32;
+    // SAFETY: the domain is alive, and the list lives until the call returns. The call
+    // only makes the listed memory present.
+    let returned = unsafe { sys::ibv_advise_mr(pd.raw(), how.advice(), flags, list.as_mut_ptr(), count) };
     match returned {
         libc::EOPNOTSUPP => Err(Error::Unsupported { what: "prefetching" }),
         returned => Ok(zero("ibv_advise_mr", returned)?),

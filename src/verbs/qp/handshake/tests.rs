@@ -5,6 +5,8 @@ use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use blueflame_sys as sys;
+
 use crate::types::{Psn, Qpn};
 use crate::verbs::device::{Gid, GidType};
 use crate::verbs::qp::handshake::*;
@@ -98,7 +100,7 @@ fn both_sides_of_a_mismatch_say_both_values() {
 
 #[test]
 fn transports_must_agree_where_both_are_told() {
-    let (rc, uc) = (sys::ibv_qp_type::IBV_QPT_RC as u8, sys::ibv_qp_type::IBV_QPT_UC as u8);
+    let (rc, uc) = (sys::IBV_QPT_RC as u8, sys::IBV_QPT_UC as u8);
     let (first, _) = both(
         |stream| tell_and_hear(stream, &v2(1), &message(&v2(1), rc, b"").expect("short"), rc),
         |stream| tell_and_hear(stream, &v2(2), &message(&v2(2), uc, b"").expect("short"), uc),

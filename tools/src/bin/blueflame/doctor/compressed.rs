@@ -8,13 +8,12 @@ use blueflame::WrId;
 use blueflame::cq::compressed::{BASIC, Checksum, ChecksumStride, ENHANCED, FlowTag, Hash, Headers, MiniFormat};
 use blueflame::cq::cqe::{L3Header, L4Header};
 use blueflame::flow::Flow;
-use blueflame::verbs::{self, ffi};
 use blueflame_devx::cmd::FteMatchParam;
 use blueflame_devx::mailbox::Structure;
 use blueflame_devx::memory::{Rings, ThreadRings};
 use blueflame_devx::object::{Pd, Tir, TransportDomain, Uar};
 use blueflame_devx::{Context, Error};
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use super::check::Check;
 use super::ethernet::{Frames, Receiver, Sender};
@@ -52,7 +51,9 @@ fn outcome<T>(made: Result<T, Error>) -> Result<&'static str, Failure> {
 fn by_verbs<F: MiniFormat>(lab: &Lab) -> Result<&'static str, Failure> {
     match lab.device().completion_queue(16).compressed::<F>().build() {
         Ok(_) => Ok("accepted"),
-        Err(verbs::Error::Unsupported { .. } | verbs::Error::CqeCompression { .. }) => Ok("absent"),
+        Err(blueflame::verbs::Error::Unsupported { .. } | blueflame::verbs::Error::CqeCompression { .. }) => {
+            Ok("absent")
+        }
         Err(other) => Err(other.into()),
     }
 }
@@ -213,7 +214,7 @@ impl Session {
 /// A rule of libmlx5's to an interface of frames that a command has made. Dropping it removes it.
 struct Rule {
     raw: NonNull<sys::ibv_flow>,
-    matcher: NonNull<std::ffi::c_void>,
+    matcher: NonNull<sys::mlx5dv_flow_matcher>,
     /// Outlives the rule.
     _tir: Arc<Tir>,
 }
@@ -226,7 +227,7 @@ const OUTER: u8 = 1;
 const NIC_RX: u32 = 0;
 
 /// Frames to our station and our port: the fields' values, or the bits that count.
-fn fields(own: &Frames, tcp: bool, mask: bool) -> ffi::Mlx5dvFlowMatchParameters {
+fn fields(own: &Frames, tcp: bool, mask: bool) -> sys::mlx5dv_flow_match_parameters {
     let ([a, b, c, d, e, f], port) = own.place();
     let mut fields = FteMatchParam::zeroed();
     let outer = fields.outer_headers_mut();
@@ -247,9 +248,9 @@ fn fields(own: &Frames, tcp: bool, mask: bool) -> ffi::Mlx5dvFlowMatchParameters
         outer.set_udp_dport(port)
     };
     let mut parameters =
-        ffi::Mlx5dvFlowMatchParameters { match_sz: ffi::MATCH_BYTES, match_buf: [0; ffi::MATCH_BYTES] };
+        sys::mlx5dv_flow_match_parameters { match_sz: sys::MATCH_BYTES, match_buf: [0; sys::MATCH_BYTES] };
     let bytes = fields.as_bytes();
-    let len = bytes.len().min(ffi::MATCH_BYTES);
+    let len = bytes.len().min(sys::MATCH_BYTES);
     parameters.match_buf[..len].copy_from_slice(&bytes[..len]);
     parameters
 }
@@ -258,26 +259,26 @@ impl Rule {
     fn new(context: &Context, own: &Frames, tir: &Arc<Tir>, tcp: bool) -> Result<Self, Failure> {
         let failed = |call: &str| format!("{call}: {}", std::io::Error::last_os_error());
         let mut mask = fields(own, tcp, true);
-        let mut attr = ffi::Mlx5dvFlowMatcherAttr {
-            r#type: sys::ibv_flow_attr_type::IBV_FLOW_ATTR_NORMAL,
+        let mut attr = sys::mlx5dv_flow_matcher_attr {
+            r#type: sys::IBV_FLOW_ATTR_NORMAL,
             flags: 0,
             priority: 0,
             match_criteria_enable: OUTER,
             match_mask: &raw mut mask,
-            comp_mask: ffi::MLX5DV_FLOW_MATCHER_MASK_FT_TYPE,
+            comp_mask: sys::MLX5DV_FLOW_MATCHER_MASK_FT_TYPE,
             ft_type: NIC_RX,
         };
         // SAFETY: the context is open; attributes and fields live until the call returns.
-        let matcher = unsafe { ffi::mlx5dv_create_flow_matcher(context.device().as_raw(), &raw mut attr) };
+        let matcher = unsafe { sys::mlx5dv_create_flow_matcher(context.device().as_raw(), &raw mut attr) };
         let matcher = NonNull::new(matcher).ok_or_else(|| failed("mlx5dv_create_flow_matcher"))?;
         let mut values = fields(own, tcp, false);
-        let mut action = ffi::Mlx5dvFlowActionAttr { r#type: TO_DEVX, obj: tir.object().as_raw().cast() };
+        let mut action = sys::mlx5dv_flow_action_attr { r#type: TO_DEVX, obj: tir.object().as_raw().cast() };
         // SAFETY: matcher and interface are alive; values and the one action live until the call returns.
-        let raw = unsafe { ffi::mlx5dv_create_flow(matcher.as_ptr(), &raw mut values, 1, &raw mut action) };
+        let raw = unsafe { sys::mlx5dv_create_flow(matcher.as_ptr(), &raw mut values, 1, &raw mut action) };
         let Some(raw) = NonNull::new(raw) else {
             let why = failed("mlx5dv_create_flow");
             // SAFETY: made above, and without rules.
-            unsafe { ffi::mlx5dv_destroy_flow_matcher(matcher.as_ptr()) };
+            unsafe { sys::mlx5dv_destroy_flow_matcher(matcher.as_ptr()) };
             return Err(why.into());
         };
         Ok(Self { raw, matcher, _tir: Arc::clone(tir) })
@@ -288,8 +289,8 @@ impl Drop for Rule {
     fn drop(&mut self) {
         // SAFETY: made in `new`, destroyed once, the rule before its matcher.
         unsafe {
-            ffi::destroy_flow(self.raw.as_ptr());
-            ffi::mlx5dv_destroy_flow_matcher(self.matcher.as_ptr());
+            sys::ibv_destroy_flow(self.raw.as_ptr());
+            sys::mlx5dv_destroy_flow_matcher(self.matcher.as_ptr());
         }
     }
 }

@@ -4,8 +4,7 @@
 //! second word of fetch-and-add, and the XRC segment behind the number. With `ibv_wr_*`, it also leaves the immediate
 //! data of requests without any.
 
-use blueflame::verbs::ffi;
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use super::request::Way;
 use crate::doctor::found::{Failure, ensure};
@@ -25,7 +24,7 @@ const RADDR: usize = 16;
 const WORD: usize = 8;
 
 /// The ring of a work queue, as bytes.
-pub(super) fn ring(wq: &ffi::Mlx5dvWq) -> Vec<u8> {
+pub(super) fn ring(wq: &sys::mlx5dv_wq) -> Vec<u8> {
     let len = (wq.wqe_cnt * wq.stride) as usize;
     // SAFETY: the ring that libmlx5 allocated; the device only reads it, and nothing is posted now.
     unsafe { core::slice::from_raw_parts(wq.buf.cast::<u8>(), len) }.to_vec()
@@ -35,19 +34,19 @@ pub(super) fn ring(wq: &ffi::Mlx5dvWq) -> Vec<u8> {
 ///
 /// # Safety
 /// Nothing was posted there.
-pub(super) unsafe fn fill(wq: &ffi::Mlx5dvWq) {
+pub(super) unsafe fn fill(wq: &sys::mlx5dv_wq) {
     // SAFETY: the ring that libmlx5 allocated, before anything is posted.
     unsafe { wq.buf.cast::<u8>().write_bytes(FILL, (wq.wqe_cnt * wq.stride) as usize) };
 }
 
 /// Both words of a doorbell record.
-pub(super) fn record(parts: &ffi::Mlx5dvQp) -> [u32; 2] {
+pub(super) fn record(parts: &sys::mlx5dv_qp) -> [u32; 2] {
     // SAFETY: two words that libmlx5 allocated.
     [0, 1].map(|n| u32::from_be(unsafe { parts.dbrec.add(n).read_volatile() }))
 }
 
 /// A ring of whole WQEBBs.
-pub(super) struct Ring<'a>(pub(super) &'a ffi::Mlx5dvWq);
+pub(super) struct Ring<'a>(pub(super) &'a sys::mlx5dv_wq);
 
 impl Ring<'_> {
     /// The bytes of the WQEBB of this index.
@@ -78,10 +77,10 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    pub(super) fn of(kind: sys::ibv_qp_type::Type) -> Self {
+    pub(super) fn of(kind: sys::ibv_qp_type) -> Self {
         match kind {
-            sys::ibv_qp_type::IBV_QPT_XRC_SEND => Self { address: 16, xrc: true },
-            sys::ibv_qp_type::IBV_QPT_UD | sys::ibv_qp_type::IBV_QPT_DRIVER => Self { address: 48, xrc: false },
+            sys::IBV_QPT_XRC_SEND => Self { address: 16, xrc: true },
+            sys::IBV_QPT_UD | sys::IBV_QPT_DRIVER => Self { address: 48, xrc: false },
             _ => Self { address: 0, xrc: false },
         }
     }
@@ -167,7 +166,7 @@ mod tests {
     }
 
     /// The bytes of ours that may be changed unnoticed.
-    fn free(kind: sys::ibv_qp_type::Type, way: Way, opcode: u8, units: usize) -> Vec<usize> {
+    fn free(kind: sys::ibv_qp_type, way: Way, opcode: u8, units: usize) -> Vec<usize> {
         let rules = Rules::of(kind);
         let theirs = wqe(NUMBERS[0], opcode, units);
         let is_same = |ours: Vec<u8>| rules.same(way, "a WQE", [theirs.clone(), ours], NUMBERS).is_ok();
@@ -185,7 +184,7 @@ mod tests {
 
     #[test]
     fn each_byte_of_a_wqe_is_compared() {
-        use sys::ibv_qp_type::{IBV_QPT_DRIVER, IBV_QPT_RC, IBV_QPT_UD, IBV_QPT_XRC_SEND};
+        use sys::{IBV_QPT_DRIVER, IBV_QPT_RC, IBV_QPT_UD, IBV_QPT_XRC_SEND};
         type Range = std::ops::Range<usize>;
         let bytes = |ranges: &[Range]| ranges.iter().cloned().flatten().collect::<Vec<_>>();
         let imm: Range = 12..16;
@@ -210,9 +209,8 @@ mod tests {
     }
 
     /// A ring in memory of the test, of `wqebbs`.
-    fn wq(bytes: &mut [u8]) -> ffi::Mlx5dvWq {
-        // SAFETY: numbers and pointers, for which zero is a value.
-        let mut wq: ffi::Mlx5dvWq = unsafe { core::mem::zeroed() };
+    fn wq(bytes: &mut [u8]) -> sys::mlx5dv_wq {
+        let mut wq = sys::mlx5dv_wq::ZERO;
         (wq.buf, wq.wqe_cnt, wq.stride) = (bytes.as_mut_ptr().cast(), (bytes.len() / WQEBB) as u32, WQEBB as u32);
         wq
     }
@@ -233,7 +231,7 @@ mod tests {
         };
         let compare = |mut rings: [Vec<u8>; 2]| {
             let [theirs, ours] = rings.each_mut().map(|ring| wq(ring));
-            let wqebbs = Rules::of(sys::ibv_qp_type::IBV_QPT_RC).compare(
+            let wqebbs = Rules::of(sys::IBV_QPT_RC).compare(
                 Way::PostSend,
                 [Ring(&theirs), Ring(&ours)],
                 NUMBERS,

@@ -3,8 +3,8 @@
 use std::io;
 use std::ptr::{self, NonNull};
 
-use blueflame::verbs::{OwnedCq, ProtectionDomain, VerbsTransport, ffi};
-use rdma_sys as sys;
+use blueflame::verbs::{OwnedCq, ProtectionDomain, VerbsTransport};
+use blueflame_sys as sys;
 
 use super::request::{Request, Way, post};
 use crate::doctor::found::{Failure, ensure};
@@ -41,7 +41,7 @@ fn failed(call: &str) -> Failure {
 struct OwnDomain {
     parent: NonNull<sys::ibv_pd>,
     td: *mut sys::ibv_td,
-    pd: ProtectionDomain,
+    _pd: ProtectionDomain,
 }
 
 impl OwnDomain {
@@ -49,20 +49,19 @@ impl OwnDomain {
         let context = pd.device().as_raw();
         // SAFETY: the context is open. Where write combining does not work, rdma-core before release 60 makes none, and
         // none is needed: all queue pairs have one register.
-        let td = unsafe { ffi::alloc_td(context) };
-        // SAFETY: numbers and pointers, for which zero is a value.
-        let mut attr: sys::ibv_parent_domain_init_attr = unsafe { core::mem::zeroed() };
+        let td = unsafe { sys::ibv_alloc_td(context, &mut sys::ibv_td_init_attr { comp_mask: 0 }) };
+        let mut attr = sys::ibv_parent_domain_init_attr::ZERO;
         (attr.pd, attr.td) = (pd.as_raw(), td);
         // SAFETY: both domains are alive; the attributes live until the call returns.
-        let Some(parent) = NonNull::new(unsafe { ffi::alloc_parent_domain(context, &raw mut attr) }) else {
+        let Some(parent) = NonNull::new(unsafe { sys::ibv_alloc_parent_domain(context, &raw mut attr) }) else {
             let why = failed("ibv_alloc_parent_domain");
             if !td.is_null() {
                 // SAFETY: made above, and not used.
-                unsafe { ffi::dealloc_td(context, td) };
+                unsafe { sys::ibv_dealloc_td(td) };
             }
             return Err(why);
         };
-        Ok(Self { parent, td, pd: pd.clone() })
+        Ok(Self { parent, td, _pd: pd.clone() })
     }
 }
 
@@ -72,7 +71,7 @@ impl Drop for OwnDomain {
         unsafe {
             sys::ibv_dealloc_pd(self.parent.as_ptr());
             if !self.td.is_null() {
-                ffi::dealloc_td(self.pd.device().as_raw(), self.td);
+                sys::ibv_dealloc_td(self.td);
             }
         }
     }
@@ -81,28 +80,27 @@ impl Drop for OwnDomain {
 /// libmlx5's queue pair.
 pub(super) struct TheirPair {
     raw: NonNull<sys::ibv_qp>,
-    parts: ffi::Mlx5dvQp,
+    parts: sys::mlx5dv_qp,
     _domain: OwnDomain,
 }
 
 /// The operations that libmlx5 makes room for if a program names none (rdma-core `providers/mlx5/verbs.c`,
 /// `sq_overhead`). So both twins have rings of one length.
-fn operations(kind: sys::ibv_qp_type::Type) -> sys::ibv_qp_create_send_ops_flags {
-    use sys::ibv_qp_create_send_ops_flags as ops;
+fn operations(kind: sys::ibv_qp_type) -> sys::ibv_qp_create_send_ops_flags {
     match kind {
-        sys::ibv_qp_type::IBV_QPT_RAW_PACKET => ops::IBV_QP_EX_WITH_SEND | ops::IBV_QP_EX_WITH_TSO,
-        sys::ibv_qp_type::IBV_QPT_UD => ops::IBV_QP_EX_WITH_SEND | ops::IBV_QP_EX_WITH_SEND_WITH_IMM,
+        sys::IBV_QPT_RAW_PACKET => sys::IBV_QP_EX_WITH_SEND | sys::IBV_QP_EX_WITH_TSO,
+        sys::IBV_QPT_UD => sys::IBV_QP_EX_WITH_SEND | sys::IBV_QP_EX_WITH_SEND_WITH_IMM,
         _ => {
-            ops::IBV_QP_EX_WITH_SEND
-                | ops::IBV_QP_EX_WITH_SEND_WITH_INV
-                | ops::IBV_QP_EX_WITH_SEND_WITH_IMM
-                | ops::IBV_QP_EX_WITH_RDMA_WRITE
-                | ops::IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM
-                | ops::IBV_QP_EX_WITH_RDMA_READ
-                | ops::IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP
-                | ops::IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD
-                | ops::IBV_QP_EX_WITH_LOCAL_INV
-                | ops::IBV_QP_EX_WITH_BIND_MW
+            sys::IBV_QP_EX_WITH_SEND
+                | sys::IBV_QP_EX_WITH_SEND_WITH_INV
+                | sys::IBV_QP_EX_WITH_SEND_WITH_IMM
+                | sys::IBV_QP_EX_WITH_RDMA_WRITE
+                | sys::IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM
+                | sys::IBV_QP_EX_WITH_RDMA_READ
+                | sys::IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP
+                | sys::IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD
+                | sys::IBV_QP_EX_WITH_LOCAL_INV
+                | sys::IBV_QP_EX_WITH_BIND_MW
         }
     }
 }
@@ -115,8 +113,7 @@ impl TheirPair {
         sizes: Sizes,
     ) -> Result<Self, Failure> {
         let domain = OwnDomain::new(lab.pd())?;
-        // SAFETY: numbers and pointers, for which zero is a value.
-        let mut attr: sys::ibv_qp_init_attr_ex = unsafe { core::mem::zeroed() };
+        let mut attr = sys::ibv_qp_init_attr_ex::ZERO;
         (attr.send_cq, attr.recv_cq) = (sent.handle().as_raw(), received.handle().as_raw());
         attr.cap = sys::ibv_qp_cap {
             max_send_wr: sizes.sends,
@@ -126,25 +123,23 @@ impl TheirPair {
             max_inline_data: sizes.inline,
         };
         attr.qp_type = T::QP_TYPE;
-        attr.comp_mask = (sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_PD
-            | sys::ibv_qp_init_attr_mask::IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
-            .0;
-        (attr.pd, attr.send_ops_flags) = (domain.parent.as_ptr(), operations(T::QP_TYPE).0.into());
-        let mut mlx5 = ffi::Mlx5dvQpInitAttr {
-            comp_mask: ffi::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS,
-            create_flags: ffi::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE,
+        attr.comp_mask = sys::IBV_QP_INIT_ATTR_PD | sys::IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
+        (attr.pd, attr.send_ops_flags) = (domain.parent.as_ptr(), operations(T::QP_TYPE).into());
+        let mut mlx5 = sys::mlx5dv_qp_init_attr {
+            comp_mask: sys::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS,
+            create_flags: sys::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE,
             ..Default::default()
         };
         if sizes.keys {
-            mlx5.comp_mask |= ffi::MLX5DV_QP_INIT_ATTR_MASK_SEND_OPS_FLAGS;
+            mlx5.comp_mask |= sys::MLX5DV_QP_INIT_ATTR_MASK_SEND_OPS_FLAGS;
             mlx5.send_ops_flags = WITH_MR_LIST;
         }
         if T::INITIATOR {
-            mlx5.comp_mask |= ffi::MLX5DV_QP_INIT_ATTR_MASK_DC;
-            mlx5.dc_init_attr.dc_type = ffi::MLX5DV_DCTYPE_DCI;
+            mlx5.comp_mask |= sys::MLX5DV_QP_INIT_ATTR_MASK_DC;
+            mlx5.dc_init_attr.dc_type = sys::MLX5DV_DCTYPE_DCI;
         }
         // SAFETY: context, domain and queues are alive; the attributes live until the call returns.
-        let raw = unsafe { ffi::mlx5dv_create_qp(lab.device().as_raw(), &raw mut attr, &raw mut mlx5) };
+        let raw = unsafe { sys::mlx5dv_create_qp(lab.device().as_raw(), &raw mut attr, &raw mut mlx5) };
         let raw = NonNull::new(raw).ok_or_else(|| failed("mlx5dv_create_qp"))?;
         // SAFETY: numbers and pointers, for which zero is a value.
         let mut made = Self { raw, parts: unsafe { core::mem::zeroed() }, _domain: domain };
@@ -156,7 +151,7 @@ impl TheirPair {
         self.raw
     }
 
-    pub(super) fn parts(&self) -> &ffi::Mlx5dvQp {
+    pub(super) fn parts(&self) -> &sys::mlx5dv_qp {
         &self.parts
     }
 
@@ -196,12 +191,11 @@ impl Drop for TheirPair {
 }
 
 /// The raw parts of a queue pair.
-pub(super) fn parts(qp: *mut sys::ibv_qp) -> Result<ffi::Mlx5dvQp, Failure> {
-    // SAFETY: numbers and pointers, for which zero is a value.
-    let mut parts: ffi::Mlx5dvQp = unsafe { core::mem::zeroed() };
-    let mut obj = ffi::Mlx5dvObj { qp: ffi::Mlx5dvPair { r#in: qp, out: &raw mut parts }, ..ffi::Mlx5dvObj::NONE };
+pub(super) fn parts(qp: *mut sys::ibv_qp) -> Result<sys::mlx5dv_qp, Failure> {
+    let mut parts = sys::mlx5dv_qp::ZERO;
+    let mut obj = sys::mlx5dv_obj { qp: sys::mlx5dv_pair { r#in: qp, out: &raw mut parts }, ..sys::mlx5dv_obj::ZERO };
     // SAFETY: the queue pair is alive, the parts are ours.
-    let returned = unsafe { ffi::mlx5dv_init_obj(&raw mut obj, ffi::MLX5DV_OBJ_QP) };
+    let returned = unsafe { sys::mlx5dv_init_obj(&raw mut obj, sys::MLX5DV_OBJ_QP) };
     ensure(returned == 0, || format!("mlx5dv_init_obj: {returned}"))?;
     Ok(parts)
 }
@@ -209,8 +203,7 @@ pub(super) fn parts(qp: *mut sys::ibv_qp) -> Result<ffi::Mlx5dvQp, Failure> {
 /// The next completion of a queue, by `ibv_poll_cq`.
 pub(super) fn poll(lab: &Lab, what: &str, cq: &OwnedCq) -> Result<sys::ibv_wc, Failure> {
     let wc = lab.until(what, || {
-        // SAFETY: numbers, for which zero is a value.
-        let mut wc: sys::ibv_wc = unsafe { core::mem::zeroed() };
+        let mut wc = sys::ibv_wc::ZERO;
         // SAFETY: the queue is alive, and `wc` has room for one.
         match unsafe { sys::ibv_poll_cq(cq.handle().as_raw(), 1, &raw mut wc) } {
             0 => Ok(None),
@@ -218,7 +211,7 @@ pub(super) fn poll(lab: &Lab, what: &str, cq: &OwnedCq) -> Result<sys::ibv_wc, F
             error => Err(format!("{what}: ibv_poll_cq: {error}").into()),
         }
     })?;
-    ensure(wc.status == sys::ibv_wc_status::IBV_WC_SUCCESS, || {
+    ensure(wc.status == sys::IBV_WC_SUCCESS, || {
         format!("{what}: status {}, vendor's syndrome {:#x}", wc.status, wc.vendor_err)
     })?;
     Ok(wc)

@@ -5,10 +5,10 @@ use std::ptr::{self, NonNull};
 use std::sync::OnceLock;
 
 use blueflame::types::{DcKey, Qkey, Qpn, Srqn};
-use blueflame::verbs::{AddressHandle, ffi};
+use blueflame::verbs::AddressHandle;
 use blueflame::wqe::Sge;
 use blueflame::{Lkey, Remote};
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::doctor::found::{Failure, ensure};
 
@@ -45,7 +45,7 @@ pub(super) enum Verb {
     CompareSwap(Remote, u64, u64),
     FetchAdd(Remote, u64),
     /// Puts the list of the data behind a key, with the rights of local writes. `ibv_post_send` has no such request.
-    ConfigureKey(NonNull<ffi::Mlx5dvMkey>),
+    ConfigureKey(NonNull<sys::mlx5dv_mkey>),
 }
 
 /// The data, or the place for the result.
@@ -88,14 +88,13 @@ impl<'a> Request<'a> {
     }
 
     fn flags(&self) -> u32 {
-        use sys::ibv_send_flags as flags;
         let all = [
-            (self.signaled, flags::IBV_SEND_SIGNALED),
-            (self.solicited, flags::IBV_SEND_SOLICITED),
-            (self.fence, flags::IBV_SEND_FENCE),
-            (matches!(self.data, Data::Inline(_)), flags::IBV_SEND_INLINE),
+            (self.signaled, sys::IBV_SEND_SIGNALED),
+            (self.solicited, sys::IBV_SEND_SOLICITED),
+            (self.fence, sys::IBV_SEND_FENCE),
+            (matches!(self.data, Data::Inline(_)), sys::IBV_SEND_INLINE),
         ];
-        all.into_iter().filter(|(on, _)| *on).map(|(_, flag)| flag.0).sum()
+        all.into_iter().filter(|(on, _)| *on).map(|(_, flag)| flag).sum()
     }
 
     /// The entries of the data. Inline bytes are named by their address.
@@ -117,7 +116,7 @@ struct QpEx {
     comp_mask: u64,
     wr_set_dc_addr: Option<unsafe extern "C" fn(*mut Self, *mut sys::ibv_ah, u32, u64)>,
     _wr_mr_interleaved: Option<unsafe extern "C" fn()>,
-    wr_mr_list: Option<unsafe extern "C" fn(*mut Self, *mut ffi::Mlx5dvMkey, u32, u16, *const sys::ibv_sge)>,
+    wr_mr_list: Option<unsafe extern "C" fn(*mut Self, *mut sys::mlx5dv_mkey, u32, u16, *const sys::ibv_sge)>,
 }
 
 type FromQpEx = unsafe extern "C" fn(*mut sys::ibv_qp_ex) -> *mut QpEx;
@@ -126,7 +125,9 @@ type FromQpEx = unsafe extern "C" fn(*mut sys::ibv_qp_ex) -> *mut QpEx;
 fn from_qp_ex() -> Result<FromQpEx, Failure> {
     static FUNCTION: OnceLock<Option<FromQpEx>> = OnceLock::new();
     let find = || {
-        let found = ffi::Library::open("libmlx5.so.1").and_then(|lib| lib.find("mlx5dv_qp_ex_from_ibv_qp_ex")).ok()?;
+        let found = sys::Library::open("libmlx5.so.1")
+            .and_then(|lib| lib.find("mlx5dv_qp_ex_from_ibv_qp_ex", "MLX5_1.10"))
+            .ok()?;
         // SAFETY: a function of that name has this type (`mlx5dv.h`).
         Some(unsafe { core::mem::transmute::<*mut c_void, FromQpEx>(found) })
     };
@@ -151,53 +152,55 @@ pub(super) unsafe fn post(qp: NonNull<sys::ibv_qp>, way: Way, list: &[Request<'_
 /// # Safety
 /// As [`post`].
 unsafe fn post_send(qp: NonNull<sys::ibv_qp>, list: &[Request<'_>]) -> Result<(), Failure> {
-    use sys::ibv_wr_opcode as op;
     let mut entries: Vec<_> = list.iter().map(Request::entries).collect();
     let mut wrs = Vec::with_capacity(list.len());
     for (request, entries) in list.iter().zip(&mut entries) {
-        // SAFETY: numbers and pointers, for which zero is a value.
-        let mut wr: sys::ibv_send_wr = unsafe { core::mem::zeroed() };
+        let mut wr = sys::ibv_send_wr::ZERO;
         (wr.wr_id, wr.send_flags) = (request.wr_id, request.flags());
         (wr.sg_list, wr.num_sge) = (entries.as_mut_ptr(), entries.len() as i32);
-        let rdma = |at: Remote| sys::rdma_t { remote_addr: at.addr, rkey: at.rkey.0 };
-        let imm = |value: u32| sys::imm_data_invalidated_rkey_union_t { imm_data: value.to_be() };
-        let atomic =
-            |at: Remote, compare_add, swap| sys::atomic_t { remote_addr: at.addr, compare_add, swap, rkey: at.rkey.0 };
+        let rdma = |at: Remote| sys::ibv_send_wr_rdma { remote_addr: at.addr, rkey: at.rkey.0 };
+        let imm = |value: u32| value.to_be();
+        let atomic = |at: Remote, compare_add, swap| sys::ibv_send_wr_atomic {
+            remote_addr: at.addr,
+            compare_add,
+            swap,
+            rkey: at.rkey.0,
+        };
         wr.opcode = match request.verb {
-            Verb::Send => op::IBV_WR_SEND,
+            Verb::Send => sys::IBV_WR_SEND,
             Verb::SendImm(value) => {
-                wr.imm_data_invalidated_rkey_union = imm(value);
-                op::IBV_WR_SEND_WITH_IMM
+                wr.imm_data = imm(value);
+                sys::IBV_WR_SEND_WITH_IMM
             }
             Verb::Write(at) => {
                 wr.wr.rdma = rdma(at);
-                op::IBV_WR_RDMA_WRITE
+                sys::IBV_WR_RDMA_WRITE
             }
             Verb::WriteImm(at, value) => {
                 wr.wr.rdma = rdma(at);
-                wr.imm_data_invalidated_rkey_union = imm(value);
-                op::IBV_WR_RDMA_WRITE_WITH_IMM
+                wr.imm_data = imm(value);
+                sys::IBV_WR_RDMA_WRITE_WITH_IMM
             }
             Verb::Read(at) => {
                 wr.wr.rdma = rdma(at);
-                op::IBV_WR_RDMA_READ
+                sys::IBV_WR_RDMA_READ
             }
             Verb::CompareSwap(at, compare, swap) => {
                 wr.wr.atomic = atomic(at, compare, swap);
-                op::IBV_WR_ATOMIC_CMP_AND_SWP
+                sys::IBV_WR_ATOMIC_CMP_AND_SWP
             }
             Verb::FetchAdd(at, add) => {
                 wr.wr.atomic = atomic(at, add, 0);
-                op::IBV_WR_ATOMIC_FETCH_AND_ADD
+                sys::IBV_WR_ATOMIC_FETCH_AND_ADD
             }
             Verb::ConfigureKey(_) => return Err("ibv_post_send configures no keys".into()),
         };
         match request.to {
             To::Peer => {}
             To::Datagram(handle, qpn, qkey) => {
-                wr.wr.ud = sys::ud_t { ah: handle.as_raw(), remote_qpn: qpn.get(), remote_qkey: qkey.0 };
+                wr.wr.ud = sys::ibv_send_wr_ud { ah: handle.as_raw(), remote_qpn: qpn.get(), remote_qkey: qkey.0 };
             }
-            To::Shared(srqn) => wr.qp_type.xrc.remote_srqn = srqn.get(),
+            To::Shared(srqn) => wr.qp_type.remote_srqn = srqn.get(),
             To::Target(..) => return Err("ibv_post_send has no dynamic connections".into()),
         }
         wrs.push(wr);
@@ -224,7 +227,7 @@ unsafe fn build(qp: NonNull<sys::ibv_qp>, list: &[Request<'_>]) -> Result<(), Fa
         let entries: Vec<_> = list.iter().map(Request::entries).collect();
         for (request, entries) in list.iter().zip(&entries) {
             (*ex).wr_id = request.wr_id;
-            (*ex).wr_flags = request.flags() & !sys::ibv_send_flags::IBV_SEND_INLINE.0;
+            (*ex).wr_flags = request.flags() & !sys::IBV_SEND_INLINE;
             match request.verb {
                 Verb::Send => sys::ibv_wr_send(ex),
                 Verb::SendImm(value) => sys::ibv_wr_send_imm(ex, value.to_be()),
@@ -237,9 +240,9 @@ unsafe fn build(qp: NonNull<sys::ibv_qp>, list: &[Request<'_>]) -> Result<(), Fa
                 Verb::FetchAdd(at, add) => sys::ibv_wr_atomic_fetch_add(ex, at.rkey.0, at.addr, add),
                 Verb::ConfigureKey(key) => {
                     let dv = from_qp_ex(ex);
-                    (*ex).wr_flags |= sys::ibv_send_flags::IBV_SEND_INLINE.0;
+                    (*ex).wr_flags |= sys::IBV_SEND_INLINE;
                     if let Some(list) = (*dv).wr_mr_list {
-                        let rights = sys::ibv_access_flags::IBV_ACCESS_LOCAL_WRITE.0;
+                        let rights = sys::IBV_ACCESS_LOCAL_WRITE;
                         list(dv, key.as_ptr(), rights, entries.len() as u16, entries.as_ptr());
                     }
                     continue;

@@ -4,7 +4,7 @@
 use blueflame::transport::Rc;
 use blueflame::wqe::{self, Sge};
 use blueflame::{Remote, WrId};
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use super::pair::{Sizes, poll};
 use super::request::{Data, Request, Verb, WAYS, Way};
@@ -106,13 +106,8 @@ impl Twins<Rc> {
     /// Polls the next completions of receives: both must report a WRITE of `bytes` bytes.
     fn received(&mut self, lab: &Lab, wr_id: u64, bytes: usize, imm: u32) -> Result<(), Failure> {
         let wc = poll(lab, "libmlx5's receive", &self.theirs.received)?;
-        // SAFETY: a WRITE with immediate data, as the opcode says.
-        let theirs = (
-            wc.wr_id,
-            wc.byte_len as usize,
-            Some(u32::from_be(unsafe { wc.imm_data_invalidated_rkey_union.imm_data })),
-        );
-        ensure(wc.opcode == sys::ibv_wc_opcode::IBV_WC_RECV_RDMA_WITH_IMM, || format!("opcode {}", wc.opcode))?;
+        let theirs = (wc.wr_id, wc.byte_len as usize, Some(u32::from_be(wc.imm_data)));
+        ensure(wc.opcode == sys::IBV_WC_RECV_RDMA_WITH_IMM, || format!("opcode {}", wc.opcode))?;
         let (id, len, value) = self.ours.received(lab, "our receive")?;
         for (whose, found) in [("libmlx5", theirs), ("this crate", (id.0, len, value))] {
             let expected = (wr_id, bytes, Some(imm));

@@ -3,7 +3,7 @@
 
 use core::ffi::c_int;
 
-use rdma_sys as sys;
+use blueflame_sys as sys;
 
 use crate::verbs::error::CallError;
 
@@ -101,7 +101,7 @@ impl Attr {
 /// # Safety
 /// The queue is alive, and of libmlx5; `buf` is `cqes * cqe_bytes` bytes that are the device's as long as the queue is,
 /// or until it is resized again.
-pub(in crate::verbs) unsafe fn resize_cq(
+pub(super) unsafe fn resize_cq(
     cq: *mut sys::ibv_cq,
     buf: *mut u8,
     cqes: u32,

@@ -1,0 +1,45 @@
+//! Whether the libraries are there, with the functions that are declared here. Each function looks once, and then
+//! remembers. With the feature `link`, the answer is always yes.
+
+use crate::{Unavailable, mlx5dv, verbs};
+
+/// libibverbs, of rdma-core 34 or later.
+///
+/// # Errors
+/// [`Unavailable`] names the library, or the first function that it lacks.
+pub fn verbs() -> Result<(), &'static Unavailable> {
+    verbs::functions::available()
+}
+
+/// The functions of libibverbs that came later: [`ibv_query_qp_data_in_order`](crate::ibv_query_qp_data_in_order), with
+/// rdma-core 41.
+///
+/// # Errors
+/// [`Unavailable`] names the library, or the first function that it lacks.
+pub fn later() -> Result<(), &'static Unavailable> {
+    verbs::later::available()
+}
+
+/// libmlx5, of rdma-core 37 or later.
+///
+/// # Errors
+/// [`Unavailable`] names the library, or the first function that it lacks.
+pub fn mlx5dv() -> Result<(), &'static Unavailable> {
+    mlx5dv::functions::available()
+}
+
+/// `mlx5dv_devx_*` and `mlx5dv_pp_*` of libmlx5.
+///
+/// # Errors
+/// [`Unavailable`] names the library, or the first function that it lacks.
+pub fn devx() -> Result<(), &'static Unavailable> {
+    mlx5dv::devx::available()
+}
+
+/// `mlx5dv_vfio_*` of libmlx5.
+///
+/// # Errors
+/// [`Unavailable`] names the library, or the first function that it lacks.
+pub fn vfio() -> Result<(), &'static Unavailable> {
+    mlx5dv::vfio::available()
+}

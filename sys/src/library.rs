@@ -1,0 +1,123 @@
+//! Libraries that are loaded while the program runs.
+
+use core::ffi::{CStr, c_char, c_void};
+use core::fmt;
+use std::ffi::CString;
+
+/// A library of rdma-core that is not where the dynamic loader looks, or is too old to have a function.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unavailable {
+    /// The library, by the name of its interface: `libibverbs.so.1`.
+    pub library: &'static str,
+    /// The function that it lacks, and the version of its symbols; `None` if it is the library that is missing.
+    pub symbol: Option<(&'static str, &'static str)>,
+    /// The file that was found. Its name ends with rdma-core's release: `libmlx5.so.1.24.44.0`.
+    pub found: Option<String>,
+    /// The dynamic loader's message.
+    pub why: String,
+}
+
+/// What brings the libraries, with libmlx5, which libibverbs loads by itself.
+const PACKAGES: &str = "rdma-core's libraries: ibverbs-providers (Debian, Ubuntu), libibverbs (Fedora, RHEL, openSUSE), \
+                        rdma-core (Arch, Alpine, Gentoo)";
+
+impl fmt::Display for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { library, symbol, found, why } = self;
+        match symbol {
+            None => write!(f, "cannot load {library}: {why}; install {PACKAGES}"),
+            Some((symbol, version)) => {
+                write!(f, "{library} has no {symbol} of version {version}")?;
+                if let Some(found) = found {
+                    write!(f, " (found: {found})")?;
+                }
+                write!(f, ": {why}; install a later release of {PACKAGES}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Unavailable {}
+
+/// A loaded library. It stays loaded.
+///
+/// A linker would take the first library of a name on its path, and other crates put their own there: `rdma-mummy-sys`
+/// (and so `sideway`) puts a stub of libmlx5 there that lacks most functions. A library that is loaded by the name of
+/// its interface is the copy that libibverbs itself loads when it looks for devices.
+#[derive(Debug)]
+pub struct Library {
+    name: &'static str,
+    handle: *mut c_void,
+}
+
+impl Library {
+    /// Loads a library, or finds it where it is loaded.
+    ///
+    /// # Errors
+    /// [`Unavailable`].
+    pub fn open(name: &'static str) -> Result<Self, Unavailable> {
+        let unavailable = |why| Unavailable { library: name, symbol: None, found: None, why };
+        let file = CString::new(name).map_err(|error| unavailable(error.to_string()))?;
+        // SAFETY: a string. On loading, a library of rdma-core only registers its drivers with libibverbs.
+        let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        if handle.is_null() { Err(unavailable(loader_message())) } else { Ok(Self { name, handle }) }
+    }
+
+    /// The address of a function. `version` is that of the library's symbols: a later library that changes a function
+    /// keeps the old one under the old version.
+    ///
+    /// # Errors
+    /// [`Unavailable`].
+    pub fn find(&self, symbol: &'static str, version: &'static str) -> Result<*mut c_void, Unavailable> {
+        let text = |text: &str| CString::new(text).map_err(|error| self.lacks(symbol, version, error.to_string()));
+        let (name, of_version) = (text(symbol)?, text(version)?);
+        // SAFETY: the library is loaded, and both are strings.
+        let address = unsafe { versioned(self.handle, &name, &of_version) };
+        if address.is_null() { Err(self.lacks(symbol, version, loader_message())) } else { Ok(address) }
+    }
+
+    fn lacks(&self, symbol: &'static str, version: &'static str, why: String) -> Unavailable {
+        Unavailable { library: self.name, symbol: Some((symbol, version)), found: self.file(), why }
+    }
+
+    /// The file, without symbolic links; `None` if it exports nothing to find it by.
+    fn file(&self) -> Option<String> {
+        let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
+        // The file's name begins with the library's up to the interface's number: `libmlx5.so.1.24.44.0`.
+        let path = maps.lines().filter_map(|line| line.split_ascii_whitespace().nth(5));
+        path.filter(|path| path.rsplit('/').next().is_some_and(|file| file.starts_with(self.name)))
+            .map(str::to_owned)
+            .next()
+    }
+}
+
+/// `dlvsym`.
+///
+/// # Safety
+/// `handle` is of a loaded library.
+#[cfg(target_env = "gnu")]
+unsafe fn versioned(handle: *mut c_void, symbol: &CStr, version: &CStr) -> *mut c_void {
+    // SAFETY: the caller promises a loaded library; both are strings.
+    unsafe { libc::dlvsym(handle, symbol.as_ptr(), version.as_ptr()) }
+}
+
+/// `dlsym`: other C libraries, such as musl, know nothing of versions.
+///
+/// # Safety
+/// `handle` is of a loaded library.
+#[cfg(not(target_env = "gnu"))]
+unsafe fn versioned(handle: *mut c_void, symbol: &CStr, _: &CStr) -> *mut c_void {
+    // SAFETY: the caller promises a loaded library; the name is a string.
+    unsafe { libc::dlsym(handle, symbol.as_ptr()) }
+}
+
+/// The message of `dlerror` for the call that has just failed.
+fn loader_message() -> String {
+    // SAFETY: returns a string that stays until this thread's next call of the kind, or null.
+    let message = unsafe { libc::dlerror() }.cast_const().cast::<c_char>();
+    if message.is_null() {
+        return String::new();
+    }
+    // SAFETY: not null, so a string that stays until this thread's next call of the kind.
+    unsafe { CStr::from_ptr(message) }.to_string_lossy().into_owned()
+}

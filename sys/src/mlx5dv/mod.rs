@@ -1,0 +1,13 @@
+//! rdma-core's `providers/mlx5/mlx5dv.h`.
+
+pub(crate) mod constants;
+pub(crate) mod devx;
+pub(crate) mod functions;
+pub(crate) mod types;
+pub(crate) mod vfio;
+
+pub use constants::*;
+pub use devx::*;
+pub use functions::*;
+pub use types::*;
+pub use vfio::*;

@@ -1,0 +1,13 @@
+//! rdma-core's `libibverbs/verbs.h`.
+
+pub(crate) mod enumerations;
+pub(crate) mod functions;
+mod inline;
+pub(crate) mod later;
+pub(crate) mod types;
+
+pub use enumerations::*;
+pub use functions::*;
+pub use inline::*;
+pub use later::*;
+pub use types::*;
