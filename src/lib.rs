@@ -191,7 +191,7 @@
 //!   `DoorbellRecord::receive`, `DoorbellRecord::store`, `Half::write`, `Half::copy`,
 //!   `Half::copy_wqebb` and `Half::copy_from_ring` in [`db`] and [`db::register`]; the methods of
 //!   [`BlockCopy`](arch::copy::BlockCopy).
-//! - **C functions of libibverbs**: all of `verbs::ffi`.
+//! - **C functions of libibverbs**: all of `verbs::sys`.
 //!
 //! All other calls are safe:
 //!

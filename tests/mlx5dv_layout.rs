@@ -1,6 +1,7 @@
 //! Segments and constants of this crate that `mlx5dv.h` has under names of its own: a C program prints sizes, offsets and
-//! values. The declarations that the crate calls libraries with are those of blueflame-sys, and `sys/tests/header.rs`
-//! compares them.
+//! values.
+//!
+//! Names of this crate belong here. Declarations of the libraries belong in `sys/tests/header.rs`.
 
 #![cfg(feature = "verbs")]
 

@@ -74,7 +74,6 @@
 //! | `memory` | registered memory (UMEM), rings and doorbell records in it |
 //! | `object` | the objects that commands make, with builders that check the capabilities first |
 //! | `vfio` | a PCI function that this program drives without a kernel driver |
-//! | `ffi` | `mlx5dv_devx_*` of libmlx5, loaded when the program runs |
 //!
 //! Without the feature `device` (on by default), the crate has mailboxes and commands alone: they build and print
 //! mailboxes without libmlx5 and without a device.

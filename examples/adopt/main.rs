@@ -1,9 +1,9 @@
-//! This crate drives objects that another library made. `rdma-sys` makes a context, a protection domain, a completion
+//! This crate drives objects that other code made. Plain calls of libibverbs make a context, a protection domain, a completion
 //! channel, a completion queue, a shared receive queue and queue pairs, as in a program that used libibverbs so far.
 //!
-//! `others/` does the same with `sideway` and with `ibverbs-sys`. It is a separate package, because building those
-//! crates takes cmake. Their types are other names for the same C structures, so each pointer is cast. Nothing else
-//! differs: all three programs share `traffic.rs`, the code after adoption.
+//! `others/` does the same with `rdma-sys`, `sideway` and `ibverbs-sys`. It is a separate package, because building those
+//! crates takes libclang and cmake. Their types are other names for the same C structures, so each pointer is cast.
+//! Nothing else differs: all four programs share `traffic.rs`, the code after adoption.
 
 mod traffic;
 
@@ -18,7 +18,7 @@ use blueflame_sys as sys;
 use clap::Parser;
 use common::Failure;
 
-/// Objects of rdma-sys, driven by blueflame.
+/// Objects of libibverbs, driven by blueflame.
 #[derive(Parser)]
 #[command(version, max_term_width = 80)]
 struct Options {
@@ -130,7 +130,7 @@ fn run(options: &Options) -> Result<(), Failure> {
     cq.arm(Notify::Any);
     // More than 32 bytes: plain queue pairs let the device put up to 32 bytes into the completion instead of the
     // buffer.
-    let message = b"through a shared receive queue of rdma-sys, 48 B";
+    let message = b"to a shared receive queue of libibverbs, of 48 B";
     pair.sq.post(&wqe::send().inline(message).signaled(WrId(8)))?;
     let mut left = 2;
     while left > 0 {

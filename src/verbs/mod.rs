@@ -76,8 +76,9 @@
 //! With the feature `serde`, the values that peers tell each other ([`Endpoint`], [`Remote`](crate::Remote)) can be
 //! serialized.
 //!
-//! libmlx5 is not linked but loaded at run time, so crates that bring a `libmlx5` of their own (`rdma-mummy-sys`,
-//! `sideway`) may be in the same program.
+//! libibverbs and libmlx5 are not linked but looked up when the first device is opened ([`sys`]; [`Error::Library`] if
+//! one is missing). So crates that bring a `libmlx5` of their own (`rdma-mummy-sys`, `sideway`) may be in the same
+//! program. With the feature `link`, both are linked.
 
 mod access;
 mod adopted;
@@ -103,6 +104,9 @@ mod services;
 mod srq;
 mod state;
 mod wait;
+
+/// The declarations of libibverbs and libmlx5, for calls that this crate does not wrap.
+pub use blueflame_sys as sys;
 
 /// Objects that other libraries made.
 pub mod adopt {

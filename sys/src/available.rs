@@ -1,7 +1,8 @@
 //! Whether the libraries are there, with the functions that are declared here. Each function looks once, and then
 //! remembers. With the feature `link`, the answer is always yes.
 
-use crate::{Unavailable, mlx5dv, verbs};
+use crate::library::Unavailable;
+use crate::{mlx5dv, verbs};
 
 /// libibverbs, of rdma-core 34 or later.
 ///

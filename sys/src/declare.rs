@@ -1,6 +1,9 @@
 //! Macros that declare structures, constants and functions of C. Each also keeps a list of what it has declared, which
 //! `tests/header.rs` compares with the installed headers: nothing is written down twice.
 
+/// A function that this package never calls.
+pub type Uncalled = Option<unsafe extern "C" fn()>;
+
 /// A structure or union that is declared here, as the test of the headers reads it.
 #[derive(Clone, Copy, Debug)]
 pub struct Structure {
@@ -60,7 +63,7 @@ pub(crate) const fn in_c(name: &'static str, given: &[&'static str]) -> &'static
 }
 
 /// Declares structures and unions. Their fields may be integers, pointers, optional functions, arrays of them, and each
-/// other: types of which all bits 0 are a value, [`ZERO`](crate::ibv_sge::ZERO).
+/// other: types of which all bits 0 are a value, `ZERO`.
 macro_rules! structures {
     ($($(#[$doc:meta])* $kind:ident $name:ident {
         $($(#[$field_doc:meta])* $field:ident $(as $in_c:literal)?: $type:ty,)*
@@ -92,11 +95,11 @@ macro_rules! structures {
             }
         )*
 
-        pub(crate) const STRUCTURES: &[$crate::Structure] = &[$($crate::Structure {
+        pub(crate) const STRUCTURES: &[$crate::declare::Structure] = &[$($crate::declare::Structure {
             kind: stringify!($kind),
             name: stringify!($name),
             size: size_of::<$name>(),
-            fields: &[$($crate::Field {
+            fields: &[$($crate::declare::Field {
                 name: $crate::declare::in_c(stringify!($field), &[$($in_c)?]),
                 offset: core::mem::offset_of!($name, $field),
                 size: size_of::<$type>(),
@@ -117,8 +120,8 @@ macro_rules! enumerations {
             )*
         )*
 
-        pub(crate) const CONSTANTS: &[$crate::Constant] = &[$($(
-            $crate::Constant { name: stringify!($constant), value: $constant as i128 },
+        pub(crate) const CONSTANTS: &[$crate::declare::Constant] = &[$($(
+            $crate::declare::Constant { name: stringify!($constant), value: $constant as i128 },
         )*)*];
     };
 }
@@ -131,8 +134,8 @@ macro_rules! constants {
             pub const $name: $type = $value;
         )*
 
-        pub(crate) const CONSTANTS: &[$crate::Constant] = &[$(
-            $crate::Constant { name: stringify!($name), value: $name as i128 },
+        pub(crate) const CONSTANTS: &[$crate::declare::Constant] = &[$(
+            $crate::declare::Constant { name: stringify!($name), value: $name as i128 },
         )*];
     };
 }
@@ -155,8 +158,8 @@ macro_rules! functions {
 
         impl Functions {
             #[cfg(not(feature = "link"))]
-            fn load() -> Result<Self, $crate::Unavailable> {
-                let library = $crate::Library::open($library)?;
+            fn load() -> Result<Self, $crate::library::Unavailable> {
+                let library = $crate::library::Library::open($library)?;
                 Ok(Self {
                     // SAFETY: a function of that name and version has this type; `tests/header.rs` compares it with the
                     // header's.
@@ -170,7 +173,7 @@ macro_rules! functions {
 
             #[cfg(feature = "link")]
             #[allow(clippy::unnecessary_wraps, reason = "the search, which takes its place, may fail")]
-            fn load() -> Result<Self, $crate::Unavailable> {
+            fn load() -> Result<Self, $crate::library::Unavailable> {
                 #[link(name = $link)]
                 unsafe extern "C" {
                     $($(fn $name($($arg: $type),*) $(-> $result)?;)*)*
@@ -180,17 +183,17 @@ macro_rules! functions {
         }
 
         /// The functions, looked up once.
-        fn functions() -> Result<&'static Functions, &'static $crate::Unavailable> {
-            static FUNCTIONS: std::sync::OnceLock<Result<Functions, $crate::Unavailable>> = std::sync::OnceLock::new();
+        fn functions() -> Result<&'static Functions, &'static $crate::library::Unavailable> {
+            static FUNCTIONS: std::sync::OnceLock<Result<Functions, $crate::library::Unavailable>> = std::sync::OnceLock::new();
             FUNCTIONS.get_or_init(Functions::load).as_ref()
         }
 
         /// Whether the library is there and has the functions of this module.
-        pub(crate) fn available() -> Result<(), &'static $crate::Unavailable> {
+        pub(crate) fn available() -> Result<(), &'static $crate::library::Unavailable> {
             functions().map(drop)
         }
 
-        pub(crate) const FUNCTIONS: &[$crate::Function] = &[$($($crate::Function {
+        pub(crate) const FUNCTIONS: &[$crate::declare::Function] = &[$($($crate::declare::Function {
             name: stringify!($name),
             version: $version,
             arguments: &[$(stringify!($type)),*],

@@ -211,12 +211,8 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 fn names() -> Names {
     let mut found = Vec::new();
     SOURCES.iter().for_each(|folder| files(&root().join(folder), &mut found));
-    let (mut names, mut declared) = (Names::default(), Names::default());
-    // The folders `ffi` declare functions, and call none for the caller.
-    for file in &found {
-        let is_ffi = file.components().any(|part| part.as_os_str() == "ffi");
-        if is_ffi { declared.read(file) } else { names.read(file) }
-    }
+    let mut names = Names::default();
+    found.iter().for_each(|file| names.read(file));
     names
 }
 

@@ -9,7 +9,7 @@ use crate::verbs::error::{has_port, zero};
 use crate::verbs::link::{LinkLayer, PortState};
 use crate::verbs::{Device, Error};
 
-/// `IBV_LINK_LAYER_ETHERNET`, of an enumeration without a name, which rdma-sys therefore leaves out.
+/// `IBV_LINK_LAYER_ETHERNET`, of an enumeration without a name.
 const IBV_LINK_LAYER_ETHERNET: u8 = 2;
 
 /// `IBV_QPF_GRH_REQUIRED` of `verbs.h`, also of an enumeration without a name.

@@ -107,6 +107,7 @@ impl Wq {
     ///
     /// # Errors
     /// A failed call.
+    #[doc(alias = "ibv_modify_wq")]
     pub fn to_error(&self) -> Result<(), Error> {
         self.modify(&mut self.changing(), sys::IBV_WQS_ERR)
     }
@@ -128,7 +129,9 @@ impl Wq {
         let mut attr = sys::ibv_wq_attr::ZERO;
         (attr.attr_mask, attr.wq_state) = (sys::IBV_WQ_ATTR_STATE, to);
         // SAFETY: alive; the structure is ours.
-        zero("ibv_modify_wq", unsafe { sys::ibv_modify_wq(self.as_raw(), &raw mut attr) })?;
+        let returned = unsafe { sys::ibv_modify_wq(self.as_raw(), &raw mut attr) };
+        // libmlx5 negates the errno for a state that the queue is not in.
+        zero("ibv_modify_wq", returned.abs())?;
         *state = to;
         Ok(())
     }

@@ -13,6 +13,7 @@ impl Qp {
     /// (libibverbs before 36) that cannot tell, and when the call fails. `true` does not hold for memory that is
     /// registered with [`Access::RELAXED_ORDERING`](crate::verbs::Access::RELAXED_ORDERING), and covers one WRITE, not
     /// two.
+    #[doc(alias = "ibv_query_qp_data_in_order")]
     #[must_use]
     pub fn writes_in_order(&self) -> bool {
         // libmlx5 reads the state without a lock (rdma-core `providers/mlx5/verbs.c`, `mlx5_query_qp_data_in_order`).

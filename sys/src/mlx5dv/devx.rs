@@ -3,8 +3,8 @@
 use core::ffi::{c_int, c_void};
 
 use crate::declare::{constants, functions, structures};
+use crate::errno::{absent, failed};
 use crate::verbs::ibv_context;
-use crate::{absent, failed};
 
 structures! {
     /// An object that a command has made. Its insides are the library's.

@@ -3,8 +3,8 @@
 use core::ffi::{c_int, c_void};
 
 use super::types::*;
-use crate::absent;
 use crate::declare::functions;
+use crate::errno::absent;
 use crate::verbs::{
     ibv_context, ibv_cq_ex, ibv_cq_init_attr_ex, ibv_device, ibv_flow, ibv_qp, ibv_qp_init_attr_ex, ibv_wq,
     ibv_wq_init_attr,

@@ -2,8 +2,8 @@
 
 use core::ffi::{c_char, c_int};
 
-use crate::absent;
 use crate::declare::{constants, functions, structures};
+use crate::errno::absent;
 use crate::verbs::{ibv_context, ibv_device};
 
 structures! {

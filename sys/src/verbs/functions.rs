@@ -4,7 +4,7 @@ use core::ffi::{c_char, c_int, c_void};
 
 use super::types::*;
 use crate::declare::functions;
-use crate::{absent, failed};
+use crate::errno::{absent, failed};
 
 functions! {
     "libibverbs.so.1", link "ibverbs";

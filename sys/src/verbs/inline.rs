@@ -5,7 +5,7 @@ use core::ffi::{c_int, c_void};
 
 use super::enumerations::*;
 use super::types::*;
-use crate::set_errno;
+use crate::errno::set_errno;
 
 /// The value that an allocator of a parent domain returns to leave the memory to the library.
 pub const IBV_ALLOCATOR_USE_DEFAULT: *mut c_void = core::ptr::without_provenance_mut(usize::MAX);

@@ -3,8 +3,7 @@
 use core::ffi::{c_char, c_int, c_void};
 
 use super::enumerations::*;
-use crate::Uncalled;
-use crate::declare::structures;
+use crate::declare::{Uncalled, structures};
 
 structures! {
     /// A device, as the list has it.

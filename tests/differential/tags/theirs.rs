@@ -21,7 +21,7 @@ pub(super) const TAGS: u16 = 12;
 /// `IBV_WC_EX_WITH_TM_INFO`, and byte count.
 const WC_FLAGS: u64 = 1 << 10 | 1;
 
-/// `struct ibv_ops_wr` of `verbs.h`, whose fields rdma-sys keeps to itself.
+/// `struct ibv_ops_wr` of `verbs.h`, without its nested structures.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub(super) struct OpsWr {
