@@ -141,12 +141,13 @@ macro_rules! constants {
 }
 
 /// Declares functions of a library: for each one of the same name, which looks the library up when the first of them is
-/// called. `else` is what it returns if the library, or one of these functions, is missing.
+/// called: by `find`, or by `find_first`. `else` is what it returns if the library, or one of these functions, is
+/// missing.
 ///
 /// With the feature `link`, they are those that the program was linked with.
 macro_rules! functions {
     (
-        $library:literal, link $link:literal;
+        $library:literal, link $link:literal, $find:ident;
         $($version:literal: {
             $($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $result:ty, else $absent:expr)?;)*
         })*
@@ -165,7 +166,7 @@ macro_rules! functions {
                     // header's.
                     $($($name: unsafe {
                         core::mem::transmute::<*mut core::ffi::c_void, unsafe extern "C" fn($($type),*) $(-> $result)?>(
-                            library.find(stringify!($name), $version)?,
+                            library.$find(stringify!($name), $version)?,
                         )
                     },)*)*
                 })

@@ -2,6 +2,7 @@
 
 use core::ffi::{CStr, c_char, c_void};
 use core::fmt;
+use core::ptr::{null, null_mut};
 use std::ffi::CString;
 
 /// A library of rdma-core that is not where the dynamic loader looks, or is too old to have a function.
@@ -76,6 +77,20 @@ impl Library {
         if address.is_null() { Err(self.lacks(symbol, version, loader_message())) } else { Ok(address) }
     }
 
+    /// The address of a function, or of another one of this name that the program or `LD_PRELOAD` has put before the
+    /// library's: the one that a linker would have taken.
+    ///
+    /// # Errors
+    /// [`Unavailable`] if the library has none.
+    pub fn find_first(&self, symbol: &'static str, version: &'static str) -> Result<*mut c_void, Unavailable> {
+        let of_library = self.find(symbol, version)?;
+        let name = CString::new(symbol).map_err(|error| self.lacks(symbol, version, error.to_string()))?;
+        // SAFETY: a string.
+        let first = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
+        // The library's own may be of another version there.
+        Ok(if first.is_null() || object_of(first) == object_of(of_library) { of_library } else { first })
+    }
+
     fn lacks(&self, symbol: &'static str, version: &'static str, why: String) -> Unavailable {
         Unavailable { library: self.name, symbol: Some((symbol, version)), found: self.file(), why }
     }
@@ -109,6 +124,15 @@ unsafe fn versioned(handle: *mut c_void, symbol: &CStr, version: &CStr) -> *mut 
 unsafe fn versioned(handle: *mut c_void, symbol: &CStr, _: &CStr) -> *mut c_void {
     // SAFETY: the caller promises a loaded library; the name is a string.
     unsafe { libc::dlsym(handle, symbol.as_ptr()) }
+}
+
+/// Where the loaded object begins that has this address.
+fn object_of(address: *mut c_void) -> *mut c_void {
+    let mut found =
+        libc::Dl_info { dli_fname: null(), dli_fbase: null_mut(), dli_sname: null(), dli_saddr: null_mut() };
+    // SAFETY: any address may be asked for; the structure is ours. If it fails, all of it stays null.
+    unsafe { libc::dladdr(address, &raw mut found) };
+    found.dli_fbase
 }
 
 /// The message of `dlerror` for the call that has just failed.

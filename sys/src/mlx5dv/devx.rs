@@ -100,7 +100,7 @@ constants! {
 }
 
 functions! {
-    "libmlx5.so.1", link "mlx5";
+    "libmlx5.so.1", link "mlx5", find;
 
     "MLX5_1.7": {
         /// Sends a command that makes an object. Null and `errno` on failure.
