@@ -1,8 +1,9 @@
 //! `docs/operations.md`: the operations of each transport, each with its proof.
 //!
 //! The compiler says which operations there are, and `claims.rs` has their proofs. The two must agree, and the page is
-//! made of both. After an intended change: `BLESS=1 cargo test --no-default-features --test operations`. Sentences in
-//! the crate that name operations of transports must agree as well (`texts.rs`).
+//! made of both. Sentences in the crate name the operations of transports as well (`texts.rs`). After an intended
+//! change, `BLESS=1 cargo test --no-default-features --test operations` writes the page, and the lists of each transport
+//! in `src/transport.rs` and `src/wqe/operation.rs`.
 //!
 //! A check of the list of operations belongs here. Tests of the operations themselves belong in the files that
 //! `claims.rs` names.

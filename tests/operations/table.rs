@@ -45,6 +45,8 @@ pub(crate) struct Column {
 
 /// An operation.
 pub(crate) struct Row {
+    /// The name of it and its like in texts. Every transport has all of a kind, or none.
+    pub(crate) kind: &'static str,
     pub(crate) name: &'static str,
     /// Of `enum ibv_wr_opcode`, or of mlx5dv.
     pub(crate) verbs: &'static str,
@@ -101,9 +103,12 @@ macro_rules! table {
         table!(@rows [$($form $transport),*] $rows);
     };
 
-    (@rows $columns:tt { $($row:ident $op:ty, $verbs:literal, $segments:expr, $data:literal;)* }) => {
+    (@rows $columns:tt { $($kind:literal: {
+        $($row:ident $op:ty, $verbs:literal, $segments:expr, $data:literal;)*
+    })* }) => {
         pub(crate) fn rows() -> Vec<Row> {
-            vec![$(Row {
+            vec![$($(Row {
+                kind: $kind,
                 name: stringify!($row),
                 verbs: $verbs,
                 opcode: <$op as Operation>::OPCODE as u8,
@@ -112,7 +117,7 @@ macro_rules! table {
                 ds: <$op as Operation>::DS,
                 supported: table!(@supported $op, $columns),
                 erased: table!(@erased $op, $columns),
-            }),*]
+            },)*)*]
         }
     };
 
@@ -139,38 +144,64 @@ table! {
         "raw packets": Plain transport::RawPacket, &[];
     }
     rows: {
-        Nop wqe::operations::Nop, "-", &[], "none";
-        Send wqe::operations::Send, "`IBV_WR_SEND`", &[], "gathered or inline";
-        SendImm wqe::operations::SendImm, "`IBV_WR_SEND_WITH_IMM`", &[], "gathered or inline";
-        SendInval wqe::operations::SendInval, "`IBV_WR_SEND_WITH_INV`", &[], "gathered or inline";
-        Write wqe::operations::Write, "`IBV_WR_RDMA_WRITE`", &[REMOTE], "gathered or inline";
-        WriteImm wqe::operations::WriteImm, "`IBV_WR_RDMA_WRITE_WITH_IMM`", &[REMOTE], "gathered or inline";
-        Read wqe::operations::Read, "`IBV_WR_RDMA_READ`", &[REMOTE], "scattered";
-        CompareSwap wqe::operations::CompareSwap, "`IBV_WR_ATOMIC_CMP_AND_SWP`", &[REMOTE, ATOMIC], "8 bytes, \
-            scattered";
-        FetchAdd wqe::operations::FetchAdd, "`IBV_WR_ATOMIC_FETCH_AND_ADD`", &[REMOTE, ATOMIC], "8 bytes, scattered";
-        MaskedCompareSwap32 wqe::operations::MaskedCompareSwap32, "-", &[REMOTE, ATOMIC], "4 bytes, scattered";
-        MaskedCompareSwap64 wqe::operations::MaskedCompareSwap64, "-", &[REMOTE, ATOMIC, MASKS], "8 bytes, scattered";
-        MaskedFetchAdd32 wqe::operations::MaskedFetchAdd32, "-", &[REMOTE, ATOMIC], "4 bytes, scattered";
-        MaskedFetchAdd64 wqe::operations::MaskedFetchAdd64, "-", &[REMOTE, ATOMIC], "8 bytes, scattered";
-        MaskedCompareSwap128 wqe::operations::MaskedCompareSwap128, "-", &[REMOTE, ATOMIC128, MASKS128], "16 bytes, \
-            scattered";
-        MaskedFetchAdd128 wqe::operations::MaskedFetchAdd128, "-", &[REMOTE, ATOMIC128], "16 bytes, scattered";
-        BindWindow wqe::operations::BindWindow, "`IBV_WR_BIND_MW`", &[UMR, MKEY], "a piece: 4 DS";
-        Invalidate wqe::operations::Invalidate, "`IBV_WR_LOCAL_INV`, `IBV_WR_BIND_MW` to nothing", &[UMR, MKEY], "none";
-        ConfigureKey wqe::operations::ConfigureKey, "`mlx5dv_wr_mkey_configure`, `mlx5dv_wr_mr_list`, \
-            `mlx5dv_wr_mr_interleaved`", &[UMR, MKEY], "a list, in 4 DS each; or where it is; or none; then formats of signatures: 4 DS; or none";
-        SetPsv wqe::operations::SetPsv, "`mlx5dv_wr_set_mkey_sig_block`", &[PSV], "none";
-        Memcpy wqe::operations::Memcpy, "`mlx5dv_wr_memcpy`", &[MMO], "from and to: 2 DS";
-        WaitCqe wqe::operations::WaitCqe, "-", &[QUEUE], "none";
-        WaitTime wqe::operations::WaitTime, "-", &[WAIT], "none";
-        SendEnable wqe::operations::SendEnable, "-", &[QUEUE], "none";
-        RecvEnable wqe::operations::RecvEnable, "-", &[QUEUE], "none";
-        Dump wqe::operations::Dump, "-", &[], "gathered";
-        TagAppend wqe::operations::TagAppend, "`IBV_WR_TAG_ADD`", &[TM], "one entry: 1 DS";
-        TagRemove wqe::operations::TagRemove, "`IBV_WR_TAG_DEL`", &[TM], "none";
-        TagSync wqe::operations::TagSync, "`IBV_WR_TAG_SYNC`", &[TM], "none";
-        Frame wqe::operations::Frame<18>, "`IBV_WR_SEND`", &[ETHERNET], "gathered or inline";
+        "NOP": {
+            Nop wqe::operations::Nop, "-", &[], "none";
+        }
+        "SEND": {
+            Send wqe::operations::Send, "`IBV_WR_SEND`", &[], "gathered or inline";
+            SendImm wqe::operations::SendImm, "`IBV_WR_SEND_WITH_IMM`", &[], "gathered or inline";
+        }
+        "SEND with invalidate": {
+            SendInval wqe::operations::SendInval, "`IBV_WR_SEND_WITH_INV`", &[], "gathered or inline";
+        }
+        "WRITE": {
+            Write wqe::operations::Write, "`IBV_WR_RDMA_WRITE`", &[REMOTE], "gathered or inline";
+            WriteImm wqe::operations::WriteImm, "`IBV_WR_RDMA_WRITE_WITH_IMM`", &[REMOTE], "gathered or inline";
+        }
+        "READ": {
+            Read wqe::operations::Read, "`IBV_WR_RDMA_READ`", &[REMOTE], "scattered";
+        }
+        "atomics": {
+            CompareSwap wqe::operations::CompareSwap, "`IBV_WR_ATOMIC_CMP_AND_SWP`", &[REMOTE, ATOMIC], "8 bytes, \
+                scattered";
+            FetchAdd wqe::operations::FetchAdd, "`IBV_WR_ATOMIC_FETCH_AND_ADD`", &[REMOTE, ATOMIC], "8 bytes, scattered";
+            MaskedCompareSwap32 wqe::operations::MaskedCompareSwap32, "-", &[REMOTE, ATOMIC], "4 bytes, scattered";
+            MaskedCompareSwap64 wqe::operations::MaskedCompareSwap64, "-", &[REMOTE, ATOMIC, MASKS], "8 bytes, scattered";
+            MaskedFetchAdd32 wqe::operations::MaskedFetchAdd32, "-", &[REMOTE, ATOMIC], "4 bytes, scattered";
+            MaskedFetchAdd64 wqe::operations::MaskedFetchAdd64, "-", &[REMOTE, ATOMIC], "8 bytes, scattered";
+            MaskedCompareSwap128 wqe::operations::MaskedCompareSwap128, "-", &[REMOTE, ATOMIC128, MASKS128], "16 bytes, \
+                scattered";
+            MaskedFetchAdd128 wqe::operations::MaskedFetchAdd128, "-", &[REMOTE, ATOMIC128], "16 bytes, scattered";
+        }
+        "memory windows": {
+            BindWindow wqe::operations::BindWindow, "`IBV_WR_BIND_MW`", &[UMR, MKEY], "a piece: 4 DS";
+            Invalidate wqe::operations::Invalidate, "`IBV_WR_LOCAL_INV`, `IBV_WR_BIND_MW` to nothing", &[UMR, MKEY], "none";
+        }
+        "indirect keys": {
+            ConfigureKey wqe::operations::ConfigureKey, "`mlx5dv_wr_mkey_configure`, `mlx5dv_wr_mr_list`, \
+                `mlx5dv_wr_mr_interleaved`", &[UMR, MKEY], "a list, in 4 DS each; or where it is; or none; then formats of signatures: 4 DS; or none";
+            SetPsv wqe::operations::SetPsv, "`mlx5dv_wr_set_mkey_sig_block`", &[PSV], "none";
+        }
+        "memory copies": {
+            Memcpy wqe::operations::Memcpy, "`mlx5dv_wr_memcpy`", &[MMO], "from and to: 2 DS";
+        }
+        "WAIT and ENABLE": {
+            WaitCqe wqe::operations::WaitCqe, "-", &[QUEUE], "none";
+            WaitTime wqe::operations::WaitTime, "-", &[WAIT], "none";
+            SendEnable wqe::operations::SendEnable, "-", &[QUEUE], "none";
+            RecvEnable wqe::operations::RecvEnable, "-", &[QUEUE], "none";
+        }
+        "DUMP": {
+            Dump wqe::operations::Dump, "-", &[], "gathered";
+        }
+        "tag matching": {
+            TagAppend wqe::operations::TagAppend, "`IBV_WR_TAG_ADD`", &[TM], "one entry: 1 DS";
+            TagRemove wqe::operations::TagRemove, "`IBV_WR_TAG_DEL`", &[TM], "none";
+            TagSync wqe::operations::TagSync, "`IBV_WR_TAG_SYNC`", &[TM], "none";
+        }
+        "frames": {
+            Frame wqe::operations::Frame<18>, "`IBV_WR_SEND`", &[ETHERNET], "gathered or inline";
+        }
     }
 }
 

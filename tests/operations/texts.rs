@@ -3,6 +3,7 @@
 //! Sentences in the sources belong here, the page in `page.rs`.
 
 use std::fs;
+use std::ops::Range;
 
 use crate::root;
 use crate::table::{Row, columns, rows};
@@ -15,35 +16,6 @@ const TRANSPORTS: [(&str, &str, &[&str]); 6] = [
     ("UD", "Ud", &["UD", "UD, compact"]),
     ("DCI", "Dci", &["DCI", "DCI, compact", "DCI with streams"]),
     ("raw packets", "RawPacket", &["raw packets"]),
-];
-
-/// Names of operations that every transport has or lacks together.
-const KINDS: [(&str, &[&str]); 13] = [
-    ("NOP", &["Nop"]),
-    ("SEND", &["Send", "SendImm"]),
-    ("SEND with invalidate", &["SendInval"]),
-    ("WRITE", &["Write", "WriteImm"]),
-    ("READ", &["Read"]),
-    (
-        "atomics",
-        &[
-            "CompareSwap",
-            "FetchAdd",
-            "MaskedCompareSwap32",
-            "MaskedCompareSwap64",
-            "MaskedFetchAdd32",
-            "MaskedFetchAdd64",
-            "MaskedCompareSwap128",
-            "MaskedFetchAdd128",
-        ],
-    ),
-    ("memory windows", &["BindWindow", "Invalidate"]),
-    ("indirect keys", &["ConfigureKey", "SetPsv"]),
-    ("memory copies", &["Memcpy"]),
-    ("WAIT and ENABLE", &["WaitCqe", "WaitTime", "SendEnable", "RecvEnable"]),
-    ("DUMP", &["Dump"]),
-    ("tag matching", &["TagAppend", "TagRemove", "TagSync"]),
-    ("frames", &["Frame"]),
 ];
 
 /// Whether the transport of these columns has the operation: in all its columns, or in none.
@@ -65,15 +37,15 @@ fn transports(row: &Row) -> String {
 
 /// `NOP, SEND, WRITE`
 fn operations(of: &[&str]) -> String {
-    let rows = rows();
-    let kinds = KINDS.iter().filter(|(kind, members)| {
-        let members = members.iter().map(|name| rows.iter().find(|row| row.name == *name).expect("a row"));
-        let mut cells: Vec<bool> = members.map(|row| has(row, of)).collect();
-        cells.dedup();
-        let [supported] = cells[..] else { panic!("{kind} differ on {of:?}") };
-        supported
-    });
-    kinds.map(|(kind, _)| *kind).collect::<Vec<_>>().join(", ")
+    let mut kinds: Vec<(&str, bool)> = Vec::new();
+    for row in rows() {
+        let supported = has(&row, of);
+        match kinds.last() {
+            Some((kind, all)) if *kind == row.kind => assert_eq!(supported, *all, "{kind} differ on {of:?}"),
+            _ => kinds.push((row.kind, supported)),
+        }
+    }
+    kinds.into_iter().filter(|(_, supported)| *supported).map(|(kind, _)| kind).collect::<Vec<_>>().join(", ")
 }
 
 fn source(path: &str) -> String {
@@ -94,14 +66,6 @@ fn docs(source: &str, item: &str) -> Option<String> {
 }
 
 #[test]
-fn every_operation_is_of_one_kind() {
-    for row in rows() {
-        let kinds = KINDS.iter().filter(|(_, members)| members.contains(&row.name)).count();
-        assert_eq!(kinds, 1, "{} in the kinds of operations", row.name);
-    }
-}
-
-#[test]
 fn the_docs_of_each_operation_name_its_transports() {
     let files = ["table.rs", "frame/mod.rs"].map(|file| source(&format!("src/wqe/{file}")));
     for row in rows() {
@@ -118,23 +82,58 @@ fn the_docs_of_each_operation_name_its_transports() {
     assert!(found.contains(&transports(&invalidate)), "the docs of `invalidate`: {found}");
 }
 
+/// Where `file` has `start`, after `from`, up to the next `end`.
+fn found(file: &str, from: usize, start: &str, end: &str) -> Range<usize> {
+    let at = from + file[from..].find(start).unwrap_or_else(|| panic!("no {start:?}"));
+    at..at + file[at..].find(end).unwrap_or_else(|| panic!("no {end:?} after {start:?}"))
+}
+
+/// Compares a file with what it should be, or writes it.
+fn compare(path: &str, wanted: &str) {
+    if std::env::var_os("BLESS").is_some() {
+        return fs::write(root().join(path), wanted).expect("the file can be written");
+    }
+    let file = source(path);
+    let wrong: Vec<_> = wanted.lines().filter(|line| !file.lines().any(|other| other == *line)).collect();
+    assert!(file == wanted, "{path} lacks {wrong:#?}: BLESS=1 cargo test --no-default-features --test operations");
+}
+
+/// A sentence as lines of a doc comment, of at most 120 columns.
+fn comment(sentence: &str) -> String {
+    let mut lines = vec!["///".to_owned()];
+    for word in sentence.split(' ') {
+        match lines.last_mut() {
+            Some(line) if line.len() + 1 + word.len() <= 120 => *line += &format!(" {word}"),
+            _ => lines.push(format!("/// {word}")),
+        }
+    }
+    lines.join("\n")
+}
+
+/// Its paragraph ends with the first dot at the end of a line.
 #[test]
 fn the_docs_of_each_transport_name_its_operations() {
-    let file = source("src/transport.rs");
+    let path = "src/transport.rs";
+    let mut file = source(path);
     for (_, name, of) in TRANSPORTS {
-        let found = [";", "<"].iter().find_map(|end| docs(&file, &format!("\npub struct {name}{end}")));
-        let wanted = format!("Operations: {}.", operations(of));
-        let found = found.unwrap_or_else(|| panic!("{name} has no docs"));
-        assert!(found.contains(&wanted), "the docs of {name} lack {wanted:?}: {found}");
+        let item = [";", "<"].iter().find_map(|end| file.find(&format!("\npub struct {name}{end}")));
+        let item = item.unwrap_or_else(|| panic!("no {name}"));
+        let docs = file[..item].rfind("\n\n").expect("a line before its docs");
+        let place = found(&file, docs, "/// Operations: ", ".\n");
+        assert!(place.end < item, "the docs of {name} list no operations");
+        file.replace_range(place.start..=place.end, &comment(&format!("Operations: {}.", operations(of))));
     }
+    compare(path, &file);
 }
 
 /// The notes below a compiler error of an unsupported operation.
 #[test]
 fn the_compiler_names_the_operations_of_each_transport() {
-    let file = source("src/wqe/operation.rs");
+    let path = "src/wqe/operation.rs";
+    let mut file = source(path);
     for (name, _, of) in TRANSPORTS {
-        let wanted = format!("note = \"{name}: {}\"", operations(of));
-        assert!(file.contains(&wanted), "src/wqe/operation.rs lacks {wanted}");
+        let place = found(&file, 0, &format!("note = \"{name}: "), "\",\n");
+        file.replace_range(place, &format!("note = \"{name}: {}", operations(of)));
     }
+    compare(path, &file);
 }
