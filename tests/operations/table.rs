@@ -104,19 +104,19 @@ macro_rules! table {
     };
 
     (@rows $columns:tt { $($kind:literal: {
-        $($row:ident $op:ty, $verbs:literal, $segments:expr, $data:literal;)*
+        $($row:ident $(<$headers:literal>)?, $verbs:literal, $segments:expr, $data:literal;)*
     })* }) => {
         pub(crate) fn rows() -> Vec<Row> {
             vec![$($(Row {
                 kind: $kind,
                 name: stringify!($row),
                 verbs: $verbs,
-                opcode: <$op as Operation>::OPCODE as u8,
+                opcode: <wqe::operations::$row $(<$headers>)? as Operation>::OPCODE as u8,
                 segments: $segments,
                 data: $data,
-                ds: <$op as Operation>::DS,
-                supported: table!(@supported $op, $columns),
-                erased: table!(@erased $op, $columns),
+                ds: <wqe::operations::$row $(<$headers>)? as Operation>::DS,
+                supported: table!(@supported wqe::operations::$row $(<$headers>)?, $columns),
+                erased: table!(@erased wqe::operations::$row $(<$headers>)?, $columns),
             },)*)*]
         }
     };
@@ -145,62 +145,63 @@ table! {
     }
     rows: {
         "NOP": {
-            Nop wqe::operations::Nop, "-", &[], "none";
+            Nop, "-", &[], "none";
         }
         "SEND": {
-            Send wqe::operations::Send, "`IBV_WR_SEND`", &[], "gathered or inline";
-            SendImm wqe::operations::SendImm, "`IBV_WR_SEND_WITH_IMM`", &[], "gathered or inline";
+            Send, "`IBV_WR_SEND`", &[], "gathered or inline";
+            SendImm, "`IBV_WR_SEND_WITH_IMM`", &[], "gathered or inline";
         }
         "SEND with invalidate": {
-            SendInval wqe::operations::SendInval, "`IBV_WR_SEND_WITH_INV`", &[], "gathered or inline";
+            SendInval, "`IBV_WR_SEND_WITH_INV`", &[], "gathered or inline";
         }
         "WRITE": {
-            Write wqe::operations::Write, "`IBV_WR_RDMA_WRITE`", &[REMOTE], "gathered or inline";
-            WriteImm wqe::operations::WriteImm, "`IBV_WR_RDMA_WRITE_WITH_IMM`", &[REMOTE], "gathered or inline";
+            Write, "`IBV_WR_RDMA_WRITE`", &[REMOTE], "gathered or inline";
+            WriteImm, "`IBV_WR_RDMA_WRITE_WITH_IMM`", &[REMOTE], "gathered or inline";
         }
         "READ": {
-            Read wqe::operations::Read, "`IBV_WR_RDMA_READ`", &[REMOTE], "scattered";
+            Read, "`IBV_WR_RDMA_READ`", &[REMOTE], "scattered";
         }
         "atomics": {
-            CompareSwap wqe::operations::CompareSwap, "`IBV_WR_ATOMIC_CMP_AND_SWP`", &[REMOTE, ATOMIC], "8 bytes, \
+            CompareSwap, "`IBV_WR_ATOMIC_CMP_AND_SWP`", &[REMOTE, ATOMIC], "8 bytes, \
                 scattered";
-            FetchAdd wqe::operations::FetchAdd, "`IBV_WR_ATOMIC_FETCH_AND_ADD`", &[REMOTE, ATOMIC], "8 bytes, scattered";
-            MaskedCompareSwap32 wqe::operations::MaskedCompareSwap32, "-", &[REMOTE, ATOMIC], "4 bytes, scattered";
-            MaskedCompareSwap64 wqe::operations::MaskedCompareSwap64, "-", &[REMOTE, ATOMIC, MASKS], "8 bytes, scattered";
-            MaskedFetchAdd32 wqe::operations::MaskedFetchAdd32, "-", &[REMOTE, ATOMIC], "4 bytes, scattered";
-            MaskedFetchAdd64 wqe::operations::MaskedFetchAdd64, "-", &[REMOTE, ATOMIC], "8 bytes, scattered";
-            MaskedCompareSwap128 wqe::operations::MaskedCompareSwap128, "-", &[REMOTE, ATOMIC128, MASKS128], "16 bytes, \
+            FetchAdd, "`IBV_WR_ATOMIC_FETCH_AND_ADD`", &[REMOTE, ATOMIC], "8 bytes, scattered";
+            MaskedCompareSwap32, "-", &[REMOTE, ATOMIC], "4 bytes, scattered";
+            MaskedCompareSwap64, "-", &[REMOTE, ATOMIC, MASKS], "8 bytes, scattered";
+            MaskedFetchAdd32, "-", &[REMOTE, ATOMIC], "4 bytes, scattered";
+            MaskedFetchAdd64, "-", &[REMOTE, ATOMIC], "8 bytes, scattered";
+            MaskedCompareSwap128, "-", &[REMOTE, ATOMIC128, MASKS128], "16 bytes, \
                 scattered";
-            MaskedFetchAdd128 wqe::operations::MaskedFetchAdd128, "-", &[REMOTE, ATOMIC128], "16 bytes, scattered";
+            MaskedFetchAdd128, "-", &[REMOTE, ATOMIC128], "16 bytes, scattered";
         }
         "memory windows": {
-            BindWindow wqe::operations::BindWindow, "`IBV_WR_BIND_MW`", &[UMR, MKEY], "a piece: 4 DS";
-            Invalidate wqe::operations::Invalidate, "`IBV_WR_LOCAL_INV`, `IBV_WR_BIND_MW` to nothing", &[UMR, MKEY], "none";
+            BindWindow, "`IBV_WR_BIND_MW`", &[UMR, MKEY], "a piece: 4 DS";
+            Invalidate, "`IBV_WR_LOCAL_INV`, `IBV_WR_BIND_MW` to nothing", &[UMR, MKEY], "none";
         }
         "indirect keys": {
-            ConfigureKey wqe::operations::ConfigureKey, "`mlx5dv_wr_mkey_configure`, `mlx5dv_wr_mr_list`, \
-                `mlx5dv_wr_mr_interleaved`", &[UMR, MKEY], "a list, in 4 DS each; or where it is; or none; then formats of signatures: 4 DS; or none";
-            SetPsv wqe::operations::SetPsv, "`mlx5dv_wr_set_mkey_sig_block`", &[PSV], "none";
+            ConfigureKey, "`mlx5dv_wr_mkey_configure`, `mlx5dv_wr_mr_list`, \
+                `mlx5dv_wr_mr_interleaved`", &[UMR, MKEY], "a list, in 4 DS each; or where it is; or none; \
+                then formats of signatures: 4 DS; or none";
+            SetPsv, "`mlx5dv_wr_set_mkey_sig_block`", &[PSV], "none";
         }
         "memory copies": {
-            Memcpy wqe::operations::Memcpy, "`mlx5dv_wr_memcpy`", &[MMO], "from and to: 2 DS";
+            Memcpy, "`mlx5dv_wr_memcpy`", &[MMO], "from and to: 2 DS";
         }
         "WAIT and ENABLE": {
-            WaitCqe wqe::operations::WaitCqe, "-", &[QUEUE], "none";
-            WaitTime wqe::operations::WaitTime, "-", &[WAIT], "none";
-            SendEnable wqe::operations::SendEnable, "-", &[QUEUE], "none";
-            RecvEnable wqe::operations::RecvEnable, "-", &[QUEUE], "none";
+            WaitCqe, "-", &[QUEUE], "none";
+            WaitTime, "-", &[WAIT], "none";
+            SendEnable, "-", &[QUEUE], "none";
+            RecvEnable, "-", &[QUEUE], "none";
         }
         "DUMP": {
-            Dump wqe::operations::Dump, "-", &[], "gathered";
+            Dump, "-", &[], "gathered";
         }
         "tag matching": {
-            TagAppend wqe::operations::TagAppend, "`IBV_WR_TAG_ADD`", &[TM], "one entry: 1 DS";
-            TagRemove wqe::operations::TagRemove, "`IBV_WR_TAG_DEL`", &[TM], "none";
-            TagSync wqe::operations::TagSync, "`IBV_WR_TAG_SYNC`", &[TM], "none";
+            TagAppend, "`IBV_WR_TAG_ADD`", &[TM], "one entry: 1 DS";
+            TagRemove, "`IBV_WR_TAG_DEL`", &[TM], "none";
+            TagSync, "`IBV_WR_TAG_SYNC`", &[TM], "none";
         }
         "frames": {
-            Frame wqe::operations::Frame<18>, "`IBV_WR_SEND`", &[ETHERNET], "gathered or inline";
+            Frame<18>, "`IBV_WR_SEND`", &[ETHERNET], "gathered or inline";
         }
     }
 }
