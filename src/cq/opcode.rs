@@ -65,7 +65,7 @@ impl CqeOpcode {
 #[doc(alias = "ibv_wc_opcode")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WcOpcode {
-    /// `IBV_WC_SEND`, with or without immediate data or invalidation.
+    /// `IBV_WC_SEND`, with or without immediate data or invalidation; also of several frames in one WQE.
     Send,
     /// `IBV_WC_RDMA_WRITE`, with or without immediate data.
     RdmaWrite,
@@ -86,8 +86,8 @@ pub enum WcOpcode {
     /// `IBV_WC_RECV_RDMA_WITH_IMM`.
     RecvRdmaWithImm,
     /// A request with this mlx5 opcode (NOP 0x00, WAIT 0x0f, RCV_EN 0x16, SEND_EN 0x17, SET_PSV 0x20, DUMP 0x23, UMR
-    /// 0x25, MMO 0x2f). The CQE does not say which verb it was: a UMR can be LOCAL_INV, BIND_MW or more. Only the
-    /// poster knows.
+    /// 0x25, TAG_MATCHING 0x28, MMO 0x2f). The CQE does not say which verb it was: a UMR can be LOCAL_INV, BIND_MW or
+    /// more. Only the poster knows.
     Local(u8),
     /// An mlx5 opcode that this crate does not know.
     Unknown(u8),
@@ -100,7 +100,7 @@ impl WcOpcode {
     #[must_use]
     pub const fn of_request(opcode: u8) -> Self {
         match opcode {
-            0x01 | 0x0a | 0x0b => Self::Send,
+            0x01 | 0x0a | 0x0b | 0x29 => Self::Send,
             0x08 | 0x09 => Self::RdmaWrite,
             0x0e => Self::Tso,
             0x10 => Self::RdmaRead,
@@ -108,7 +108,7 @@ impl WcOpcode {
             0x12 => Self::FetchAdd,
             0x14 => Self::MaskedCompSwap,
             0x15 => Self::MaskedFetchAdd,
-            0x00 | 0x0f | 0x16 | 0x17 | 0x20 | 0x23 | 0x25 | 0x2f => Self::Local(opcode),
+            0x00 | 0x0f | 0x16 | 0x17 | 0x20 | 0x23 | 0x25 | 0x28 | 0x2f => Self::Local(opcode),
             other => Self::Unknown(other),
         }
     }

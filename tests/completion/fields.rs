@@ -115,6 +115,9 @@ fn requests_are_told_apart_as_verbs_does() {
         (0x01, Some(0)),
         (0x0a, Some(0)),
         (0x0b, Some(0)),
+        // Several frames in one WQE, and an operation on a list of tags.
+        (0x29, Some(0)),
+        (0x28, None),
         (0x08, Some(1)),
         (0x09, Some(1)),
         (0x10, Some(2)),

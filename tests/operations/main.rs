@@ -18,6 +18,7 @@ mod texts;
 
 use std::path::Path;
 
+use blueflame::cq::WcOpcode;
 use claims::{CLAIMS, IN_TURN, Proof};
 use features::FEATURES;
 use table::{TRANSPORTS, bare_frames, columns, destinations, rows};
@@ -103,6 +104,15 @@ fn no_operation_is_left_out() {
     assert!(names.contains(&"Send"), "rows of the table: {names:?}");
     for name in names {
         assert!(rows().iter().any(|row| row.name == name), "{name} is not in tests/operations/table.rs");
+    }
+}
+
+/// Its completion does, by the WQE's opcode.
+#[test]
+fn completions_name_each_operation() {
+    for row in rows() {
+        let named = WcOpcode::of_request(row.opcode);
+        assert!(!matches!(named, WcOpcode::Unknown(_)), "{}: {named:?}, in src/cq/opcode.rs", row.name);
     }
 }
 
