@@ -39,24 +39,25 @@ const TARGETS: [(&str, &str); 12] = [
 const BARRIERS: [&str; 6] =
     ["to_device", "from_device", "from_device_conservative", "mmio_wc_start", "mmio_flush_writes", "mmio_wc_hint"];
 
-/// Copy routines of `src/arch/copy`, and the form of their block.
-fn routines(arch: &str) -> &'static [(&'static str, &'static str)] {
-    const WORDS: &str = "&[u64; 8]";
-    const PACKED: &str = "[core::arch::x86_64::__m128i; 4]";
-    const NEON: &str = "[core::arch::aarch64::uint64x2_t; 4]";
-    const LINE: &str = "*const u64";
-    match arch {
-        "x86_64" => &[
-            ("copy_sse", WORDS),
-            ("copy_avx", WORDS),
-            ("copy_avx_wide", PACKED),
-            ("copy_avx512", WORDS),
-            ("copy_avx512_wide", PACKED),
-            ("copy_movdir64b", LINE),
-        ],
-        "aarch64" => &[("copy_neon", NEON), ("copy_neon_wqebb", LINE), ("copy_st64b", WORDS)],
-        _ => &[],
-    }
+/// The file of an architecture's copy routines. Most have none.
+fn source_of_routines(arch: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/arch/copy/{arch}/instructions.rs"))
+}
+
+/// The copy routines of an architecture: the functions of its file, and the form of their block.
+fn routines(arch: &str) -> Vec<(String, String)> {
+    let source = std::fs::read_to_string(source_of_routines(arch)).unwrap_or_default();
+    let heads = source.lines().filter_map(|line| line.strip_prefix("pub(super) unsafe fn "));
+    let found = heads.map(|head| {
+        let (name, parameters) = head.split_once('(').unwrap();
+        let block = parameters.split_once(", ").and_then(|(_, block)| block.split_once(": ")?.1.strip_suffix(") {"));
+        let block = block.unwrap_or_else(|| panic!("{name}: no destination and block"));
+        // An array is of the architecture's vectors.
+        let vectors = block.strip_prefix('[').map(|vectors| format!("[core::arch::{arch}::{vectors}"));
+        let block = vectors.unwrap_or_else(|| block.to_owned());
+        (name.to_owned(), block)
+    });
+    found.collect()
 }
 
 fn functions(arch: &str) -> String {
@@ -103,7 +104,7 @@ fn assembly(target: &str, arch: &str, barriers: &Path) -> String {
     let mut source = include_str!("arch_asm/no_core.rs").to_owned();
     source += &module("barriers", barriers);
     if !routines(arch).is_empty() {
-        source += &module("routines", format!("src/arch/copy/{arch}/instructions.rs").as_ref());
+        source += &module("routines", &source_of_routines(arch));
     }
     if arch == "s390x" {
         source += &module("pci", "src/arch/pci.rs".as_ref());
@@ -213,6 +214,12 @@ fn every_architecture_of_the_crate_is_checked() {
 #[test]
 fn vector_registers_of_callers_survive() {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/arch_asm/callers.rs");
+    let calls = std::fs::read_to_string(&source).unwrap();
+    for (name, block) in routines("x86_64") {
+        // A copy from memory needs no registers.
+        let called = block.starts_with('*') || calls.contains(&format!("routines::{name}("));
+        assert!(called, "tests/arch_asm/callers.rs does not call {name}");
+    }
     let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("callers");
     let run = Command::new(rustc())
         .args(["--edition", "2024", "-O", "-Adead_code", "-o"])
