@@ -117,6 +117,14 @@ fn completions_name_each_operation() {
 }
 
 #[test]
+fn the_decoder_names_each_operation() {
+    for row in rows() {
+        let named = blueflame_decode::OPCODES.iter().any(|(opcode, _)| *opcode == row.opcode);
+        assert!(named, "{} is not in decode/src/names.rs", row.name);
+    }
+}
+
+#[test]
 fn segments_are_as_long_as_the_operation_says() {
     for row in rows() {
         let ds: usize = row.segments.iter().map(|segment| segment.ds).sum();
