@@ -10,25 +10,11 @@ use crate::error::Object;
 
 layout! {
     /// Header of every input.
-    general_obj_in_cmd_hdr: 0x8 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-    }
-}
-layout! {
+    struct general_obj_in_cmd_hdr: command 0x8 bytes {}
     /// Header of every output.
-    general_out: 0x8 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-    }
-}
-layout! {
+    struct general_out: answer 0x8 bytes {}
     /// An output that is nothing else.
-    bare_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-    }
+    struct bare_out: answer {}
 }
 
 /// One command of the interpreter.

@@ -71,48 +71,80 @@ impl Layout {
     }
 }
 
-/// Describes a structure: a module of its name, in which each field and part is a constant, and `LAYOUT` is all of it.
-/// Offsets are in bits, as in `mlx5_ifc.h`; the size is in bytes. Fields that leave the structure, overlap, or have
-/// more than 64 bits and are not whole bytes, do not compile.
+/// Describes structures: for each a module of its name, in which each field and part is a constant, and `LAYOUT` is all
+/// of it. Offsets are in bits, as in `mlx5_ifc.h`; the size is in bytes. Fields that leave the structure, overlap, or
+/// have more than 64 bits and are not whole bytes, do not compile.
+///
+/// A mailbox begins with the fields of its kind: of a `command` with its user, of a `query` without, or of the `answer`
+/// to a command. It has 16 bytes unless it says otherwise.
 ///
 /// ```text
 /// layout! {
 ///     /// CQ context.
-///     cqc: 0x40 bytes {
-///         STATUS: 0x0, 4;
-///     } parts {
-///         INNER: 0x80, other_structure;
-///     } list of 8 bytes
+///     struct cqc: 0x40 bytes { STATUS: 0x0, 4; } parts { INNER: 0x80, other_structure; }
+///     struct create_cq_in: command 0x110 bytes {} parts { CQ_CONTEXT: 0x80, cqc; } list of 8 bytes
+///     struct create_cq_out: answer { CQN: 0x48, 24; }
 /// }
 /// ```
 ///
 /// `0x40 bytes opaque {` begins a structure whose bytes may be anything.
 macro_rules! layout {
-    (
+    ($(
         $(#[$doc:meta])*
-        $name:ident: $bytes:literal bytes $($opaque:ident)? {
-            $($field:ident: $at:literal, $width:literal;)*
-        }
+        struct $name:ident: $($kind:ident)? $($bytes:literal bytes $($opaque:ident)?)? { $($fields:tt)* }
         $(parts { $($part:ident: $part_at:literal, $inner:ident;)* })?
         $(list of $element:literal bytes)?
+    )*) => {$(
+        $crate::firmware::layout::structure! {
+            [$($kind)?] [$($bytes $(opaque $opaque)?)?]
+            $(#[$doc])* $name { $($fields)* } [$($($part: $part_at, $inner;)*)?] [$($element)?]
+        }
+    )*};
+}
+pub(crate) use layout;
+
+/// One of [`layout`].
+macro_rules! structure {
+    ([$($kind:ident)?] [] $($rest:tt)*) => {
+        $crate::firmware::layout::structure! { [$($kind)?] [0x10] $($rest)* }
+    };
+    ([command] $size:tt $(#[$doc:meta])* $name:ident { $($fields:tt)* } $($rest:tt)*) => {
+        $crate::firmware::layout::structure! {
+            [] $size $(#[$doc])* $name { OPCODE: 0x0, 16; UID: 0x10, 16; OP_MOD: 0x30, 16; $($fields)* } $($rest)*
+        }
+    };
+    ([query] $size:tt $(#[$doc:meta])* $name:ident { $($fields:tt)* } $($rest:tt)*) => {
+        $crate::firmware::layout::structure! {
+            [] $size $(#[$doc])* $name { OPCODE: 0x0, 16; OP_MOD: 0x30, 16; $($fields)* } $($rest)*
+        }
+    };
+    ([answer] $size:tt $(#[$doc:meta])* $name:ident { $($fields:tt)* } $($rest:tt)*) => {
+        $crate::firmware::layout::structure! {
+            [] $size $(#[$doc])* $name { STATUS: 0x0, 8; SYNDROME: 0x20, 32; $($fields)* } $($rest)*
+        }
+    };
+    (
+        [] [$bytes:literal $(opaque $opaque:ident)?]
+        $(#[$doc:meta])* $name:ident { $($field:ident: $at:literal, $width:literal;)* }
+        [$($part:ident: $part_at:literal, $inner:ident;)*] [$($element:literal)?]
     ) => {
         $(#[$doc])*
         pub(crate) mod $name {
             $(
                 pub(crate) const $field: $crate::firmware::layout::Field = $crate::firmware::layout::Field { name: stringify!($field), at: $at, width: $width };
             )*
-            $($(
+            $(
                 pub(crate) const $part: $crate::firmware::layout::Part = $crate::firmware::layout::Part {
                     name: stringify!($part),
                     at: $part_at / 8,
                     layout: &super::$inner::LAYOUT,
                 };
-            )*)?
+            )*
             pub(crate) const LAYOUT: $crate::firmware::layout::Layout = $crate::firmware::layout::Layout {
                 name: stringify!($name),
                 bytes: $bytes,
                 fields: &[$($field),*],
-                parts: &[$($($part),*)?],
+                parts: &[$($part),*],
                 element: 0 $(+ $element)?,
                 opaque: false $(|| !stringify!($opaque).is_empty())?,
             };
@@ -120,46 +152,7 @@ macro_rules! layout {
         }
     };
 }
-pub(crate) use layout;
-
-/// Describes mailboxes of 16 bytes with one field at most: of a `command` with its user, of a `query` without, or of the
-/// `answer` to a command.
-///
-/// ```text
-/// mailboxes! {
-///     create_tis_out: answer { TISN: 0x48, 24 }
-///     destroy_tis_in: command { TISN: 0x48, 24 }
-/// }
-/// ```
-macro_rules! mailboxes {
-    ($($(#[$doc:meta])* $name:ident: $kind:ident { $($field:ident: $at:literal, $width:literal)? })*) => {$(
-        $crate::firmware::layout::mailbox! { $kind, $(#[$doc])* $name { $($field: $at, $width;)? } }
-    )*};
-}
-pub(crate) use mailboxes;
-
-/// One of [`mailboxes`].
-macro_rules! mailbox {
-    (command, $(#[$doc:meta])* $name:ident { $($field:tt)* }) => {
-        $crate::firmware::layout::layout! {
-            $(#[$doc])*
-            $name: 0x10 bytes { OPCODE: 0x0, 16; UID: 0x10, 16; OP_MOD: 0x30, 16; $($field)* }
-        }
-    };
-    (query, $(#[$doc:meta])* $name:ident { $($field:tt)* }) => {
-        $crate::firmware::layout::layout! {
-            $(#[$doc])*
-            $name: 0x10 bytes { OPCODE: 0x0, 16; OP_MOD: 0x30, 16; $($field)* }
-        }
-    };
-    (answer, $(#[$doc:meta])* $name:ident { $($field:tt)* }) => {
-        $crate::firmware::layout::layout! {
-            $(#[$doc])*
-            $name: 0x10 bytes { STATUS: 0x0, 8; SYNDROME: 0x20, 32; $($field)* }
-        }
-    };
-}
-pub(crate) use mailbox;
+pub(crate) use structure;
 
 /// Does not compile for a layout that cannot be.
 pub(crate) const fn check(layout: &Layout) {
@@ -266,17 +259,13 @@ mod tests {
 
     layout! {
         /// Eight bytes of an example.
-        inner: 0x8 bytes { LOW: 0x3c, 4; }
-    }
-    layout! {
+        struct inner: 0x8 bytes { LOW: 0x3c, 4; }
         /// An example.
-        outer: 0x20 bytes {
+        struct outer: 0x20 bytes {
             FIRST: 0x0, 1;
             ACROSS: 0x4, 8;
             WIDE: 0x20, 64;
-        } parts {
-            INNER: 0x80, inner;
-        } list of 8 bytes
+        } parts { INNER: 0x80, inner; } list of 8 bytes
     }
 
     #[test]

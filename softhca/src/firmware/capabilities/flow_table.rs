@@ -7,7 +7,7 @@ use crate::steering::{MAX_LEVEL, MAX_LOG_SIZE, MAX_TABLES, MAX_TARGETS};
 
 layout! {
     /// Fields of a frame that rules can match.
-    flow_table_fields_supported: 0x10 bytes {
+    struct flow_table_fields_supported: 0x10 bytes {
         OUTER_DMAC: 0x0, 1;
         OUTER_SMAC: 0x1, 1;
         OUTER_ETHER_TYPE: 0x2, 1;
@@ -37,10 +37,8 @@ layout! {
         OUTER_SECOND_SVLAN: 0x5e, 1;
         SOURCE_SQN: 0x5f, 1;
     }
-}
-layout! {
     /// Features of tables of one kind.
-    flow_table_prop_layout: 0x40 bytes {
+    struct flow_table_prop_layout: 0x40 bytes {
         FT_SUPPORT: 0x0, 1;
         FLOW_TAG: 0x1, 1;
         FLOW_COUNTER: 0x2, 1;
@@ -59,10 +57,8 @@ layout! {
         FT_FIELD_SUPPORT: 0x100, flow_table_fields_supported;
         FT_FIELD_BITMASK_SUPPORT: 0x180, flow_table_fields_supported;
     }
-}
-layout! {
     /// Flow tables of a NIC.
-    flow_table_nic_cap: 0x1000 bytes {
+    struct flow_table_nic_cap: 0x1000 bytes {
         NIC_RX_MULTI_PATH_TIRS: 0x0, 1;
         ALLOW_SNIFFER_AND_NIC_RX_SHARED_TIR: 0x2, 1;
     } parts {

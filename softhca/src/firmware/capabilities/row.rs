@@ -61,7 +61,7 @@ macro_rules! capability_set {
     ) => {
         $crate::firmware::layout::layout! {
             $(#[$doc])*
-            $name: $bytes bytes {
+            struct $name: $bytes bytes {
                 $($field: $at, $width;)*
             }
         }

@@ -2,56 +2,24 @@
 
 use crate::config::Generation;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{layout, mailboxes};
+use crate::firmware::layout::layout;
 use crate::firmware::status::Refusal;
 
 layout! {
     /// The adapter.
-    query_adapter_param_block: 0x100 bytes {
-        IEEE_VENDOR_ID: 0xc8, 24;
-        VSD_VENDOR_ID: 0xf0, 16;
-    }
-}
-mailboxes! {
-    query_adapter_in: query {}
+    struct query_adapter_param_block: 0x100 bytes { IEEE_VENDOR_ID: 0xc8, 24; VSD_VENDOR_ID: 0xf0, 16; }
+    struct query_adapter_in: query {}
     /// `QUERY_ISSI`: the version of the interface.
-    query_issi_in: query {}
-    set_issi_in: query { CURRENT_ISSI: 0x50, 16 }
-    nop_in: query {}
-    query_lag_in: command {}
-}
-layout! {
-    /// Output of `QUERY_ADAPTER`.
-    query_adapter_out: 0x110 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-    } parts {
-        QUERY_ADAPTER_STRUCT: 0x80, query_adapter_param_block;
-    }
-}
-layout! {
+    struct query_issi_in: query {}
+    struct set_issi_in: query { CURRENT_ISSI: 0x50, 16; }
+    struct nop_in: query {}
+    struct query_lag_in: command {}
+    struct query_adapter_out: answer 0x110 bytes {} parts { QUERY_ADAPTER_STRUCT: 0x80, query_adapter_param_block; }
     /// Output of `QUERY_ISSI`: the version in use, and a bit for each supported version.
-    query_issi_out: 0x70 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        CURRENT_ISSI: 0x50, 16;
-        SUPPORTED_ISSI_DW0: 0x360, 32;
-    }
-}
-layout! {
+    struct query_issi_out: answer 0x70 bytes { CURRENT_ISSI: 0x50, 16; SUPPORTED_ISSI_DW0: 0x360, 32; }
     /// Ports that are one.
-    lagc: 0x8 bytes {
-        LAG_STATE: 0x1d, 3;
-    }
-}
-layout! {
-    /// Output of `QUERY_LAG`.
-    query_lag_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-    } parts {
-        CTX: 0x40, lagc;
-    }
+    struct lagc: 0x8 bytes { LAG_STATE: 0x1d, 3; }
+    struct query_lag_out: answer {} parts { CTX: 0x40, lagc; }
 }
 
 pub(super) const COMMANDS: &[Command] = &[

@@ -9,38 +9,15 @@ use crate::firmware::status::Refusal;
 
 layout! {
     /// A set. Which one it is, the command's modifier says.
-    hca_cap_union: 0x1000 bytes opaque {}
-}
-layout! {
+    struct hca_cap_union: 0x1000 bytes opaque {}
     /// `QUERY_HCA_CAP`. Bit 0 of the modifier asks for the values in use, and not for the possible ones; the rest is
     /// the set.
-    query_hca_cap_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
+    struct query_hca_cap_in: command { OTHER_FUNCTION: 0x40, 1; FUNCTION_ID: 0x50, 16; }
+    struct query_hca_cap_out: answer 0x1010 bytes {} parts { CAPABILITY: 0x80, hca_cap_union; }
+    struct set_hca_cap_in: query 0x1010 bytes {
         OTHER_FUNCTION: 0x40, 1;
         FUNCTION_ID: 0x50, 16;
-    }
-}
-layout! {
-    /// Output of `QUERY_HCA_CAP`.
-    query_hca_cap_out: 0x1010 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-    } parts {
-        CAPABILITY: 0x80, hca_cap_union;
-    }
-}
-layout! {
-    /// `SET_HCA_CAP`.
-    set_hca_cap_in: 0x1010 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        OTHER_FUNCTION: 0x40, 1;
-        FUNCTION_ID: 0x50, 16;
-    } parts {
-        CAPABILITY: 0x80, hca_cap_union;
-    }
+    } parts { CAPABILITY: 0x80, hca_cap_union; }
 }
 
 /// Bytes of the output that drivers have room for which know sets of 2048 bytes (rdma-core `tests/mlx5_prm_structs.py`,

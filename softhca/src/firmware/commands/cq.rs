@@ -4,7 +4,7 @@ use crate::config::Generation;
 use crate::context::{CqCompression, CqContext, MiniFormat, PeriodStart};
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{Field, View, ViewMut, layout, mailboxes};
+use crate::firmware::layout::{Field, View, ViewMut, layout};
 use crate::firmware::objects::{CQC_BYTES, CqRecord};
 use crate::firmware::placement::{PAGE_OFFSETS, Placement};
 use crate::firmware::status::{Refusal, Status};
@@ -13,7 +13,7 @@ use std::time::Duration;
 
 layout! {
     /// CQ context.
-    cqc: 0x40 bytes {
+    struct cqc: 0x40 bytes {
         STATUS: 0x0, 4;
         DBR_UMEM_VALID: 0x6, 1;
         APU_CQ: 0x7, 1;
@@ -41,50 +41,26 @@ layout! {
         PRODUCER_COUNTER: 0x168, 24;
         DBR_ADDR: 0x1c0, 64;
     }
-}
-layout! {
     /// `CREATE_CQ`, with the address of each page if it lies in no user memory.
-    create_cq_in: 0x110 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
+    struct create_cq_in: command 0x110 bytes {
         CQ_UMEM_OFFSET: 0x280, 64;
         CQ_UMEM_ID: 0x2c0, 32;
         CQ_UMEM_VALID: 0x2e0, 1;
-    } parts {
-        CQ_CONTEXT: 0x80, cqc;
-    } list of 8 bytes
-}
-mailboxes! {
-    create_cq_out: answer { CQN: 0x48, 24 }
-    destroy_cq_in: command { CQN: 0x48, 24 }
-    query_cq_in: query { CQN: 0x48, 24 }
-}
-layout! {
-    /// Output of `QUERY_CQ`.
-    query_cq_out: 0x110 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-    } parts {
-        CQ_CONTEXT: 0x80, cqc;
-    }
-}
-layout! {
+    } parts { CQ_CONTEXT: 0x80, cqc; } list of 8 bytes
+    struct create_cq_out: answer { CQN: 0x48, 24; }
+    struct destroy_cq_in: command { CQN: 0x48, 24; }
+    struct query_cq_in: query { CQN: 0x48, 24; }
+    struct query_cq_out: answer 0x110 bytes {} parts { CQ_CONTEXT: 0x80, cqc; }
     /// `MODIFY_CQ`, with the address of each page of a new ring. The header names the user memory's number and offset
     /// in `create_cq_in` only; they are in the same places here, where it has reserved bits before the same
     /// `cq_umem_valid`.
-    modify_cq_in: 0x110 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
+    struct modify_cq_in: command 0x110 bytes {
         CQN: 0x48, 24;
         MODIFY_FIELD_SELECT_RESIZE_FIELD_SELECT: 0x60, 32;
         CQ_UMEM_OFFSET: 0x280, 64;
         CQ_UMEM_ID: 0x2c0, 32;
         CQ_UMEM_VALID: 0x2e0, 1;
-    } parts {
-        CQ_CONTEXT: 0x80, cqc;
-    } list of 8 bytes
+    } parts { CQ_CONTEXT: 0x80, cqc; } list of 8 bytes
 }
 
 pub(super) const COMMANDS: &[Command] = &[

@@ -5,14 +5,14 @@ use crate::config::GidType;
 use crate::context::{Access, DctContext, DctState};
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{View, ViewMut, layout, mailboxes};
+use crate::firmware::layout::{View, ViewMut, layout};
 use crate::firmware::objects::DCTC_BYTES;
 use crate::firmware::status::Refusal;
 
 layout! {
     /// DCT context. Bits without a name here ask for features that the device lacks: receives by the reserved key,
     /// atomics that are done like writes, enhanced connections (ECE).
-    dctc: 0x40 bytes {
+    struct dctc: 0x40 bytes {
         STATE: 0x4, 4;
         USER_INDEX: 0x28, 24;
         CQN: 0x48, 24;
@@ -42,32 +42,13 @@ layout! {
         ECN: 0x1b8, 2;
         DSCP: 0x1ba, 6;
     }
-}
-layout! {
-    /// `CREATE_DCT`.
-    create_dct_in: 0x80 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-    } parts {
-        DCT_CONTEXT_ENTRY: 0x80, dctc;
-    }
-}
-mailboxes! {
-    create_dct_out: answer { DCTN: 0x48, 24 }
-    destroy_dct_in: command { DCTN: 0x48, 24 }
-    drain_dct_in: command { DCTN: 0x48, 24 }
-    query_dct_in: query { DCTN: 0x48, 24 }
-    arm_dct_in: query { DCT_NUMBER: 0x48, 24 }
-}
-layout! {
-    /// Output of `QUERY_DCT`.
-    query_dct_out: 0x80 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-    } parts {
-        DCT_CONTEXT_ENTRY: 0x80, dctc;
-    }
+    struct create_dct_in: command 0x80 bytes {} parts { DCT_CONTEXT_ENTRY: 0x80, dctc; }
+    struct create_dct_out: answer { DCTN: 0x48, 24; }
+    struct destroy_dct_in: command { DCTN: 0x48, 24; }
+    struct drain_dct_in: command { DCTN: 0x48, 24; }
+    struct query_dct_in: query { DCTN: 0x48, 24; }
+    struct arm_dct_in: query { DCT_NUMBER: 0x48, 24; }
+    struct query_dct_out: answer 0x80 bytes {} parts { DCT_CONTEXT_ENTRY: 0x80, dctc; }
 }
 
 pub(super) const COMMANDS: &[Command] = &[

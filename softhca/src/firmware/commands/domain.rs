@@ -2,17 +2,17 @@
 
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::mailboxes;
+use crate::firmware::layout::layout;
 use crate::firmware::objects::Domain;
 use crate::firmware::status::Refusal;
 
-mailboxes! {
-    alloc_transport_domain_in: command {}
-    alloc_transport_domain_out: answer { TRANSPORT_DOMAIN: 0x48, 24 }
-    dealloc_transport_domain_in: command { TRANSPORT_DOMAIN: 0x48, 24 }
-    alloc_xrcd_in: command {}
-    alloc_xrcd_out: answer { XRCD: 0x48, 24 }
-    dealloc_xrcd_in: command { XRCD: 0x48, 24 }
+layout! {
+    struct alloc_transport_domain_in: command {}
+    struct alloc_transport_domain_out: answer { TRANSPORT_DOMAIN: 0x48, 24; }
+    struct dealloc_transport_domain_in: command { TRANSPORT_DOMAIN: 0x48, 24; }
+    struct alloc_xrcd_in: command {}
+    struct alloc_xrcd_out: answer { XRCD: 0x48, 24; }
+    struct dealloc_xrcd_in: command { XRCD: 0x48, 24; }
 }
 
 pub(super) const COMMANDS: &[Command] = &[

@@ -4,7 +4,7 @@ use crate::context::EqContext;
 use crate::error::Object;
 use crate::event::EQE_BYTES;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{View, ViewMut, layout, mailboxes};
+use crate::firmware::layout::{View, ViewMut, layout};
 use crate::firmware::owners::SHARED;
 use crate::firmware::placement::{PAGE_OFFSETS, Placement};
 use crate::firmware::status::Refusal;
@@ -12,7 +12,7 @@ use crate::query::EqState;
 
 layout! {
     /// EQ context.
-    eqc: 0x40 bytes {
+    struct eqc: 0x40 bytes {
         STATUS: 0x0, 4;
         EC: 0xd, 1;
         OI: 0xe, 1;
@@ -25,32 +25,15 @@ layout! {
         CONSUMER_COUNTER: 0x148, 24;
         PRODUCER_COUNTER: 0x168, 24;
     }
-}
-layout! {
     /// `CREATE_EQ`, with the address of each page.
-    create_eq_in: 0x110 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
+    struct create_eq_in: command 0x110 bytes {
         EVENT_BITMASK: 0x2c0, 256;
-    } parts {
-        EQ_CONTEXT_ENTRY: 0x80, eqc;
-    } list of 8 bytes
-}
-mailboxes! {
-    create_eq_out: answer { EQ_NUMBER: 0x58, 8 }
-    destroy_eq_in: query { EQ_NUMBER: 0x58, 8 }
-    query_eq_in: query { EQ_NUMBER: 0x58, 8 }
-}
-layout! {
+    } parts { EQ_CONTEXT_ENTRY: 0x80, eqc; } list of 8 bytes
+    struct create_eq_out: answer { EQ_NUMBER: 0x58, 8; }
+    struct destroy_eq_in: query { EQ_NUMBER: 0x58, 8; }
+    struct query_eq_in: query { EQ_NUMBER: 0x58, 8; }
     /// Output of `QUERY_EQ`: of the events, the first 64.
-    query_eq_out: 0x110 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        EVENT_BITMASK: 0x2c0, 64;
-    } parts {
-        EQ_CONTEXT_ENTRY: 0x80, eqc;
-    }
+    struct query_eq_out: answer 0x110 bytes { EVENT_BITMASK: 0x2c0, 64; } parts { EQ_CONTEXT_ENTRY: 0x80, eqc; }
 }
 
 pub(super) const COMMANDS: &[Command] = &[

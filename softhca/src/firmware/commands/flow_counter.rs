@@ -3,29 +3,15 @@
 use super::work_queue::check_absent;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{ViewMut, layout, mailboxes};
+use crate::firmware::layout::{ViewMut, layout};
 use crate::firmware::owners::Owners;
 use crate::firmware::status::{Refusal, Status};
 
 layout! {
-    /// `ALLOC_FLOW_COUNTER`.
-    alloc_flow_counter_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-        FLOW_COUNTER_BULK_LOG_SIZE: 0x73, 5;
-        FLOW_COUNTER_BULK: 0x78, 8;
-    }
-}
-mailboxes! {
-    alloc_flow_counter_out: answer { FLOW_COUNTER_ID: 0x40, 32 }
-    dealloc_flow_counter_in: query { FLOW_COUNTER_ID: 0x40, 32 }
-}
-layout! {
-    /// `QUERY_FLOW_COUNTER`.
-    query_flow_counter_in: 0x20 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
+    struct alloc_flow_counter_in: command { FLOW_COUNTER_BULK_LOG_SIZE: 0x73, 5; FLOW_COUNTER_BULK: 0x78, 8; }
+    struct alloc_flow_counter_out: answer { FLOW_COUNTER_ID: 0x40, 32; }
+    struct dealloc_flow_counter_in: query { FLOW_COUNTER_ID: 0x40, 32; }
+    struct query_flow_counter_in: query 0x20 bytes {
         MKEY: 0x60, 32;
         ADDRESS: 0x80, 64;
         CLEAR: 0xc0, 1;
@@ -33,20 +19,10 @@ layout! {
         NUM_OF_COUNTERS: 0xd0, 16;
         FLOW_COUNTER_ID: 0xe0, 32;
     }
-}
-layout! {
     /// The counts of a flow counter.
-    traffic_counter: 0x10 bytes {
-        PACKETS: 0x0, 64;
-        OCTETS: 0x40, 64;
-    }
-}
-layout! {
+    struct traffic_counter: 0x10 bytes { PACKETS: 0x0, 64; OCTETS: 0x40, 64; }
     /// Output of `QUERY_FLOW_COUNTER`, with a [`traffic_counter`] for each counter.
-    query_flow_counter_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-    } list of 16 bytes
+    struct query_flow_counter_out: answer {} list of 16 bytes
 }
 
 pub(super) const COMMANDS: &[Command] = &[

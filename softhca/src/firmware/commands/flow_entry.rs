@@ -11,7 +11,7 @@ use crate::steering::{Destination, Entry, Verdict};
 
 layout! {
     /// A rule.
-    flow_context: 0x300 bytes {
+    struct flow_context: 0x300 bytes {
         GROUP_ID: 0x20, 32;
         FLOW_TAG: 0x48, 24;
         ACTION: 0x70, 16;
@@ -23,32 +23,20 @@ layout! {
         PACKET_REFORMAT_ID: 0xc0, 32;
         MODIFY_HEADER_ID: 0xe0, 32;
         ENCRYPT_DECRYPT_OBJ_ID: 0x120, 32;
-    } parts {
-        MATCH_VALUE: 0x200, fte_match_param;
-    }
-}
-layout! {
+    } parts { MATCH_VALUE: 0x200, fte_match_param; }
     /// Where it sends frames.
-    dest_format_struct: 0x8 bytes {
+    struct dest_format_struct: 0x8 bytes {
         DESTINATION_TYPE: 0x0, 8;
         DESTINATION_ID: 0x8, 24;
         DESTINATION_ESWITCH_OWNER_VHCA_ID_VALID: 0x20, 1;
         PACKET_REFORMAT: 0x21, 1;
         DESTINATION_ESWITCH_OWNER_VHCA_ID: 0x30, 16;
     }
-}
-layout! {
     /// A flow counter that the rule counts with.
-    flow_counter_list: 0x8 bytes {
-        FLOW_COUNTER_ID: 0x0, 32;
-    }
-}
-layout! {
+    struct flow_counter_list: 0x8 bytes { FLOW_COUNTER_ID: 0x0, 32; }
     /// `SET_FLOW_TABLE_ENTRY`, with a [`dest_format_struct`] for each destination, and then a [`flow_counter_list`] for
     /// each counter.
-    set_fte_in: 0x340 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
+    struct set_fte_in: query 0x340 bytes {
         OTHER_VPORT: 0x40, 1;
         VPORT_NUMBER: 0x50, 16;
         TABLE_TYPE: 0x80, 8;
@@ -56,34 +44,15 @@ layout! {
         IGNORE_FLOW_LEVEL: 0xc0, 1;
         MODIFY_ENABLE_MASK: 0xd8, 8;
         FLOW_INDEX: 0x100, 32;
-    } parts {
-        FLOW_CONTEXT: 0x200, flow_context;
-    } list of 8 bytes
-}
-layout! {
-    /// `QUERY_FLOW_TABLE_ENTRY`.
-    query_fte_in: 0x40 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
+    } parts { FLOW_CONTEXT: 0x200, flow_context; } list of 8 bytes
+    struct query_fte_in: query 0x40 bytes {
         TABLE_TYPE: 0x80, 8;
         TABLE_ID: 0xa8, 24;
         FLOW_INDEX: 0x100, 32;
     }
-}
-layout! {
     /// Its output, with destinations and counters in the form of [`set_fte_in`].
-    query_fte_out: 0x340 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-    } parts {
-        FLOW_CONTEXT: 0x200, flow_context;
-    } list of 8 bytes
-}
-layout! {
-    /// `DELETE_FLOW_TABLE_ENTRY`.
-    delete_fte_in: 0x40 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
+    struct query_fte_out: answer 0x340 bytes {} parts { FLOW_CONTEXT: 0x200, flow_context; } list of 8 bytes
+    struct delete_fte_in: query 0x40 bytes {
         OTHER_VPORT: 0x40, 1;
         VPORT_NUMBER: 0x50, 16;
         TABLE_TYPE: 0x80, 8;

@@ -4,15 +4,12 @@ use super::flow_table::{asked, named};
 use super::match_param::{enabled, fte_match_param, mask};
 use super::work_queue::check_absent;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{layout, mailboxes};
+use crate::firmware::layout::layout;
 use crate::firmware::status::Refusal;
 use crate::steering::Group;
 
 layout! {
-    /// `CREATE_FLOW_GROUP`.
-    create_flow_group_in: 0x400 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
+    struct create_flow_group_in: query 0x400 bytes {
         OTHER_VPORT: 0x40, 1;
         VPORT_NUMBER: 0x50, 16;
         TABLE_TYPE: 0x80, 8;
@@ -23,46 +20,25 @@ layout! {
         END_FLOW_INDEX: 0x120, 32;
         MATCH_DEFINER_ID: 0x150, 16;
         MATCH_CRITERIA_ENABLE: 0x1f8, 8;
-    } parts {
-        MATCH_CRITERIA: 0x200, fte_match_param;
-    }
-}
-mailboxes! {
-    create_flow_group_out: answer { GROUP_ID: 0x48, 24 }
-}
-layout! {
-    /// `DESTROY_FLOW_GROUP`.
-    destroy_flow_group_in: 0x40 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
+    } parts { MATCH_CRITERIA: 0x200, fte_match_param; }
+    struct create_flow_group_out: answer { GROUP_ID: 0x48, 24; }
+    struct destroy_flow_group_in: query 0x40 bytes {
         OTHER_VPORT: 0x40, 1;
         VPORT_NUMBER: 0x50, 16;
         TABLE_TYPE: 0x80, 8;
         TABLE_ID: 0xa8, 24;
         GROUP_ID: 0xc0, 32;
     }
-}
-layout! {
-    /// `QUERY_FLOW_GROUP`.
-    query_flow_group_in: 0x40 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
+    struct query_flow_group_in: query 0x40 bytes {
         TABLE_TYPE: 0x80, 8;
         TABLE_ID: 0xa8, 24;
         GROUP_ID: 0xc0, 32;
     }
-}
-layout! {
-    /// Output of `QUERY_FLOW_GROUP`.
-    query_flow_group_out: 0x400 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
+    struct query_flow_group_out: answer 0x400 bytes {
         START_FLOW_INDEX: 0xe0, 32;
         END_FLOW_INDEX: 0x120, 32;
         MATCH_CRITERIA_ENABLE: 0x1f8, 8;
-    } parts {
-        MATCH_CRITERIA: 0x200, fte_match_param;
-    }
+    } parts { MATCH_CRITERIA: 0x200, fte_match_param; }
 }
 
 pub(super) const COMMANDS: &[Command] = &[

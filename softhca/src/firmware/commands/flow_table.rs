@@ -4,13 +4,13 @@ use super::match_param::direction;
 use super::work_queue::check_absent;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{Field, View, layout, mailboxes};
+use crate::firmware::layout::{Field, View, layout};
 use crate::firmware::status::Refusal;
 use crate::steering::{Direction, Miss};
 
 layout! {
     /// Flow table context.
-    flow_table_context: 0x28 bytes {
+    struct flow_table_context: 0x28 bytes {
         REFORMAT_EN: 0x0, 1;
         DECAP_EN: 0x1, 1;
         SW_OWNER: 0x2, 1;
@@ -21,73 +21,33 @@ layout! {
         TABLE_MISS_ID: 0x28, 24;
         LAG_MASTER_NEXT_TABLE_ID: 0x48, 24;
     }
-}
-layout! {
-    /// `CREATE_FLOW_TABLE`.
-    create_flow_table_in: 0x40 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
+    struct create_flow_table_in: command 0x40 bytes {
         OTHER_VPORT: 0x40, 1;
         VPORT_NUMBER: 0x50, 16;
         TABLE_TYPE: 0x80, 8;
-    } parts {
-        FLOW_TABLE_CONTEXT: 0xc0, flow_table_context;
-    }
-}
-mailboxes! {
-    create_flow_table_out: answer { TABLE_ID: 0x48, 24 }
-}
-layout! {
-    /// `MODIFY_FLOW_TABLE`.
-    modify_flow_table_in: 0x40 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
+    } parts { FLOW_TABLE_CONTEXT: 0xc0, flow_table_context; }
+    struct create_flow_table_out: answer { TABLE_ID: 0x48, 24; }
+    struct modify_flow_table_in: query 0x40 bytes {
         OTHER_VPORT: 0x40, 1;
         VPORT_NUMBER: 0x50, 16;
         MODIFY_FIELD_SELECT: 0x70, 16;
         TABLE_TYPE: 0x80, 8;
         TABLE_ID: 0xa8, 24;
-    } parts {
-        FLOW_TABLE_CONTEXT: 0xc0, flow_table_context;
-    }
-}
-layout! {
-    /// `DESTROY_FLOW_TABLE`.
-    destroy_flow_table_in: 0x40 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
+    } parts { FLOW_TABLE_CONTEXT: 0xc0, flow_table_context; }
+    struct destroy_flow_table_in: query 0x40 bytes {
         OTHER_VPORT: 0x40, 1;
         VPORT_NUMBER: 0x50, 16;
         TABLE_TYPE: 0x80, 8;
         TABLE_ID: 0xa8, 24;
     }
-}
-layout! {
-    /// `QUERY_FLOW_TABLE`.
-    query_flow_table_in: 0x40 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
+    struct query_flow_table_in: query 0x40 bytes {
         OTHER_VPORT: 0x40, 1;
         VPORT_NUMBER: 0x50, 16;
         TABLE_TYPE: 0x80, 8;
         TABLE_ID: 0xa8, 24;
     }
-}
-layout! {
-    /// Output of `QUERY_FLOW_TABLE`.
-    query_flow_table_out: 0x40 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-    } parts {
-        FLOW_TABLE_CONTEXT: 0xc0, flow_table_context;
-    }
-}
-layout! {
-    /// `SET_FLOW_TABLE_ROOT`.
-    set_flow_table_root_in: 0x40 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
+    struct query_flow_table_out: answer 0x40 bytes {} parts { FLOW_TABLE_CONTEXT: 0xc0, flow_table_context; }
+    struct set_flow_table_root_in: query 0x40 bytes {
         OTHER_VPORT: 0x40, 1;
         VPORT_NUMBER: 0x50, 16;
         TABLE_TYPE: 0x80, 8;

@@ -4,24 +4,20 @@ use crate::crypto::{self, DekInfo, KeySize};
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::capabilities::DEK_TYPE;
-use crate::firmware::layout::{View, ViewMut, layout, mailboxes};
+use crate::firmware::layout::{View, ViewMut, layout};
 use crate::firmware::status::{Refusal, Status};
 
 layout! {
     /// Header of each mailbox. The kind is the command's modifier; the body follows.
-    general_obj_in_cmd_hdr: 0x10 bytes {
+    struct general_obj_in_cmd_hdr: 0x10 bytes {
         OPCODE: 0x0, 16;
         UID: 0x10, 16;
         OBJ_TYPE: 0x30, 16;
         OBJ_ID: 0x40, 32;
     } list of 4 bytes
-}
-mailboxes! {
-    general_obj_out_cmd_hdr: answer { OBJ_ID: 0x40, 32 }
-}
-layout! {
+    struct general_obj_out_cmd_hdr: answer { OBJ_ID: 0x40, 32; }
     /// A key of encryption; the key itself is in the bytes of [`KEY`]. It ends as libmlx5's does.
-    encryption_key_obj: 0x100 bytes {
+    struct encryption_key_obj: 0x100 bytes {
         STATE: 0x40, 8;
         KEY_SIZE: 0x54, 4;
         HAS_KEYTAG: 0x58, 1;
@@ -29,11 +25,8 @@ layout! {
         PD: 0x68, 24;
         OPAQUE: 0x180, 64;
     }
-}
-layout! {
     /// Output of `QUERY_GENERAL_OBJECT` for an encryption key: all but the key itself.
-    query_encryption_key_obj_out: 0x110 bytes {
-    } parts {
+    struct query_encryption_key_obj_out: 0x110 bytes {} parts {
         HDR: 0x0, general_obj_out_cmd_hdr;
         OBJ: 0x80, encryption_key_obj;
     }

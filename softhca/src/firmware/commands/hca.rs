@@ -2,64 +2,23 @@
 
 use crate::context::FetchedOrder;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{layout, mailboxes};
+use crate::firmware::layout::layout;
 use crate::firmware::life::{Life, Stage};
 use crate::firmware::state::State;
 use crate::firmware::status::{Refusal, Status};
 
 layout! {
-    /// `ENABLE_HCA`.
-    enable_hca_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        EMBEDDED_CPU_FUNCTION: 0x40, 1;
-        FUNCTION_ID: 0x50, 16;
-    }
-}
-layout! {
+    struct enable_hca_in: query { EMBEDDED_CPU_FUNCTION: 0x40, 1; FUNCTION_ID: 0x50, 16; }
     /// Its output, which is shorter than others.
-    enable_hca_out: 0xc bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-    }
-}
-layout! {
-    /// `DISABLE_HCA`.
-    disable_hca_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        EMBEDDED_CPU_FUNCTION: 0x40, 1;
-        FUNCTION_ID: 0x50, 16;
-    }
-}
-layout! {
-    /// Output of `DISABLE_HCA`.
-    disable_hca_out: 0xc bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-    }
-}
-layout! {
-    /// `INIT_HCA`.
-    init_hca_in: 0x20 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        SW_VHCA_ID: 0x62, 14;
-        SW_OWNER_ID: 0x80, 128;
-    }
-}
-mailboxes! {
-    teardown_hca_in: query { PROFILE: 0x50, 16 }
+    struct enable_hca_out: answer 0xc bytes {}
+    struct disable_hca_in: query { EMBEDDED_CPU_FUNCTION: 0x40, 1; FUNCTION_ID: 0x50, 16; }
+    struct disable_hca_out: answer 0xc bytes {}
+    struct init_hca_in: query 0x20 bytes { SW_VHCA_ID: 0x62, 14; SW_OWNER_ID: 0x80, 128; }
+    struct teardown_hca_in: query { PROFILE: 0x50, 16; }
     /// Output of `TEARDOWN_HCA`. The state is set if the device cannot stop at once; this device always can.
-    teardown_hca_out: answer { STATE: 0x7f, 1 }
-}
-layout! {
+    struct teardown_hca_out: answer { STATE: 0x7f, 1; }
     /// `SET_DRIVER_VERSION`: a text, and zeros.
-    set_driver_version_in: 0x50 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        DRIVER_VERSION: 0x80, 512;
-    }
+    struct set_driver_version_in: query 0x50 bytes { DRIVER_VERSION: 0x80, 512; }
 }
 
 pub(super) const COMMANDS: &[Command] = &[

@@ -12,21 +12,12 @@ use crate::firmware::status::Refusal;
 
 layout! {
     /// `MAD_IFC`. The modifier has two bits: M_Key and B_Key are not checked.
-    mad_ifc_in: 0x110 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
+    struct mad_ifc_in: query 0x110 bytes {
         REMOTE_LID: 0x40, 16;
         PORT: 0x58, 8;
         MAD: 0x80, 2048;
     }
-}
-layout! {
-    /// Output of `MAD_IFC`.
-    mad_ifc_out: 0x110 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        RESPONSE_MAD_PACKET: 0x80, 2048;
-    }
+    struct mad_ifc_out: answer 0x110 bytes { RESPONSE_MAD_PACKET: 0x80, 2048; }
 }
 
 pub(super) const COMMANDS: &[Command] =

@@ -7,7 +7,7 @@ use crate::steering::{Direction, Key};
 
 layout! {
     /// All sets. Which bits of them a rule may have is for the flow tables to say.
-    fte_match_param: 0x200 bytes opaque {}
+    struct fte_match_param: 0x200 bytes opaque {}
 }
 
 /// Sets that the device knows: outer headers, others, and registers (`MLX5_MATCH_OUTER_HEADERS`,

@@ -6,22 +6,8 @@ use crate::firmware::layout::layout;
 use crate::firmware::status::Refusal;
 
 layout! {
-    /// `ATTACH_TO_MCG`.
-    attach_to_mcg_in: 0x20 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        QPN: 0x48, 24;
-        MULTICAST_GID: 0x80, 128;
-    }
-}
-layout! {
-    /// `DETACH_FROM_MCG`.
-    detach_from_mcg_in: 0x20 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        QPN: 0x48, 24;
-        MULTICAST_GID: 0x80, 128;
-    }
+    struct attach_to_mcg_in: query 0x20 bytes { QPN: 0x48, 24; MULTICAST_GID: 0x80, 128; }
+    struct detach_from_mcg_in: query 0x20 bytes { QPN: 0x48, 24; MULTICAST_GID: 0x80, 128; }
 }
 
 pub(super) const COMMANDS: &[Command] = &[

@@ -6,7 +6,7 @@ use crate::crypto;
 use crate::device::KeyOptions;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{View, ViewMut, layout, mailboxes};
+use crate::firmware::layout::{View, ViewMut, layout};
 use crate::firmware::objects::MkeyRecord;
 use crate::firmware::status::{Refusal, Status};
 use crate::memory::{ENTRY_BYTES, HOST_BYTES, NULL_KEY, PAGE_LOGS, PAGE_READ, PAGE_WRITE, RESERVED_LKEY};
@@ -14,7 +14,7 @@ use crate::resources::MAX_TRANSLATIONS;
 
 layout! {
     /// Memory key context.
-    mkc: 0x40 bytes {
+    struct mkc: 0x40 bytes {
         FREE: 0x1, 1;
         ACCESS_MODE_4_2: 0x3, 3;
         RELAXED_ORDERING_WRITE: 0xd, 1;
@@ -41,53 +41,27 @@ layout! {
         LOG_PAGE_SIZE: 0x1da, 6;
         CRYPTO_EN: 0x1e3, 2;
     }
-}
-layout! {
     /// `CREATE_MKEY`, with a list: of pages, 8 bytes each, or of pieces ([`klm`]).
-    create_mkey_in: 0x110 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
+    struct create_mkey_in: command 0x110 bytes {
         PG_ACCESS: 0x60, 1;
         MKEY_UMEM_VALID: 0x61, 1;
         TRANSLATIONS_OCTWORD_ACTUAL_SIZE: 0x300, 32;
         MKEY_UMEM_ID: 0x320, 32;
         MKEY_UMEM_OFFSET: 0x340, 64;
-    } parts {
-        MEMORY_KEY_MKEY_ENTRY: 0x80, mkc;
-    } list of 8 bytes
-}
-layout! {
+    } parts { MEMORY_KEY_MKEY_ENTRY: 0x80, mkc; } list of 8 bytes
     /// A piece of another key's region.
-    klm: 0x10 bytes {
+    struct klm: 0x10 bytes {
         BYTE_COUNT: 0x0, 32;
         MKEY: 0x20, 32;
         ADDRESS: 0x40, 64;
     }
-}
-mailboxes! {
-    create_mkey_out: answer { MKEY_INDEX: 0x48, 24 }
-    query_mkey_in: query { MKEY_INDEX: 0x48, 24 }
-    destroy_mkey_in: command { MKEY_INDEX: 0x48, 24 }
-    query_special_contexts_in: query {}
-}
-layout! {
-    /// Output of `QUERY_MKEY`.
-    query_mkey_out: 0x130 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-    } parts {
-        MEMORY_KEY_MKEY_ENTRY: 0x80, mkc;
-    }
-}
-layout! {
+    struct create_mkey_out: answer { MKEY_INDEX: 0x48, 24; }
+    struct query_mkey_in: query { MKEY_INDEX: 0x48, 24; }
+    struct destroy_mkey_in: command { MKEY_INDEX: 0x48, 24; }
+    struct query_special_contexts_in: query {}
+    struct query_mkey_out: answer 0x130 bytes {} parts { MEMORY_KEY_MKEY_ENTRY: 0x80, mkc; }
     /// Output of `QUERY_SPECIAL_CONTEXTS`. There is no key that dumps or fills.
-    query_special_contexts_out: 0x20 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        RESD_LKEY: 0x60, 32;
-        NULL_MKEY: 0x80, 32;
-    }
+    struct query_special_contexts_out: answer 0x20 bytes { RESD_LKEY: 0x60, 32; NULL_MKEY: 0x80, 32; }
 }
 
 pub(super) const COMMANDS: &[Command] = &[

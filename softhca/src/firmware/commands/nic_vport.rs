@@ -11,7 +11,7 @@ use crate::nic::{LOG_MAX_MULTICAST, LOG_MAX_UNICAST, LOG_MAX_VLANS, MAX_MTU};
 
 layout! {
     /// Which fields are modified.
-    modify_nic_vport_field_select: 0x4 bytes {
+    struct modify_nic_vport_field_select: 0x4 bytes {
         DISABLE_UC_LOCAL_LB: 0x14, 1;
         DISABLE_MC_LOCAL_LB: 0x15, 1;
         MTU: 0x19, 1;
@@ -20,13 +20,9 @@ layout! {
         ADDRESSES_LIST: 0x1d, 1;
         ROCE_EN: 0x1e, 1;
     }
-}
-layout! {
     /// `MODIFY_NIC_VPORT_CONTEXT`, with a list of the addresses or VLANs that the port lets in. GUIDs have no
     /// selection here: they are the configuration's.
-    modify_nic_vport_context_in: 0x200 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
+    struct modify_nic_vport_context_in: query 0x200 bytes {
         OTHER_VPORT: 0x40, 1;
         VPORT_NUMBER: 0x50, 16;
     } parts {

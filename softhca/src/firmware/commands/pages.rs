@@ -8,42 +8,22 @@ use crate::firmware::pages::BadPage;
 use crate::firmware::status::{Refusal, Status};
 
 layout! {
-    /// `QUERY_PAGES`.
-    query_pages_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        EMBEDDED_CPU_FUNCTION: 0x40, 1;
-        FUNCTION_ID: 0x50, 16;
-    }
-}
-layout! {
+    struct query_pages_in: query { EMBEDDED_CPU_FUNCTION: 0x40, 1; FUNCTION_ID: 0x50, 16; }
     /// Output of `QUERY_PAGES`: the number of pages that the device wants. The number has a sign: if it is negative,
     /// the device gives pages back.
-    query_pages_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
+    struct query_pages_out: answer {
         EMBEDDED_CPU_FUNCTION: 0x40, 1;
         FUNCTION_ID: 0x50, 16;
         NUM_PAGES: 0x60, 32;
     }
-}
-layout! {
     /// `MANAGE_PAGES`. The pages follow that the driver gives.
-    manage_pages_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
+    struct manage_pages_in: query {
         EMBEDDED_CPU_FUNCTION: 0x40, 1;
         FUNCTION_ID: 0x50, 16;
         INPUT_NUM_ENTRIES: 0x60, 32;
     } list of 8 bytes
-}
-layout! {
     /// Output of `MANAGE_PAGES`: the pages that the driver takes.
-    manage_pages_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        OUTPUT_NUM_ENTRIES: 0x40, 32;
-    } list of 8 bytes
+    struct manage_pages_out: answer { OUTPUT_NUM_ENTRIES: 0x40, 32; } list of 8 bytes
 }
 
 pub(super) const COMMANDS: &[Command] = &[

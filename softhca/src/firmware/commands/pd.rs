@@ -2,13 +2,13 @@
 
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::mailboxes;
+use crate::firmware::layout::layout;
 use crate::firmware::status::Refusal;
 
-mailboxes! {
-    alloc_pd_in: command {}
-    alloc_pd_out: answer { PD: 0x48, 24 }
-    dealloc_pd_in: command { PD: 0x48, 24 }
+layout! {
+    struct alloc_pd_in: command {}
+    struct alloc_pd_out: answer { PD: 0x48, 24; }
+    struct dealloc_pd_in: command { PD: 0x48, 24; }
 }
 
 pub(super) const COMMANDS: &[Command] = &[

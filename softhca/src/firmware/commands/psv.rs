@@ -2,31 +2,18 @@
 
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{layout, mailboxes};
+use crate::firmware::layout::layout;
 use crate::firmware::status::Refusal;
 
 layout! {
-    /// `CREATE_PSV`.
-    create_psv_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        NUM_PSV: 0x40, 4;
-        PD: 0x48, 24;
-    }
-}
-layout! {
-    /// Output of `CREATE_PSV`.
-    create_psv_out: 0x20 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
+    struct create_psv_in: query { NUM_PSV: 0x40, 4; PD: 0x48, 24; }
+    struct create_psv_out: answer 0x20 bytes {
         PSV0_INDEX: 0x88, 24;
         PSV1_INDEX: 0xa8, 24;
         PSV2_INDEX: 0xc8, 24;
         PSV3_INDEX: 0xe8, 24;
     }
-}
-mailboxes! {
-    destroy_psv_in: query { PSVN: 0x48, 24 }
+    struct destroy_psv_in: query { PSVN: 0x48, 24; }
 }
 
 pub(super) const COMMANDS: &[Command] = &[

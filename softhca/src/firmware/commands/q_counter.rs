@@ -2,28 +2,16 @@
 
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{layout, mailboxes};
+use crate::firmware::layout::layout;
 use crate::firmware::status::Refusal;
 
-mailboxes! {
-    alloc_q_counter_in: command {}
-    alloc_q_counter_out: answer { COUNTER_SET_ID: 0x58, 8 }
-    dealloc_q_counter_in: query { COUNTER_SET_ID: 0x58, 8 }
-}
 layout! {
-    /// `QUERY_Q_COUNTER`.
-    query_q_counter_in: 0x20 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        CLEAR: 0xc0, 1;
-        COUNTER_SET_ID: 0xf8, 8;
-    }
-}
-layout! {
+    struct alloc_q_counter_in: command {}
+    struct alloc_q_counter_out: answer { COUNTER_SET_ID: 0x58, 8; }
+    struct dealloc_q_counter_in: query { COUNTER_SET_ID: 0x58, 8; }
+    struct query_q_counter_in: query 0x20 bytes { CLEAR: 0xc0, 1; COUNTER_SET_ID: 0xf8, 8; }
     /// Output of `QUERY_Q_COUNTER`: the fields that this device counts.
-    query_q_counter_out: 0x100 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
+    struct query_q_counter_out: answer 0x100 bytes {
         RX_WRITE_REQUESTS: 0x80, 32;
         RX_READ_REQUESTS: 0xc0, 32;
         RX_ATOMIC_REQUESTS: 0x100, 32;

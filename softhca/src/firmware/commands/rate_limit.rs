@@ -8,23 +8,15 @@ use crate::resources::{Rate, RateMode};
 
 layout! {
     /// A rate.
-    set_pp_rate_limit_context: 0x30 bytes {
+    struct set_pp_rate_limit_context: 0x30 bytes {
         RATE_LIMIT: 0x0, 32;
         BURST_UPPER_BOUND: 0x20, 32;
         RATE_MODE: 0x4c, 4;
         TYPICAL_PACKET_SIZE: 0x50, 16;
     }
-}
-layout! {
-    /// `SET_PP_RATE_LIMIT`.
-    set_pp_rate_limit_in: 0x40 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
+    struct set_pp_rate_limit_in: command 0x40 bytes {
         RATE_LIMIT_INDEX: 0x50, 16;
-    } parts {
-        CTX: 0x80, set_pp_rate_limit_context;
-    }
+    } parts { CTX: 0x80, set_pp_rate_limit_context; }
 }
 
 pub(super) const COMMANDS: &[Command] =

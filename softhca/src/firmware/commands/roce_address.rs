@@ -12,7 +12,7 @@ use crate::firmware::status::{Refusal, Status};
 
 layout! {
     /// An address.
-    roce_addr_layout: 0x20 bytes {
+    struct roce_addr_layout: 0x20 bytes {
         SOURCE_L3_ADDRESS: 0x0, 128;
         VLAN_VALID: 0x83, 1;
         VLAN_ID: 0x84, 12;
@@ -21,36 +21,16 @@ layout! {
         ROCE_L3_TYPE: 0xd4, 4;
         ROCE_VERSION: 0xd8, 8;
     }
-}
-layout! {
-    /// `QUERY_ROCE_ADDRESS`.
-    query_roce_address_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        ROCE_ADDRESS_INDEX: 0x40, 16;
-        VHCA_PORT_NUM: 0x5c, 4;
-    }
-}
-layout! {
-    /// Output of `QUERY_ROCE_ADDRESS`.
-    query_roce_address_out: 0x30 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-    } parts {
-        ROCE_ADDRESS: 0x80, roce_addr_layout;
-    }
+    struct query_roce_address_in: query { ROCE_ADDRESS_INDEX: 0x40, 16; VHCA_PORT_NUM: 0x5c, 4; }
+    struct query_roce_address_out: answer 0x30 bytes {} parts { ROCE_ADDRESS: 0x80, roce_addr_layout; }
 }
 
 layout! {
     /// `SET_ROCE_ADDRESS`: an address of zeros is none.
-    set_roce_address_in: 0x30 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
+    struct set_roce_address_in: query 0x30 bytes {
         ROCE_ADDRESS_INDEX: 0x40, 16;
         VHCA_PORT_NUM: 0x5c, 4;
-    } parts {
-        ROCE_ADDRESS: 0x80, roce_addr_layout;
-    }
+    } parts { ROCE_ADDRESS: 0x80, roce_addr_layout; }
 }
 
 pub(super) const COMMANDS: &[Command] = &[

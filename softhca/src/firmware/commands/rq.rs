@@ -7,13 +7,13 @@ use super::work_queue::{
 use crate::context::RqContext;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{Field, ViewMut, layout, mailboxes};
+use crate::firmware::layout::{Field, ViewMut, layout};
 use crate::firmware::status::Refusal;
 use crate::nic::ReceiveQueueContext;
 
 layout! {
     /// RQ context.
-    rqc: 0xf0 bytes {
+    struct rqc: 0xf0 bytes {
         RLKY: 0x0, 1;
         DELAY_DROP_EN: 0x1, 1;
         SCATTER_FCS: 0x2, 1;
@@ -30,46 +30,18 @@ layout! {
         HAIRPIN_PEER_SQ: 0xa8, 24;
         HAIRPIN_PEER_VHCA: 0xd0, 16;
         DPP_MKEY: 0xe0, 32;
-    } parts {
-        WQ: 0x180, wq;
-    }
-}
-layout! {
+    } parts { WQ: 0x180, wq; }
     /// `CREATE_RQ`, with the address of each page of its ring if that lies in no user memory.
-    create_rq_in: 0x110 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-    } parts {
-        CTX: 0x100, rqc;
-    } list of 8 bytes
-}
-mailboxes! {
-    create_rq_out: answer { RQN: 0x48, 24 }
-    destroy_rq_in: command { RQN: 0x48, 24 }
-    query_rq_in: query { RQN: 0x48, 24 }
-}
-layout! {
-    /// `MODIFY_RQ`.
-    modify_rq_in: 0x110 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
+    struct create_rq_in: command 0x110 bytes {} parts { CTX: 0x100, rqc; } list of 8 bytes
+    struct create_rq_out: answer { RQN: 0x48, 24; }
+    struct destroy_rq_in: command { RQN: 0x48, 24; }
+    struct query_rq_in: query { RQN: 0x48, 24; }
+    struct modify_rq_in: command 0x110 bytes {
         RQ_STATE: 0x40, 4;
         RQN: 0x48, 24;
         MODIFY_BITMASK: 0x80, 64;
-    } parts {
-        CTX: 0x100, rqc;
-    }
-}
-layout! {
-    /// Output of `QUERY_RQ`.
-    query_rq_out: 0x110 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-    } parts {
-        RQ_CONTEXT: 0x100, rqc;
-    }
+    } parts { CTX: 0x100, rqc; }
+    struct query_rq_out: answer 0x110 bytes {} parts { RQ_CONTEXT: 0x100, rqc; }
 }
 
 pub(super) const COMMANDS: &[Command] = &[

@@ -3,66 +3,36 @@
 use super::work_queue::check_absent;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{Field, Layout, View, ViewMut, layout, mailboxes};
+use crate::firmware::layout::{Field, Layout, View, ViewMut, layout};
 use crate::firmware::status::{Refusal, Status};
 use crate::nic::RqtContext;
 
 layout! {
     /// RQT context, less the list of its queues.
-    rqtc: 0xf0 bytes {
+    struct rqtc: 0xf0 bytes {
         LIST_Q_TYPE: 0xa5, 3;
         RQT_MAX_SIZE: 0xb0, 16;
         RQ_VHCA_ID_FORMAT: 0xc0, 1;
         RQT_ACTUAL_SIZE: 0xd0, 16;
     }
-}
-layout! {
     /// One of its queues.
-    rq_num: 0x4 bytes {
-        RQ_NUM: 0x8, 24;
-    }
-}
-layout! {
+    struct rq_num: 0x4 bytes { RQ_NUM: 0x8, 24; }
     /// `CREATE_RQT`, with a [`rq_num`] for each queue.
-    create_rqt_in: 0x110 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-    } parts {
-        RQT_CONTEXT: 0x100, rqtc;
-    } list of 4 bytes
-}
-mailboxes! {
-    create_rqt_out: answer { RQTN: 0x48, 24 }
-    destroy_rqt_in: command { RQTN: 0x48, 24 }
-    query_rqt_in: query { RQTN: 0x48, 24 }
-}
-layout! {
+    struct create_rqt_in: command 0x110 bytes {} parts { RQT_CONTEXT: 0x100, rqtc; } list of 4 bytes
+    struct create_rqt_out: answer { RQTN: 0x48, 24; }
+    struct destroy_rqt_in: command { RQTN: 0x48, 24; }
+    struct query_rqt_in: query { RQTN: 0x48, 24; }
     /// Which fields are modified.
-    rqt_bitmask: 0x8 bytes {
-        RQN_LIST: 0x3f, 1;
-    }
-}
-layout! {
+    struct rqt_bitmask: 0x8 bytes { RQN_LIST: 0x3f, 1; }
     /// `MODIFY_RQT`, with a [`rq_num`] for each queue.
-    modify_rqt_in: 0x110 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
+    struct modify_rqt_in: command 0x110 bytes {
         RQTN: 0x48, 24;
     } parts {
         BITMASK: 0x80, rqt_bitmask;
         CTX: 0x100, rqtc;
     } list of 4 bytes
-}
-layout! {
     /// Output of `QUERY_RQT`, with a [`rq_num`] for each queue.
-    query_rqt_out: 0x110 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-    } parts {
-        RQT_CONTEXT: 0x100, rqtc;
-    } list of 4 bytes
+    struct query_rqt_out: answer 0x110 bytes {} parts { RQT_CONTEXT: 0x100, rqtc; } list of 4 bytes
 }
 
 pub(super) const COMMANDS: &[Command] = &[

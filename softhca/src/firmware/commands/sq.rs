@@ -5,13 +5,13 @@ use crate::context::{CrossChannel, InlineHeaders, QueueState, SqContext};
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::capabilities::{InlineMode, MAX_STATIC_SQ_LOG, has_clock_queues, inline_mode};
-use crate::firmware::layout::{Field, View, ViewMut, layout, mailboxes};
+use crate::firmware::layout::{Field, View, ViewMut, layout};
 use crate::firmware::status::Refusal;
 use crate::nic::SendQueueContext;
 
 layout! {
     /// SQ context.
-    sqc: 0xf0 bytes {
+    struct sqc: 0xf0 bytes {
         RLKY: 0x0, 1;
         CD_MASTER: 0x1, 1;
         FRE: 0x2, 1;
@@ -34,46 +34,18 @@ layout! {
         TIS_LST_SZ: 0x100, 16;
         QOS_QUEUE_GROUP_ID: 0x110, 16;
         TIS_NUM_0: 0x168, 24;
-    } parts {
-        WQ: 0x180, wq;
-    }
-}
-layout! {
+    } parts { WQ: 0x180, wq; }
     /// `CREATE_SQ`, with the address of each page of its ring if that lies in no user memory.
-    create_sq_in: 0x110 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-    } parts {
-        CTX: 0x100, sqc;
-    } list of 8 bytes
-}
-mailboxes! {
-    create_sq_out: answer { SQN: 0x48, 24 }
-    destroy_sq_in: command { SQN: 0x48, 24 }
-    query_sq_in: query { SQN: 0x48, 24 }
-}
-layout! {
-    /// `MODIFY_SQ`.
-    modify_sq_in: 0x110 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
+    struct create_sq_in: command 0x110 bytes {} parts { CTX: 0x100, sqc; } list of 8 bytes
+    struct create_sq_out: answer { SQN: 0x48, 24; }
+    struct destroy_sq_in: command { SQN: 0x48, 24; }
+    struct query_sq_in: query { SQN: 0x48, 24; }
+    struct modify_sq_in: command 0x110 bytes {
         SQ_STATE: 0x40, 4;
         SQN: 0x48, 24;
         MODIFY_BITMASK: 0x80, 64;
-    } parts {
-        CTX: 0x100, sqc;
-    }
-}
-layout! {
-    /// Output of `QUERY_SQ`.
-    query_sq_out: 0x110 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-    } parts {
-        SQ_CONTEXT: 0x100, sqc;
-    }
+    } parts { CTX: 0x100, sqc; }
+    struct query_sq_out: answer 0x110 bytes {} parts { SQ_CONTEXT: 0x100, sqc; }
 }
 
 pub(super) const COMMANDS: &[Command] = &[

@@ -3,25 +3,21 @@
 use super::work_queue::check_absent;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{Field, View, ViewMut, layout, mailboxes};
+use crate::firmware::layout::{Field, View, ViewMut, layout};
 use crate::firmware::status::Refusal;
 use crate::nic::{Dispatch, HashContext, HashFunction, HashSelect, TirContext};
 
 layout! {
     /// Fields of a frame that are hashed.
-    rx_hash_field_select: 0x4 bytes {
+    struct rx_hash_field_select: 0x4 bytes {
         L3_PROT_TYPE: 0x0, 1;
         L4_PROT_TYPE: 0x1, 1;
         SELECTED_FIELDS: 0x2, 30;
     }
-}
-layout! {
     /// The key of a hash, of which any bytes will do.
-    rx_hash_toeplitz_key: 0x28 bytes opaque {}
-}
-layout! {
+    struct rx_hash_toeplitz_key: 0x28 bytes opaque {}
     /// TIR context.
-    tirc: 0xf0 bytes {
+    struct tirc: 0xf0 bytes {
         DISP_TYPE: 0x20, 4;
         TLS_EN: 0x24, 1;
         LRO_TIMEOUT_PERIOD_USECS: 0x84, 16;
@@ -39,50 +35,23 @@ layout! {
         RX_HASH_FIELD_SELECTOR_OUTER: 0x280, rx_hash_field_select;
         RX_HASH_FIELD_SELECTOR_INNER: 0x2a0, rx_hash_field_select;
     }
-}
-layout! {
-    /// `CREATE_TIR`.
-    create_tir_in: 0x110 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-    } parts {
-        CTX: 0x100, tirc;
-    }
-}
-mailboxes! {
-    create_tir_out: answer { TIRN: 0x48, 24 }
-    destroy_tir_in: command { TIRN: 0x48, 24 }
-    query_tir_in: query { TIRN: 0x48, 24 }
-}
-layout! {
+    struct create_tir_in: command 0x110 bytes {} parts { CTX: 0x100, tirc; }
+    struct create_tir_out: answer { TIRN: 0x48, 24; }
+    struct destroy_tir_in: command { TIRN: 0x48, 24; }
+    struct query_tir_in: query { TIRN: 0x48, 24; }
     /// Which fields are modified.
-    modify_tir_bitmask: 0x8 bytes {
+    struct modify_tir_bitmask: 0x8 bytes {
         SELF_LB_EN: 0x3b, 1;
         HASH: 0x3d, 1;
         PACKET_MERGE: 0x3f, 1;
     }
-}
-layout! {
-    /// `MODIFY_TIR`.
-    modify_tir_in: 0x110 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
+    struct modify_tir_in: command 0x110 bytes {
         TIRN: 0x48, 24;
     } parts {
         BITMASK: 0x80, modify_tir_bitmask;
         CTX: 0x100, tirc;
     }
-}
-layout! {
-    /// Output of `QUERY_TIR`.
-    query_tir_out: 0x110 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-    } parts {
-        TIR_CONTEXT: 0x100, tirc;
-    }
+    struct query_tir_out: answer 0x110 bytes {} parts { TIR_CONTEXT: 0x100, tirc; }
 }
 
 pub(super) const COMMANDS: &[Command] = &[

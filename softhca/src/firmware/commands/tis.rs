@@ -3,13 +3,13 @@
 use super::work_queue::check_absent;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{Field, ViewMut, layout, mailboxes};
+use crate::firmware::layout::{Field, ViewMut, layout};
 use crate::firmware::status::Refusal;
 use crate::nic::TisContext;
 
 layout! {
     /// TIS context.
-    tisc: 0xa0 bytes {
+    struct tisc: 0xa0 bytes {
         STRICT_LAG_TX_PORT_AFFINITY: 0x0, 1;
         TLS_EN: 0x1, 1;
         LAG_TX_PORT_AFFINITY: 0x4, 4;
@@ -18,50 +18,23 @@ layout! {
         UNDERLAY_QPN: 0x148, 24;
         PD: 0x168, 24;
     }
-}
-layout! {
-    /// `CREATE_TIS`.
-    create_tis_in: 0xc0 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-    } parts {
-        CTX: 0x100, tisc;
-    }
-}
-mailboxes! {
-    create_tis_out: answer { TISN: 0x48, 24 }
-    destroy_tis_in: command { TISN: 0x48, 24 }
-    query_tis_in: query { TISN: 0x48, 24 }
-}
-layout! {
+    struct create_tis_in: command 0xc0 bytes {} parts { CTX: 0x100, tisc; }
+    struct create_tis_out: answer { TISN: 0x48, 24; }
+    struct destroy_tis_in: command { TISN: 0x48, 24; }
+    struct query_tis_in: query { TISN: 0x48, 24; }
     /// Which fields are modified.
-    modify_tis_bitmask: 0x8 bytes {
+    struct modify_tis_bitmask: 0x8 bytes {
         LAG_TX_PORT_AFFINITY: 0x3d, 1;
         STRICT_LAG_TX_PORT_AFFINITY: 0x3e, 1;
         PRIO: 0x3f, 1;
     }
-}
-layout! {
-    /// `MODIFY_TIS`.
-    modify_tis_in: 0xc0 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
+    struct modify_tis_in: command 0xc0 bytes {
         TISN: 0x48, 24;
     } parts {
         BITMASK: 0x80, modify_tis_bitmask;
         CTX: 0x100, tisc;
     }
-}
-layout! {
-    /// Output of `QUERY_TIS`.
-    query_tis_out: 0xb0 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-    } parts {
-        TIS_CONTEXT: 0x80, tisc;
-    }
+    struct query_tis_out: answer 0xb0 bytes {} parts { TIS_CONTEXT: 0x80, tisc; }
 }
 
 pub(super) const COMMANDS: &[Command] = &[

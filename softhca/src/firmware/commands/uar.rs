@@ -2,14 +2,14 @@
 
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::mailboxes;
+use crate::firmware::layout::layout;
 use crate::firmware::status::Refusal;
 
-mailboxes! {
-    alloc_uar_in: command {}
+layout! {
+    struct alloc_uar_in: command {}
     /// Output of `ALLOC_UAR`. The number is that of the page in the file of the device's own pages.
-    alloc_uar_out: answer { UAR: 0x48, 24 }
-    dealloc_uar_in: command { UAR: 0x48, 24 }
+    struct alloc_uar_out: answer { UAR: 0x48, 24; }
+    struct dealloc_uar_in: command { UAR: 0x48, 24; }
 }
 
 pub(super) const COMMANDS: &[Command] = &[

@@ -2,28 +2,16 @@
 
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::capabilities::user_caps;
-use crate::firmware::layout::{layout, mailboxes};
+use crate::firmware::layout::layout;
 use crate::firmware::owners::Uid;
 use crate::firmware::status::{Refusal, Status};
 
 layout! {
     /// The rights of a user.
-    uctx: 0x30 bytes {
-        CAP: 0x0, 32;
-    }
-}
-layout! {
-    /// `CREATE_UCTX`.
-    create_uctx_in: 0x40 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-    } parts {
-        UCTX: 0x80, uctx;
-    }
-}
-mailboxes! {
-    create_uctx_out: answer { UID: 0x50, 16 }
-    destroy_uctx_in: query { UID: 0x50, 16 }
+    struct uctx: 0x30 bytes { CAP: 0x0, 32; }
+    struct create_uctx_in: query 0x40 bytes {} parts { UCTX: 0x80, uctx; }
+    struct create_uctx_out: answer { UID: 0x50, 16; }
+    struct destroy_uctx_in: query { UID: 0x50, 16; }
 }
 
 pub(super) const COMMANDS: &[Command] = &[

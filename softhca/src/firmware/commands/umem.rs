@@ -2,41 +2,29 @@
 
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{layout, mailboxes};
+use crate::firmware::layout::layout;
 use crate::firmware::objects::{ADAPTER_PAGE_BYTES, Umem};
 use crate::firmware::status::{Refusal, Status};
 
 layout! {
     /// One page: its address in the bits above its size, and the rights to it.
-    mtt: 0x8 bytes {
+    struct mtt: 0x8 bytes {
         PTAG_63_32: 0x0, 32;
         PTAG_31_8: 0x20, 24;
         WR_EN: 0x3e, 1;
         RD_EN: 0x3f, 1;
     }
-}
-layout! {
     /// The pages.
-    umem: 0x20 bytes {
+    struct umem: 0x20 bytes {
         ATS: 0x80, 1;
         LOG_PAGE_SIZE: 0x9b, 5;
         PAGE_OFFSET: 0xa0, 32;
         NUM_OF_MTT: 0xc0, 64;
     }
-}
-layout! {
     /// `CREATE_UMEM`, with an [`mtt`] for each page.
-    create_umem_in: 0x30 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-    } parts {
-        UMEM: 0x80, umem;
-    } list of 8 bytes
-}
-mailboxes! {
-    create_umem_out: answer { UMEM_ID: 0x48, 24 }
-    destroy_umem_in: command { UMEM_ID: 0x48, 24 }
+    struct create_umem_in: command 0x30 bytes {} parts { UMEM: 0x80, umem; } list of 8 bytes
+    struct create_umem_out: answer { UMEM_ID: 0x48, 24; }
+    struct destroy_umem_in: command { UMEM_ID: 0x48, 24; }
 }
 
 pub(super) const COMMANDS: &[Command] = &[

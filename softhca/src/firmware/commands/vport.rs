@@ -7,26 +7,11 @@ use crate::firmware::status::{Refusal, Status};
 use crate::nic::AddressFilter;
 
 layout! {
-    /// `QUERY_VPORT_STATE`.
-    query_vport_state_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        OTHER_VPORT: 0x40, 1;
-        VPORT_NUMBER: 0x50, 16;
-    }
-}
-layout! {
+    struct query_vport_state_in: query { OTHER_VPORT: 0x40, 1; VPORT_NUMBER: 0x50, 16; }
     /// Output of `QUERY_VPORT_STATE`: 1 is up.
-    query_vport_state_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        ADMIN_STATE: 0x78, 4;
-        STATE: 0x7c, 4;
-    }
-}
-layout! {
+    struct query_vport_state_out: answer { ADMIN_STATE: 0x78, 4; STATE: 0x7c, 4; }
     /// A function's port.
-    hca_vport_context: 0x200 bytes {
+    struct hca_vport_context: 0x200 bytes {
         HAS_RAW: 0x102, 1;
         GRH_REQUIRED: 0x103, 1;
         PORT_PHYSICAL_STATE: 0x110, 4;
@@ -37,73 +22,32 @@ layout! {
         NODE_GUID: 0x1c0, 64;
         LID: 0x300, 16;
     }
-}
-layout! {
-    /// `QUERY_HCA_VPORT_CONTEXT`.
-    query_hca_vport_context_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
+    struct query_hca_vport_context_in: query {
         OTHER_VPORT: 0x40, 1;
         PORT_NUM: 0x4c, 4;
         VPORT_NUMBER: 0x50, 16;
     }
-}
-layout! {
-    /// Output of `QUERY_HCA_VPORT_CONTEXT`.
-    query_hca_vport_context_out: 0x210 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-    } parts {
-        HCA_VPORT_CONTEXT: 0x80, hca_vport_context;
-    }
-}
-layout! {
-    /// `QUERY_HCA_VPORT_GID`.
-    query_hca_vport_gid_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
+    struct query_hca_vport_context_out: answer 0x210 bytes {} parts { HCA_VPORT_CONTEXT: 0x80, hca_vport_context; }
+    struct query_hca_vport_gid_in: query {
         OTHER_VPORT: 0x40, 1;
         PORT_NUM: 0x4c, 4;
         VPORT_NUMBER: 0x50, 16;
         GID_INDEX: 0x70, 16;
     }
-}
-layout! {
     /// Output of `QUERY_HCA_VPORT_GID`, with the GIDs.
-    query_hca_vport_gid_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        GIDS_NUM: 0x60, 16;
-    } list of 16 bytes
-}
-layout! {
-    /// `QUERY_HCA_VPORT_PKEY`.
-    query_hca_vport_pkey_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
+    struct query_hca_vport_gid_out: answer { GIDS_NUM: 0x60, 16; } list of 16 bytes
+    struct query_hca_vport_pkey_in: query {
         OTHER_VPORT: 0x40, 1;
         PORT_NUM: 0x4c, 4;
         VPORT_NUMBER: 0x50, 16;
         PKEY_INDEX: 0x70, 16;
     }
-}
-layout! {
     /// Output of `QUERY_HCA_VPORT_PKEY`, with the P_Keys, each in a word of 32 bits.
-    query_hca_vport_pkey_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-    } list of 4 bytes
-}
-layout! {
+    struct query_hca_vport_pkey_out: answer {} list of 4 bytes
     /// An Ethernet address.
-    mac_address_layout: 0x8 bytes {
-        MAC_ADDR_47_32: 0x10, 16;
-        MAC_ADDR_31_0: 0x20, 32;
-    }
-}
-layout! {
+    struct mac_address_layout: 0x8 bytes { MAC_ADDR_47_32: 0x10, 16; MAC_ADDR_31_0: 0x20, 32; }
     /// A function's Ethernet port.
-    nic_vport_context: 0x100 bytes {
+    struct nic_vport_context: 0x100 bytes {
         MIN_WQE_INLINE_MODE: 0x5, 3;
         DISABLE_MC_LOCAL_LB: 0x1d, 1;
         DISABLE_UC_LOCAL_LB: 0x1e, 1;
@@ -117,41 +61,18 @@ layout! {
         PROMISC_ALL: 0x782, 1;
         ALLOWED_LIST_TYPE: 0x785, 3;
         ALLOWED_LIST_SIZE: 0x790, 16;
-    } parts {
-        PERMANENT_ADDRESS: 0x7a0, mac_address_layout;
-    }
-}
-layout! {
-    /// `QUERY_NIC_VPORT_CONTEXT`.
-    query_nic_vport_context_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
+    } parts { PERMANENT_ADDRESS: 0x7a0, mac_address_layout; }
+    struct query_nic_vport_context_in: query {
         OTHER_VPORT: 0x40, 1;
         VPORT_NUMBER: 0x50, 16;
         ALLOWED_LIST_TYPE: 0x65, 3;
     }
-}
-layout! {
     /// Output of `QUERY_NIC_VPORT_CONTEXT`, with a list of the addresses or VLANs that the port lets in besides its
     /// own address. The list is cut to the available room.
-    query_nic_vport_context_out: 0x110 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-    } parts {
-        NIC_VPORT_CONTEXT: 0x80, nic_vport_context;
-    } list of 8 bytes
-}
-layout! {
+    struct query_nic_vport_context_out: answer 0x110 bytes {} parts { NIC_VPORT_CONTEXT: 0x80, nic_vport_context; } list of 8 bytes
     /// A VLAN.
-    vlan_layout: 0x8 bytes {
-        VLAN: 0x14, 12;
-    }
-}
-layout! {
-    /// `MODIFY_VPORT_STATE`.
-    modify_vport_state_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
+    struct vlan_layout: 0x8 bytes { VLAN: 0x14, 12; }
+    struct modify_vport_state_in: query {
         OTHER_VPORT: 0x40, 1;
         VPORT_NUMBER: 0x50, 16;
         ADMIN_STATE: 0x78, 4;

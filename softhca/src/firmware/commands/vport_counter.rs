@@ -8,22 +8,14 @@ use crate::firmware::status::Refusal;
 use crate::nic::{PortCounters, Traffic};
 
 layout! {
-    /// `QUERY_VPORT_COUNTER`.
-    query_vport_counter_in: 0x20 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
+    struct query_vport_counter_in: query 0x20 bytes {
         OTHER_VPORT: 0x40, 1;
         PORT_NUM: 0x4c, 4;
         VPORT_NUMBER: 0x50, 16;
         CLEAR: 0xc0, 1;
     }
-}
-layout! {
     /// Output of `QUERY_VPORT_COUNTER`: the fields that this device counts.
-    query_vport_counter_out: 0x210 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-    } parts {
+    struct query_vport_counter_out: answer 0x210 bytes {} parts {
         RECEIVED_IB_UNICAST: 0x180, traffic_counter;
         TRANSMITTED_IB_UNICAST: 0x200, traffic_counter;
         RECEIVED_ETH_BROADCAST: 0x380, traffic_counter;

@@ -2,13 +2,13 @@
 
 use crate::ethernet::VXLAN_PORT;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::mailboxes;
+use crate::firmware::layout::layout;
 use crate::firmware::status::Refusal;
 use crate::resources::MAX_VXLAN_PORTS;
 
-mailboxes! {
-    add_vxlan_udp_dport_in: query { VXLAN_UDP_PORT: 0x70, 16 }
-    delete_vxlan_udp_dport_in: query { VXLAN_UDP_PORT: 0x70, 16 }
+layout! {
+    struct add_vxlan_udp_dport_in: query { VXLAN_UDP_PORT: 0x70, 16; }
+    struct delete_vxlan_udp_dport_in: query { VXLAN_UDP_PORT: 0x70, 16; }
 }
 
 pub(super) const COMMANDS: &[Command] = &[

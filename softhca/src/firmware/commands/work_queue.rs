@@ -9,7 +9,7 @@ use crate::firmware::status::Refusal;
 
 layout! {
     /// Work queue.
-    wq: 0xc0 bytes {
+    struct wq: 0xc0 bytes {
         WQ_TYPE: 0x0, 4;
         WQ_SIGNATURE: 0x4, 1;
         END_PADDING_MODE: 0x5, 2;

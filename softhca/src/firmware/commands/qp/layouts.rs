@@ -1,10 +1,10 @@
 //! Layouts of the commands on queue pairs.
 
-use crate::firmware::layout::{layout, mailboxes};
+use crate::firmware::layout::layout;
 
 layout! {
     /// Address path.
-    ads: 0x2c bytes {
+    struct ads: 0x2c bytes {
         FL: 0x0, 1;
         FREE_AR: 0x1, 1;
         PKEY_INDEX: 0x10, 16;
@@ -29,10 +29,8 @@ layout! {
         RMAC_47_32: 0x130, 16;
         RMAC_31_0: 0x140, 32;
     }
-}
-layout! {
     /// QP context.
-    qpc: 0xe8 bytes {
+    struct qpc: 0xe8 bytes {
         STATE: 0x0, 4;
         LAG_TX_PORT_AFFINITY: 0x4, 4;
         ST: 0x8, 8;
@@ -103,26 +101,50 @@ layout! {
         DC_ACCESS_KEY: 0x640, 64;
         DBR_UMEM_VALID: 0x683, 1;
         DBR_UMEM_ID: 0x720, 32;
-    } parts {
-        PRIMARY_ADDRESS_PATH: 0xc0, ads;
-    }
+    } parts { PRIMARY_ADDRESS_PATH: 0xc0, ads; }
+    /// Later additions to QP contexts.
+    struct qpc_ext: 0xc0 bytes { MMO: 0x2, 1; DCI_STREAM_CHANNEL_ID: 0x10, 16; }
 }
 layout! {
-    /// Later additions to QP contexts.
-    qpc_ext: 0xc0 bytes {
-        MMO: 0x2, 1;
-        DCI_STREAM_CHANNEL_ID: 0x10, 16;
-    }
+    /// `CREATE_QP`, with the address of each page if its rings lie in no user memory.
+    struct create_qp_in: command 0x110 bytes {
+        OPT_PARAM_MASK: 0x80, 32;
+        ECE: 0xa0, 32;
+        WQ_UMEM_OFFSET: 0x800, 64;
+        WQ_UMEM_ID: 0x840, 32;
+        WQ_UMEM_VALID: 0x860, 1;
+    } parts { QPC: 0xc0, qpc; } list of 8 bytes
+    struct create_qp_out: answer { QPN: 0x48, 24; ECE: 0x60, 32; }
+    struct destroy_qp_in: command { QPN: 0x48, 24; }
+    struct qp_2err_in: command { QPN: 0x48, 24; }
+    struct qp_2rst_in: command { QPN: 0x48, 24; }
+    struct query_qp_in: query { QPN: 0x48, 24; }
+    struct query_qp_out: answer 0x110 bytes {
+        OPT_PARAM_MASK: 0x80, 32;
+        ECE: 0xa0, 32;
+    } parts { QPC: 0xc0, qpc; }
+    struct rst2init_qp_out: answer { ECE: 0x60, 32; }
+    struct init2init_qp_out: answer { ECE: 0x60, 32; }
+    struct init2rtr_qp_out: answer { ECE: 0x60, 32; }
+    struct rtr2rts_qp_out: answer { ECE: 0x60, 32; }
+    struct rts2rts_qp_out: answer { ECE: 0x60, 32; }
 }
-/// Transitions that may go on behind the context.
-macro_rules! extended_transition {
-    ($name:ident) => {
+
+/// Transitions have the same mailboxes up to the end of the context, each under a name of its own: with `ECE` or
+/// without. Some may go on behind the context.
+macro_rules! transition {
+    ($name:ident $(, $ece:ident: $at:literal)?) => {
         layout! {
-            /// A transition that may go on behind the context.
-            $name: 0x1d0 bytes {
-                OPCODE: 0x0, 16;
-                UID: 0x10, 16;
-                OP_MOD: 0x30, 16;
+            struct $name: command 0x110 bytes {
+                QPN: 0x48, 24;
+                OPT_PARAM_MASK: 0x80, 32;
+                $($ece: $at, 32;)?
+            } parts { QPC: 0xc0, qpc; }
+        }
+    };
+    ($name:ident goes on) => {
+        layout! {
+            struct $name: command 0x1d0 bytes {
                 QPC_EXT: 0x40, 1;
                 QPN: 0x48, 24;
                 OPT_PARAM_MASK: 0x80, 32;
@@ -135,86 +157,10 @@ macro_rules! extended_transition {
         }
     };
 }
-extended_transition!(init2init_qp_in);
-extended_transition!(rts2rts_qp_in);
-layout! {
-    /// `CREATE_QP`, with the address of each page if its rings lie in no user memory.
-    create_qp_in: 0x110 bytes {
-        OPCODE: 0x0, 16;
-        UID: 0x10, 16;
-        OP_MOD: 0x30, 16;
-        OPT_PARAM_MASK: 0x80, 32;
-        ECE: 0xa0, 32;
-        WQ_UMEM_OFFSET: 0x800, 64;
-        WQ_UMEM_ID: 0x840, 32;
-        WQ_UMEM_VALID: 0x860, 1;
-    } parts {
-        QPC: 0xc0, qpc;
-    } list of 8 bytes
-}
-layout! {
-    /// Output of `CREATE_QP`.
-    create_qp_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        QPN: 0x48, 24;
-        ECE: 0x60, 32;
-    }
-}
-mailboxes! {
-    destroy_qp_in: command { QPN: 0x48, 24 }
-    qp_2err_in: command { QPN: 0x48, 24 }
-    qp_2rst_in: command { QPN: 0x48, 24 }
-    query_qp_in: query { QPN: 0x48, 24 }
-}
-layout! {
-    /// Output of `QUERY_QP`.
-    query_qp_out: 0x110 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-        OPT_PARAM_MASK: 0x80, 32;
-        ECE: 0xa0, 32;
-    } parts {
-        QPC: 0xc0, qpc;
-    }
-}
-
-/// Transitions have the same mailboxes up to the end of the context, each under a name of its own: an input with `ECE`
-/// or without, and an output with it.
-macro_rules! transition {
-    ($name:ident $(, $ece:ident: $at:literal)?) => {
-        layout! {
-            /// A transition.
-            $name: 0x110 bytes {
-                OPCODE: 0x0, 16;
-                UID: 0x10, 16;
-                OP_MOD: 0x30, 16;
-                QPN: 0x48, 24;
-                OPT_PARAM_MASK: 0x80, 32;
-                $($ece: $at, 32;)?
-            } parts {
-                QPC: 0xc0, qpc;
-            }
-        }
-    };
-    ($name:ident gives) => {
-        layout! {
-            /// Output of a transition.
-            $name: 0x10 bytes {
-                STATUS: 0x0, 8;
-                SYNDROME: 0x20, 32;
-                ECE: 0x60, 32;
-            }
-        }
-    };
-}
 transition!(rst2init_qp_in, ECE: 0xa0);
+transition!(init2init_qp_in goes on);
 transition!(init2rtr_qp_in, ECE: 0xa0);
 transition!(rtr2rts_qp_in, ECE: 0xa0);
+transition!(rts2rts_qp_in goes on);
 transition!(sqerr2rts_qp_in);
 transition!(sqd2rts_qp_in);
-transition!(rst2init_qp_out gives);
-transition!(init2init_qp_out gives);
-transition!(init2rtr_qp_out gives);
-transition!(rtr2rts_qp_out gives);
-transition!(rts2rts_qp_out gives);

@@ -9,7 +9,7 @@ use crate::nic::{Passed, PhysicalCounters};
 
 layout! {
     /// Counters of a port. A group of them is in the bytes from 8 on.
-    ppcnt_reg: 0x100 bytes {
+    struct ppcnt_reg: 0x100 bytes {
         SWID: 0x0, 8;
         LOCAL_PORT: 0x8, 8;
         PNAT: 0x10, 2;
@@ -17,10 +17,8 @@ layout! {
         CLR: 0x20, 1;
         PRIO_TC: 0x3b, 5;
     }
-}
-layout! {
     /// IEEE 802.3.
-    eth_802_3_cntrs_grp_data_layout: 0xf8 bytes {
+    struct eth_802_3_cntrs_grp_data_layout: 0xf8 bytes {
         A_FRAMES_TRANSMITTED_OK_HIGH: 0x0, 32;
         A_FRAMES_RECEIVED_OK_HIGH: 0x40, 32;
         A_OCTETS_TRANSMITTED_OK_HIGH: 0x100, 32;
@@ -31,10 +29,8 @@ layout! {
         A_BROADCAST_FRAMES_RECEIVED_OK_HIGH: 0x240, 32;
         A_FRAME_TOO_LONG_ERRORS_HIGH: 0x300, 32;
     }
-}
-layout! {
     /// RFC 2863, an interface.
-    eth_2863_cntrs_grp_data_layout: 0xf8 bytes {
+    struct eth_2863_cntrs_grp_data_layout: 0xf8 bytes {
         IF_IN_OCTETS_HIGH: 0x0, 32;
         IF_IN_UCAST_PKTS_HIGH: 0x40, 32;
         IF_IN_DISCARDS_HIGH: 0x80, 32;
@@ -48,10 +44,8 @@ layout! {
         IF_OUT_MULTICAST_PKTS_HIGH: 0x2c0, 32;
         IF_OUT_BROADCAST_PKTS_HIGH: 0x300, 32;
     }
-}
-layout! {
     /// RFC 2819: frames that arrive on the network.
-    eth_2819_cntrs_grp_data_layout: 0xf8 bytes {
+    struct eth_2819_cntrs_grp_data_layout: 0xf8 bytes {
         ETHER_STATS_OCTETS_HIGH: 0x40, 32;
         ETHER_STATS_PKTS_HIGH: 0x80, 32;
         ETHER_STATS_BROADCAST_PKTS_HIGH: 0xc0, 32;
@@ -68,27 +62,17 @@ layout! {
         ETHER_STATS_PKTS4096TO8191OCTETS_HIGH: 0x4c0, 32;
         ETHER_STATS_PKTS8192TO10239OCTETS_HIGH: 0x500, 32;
     }
-}
-layout! {
     /// Frames of one priority.
-    eth_per_prio_grp_data_layout: 0xf8 bytes {
+    struct eth_per_prio_grp_data_layout: 0xf8 bytes {
         RX_OCTETS_HIGH: 0x0, 32;
         RX_FRAMES_HIGH: 0x100, 32;
         TX_OCTETS_HIGH: 0x140, 32;
         TX_FRAMES_HIGH: 0x240, 32;
     }
-}
-layout! {
     /// The cable.
-    phys_layer_cntrs: 0xf8 bytes {
-        LINK_DOWN_EVENTS: 0x600, 32;
-    }
-}
-layout! {
+    struct phys_layer_cntrs: 0xf8 bytes { LINK_DOWN_EVENTS: 0x600, 32; }
     /// A port of InfiniBand (IBTA vol. 1, 16.1.3.5).
-    ib_port_cntrs_grp_data_layout: 0x28 bytes {
-        LINK_DOWNED_COUNTER: 0x18, 8;
-    }
+    struct ib_port_cntrs_grp_data_layout: 0x28 bytes { LINK_DOWNED_COUNTER: 0x18, 8; }
 }
 
 pub(super) const PPCNT: Register =

@@ -8,21 +8,15 @@ use crate::firmware::status::Refusal;
 
 layout! {
     /// Name of the node, a text for people (IBTA vol. 1, 14.2.5.2). Linux has it as `struct mlx5_reg_node_desc`.
-    node_desc: 0x40 bytes opaque {
-    }
-}
-layout! {
+    struct node_desc: 0x40 bytes opaque {}
     /// Byte order of the host. Linux has it as `struct mlx5_reg_host_endianness`.
-    host_endianness: 0x10 bytes opaque {
-    }
+    struct host_endianness: 0x10 bytes opaque {}
 }
 
 layout! {
     /// The clock. Of DPDK (`drivers/common/mlx5/mlx5_prm.h`, `mlx5_ifc_register_mtutc_bits`): Linux has the same as
     /// `mtutc_reg`, without the mode.
-    register_mtutc: 0x1c bytes {
-        TIME_STAMP_MODE: 0x0, 2;
-    }
+    struct register_mtutc: 0x1c bytes { TIME_STAMP_MODE: 0x0, 2; }
 }
 
 pub(super) const MTUTC: Register =

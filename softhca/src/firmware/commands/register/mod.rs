@@ -17,19 +17,9 @@ use entry::Register;
 
 layout! {
     /// `ACCESS_REG`, with the register. Bit 0 of the modifier asks for it; without, it is written.
-    access_register_in: 0x10 bytes {
-        OPCODE: 0x0, 16;
-        OP_MOD: 0x30, 16;
-        REGISTER_ID: 0x50, 16;
-        ARGUMENT: 0x60, 32;
-    } list of 4 bytes
-}
-layout! {
+    struct access_register_in: query { REGISTER_ID: 0x50, 16; ARGUMENT: 0x60, 32; } list of 4 bytes
     /// Its output, with the register.
-    access_register_out: 0x10 bytes {
-        STATUS: 0x0, 8;
-        SYNDROME: 0x20, 32;
-    } list of 4 bytes
+    struct access_register_out: answer {} list of 4 bytes
 }
 
 pub(super) const COMMANDS: &[Command] = &[

@@ -9,7 +9,7 @@ use crate::nic::MAX_MTU;
 
 layout! {
     /// State of a port: the requested one, and the present one.
-    paos_reg: 0x10 bytes {
+    struct paos_reg: 0x10 bytes {
         SWID: 0x0, 8;
         LOCAL_PORT: 0x8, 8;
         ADMIN_STATUS: 0x14, 4;
@@ -18,19 +18,15 @@ layout! {
         EE: 0x21, 1;
         E: 0x3e, 2;
     }
-}
-layout! {
     /// Longest frames or packets of a port.
-    pmtu_reg: 0x10 bytes {
+    struct pmtu_reg: 0x10 bytes {
         LOCAL_PORT: 0x8, 8;
         MAX_MTU: 0x20, 16;
         ADMIN_MTU: 0x40, 16;
         OPER_MTU: 0x60, 16;
     }
-}
-layout! {
     /// Pauses that a port asks for and obeys, of all traffic and by priority.
-    pfcc_reg: 0x20 bytes {
+    struct pfcc_reg: 0x20 bytes {
         LOCAL_PORT: 0x8, 8;
         PRIO_MASK_TX: 0x28, 8;
         PRIO_MASK_RX: 0x38, 8;

@@ -8,7 +8,7 @@ use crate::firmware::status::Refusal;
 
 layout! {
     /// Type and speed of a port.
-    ptys_reg: 0x40 bytes {
+    struct ptys_reg: 0x40 bytes {
         LOCAL_PORT: 0x8, 8;
         PROTO_MASK: 0x1d, 3;
         ETH_PROTO_CAPABILITY: 0x60, 32;
