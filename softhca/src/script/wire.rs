@@ -2,12 +2,9 @@
 
 use super::{BadNetwork, Script};
 use crate::faults::Faults;
-use crate::wire::cable::Dropped;
 use crate::wire::fault::{FaultConfig, FaultConfigError, FaultInjector};
 use crate::wire::slow::SlowLink;
-use crate::wire::{Announcement, Arrived, Fate, Frame, Wire};
-use std::fmt::Display;
-use std::os::fd::RawFd;
+use crate::wire::{Frame, Wire};
 use std::time::Duration;
 
 impl Script {
@@ -55,38 +52,6 @@ impl Wire for Changing {
         self.wire.recv()
     }
 
-    fn segment_bytes(&self) -> usize {
-        self.wire.segment_bytes()
-    }
-
-    fn comment(&mut self, packet: &[u8], reason: &dyn Display) {
-        self.wire.comment(packet, reason);
-    }
-
-    fn note(&mut self, frame: &Frame, fate: Fate) {
-        self.wire.note(frame, fate);
-    }
-
-    fn send_ethernet(&mut self, frame: &[u8]) {
-        self.wire.send_ethernet(frame);
-    }
-
-    fn recv_ethernet(&mut self) -> Option<Vec<u8>> {
-        self.wire.recv_ethernet()
-    }
-
-    fn next_dropped(&mut self) -> Option<(Dropped, u64)> {
-        self.wire.next_dropped()
-    }
-
-    fn announce(&mut self, announcement: Announcement) {
-        self.wire.announce(announcement);
-    }
-
-    fn neighbour(&mut self, from: [u8; 16], to: [u8; 16]) -> Option<[u8; 6]> {
-        self.wire.neighbour(from, to)
-    }
-
     fn advance(&mut self, now: Duration) -> bool {
         let since = now.saturating_sub(*self.zero.get_or_insert(now));
         let bad = self.network.iter().find(|bad| bad.window.contains(since));
@@ -99,23 +64,11 @@ impl Wire for Changing {
         self.wire.advance(now)
     }
 
-    fn flush(&mut self, arrived: Arrived) {
-        self.wire.flush(arrived);
+    fn behind(&self) -> Option<&dyn Wire> {
+        Some(&self.wire)
     }
 
-    fn is_kept_waiting_by(&mut self, qpn: u32) -> bool {
-        self.wire.is_kept_waiting_by(qpn)
-    }
-
-    fn next_deadline(&self) -> Option<Duration> {
-        self.wire.next_deadline()
-    }
-
-    fn is_holding(&self) -> bool {
-        self.wire.is_holding()
-    }
-
-    fn descriptors(&self) -> Vec<RawFd> {
-        self.wire.descriptors()
+    fn behind_mut(&mut self) -> Option<&mut dyn Wire> {
+        Some(&mut self.wire)
     }
 }

@@ -27,10 +27,9 @@ use pcap_file::pcapng::blocks::enhanced_packet::{EnhancedPacketBlock, EnhancedPa
 use pcap_file::pcapng::blocks::interface_description::{InterfaceDescriptionBlock, InterfaceDescriptionOption};
 use pcap_file::{DataLink, PcapError};
 
-use super::address::Announcement;
-use super::cable::{self, Dropped};
+use super::cable;
 use super::frame::Frame;
-use super::port::{Arrived, Fate, Wire};
+use super::port::{Fate, Wire};
 use super::segment;
 use crate::config::{LinkLayer, PortConfig};
 
@@ -264,42 +263,18 @@ impl<W: Wire> Wire for CapturedWire<W> {
         Some(frame)
     }
 
-    fn next_dropped(&mut self) -> Option<(Dropped, u64)> {
-        self.wire.next_dropped()
-    }
-
-    fn announce(&mut self, announcement: Announcement) {
-        self.wire.announce(announcement);
-    }
-
-    fn neighbour(&mut self, from: [u8; 16], to: [u8; 16]) -> Option<[u8; 6]> {
-        self.wire.neighbour(from, to)
-    }
-
-    fn advance(&mut self, now: Duration) -> bool {
-        self.wire.advance(now)
-    }
-
-    fn flush(&mut self, arrived: Arrived) {
-        self.wire.flush(arrived);
-    }
-
-    fn is_kept_waiting_by(&mut self, qpn: u32) -> bool {
-        self.wire.is_kept_waiting_by(qpn)
-    }
-
-    fn next_deadline(&self) -> Option<Duration> {
-        self.wire.next_deadline()
-    }
-
-    fn is_holding(&self) -> bool {
-        self.wire.is_holding()
-    }
-
     fn descriptors(&self) -> Vec<RawFd> {
         let mut all = self.wire.descriptors();
         all.push(self.capture.0.lock().descriptor);
         all
+    }
+
+    fn behind(&self) -> Option<&dyn Wire> {
+        Some(&self.wire)
+    }
+
+    fn behind_mut(&mut self) -> Option<&mut dyn Wire> {
+        Some(&mut self.wire)
     }
 }
 

@@ -1,7 +1,6 @@
 //! A bad network on purpose: it drops, duplicates, reorders and delays the frames of a device, the same way for the
 //! same seed.
 
-use std::fmt::Display;
 use std::{
     ops::RangeInclusive,
     str::FromStr,
@@ -9,16 +8,13 @@ use std::{
         Arc,
         atomic::{AtomicUsize, Ordering},
     },
-    time::Duration,
 };
 
 use fastrand::Rng;
 use thiserror::Error;
 
-use super::address::Announcement;
-use super::cable::Dropped;
 use super::frame::Frame;
-use super::port::{Arrived, Fate, Wire};
+use super::port::{Fate, Wire};
 use crate::config::GidType;
 use crate::packet::Packet;
 
@@ -264,6 +260,7 @@ fn mark(frame: &mut Frame) -> bool {
     }
 }
 
+/// Ethernet frames pass without a fault: rates are for packets of the transport, which has answers to them.
 impl<W: Wire> Wire for FaultInjector<W> {
     fn send(&mut self, mut frame: Frame) -> Result<(), Frame> {
         self.pass_time();
@@ -322,57 +319,16 @@ impl<W: Wire> Wire for FaultInjector<W> {
         self.wire.recv()
     }
 
-    /// Ethernet frames pass without a fault: rates are for packets of the transport, which has answers to them.
-    fn send_ethernet(&mut self, frame: &[u8]) {
-        self.wire.send_ethernet(frame);
-    }
-
-    fn recv_ethernet(&mut self) -> Option<Vec<u8>> {
-        self.wire.recv_ethernet()
-    }
-
-    fn comment(&mut self, packet: &[u8], reason: &dyn Display) {
-        self.wire.comment(packet, reason);
-    }
-
-    fn note(&mut self, frame: &Frame, fate: Fate) {
-        self.wire.note(frame, fate);
-    }
-
-    fn next_dropped(&mut self) -> Option<(Dropped, u64)> {
-        self.wire.next_dropped()
-    }
-
-    fn announce(&mut self, announcement: Announcement) {
-        self.wire.announce(announcement);
-    }
-
-    fn neighbour(&mut self, from: [u8; 16], to: [u8; 16]) -> Option<[u8; 6]> {
-        self.wire.neighbour(from, to)
-    }
-
-    fn advance(&mut self, now: Duration) -> bool {
-        self.wire.advance(now)
-    }
-
-    fn flush(&mut self, arrived: Arrived) {
-        self.wire.flush(arrived);
-    }
-
-    fn is_kept_waiting_by(&mut self, qpn: u32) -> bool {
-        self.wire.is_kept_waiting_by(qpn)
-    }
-
-    fn next_deadline(&self) -> Option<Duration> {
-        self.wire.next_deadline()
-    }
-
     fn is_holding(&self) -> bool {
         !self.held.is_empty() || !self.due.is_empty() || self.wire.is_holding()
     }
 
-    fn descriptors(&self) -> Vec<std::os::fd::RawFd> {
-        self.wire.descriptors()
+    fn behind(&self) -> Option<&dyn Wire> {
+        Some(&self.wire)
+    }
+
+    fn behind_mut(&mut self) -> Option<&mut dyn Wire> {
+        Some(&mut self.wire)
     }
 }
 

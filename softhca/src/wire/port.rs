@@ -60,6 +60,17 @@ pub trait Wire: Send {
     /// The next frame for this port, if one has arrived.
     fn recv(&mut self) -> Option<Frame>;
 
+    /// The wire that this one puts its packets into, if it does. What this one does not do, that one does, except that
+    /// each frame is one packet.
+    fn behind(&self) -> Option<&dyn Wire> {
+        None
+    }
+
+    /// [`Self::behind`], to change it.
+    fn behind_mut(&mut self) -> Option<&mut dyn Wire> {
+        None
+    }
+
     /// Most bytes of payload in a frame that stands for several packets of a message ([`Frame::packets`]). 0: each
     /// frame is one packet.
     fn segment_bytes(&self) -> usize {
@@ -68,83 +79,91 @@ pub trait Wire: Send {
 
     /// A packet is dropped, or the next one to be sent has this fate. For wires that record packets.
     fn note(&mut self, frame: &Frame, fate: Fate) {
-        let _ = (frame, fate);
+        if let Some(wire) = self.behind_mut() {
+            wire.note(frame, fate);
+        }
     }
 
     /// Sends an Ethernet frame to all other ports, as a cable and a hub do: without an answer, and lost at a port that
     /// has no room for it. A wire for packets of the transport alone loses it.
     fn send_ethernet(&mut self, frame: &[u8]) {
-        let _ = frame;
+        if let Some(wire) = self.behind_mut() {
+            wire.send_ethernet(frame);
+        }
     }
 
     /// The next Ethernet frame that another port has sent.
     fn recv_ethernet(&mut self) -> Option<Vec<u8>> {
-        None
+        self.behind_mut()?.recv_ethernet()
     }
 
     /// A reason why bytes that arrived by a cable were no packet, or why Ethernet frames were lost, and how often that
     /// happened. The device counts them. Frames are lost without a limit while a device is not stepped, so one answer
     /// has the count of them all.
     fn next_dropped(&mut self) -> Option<(Dropped, u64)> {
-        None
+        self.behind_mut()?.next_dropped()
     }
 
     /// The device has other addresses from now on. Packets under way arrive where packets sent now would arrive. A
     /// wire that has one device at its other end need not know.
     fn announce(&mut self, announcement: Announcement) {
-        let _ = announcement;
+        if let Some(wire) = self.behind_mut() {
+            wire.announce(announcement);
+        }
     }
 
     /// The Ethernet address of the port that has the GID `to`, for packets from `from`; zeros from a wire that finds
     /// receivers without one. `None` if nobody is known to have it now. Then the wire has asked, and the caller may ask
     /// again.
     fn neighbour(&mut self, from: [u8; 16], to: [u8; 16]) -> Option<[u8; 6]> {
-        let _ = (from, to);
-        Some([0; 6])
+        self.behind_mut().map_or(Some([0; 6]), |wire| wire.neighbour(from, to))
     }
 
     /// A step begins: the device's clock is at `now`. Whether packets went on that had waited for this time, or more
     /// have arrived than the latest [`Self::recv`] has looked at.
     fn advance(&mut self, now: Duration) -> bool {
-        let _ = now;
-        false
+        self.behind_mut().is_some_and(|wire| wire.advance(now))
     }
 
     /// A step ends: the receivers learn of everything that was sent, and senders may learn what became of their packets.
     /// A wire may tell receivers before.
     fn flush(&mut self, arrived: Arrived) {
-        let _ = arrived;
+        if let Some(wire) = self.behind_mut() {
+            wire.flush(arrived);
+        }
     }
+
     /// `packet`, which will be sent, refuses something: why. Captures show it.
     fn comment(&mut self, packet: &[u8], reason: &dyn Display) {
-        let _ = (packet, reason);
+        if let Some(wire) = self.behind_mut() {
+            wire.comment(packet, reason);
+        }
     }
 
     /// Whether the device that has this QPN lives, and has not yet read the packets sent to it, because its process is
     /// stopped, or has had no CPU. A NIC answers without one. So this time counts against no time limit of the sender.
     fn is_kept_waiting_by(&mut self, qpn: u32) -> bool {
-        let _ = qpn;
-        false
+        self.behind_mut().is_some_and(|wire| wire.is_kept_waiting_by(qpn))
     }
 
     /// When [`Self::advance`] has something to do although nothing happens.
     fn next_deadline(&self) -> Option<Duration> {
-        None
+        self.behind()?.next_deadline()
     }
 
     /// Whether frames wait inside of the wire for later calls (a fault injector that delays them), so that a device
     /// with nothing else to do is not idle yet.
     fn is_holding(&self) -> bool {
-        false
+        self.behind().is_some_and(Wire::is_holding)
     }
 
     /// Descriptors that the wire has open, which a host that closes descriptors it does not know must spare.
     fn descriptors(&self) -> Vec<RawFd> {
-        Vec::new()
+        self.behind().map_or_else(Vec::new, Wire::descriptors)
     }
 }
 
-impl<W: Wire + ?Sized> Wire for Box<W> {
+impl Wire for Box<dyn Wire> {
     fn send(&mut self, frame: Frame) -> Result<(), Frame> {
         (**self).send(frame)
     }
@@ -157,55 +176,11 @@ impl<W: Wire + ?Sized> Wire for Box<W> {
         (**self).segment_bytes()
     }
 
-    fn note(&mut self, frame: &Frame, fate: Fate) {
-        (**self).note(frame, fate);
+    fn behind(&self) -> Option<&dyn Wire> {
+        Some(&**self)
     }
 
-    fn comment(&mut self, packet: &[u8], reason: &dyn Display) {
-        (**self).comment(packet, reason);
-    }
-
-    fn send_ethernet(&mut self, frame: &[u8]) {
-        (**self).send_ethernet(frame);
-    }
-
-    fn recv_ethernet(&mut self) -> Option<Vec<u8>> {
-        (**self).recv_ethernet()
-    }
-
-    fn next_dropped(&mut self) -> Option<(Dropped, u64)> {
-        (**self).next_dropped()
-    }
-
-    fn announce(&mut self, announcement: Announcement) {
-        (**self).announce(announcement);
-    }
-
-    fn neighbour(&mut self, from: [u8; 16], to: [u8; 16]) -> Option<[u8; 6]> {
-        (**self).neighbour(from, to)
-    }
-
-    fn advance(&mut self, now: Duration) -> bool {
-        (**self).advance(now)
-    }
-
-    fn flush(&mut self, arrived: Arrived) {
-        (**self).flush(arrived);
-    }
-
-    fn is_kept_waiting_by(&mut self, qpn: u32) -> bool {
-        (**self).is_kept_waiting_by(qpn)
-    }
-
-    fn next_deadline(&self) -> Option<Duration> {
-        (**self).next_deadline()
-    }
-
-    fn is_holding(&self) -> bool {
-        (**self).is_holding()
-    }
-
-    fn descriptors(&self) -> Vec<RawFd> {
-        (**self).descriptors()
+    fn behind_mut(&mut self) -> Option<&mut dyn Wire> {
+        Some(&mut **self)
     }
 }

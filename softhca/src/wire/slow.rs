@@ -8,16 +8,13 @@
 //! Packets and frames stay in order, as in a queue.
 
 use std::collections::VecDeque;
-use std::fmt::Display;
-use std::os::fd::RawFd;
 use std::time::Duration;
 
 use fastrand::Rng;
 
-use super::address::Announcement;
 use super::cable::{self, Dropped};
 use super::frame::Frame;
-use super::port::{Arrived, Fate, Wire};
+use super::port::{Fate, Wire};
 
 /// Most packets and frames on their way. Past it, a packet comes back to its sender, and a frame is lost.
 pub const ON_THE_WAY: usize = 4096;
@@ -102,10 +99,6 @@ impl<W: Wire> Wire for SlowLink<W> {
         self.wire.recv()
     }
 
-    fn comment(&mut self, packet: &[u8], reason: &dyn Display) {
-        self.wire.comment(packet, reason);
-    }
-
     fn note(&mut self, frame: &Frame, fate: Fate) {
         match fate {
             // It never is on the way.
@@ -122,23 +115,11 @@ impl<W: Wire> Wire for SlowLink<W> {
         }
     }
 
-    fn recv_ethernet(&mut self) -> Option<Vec<u8>> {
-        self.wire.recv_ethernet()
-    }
-
     fn next_dropped(&mut self) -> Option<(Dropped, u64)> {
         match std::mem::take(&mut self.lost) {
             0 => self.wire.next_dropped(),
             lost => Some((Dropped::NoRoomThere, lost)),
         }
-    }
-
-    fn announce(&mut self, announcement: Announcement) {
-        self.wire.announce(announcement);
-    }
-
-    fn neighbour(&mut self, from: [u8; 16], to: [u8; 16]) -> Option<[u8; 6]> {
-        self.wire.neighbour(from, to)
     }
 
     fn advance(&mut self, now: Duration) -> bool {
@@ -163,14 +144,6 @@ impl<W: Wire> Wire for SlowLink<W> {
         worked
     }
 
-    fn flush(&mut self, arrived: Arrived) {
-        self.wire.flush(arrived);
-    }
-
-    fn is_kept_waiting_by(&mut self, qpn: u32) -> bool {
-        self.wire.is_kept_waiting_by(qpn)
-    }
-
     fn next_deadline(&self) -> Option<Duration> {
         let own = self.on_the_way.front().map(|(due, _)| *due).filter(|due| *due > self.now);
         own.into_iter().chain(self.wire.next_deadline()).min()
@@ -181,8 +154,12 @@ impl<W: Wire> Wire for SlowLink<W> {
         is_late || self.wire.is_holding()
     }
 
-    fn descriptors(&self) -> Vec<RawFd> {
-        self.wire.descriptors()
+    fn behind(&self) -> Option<&dyn Wire> {
+        Some(&self.wire)
+    }
+
+    fn behind_mut(&mut self) -> Option<&mut dyn Wire> {
+        Some(&mut self.wire)
     }
 }
 
