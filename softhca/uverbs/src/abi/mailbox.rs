@@ -58,6 +58,9 @@ pub(crate) const SYNDROME: Field = field(0x20, 32);
 /// Bytes of the smallest input, and of the smallest output.
 pub(crate) const HEADER_BYTES: usize = 16;
 
+/// Where most outputs have the number of an object that was made, and most inputs that of the object they are about.
+pub(crate) const NUMBER: Field = field(0x48, 24);
+
 /// Opcodes of commands that make objects.
 pub(crate) mod creator {
     pub(crate) const MKEY: u16 = 0x200;
@@ -78,6 +81,14 @@ pub(crate) mod creator {
     pub(crate) const FLOW_TABLE_ENTRY: u16 = 0x936;
     pub(crate) const FLOW_COUNTER: u16 = 0x939;
     pub(crate) const GENERAL_OBJECT: u16 = 0xa00;
+}
+
+/// Opcodes of commands that destroy objects.
+pub(crate) mod destroyer {
+    pub(crate) const TRANSPORT_DOMAIN: u16 = 0x817;
+    pub(crate) const TIR: u16 = 0x902;
+    pub(crate) const RQ: u16 = 0x90a;
+    pub(crate) const RQT: u16 = 0x918;
 }
 
 /// An input of `bytes` bytes with this opcode, on behalf of `uid`.

@@ -344,11 +344,6 @@ abi! {
         xrcd_handle: u32,
     }
 
-    /// `struct ib_uverbs_close_xrcd`.
-    struct CloseXrcd {
-        xrcd_handle: u32,
-    }
-
     /// `struct ib_uverbs_open_qp`.
     struct OpenQp {
         response: u64,

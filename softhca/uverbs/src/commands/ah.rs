@@ -121,16 +121,6 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     request.core_out(&CreateAhResp { ah_handle })
 }
 
-/// `AH_DESTROY`: 0 handle.
-pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    context.destroy::<Ah>(request.handle(0)?).map(drop)
-}
-
-/// `DESTROY_AH`.
-pub(crate) fn write_destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    context.destroy::<Ah>(request.core_in()?).map(drop)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

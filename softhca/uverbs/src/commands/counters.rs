@@ -92,11 +92,6 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     request.put_handle(0, handle)
 }
 
-/// `COUNTERS_DESTROY`: 0 handle.
-pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    context.destroy::<Counters>(request.handle(0)?).map(drop)
-}
-
 /// `COUNTERS_READ`: 0 handle, 1 counts, 2 flags.
 pub(crate) fn read(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let counters: Arc<Counters> = context.get(request.handle(0)?)?;

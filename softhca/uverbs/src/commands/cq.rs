@@ -7,7 +7,7 @@ use crate::abi::mlx5::{
     self, CQ_FLAG_REAL_TIME, CQ_FLAG_UAR_PAGE_INDEX, CQE_RES_FORMAT_CSUM, CQE_RES_FORMAT_CSUM_STRIDX,
     CQE_RES_FORMAT_HASH, CreateCqResp,
 };
-use crate::abi::{Destroy, DestroyCqResp, ExModifyCq, ResizeCq, ResizeCqResp, UHW_IN, UHW_OUT};
+use crate::abi::{DestroyCqResp, ExModifyCq, ResizeCq, ResizeCqResp, UHW_IN, UHW_OUT};
 use crate::context::{self, CommandId, Context, Rank, mapping};
 use crate::device::limits::{COMP_VECTORS, MAX_CQE};
 use crate::device::{Hca, Origin, Pinned, Source};
@@ -144,21 +144,9 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     request.put(UHW_OUT, &CreateCqResp { cqn: number, reserved: 0 })
 }
 
-fn destroy_cq(context: &Context, handle: u32) -> Result<DestroyCqResp, Errno> {
+/// Destroys one: how many events the program has read.
+pub(super) fn destroy(context: &Context, handle: u32) -> Result<DestroyCqResp, Errno> {
     Ok(context.destroy::<Cq>(handle)?.reported())
-}
-
-/// `CQ_DESTROY`: 0 handle, 1 events that the program has read.
-pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    let response = destroy_cq(context, request.handle(0)?)?;
-    request.put(1, &response)
-}
-
-/// `DESTROY_CQ`.
-pub(crate) fn write_destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    let wanted: Destroy = request.core_in()?;
-    let response = destroy_cq(context, wanted.handle)?;
-    request.core_out(&response)
 }
 
 /// `RESIZE_CQ`: the program has a new ring, and copies the content of the old one itself.

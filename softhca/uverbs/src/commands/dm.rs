@@ -2,7 +2,6 @@
 
 use super::request::Request;
 use crate::context::Context;
-use crate::context::device_memory::Piece;
 use crate::process::{Errno, page_bytes};
 use std::sync::Arc;
 
@@ -22,9 +21,4 @@ pub(crate) fn alloc(context: &Arc<Context>, request: &Request) -> Result<(), Err
     request.put(START_OFFSET, &(piece.address() % page_bytes()))?;
     request.put(PAGE_INDEX, &page)?;
     request.put_handle(0, context.insert(Arc::new(piece)))
-}
-
-/// `DM_FREE`: 0 handle.
-pub(crate) fn free(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    context.destroy::<Piece>(request.handle(0)?).map(drop)
 }

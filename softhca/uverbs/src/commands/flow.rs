@@ -6,7 +6,7 @@ use super::flow_spec::{self, Parsed, Spec};
 use super::qp::Qp;
 use super::request::Request;
 use super::rss::RssQp;
-use crate::abi::frames::{CreateFlow, CreateFlowResp, ExDestroy, MAX_FLOW_SPEC};
+use crate::abi::frames::{CreateFlow, CreateFlowResp, MAX_FLOW_SPEC};
 use crate::abi::mlx5::{self, FlowCountersData, FlowCountersDesc};
 use crate::abi::{UHW_IN, write};
 use crate::context::{self, Context, Object, Rank};
@@ -226,18 +226,4 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let rules = context.hca.add_flows(&rules).inspect_err(|_| counters.iter().for_each(|counters| counters.leave()))?;
     let flow_handle = context.insert(Arc::new(Flow { rules, counters, _under: vec![qp] }));
     request.core_out(&CreateFlowResp { comp_mask: 0, flow_handle })
-}
-
-/// `FLOW_DESTROY`: 0 handle.
-pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    context.destroy::<Flow>(request.handle(0)?).map(drop)
-}
-
-/// `DESTROY_FLOW`.
-pub(crate) fn write_destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    let wanted: ExDestroy = request.core_in()?;
-    if wanted.comp_mask != 0 {
-        return Err(Errno::EINVAL);
-    }
-    context.destroy::<Flow>(wanted.handle).map(drop)
 }

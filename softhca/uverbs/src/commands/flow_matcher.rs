@@ -106,11 +106,6 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     request.put_handle(HANDLE, handle)
 }
 
-/// `FLOW_MATCHER_DESTROY`: 0x1000 handle.
-pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    context.destroy::<Matcher>(request.handle(HANDLE)?).map(drop)
-}
-
 /// `CREATE_FLOW`: 0x1000 handle, 0x1001 values, 0x1002 queue pair, 0x1003 interface made by a command, 0x1004 matcher,
 /// 0x1006 flow tag, 0x1009 flags.
 pub(crate) fn create_flow(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
@@ -151,9 +146,4 @@ pub(crate) fn create_flow(context: &Arc<Context>, request: &Request) -> Result<(
     under.extend(receiver.map(|(qp, _)| qp));
     let handle = context.insert(Arc::new(Flow::over(rules, under)));
     request.put_handle(HANDLE, handle)
-}
-
-/// `DESTROY_FLOW`: 0x1000 handle.
-pub(crate) fn destroy_flow(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    context.destroy::<Flow>(request.handle(HANDLE)?).map(drop)
 }

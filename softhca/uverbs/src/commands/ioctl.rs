@@ -1,20 +1,52 @@
 //! One `RDMA_VERBS_IOCTL`, and the tables of the requests that it answers.
 
-use super::devx::{answers as devx_answers, events as devx_events};
-use super::devx::{general as devx, objects as devx_object, umem as devx_umem};
+use super::ah::{self, Ah};
+use super::counters::{self, Counters};
+use super::devx::objects::{self as devx_object, DevxObject};
+use super::devx::umem::{self as devx_umem, Umem};
+use super::devx::{answers as devx_answers, events as devx_events, general as devx};
+use super::flow::{self, Flow};
+use super::flow_matcher::{self, Matcher};
+use super::mw::{self, Mw};
+use super::pacing::{self, PacketPacing};
 use super::request::Request;
+use super::wq_table::{self, WqTable};
+use super::xrc_domain::{self, Xrcd};
 use super::{
-    advise, ah, counters, cq, device, dm, event_file, flow, flow_matcher, mcast, mr, mw, pacing, pd, port, qp, qp_kind,
-    qp_state, srq, tally, uar, wq, wq_table, xrc_domain, xrc_target,
+    advise, cq, device, dm, event_file, mcast, mr, pd, port, qp, qp_kind, qp_state, srq, tally, uar, wq, xrc_target,
 };
-use crate::abi::{self, ATTR_MANDATORY, AttrWire, command, object, write};
-use crate::context::Context;
+use crate::abi::frames::ExDestroy;
+use crate::abi::{self, ATTR_MANDATORY, AttrWire, Destroy, command, object, write};
+use crate::context::allocated::UarPage;
+use crate::context::device_memory::Piece;
+use crate::context::{Context, Object};
 use crate::device::refusal;
 use crate::process::Errno;
 use std::sync::Arc;
 
 /// The function that answers a request.
 type Handler = fn(&Arc<Context>, &Request) -> Result<(), Errno>;
+
+/// Destroys the object that attribute `ID` names.
+fn destroy<T: Object, const ID: u16>(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    context.destroy::<T>(request.handle(ID)?).map(drop)
+}
+
+/// A write command whose structure is the handle of an object: destroys it.
+fn write_destroy<T: Object>(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    context.destroy::<T>(request.core_in()?).map(drop)
+}
+
+/// The handle in the write command that destroys a queue.
+fn doomed(request: &Request) -> Result<u32, Errno> {
+    request.core_in().map(|wanted: Destroy| wanted.handle)
+}
+
+/// The handle in the extended write command that destroys an object; `unknown` is the error of more than a handle.
+fn ex_doomed(request: &Request, unknown: Errno) -> Result<u32, Errno> {
+    let wanted: ExDestroy = request.core_in()?;
+    if wanted.comp_mask == 0 { Ok(wanted.handle) } else { Err(unknown) }
+}
 
 /// A method of an object.
 struct Method {
@@ -39,42 +71,42 @@ const METHODS: &[Method] = {
         method(object::DEVICE, 4, "QUERY_CONTEXT", 2, device::query_context),
         method(object::DEVICE, 5, "QUERY_GID_TABLE", 4, port::query_gid_table),
         method(object::DEVICE, 6, "QUERY_GID_ENTRY", 4, port::query_gid_entry),
-        method(object::PD, 0, "PD_DESTROY", 1, pd::destroy_pd),
+        method(object::PD, 0, "PD_DESTROY", 1, |c, r| pd::free(c, r.handle(0)?)),
         method(object::PD, 0x1000, "PD_QUERY", 2, pd::query_pd),
         method(object::CQ, 0, "CQ_CREATE", 8, cq::create),
-        method(object::CQ, 1, "CQ_DESTROY", 2, cq::destroy),
+        method(object::CQ, 1, "CQ_DESTROY", 2, |c, r| r.put(1, &cq::destroy(c, r.handle(0)?)?)),
         method(object::QP, 0, "QP_CREATE", 15, qp_kind::create),
-        method(object::QP, 1, "QP_DESTROY", 2, qp::destroy),
+        method(object::QP, 1, "QP_DESTROY", 2, |c, r| r.put(1, &qp::destroy(c, r.handle(0)?)?)),
         method(object::SRQ, 0, "SRQ_CREATE", 14, srq::create),
-        method(object::SRQ, 1, "SRQ_DESTROY", 2, srq::destroy),
-        method(object::AH, 0, "AH_DESTROY", 1, ah::destroy),
+        method(object::SRQ, 1, "SRQ_DESTROY", 2, |c, r| r.put(1, &srq::destroy(c, r.handle(0)?)?)),
+        method(object::AH, 0, "AH_DESTROY", 1, destroy::<Ah, 0>),
         method(object::MR, 0, "DM_MR_REG", 8, mr::reg_device_memory),
-        method(object::MR, 1, "MR_DESTROY", 1, mr::destroy),
+        method(object::MR, 1, "MR_DESTROY", 1, |c, r| mr::dereg(c, r.handle(0)?)),
         method(object::MR, 2, "ADVISE_MR", 4, advise::advise),
         method(object::MR, 3, "QUERY_MR", 5, mr::query),
         method(object::MR, 4, "REG_DMABUF_MR", 9, mr::reg_dmabuf),
         method(object::MR, 5, "REG_MR", 11, mr::reg),
-        method(object::MW, 0, "MW_DESTROY", 1, mw::destroy),
-        method(object::FLOW, 0, "FLOW_DESTROY", 1, flow::destroy),
+        method(object::MW, 0, "MW_DESTROY", 1, destroy::<Mw, 0>),
+        method(object::FLOW, 0, "FLOW_DESTROY", 1, destroy::<Flow, 0>),
         method(object::FLOW, 0x1000, "CREATE_FLOW", 10, flow_matcher::create_flow),
-        method(object::FLOW, 0x1001, "DESTROY_FLOW", 1, flow_matcher::destroy_flow),
+        method(object::FLOW, 0x1001, "DESTROY_FLOW", 1, destroy::<Flow, 0x1000>),
         method(object::MLX5_FLOW_MATCHER, 0x1000, "FLOW_MATCHER_CREATE", 7, flow_matcher::create),
-        method(object::MLX5_FLOW_MATCHER, 0x1001, "FLOW_MATCHER_DESTROY", 1, flow_matcher::destroy),
-        method(object::RWQ_IND_TBL, 0, "RWQ_IND_TBL_DESTROY", 1, wq_table::destroy),
+        method(object::MLX5_FLOW_MATCHER, 0x1001, "FLOW_MATCHER_DESTROY", 1, destroy::<Matcher, 0x1000>),
+        method(object::RWQ_IND_TBL, 0, "RWQ_IND_TBL_DESTROY", 1, destroy::<WqTable, 0>),
         method(object::WQ, 0, "WQ_CREATE", 12, wq::create),
-        method(object::WQ, 1, "WQ_DESTROY", 2, wq::destroy),
-        method(object::XRCD, 0, "XRCD_DESTROY", 1, xrc_domain::close),
+        method(object::WQ, 1, "WQ_DESTROY", 2, |c, r| r.put(1, &wq::destroy(c, r.handle(0)?)?.events_reported)),
+        method(object::XRCD, 0, "XRCD_DESTROY", 1, destroy::<Xrcd, 0>),
         method(object::DM, 0, "DM_ALLOC", 3, dm::alloc),
-        method(object::DM, 1, "DM_FREE", 1, dm::free),
+        method(object::DM, 1, "DM_FREE", 1, destroy::<Piece, 0>),
         method(object::COUNTERS, 0, "COUNTERS_CREATE", 1, counters::create),
-        method(object::COUNTERS, 1, "COUNTERS_DESTROY", 1, counters::destroy),
+        method(object::COUNTERS, 1, "COUNTERS_DESTROY", 1, destroy::<Counters, 0>),
         method(object::COUNTERS, 2, "COUNTERS_READ", 3, counters::read),
         method(object::ASYNC_EVENT, 0, "ASYNC_EVENT_ALLOC", 1, event_file::alloc_async),
         method(object::MLX5_DEVX, 0x1000, "DEVX_OTHER", 2, devx::other),
         method(object::MLX5_DEVX, 0x1001, "DEVX_QUERY_UAR", 2, devx::query_uar),
         method(object::MLX5_DEVX, 0x1002, "DEVX_QUERY_EQN", 2, devx::query_eqn),
         method(object::MLX5_DEVX_OBJ, 0x1000, "DEVX_OBJ_CREATE", 3, devx_object::create),
-        method(object::MLX5_DEVX_OBJ, 0x1001, "DEVX_OBJ_DESTROY", 1, devx_object::destroy),
+        method(object::MLX5_DEVX_OBJ, 0x1001, "DEVX_OBJ_DESTROY", 1, destroy::<DevxObject, 0x1000>),
         method(object::MLX5_DEVX_OBJ, 0x1002, "DEVX_OBJ_MODIFY", 3, devx_object::modify),
         method(object::MLX5_DEVX_OBJ, 0x1003, "DEVX_OBJ_QUERY", 3, devx_object::query),
         method(object::MLX5_DEVX, 0x1003, "DEVX_SUBSCRIBE_EVENT", 5, devx_events::subscribe),
@@ -82,11 +114,11 @@ const METHODS: &[Method] = {
         method(object::MLX5_DEVX_ASYNC_CMD_FD, 0x1000, "DEVX_ASYNC_CMD_FD_ALLOC", 1, devx_answers::alloc),
         method(object::MLX5_DEVX_ASYNC_EVENT_FD, 0x1000, "DEVX_ASYNC_EVENT_FD_ALLOC", 2, devx_events::alloc),
         method(object::MLX5_DEVX_UMEM, 0x1000, "DEVX_UMEM_REG", 7, devx_umem::register),
-        method(object::MLX5_DEVX_UMEM, 0x1001, "DEVX_UMEM_DEREG", 1, devx_umem::deregister),
+        method(object::MLX5_DEVX_UMEM, 0x1001, "DEVX_UMEM_DEREG", 1, destroy::<Umem, 0x1000>),
         method(object::MLX5_PP, 0x1000, "PP_OBJ_ALLOC", 4, pacing::alloc),
-        method(object::MLX5_PP, 0x1001, "PP_OBJ_DESTROY", 1, pacing::destroy),
+        method(object::MLX5_PP, 0x1001, "PP_OBJ_DESTROY", 1, destroy::<PacketPacing, 0x1000>),
         method(object::MLX5_UAR, 0x1000, "UAR_OBJ_ALLOC", 5, uar::alloc),
-        method(object::MLX5_UAR, 0x1001, "UAR_OBJ_DESTROY", 1, uar::destroy),
+        method(object::MLX5_UAR, 0x1001, "UAR_OBJ_DESTROY", 1, destroy::<UarPage, 0x1000>),
     ]
 };
 
@@ -104,37 +136,39 @@ const COMMANDS: &[Command] = {
         command(command::QUERY_DEVICE, device::query_device),
         command(command::QUERY_PORT, port::write_query_port),
         command(command::ALLOC_PD, pd::alloc_pd),
-        command(command::DEALLOC_PD, pd::write_dealloc_pd),
+        command(command::DEALLOC_PD, |c, r| pd::free(c, r.core_in()?)),
         command(command::CREATE_AH, ah::create),
-        command(command::DESTROY_AH, ah::write_destroy),
+        command(command::DESTROY_AH, write_destroy::<Ah>),
         command(command::REG_MR, mr::write_reg),
         command(command::REREG_MR, mr::write_rereg),
-        command(command::DEREG_MR, mr::write_dereg),
+        command(command::DEREG_MR, |c, r| mr::dereg(c, r.core_in()?)),
         command(command::ALLOC_MW, mw::alloc),
-        command(command::DEALLOC_MW, mw::write_dealloc),
+        command(command::DEALLOC_MW, write_destroy::<Mw>),
         command(command::CREATE_COMP_CHANNEL, event_file::create_channel),
         command(command::RESIZE_CQ, cq::resize),
-        command(command::DESTROY_CQ, cq::write_destroy),
+        command(command::DESTROY_CQ, |c, r| r.core_out(&cq::destroy(c, doomed(r)?)?)),
         command(command::QUERY_QP, qp_state::query),
         command(command::MODIFY_QP, qp_state::modify),
-        command(command::DESTROY_QP, qp::write_destroy),
+        command(command::DESTROY_QP, |c, r| r.core_out(&qp::destroy(c, doomed(r)?)?)),
         command(command::ATTACH_MCAST, mcast::attach),
         command(command::DETACH_MCAST, mcast::detach),
         command(command::MODIFY_SRQ, srq::modify),
         command(command::QUERY_SRQ, srq::query),
-        command(command::DESTROY_SRQ, srq::write_destroy),
+        command(command::DESTROY_SRQ, |c, r| r.core_out(&srq::destroy(c, doomed(r)?)?)),
         command(command::OPEN_XRCD, xrc_domain::open),
-        command(command::CLOSE_XRCD, xrc_domain::write_close),
+        command(command::CLOSE_XRCD, write_destroy::<Xrcd>),
         command(command::OPEN_QP, xrc_target::open_target),
         command(command::EX_QUERY_DEVICE, device::ex_query_device),
         command(command::EX_MODIFY_QP, qp_state::ex_modify),
         command(command::EX_CREATE_FLOW, flow::create),
-        command(command::EX_DESTROY_FLOW, flow::write_destroy),
+        command(command::EX_DESTROY_FLOW, |c, r| c.destroy::<Flow>(ex_doomed(r, Errno::EINVAL)?).map(drop)),
         command(command::EX_CREATE_WQ, wq::write_create),
         command(command::EX_MODIFY_WQ, wq::modify),
-        command(command::EX_DESTROY_WQ, wq::write_destroy),
+        command(command::EX_DESTROY_WQ, |c, r| r.core_out(&wq::destroy(c, ex_doomed(r, Errno::EOPNOTSUPP)?)?)),
         command(command::EX_CREATE_RWQ_IND_TBL, wq_table::create),
-        command(command::EX_DESTROY_RWQ_IND_TBL, wq_table::write_destroy),
+        command(command::EX_DESTROY_RWQ_IND_TBL, |c, r| {
+            c.destroy::<WqTable>(ex_doomed(r, Errno::EOPNOTSUPP)?).map(drop)
+        }),
         command(command::EX_MODIFY_CQ, cq::modify),
     ]
 };

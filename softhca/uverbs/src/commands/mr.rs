@@ -365,20 +365,11 @@ fn answer(context: &Context, request: &Request, keys: Keys, (mr, key): (Arc<Mr>,
     request.put(keys.rkey, &key)
 }
 
-fn dereg(context: &Context, handle: u32) -> Result<(), Errno> {
+/// Removes a region, which no other process finds from now on.
+pub(super) fn dereg(context: &Context, handle: u32) -> Result<(), Errno> {
     context.destroy::<Mr>(handle)?;
     context.registry.withdraw(registry::REGION, handle, own_pid());
     Ok(())
-}
-
-/// `MR_DESTROY`: 0 handle.
-pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    dereg(context, request.handle(0)?)
-}
-
-/// `DEREG_MR`.
-pub(crate) fn write_dereg(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    dereg(context, request.core_in()?)
 }
 
 /// `QUERY_MR`: 0 handle, 1 lkey, 2 rkey, 3 length, 4 IOVA. The region may be one that another process has made.

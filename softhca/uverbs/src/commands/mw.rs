@@ -13,7 +13,7 @@ use std::sync::Arc;
 use zerocopy::FromZeros;
 
 /// A window.
-struct Mw {
+pub(super) struct Mw {
     /// The lowest byte of its key changes with each binding.
     index: u32,
     /// Keeps the domain busy.
@@ -61,14 +61,4 @@ pub(crate) fn alloc(context: &Arc<Context>, request: &Request) -> Result<(), Err
     request
         .put_optional(UHW_OUT, &AllocMwUhwResp { comp_mask: 0, response_length: size_of::<AllocMwUhwResp>() as u32 })?;
     request.core_out(&AllocMwResp { mw_handle, rkey })
-}
-
-/// `MW_DESTROY`: 0 handle.
-pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    context.destroy::<Mw>(request.handle(0)?).map(drop)
-}
-
-/// `DEALLOC_MW`.
-pub(crate) fn write_dealloc(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    context.destroy::<Mw>(request.core_in()?).map(drop)
 }

@@ -69,11 +69,6 @@ pub(crate) fn alloc(context: &Arc<Context>, request: &Request) -> Result<(), Err
     request.put_handle(HANDLE, handle)
 }
 
-/// `PP_OBJ_DESTROY`: 0x1000 handle.
-pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    context.destroy::<PacketPacing>(request.handle(HANDLE)?).map(drop)
-}
-
 /// Checks a change of a queue pair's rate, which is in the state `from`, on its way to `to`: the new rate.
 pub(super) fn wanted(
     context: &Context,

@@ -52,18 +52,9 @@ pub(crate) fn import_pd(context: &Context, handle: u32) -> Result<Arc<Pd>, Errno
     })
 }
 
-fn free_pd(context: &Context, handle: u32) -> Result<(), Errno> {
+/// Frees a domain, which no other process finds from now on.
+pub(super) fn free(context: &Context, handle: u32) -> Result<(), Errno> {
     context.destroy::<Pd>(handle)?;
     context.registry.withdraw(registry::DOMAIN, handle, own_pid());
     Ok(())
-}
-
-/// `PD_DESTROY`: 0 handle.
-pub(crate) fn destroy_pd(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    free_pd(context, request.handle(0)?)
-}
-
-/// `DEALLOC_PD`.
-pub(crate) fn write_dealloc_pd(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    free_pd(context, request.core_in()?)
 }

@@ -12,7 +12,7 @@ use super::srq::Srq;
 use super::xrc_domain::Xrcd;
 use crate::abi::mailbox::creator;
 use crate::abi::mlx5::{CreateQp, CreateQpResp, MULTI_PACKET_ALLOWED, qp_flag, qp_resp};
-use crate::abi::{Destroy, EventsReported, QpCap, UHW_IN, UHW_OUT, qp_attr};
+use crate::abi::{EventsReported, QpCap, UHW_IN, UHW_OUT, qp_attr};
 use crate::context::uars::Register;
 use crate::context::{self, CommandId, Context, Rank, mapping};
 use crate::device::limits::{MAX_QUEUE_WR, MAX_RQ_WQE};
@@ -370,7 +370,8 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     request.put(UHW_OUT, &response)
 }
 
-fn destroy_qp(context: &Context, handle: u32) -> Result<EventsReported, Errno> {
+/// Destroys one: how many events the program has read.
+pub(super) fn destroy(context: &Context, handle: u32) -> Result<EventsReported, Errno> {
     if context.get::<Dct>(handle).is_ok() {
         return Ok(context.destroy::<Dct>(handle)?.reported());
     }
@@ -382,17 +383,4 @@ fn destroy_qp(context: &Context, handle: u32) -> Result<EventsReported, Errno> {
         return Err(Errno::EBUSY);
     }
     Ok(context.destroy::<Qp>(handle)?.reported())
-}
-
-/// `QP_DESTROY`: 0 handle, 1 events that the program has read.
-pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    let response = destroy_qp(context, request.handle(0)?)?;
-    request.put(1, &response)
-}
-
-/// `DESTROY_QP`.
-pub(crate) fn write_destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    let wanted: Destroy = request.core_in()?;
-    let response = destroy_qp(context, wanted.handle)?;
-    request.core_out(&response)
 }

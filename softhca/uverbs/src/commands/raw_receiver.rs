@@ -1,9 +1,9 @@
 //! The receiving half of a QP for raw packets: a receive queue and the TIR to which flows send frames (mlx5_ib `qp.c`,
 //! `create_raw_packet_qp`).
 
-use crate::abi::mailbox::creator;
+use crate::abi::mailbox::{creator, destroyer};
 use crate::context::{CommandId, Context};
-use crate::device::{Dispatch, FrameObject, FrameQueue, FrameQueueState, Hca, Origin, Source};
+use crate::device::{Dispatch, FrameQueue, FrameQueueState, Hca, Origin, Source};
 use crate::process::{Errno, lock};
 use softhca::context::QpState;
 use softhca::firmware::Uid;
@@ -15,8 +15,8 @@ pub(crate) struct RawReceiver {
     pub(crate) tirn: u32,
     user: Uid,
     state: Mutex<FrameQueueState>,
-    /// Its parts that exist so far.
-    left: Mutex<Vec<FrameObject>>,
+    /// Its parts that exist so far, by the command that destroys each.
+    left: Mutex<Vec<(u16, u32)>>,
 }
 
 impl RawReceiver {
@@ -26,12 +26,12 @@ impl RawReceiver {
         let transport_domain = context.transport_domain()?;
         let rqn = hca.create_frame_queue(user, queue)?;
         let tirn = hca.create_tir(user, transport_domain, &Dispatch::Queue(rqn)).inspect_err(|_| {
-            if let Err(error) = hca.destroy_frame_object(user, FrameObject::Queue, rqn) {
+            if let Err(error) = hca.carry_out_on(user, destroyer::RQ, rqn) {
                 log::warn!("RQ {rqn:#x} stays: {error:?}");
             }
         })?;
         hca.know(Origin::RawQueue(rqn), events);
-        let left = Mutex::new(vec![FrameObject::Queue, FrameObject::Tir]);
+        let left = Mutex::new(vec![(destroyer::RQ, rqn), (destroyer::TIR, tirn)]);
         Ok(Self { rqn, tirn, user, state: Mutex::new(FrameQueueState::Reset), left })
     }
 
@@ -54,9 +54,8 @@ impl RawReceiver {
     /// Destroys it, whose errors went to `events`: `EBUSY` while a flow leads to it.
     pub(crate) fn release(&self, hca: &Hca, events: &Arc<Source>) -> Result<(), Errno> {
         let mut left = lock(&self.left);
-        while let Some(&kind) = left.last() {
-            let number = if kind == FrameObject::Tir { self.tirn } else { self.rqn };
-            hca.destroy_frame_object(self.user, kind, number)?;
+        while let Some(&(destroyer, number)) = left.last() {
+            hca.carry_out_on(self.user, destroyer, number)?;
             left.pop();
         }
         hca.forget(Origin::RawQueue(self.rqn), events);

@@ -5,11 +5,11 @@ use super::event_file;
 use super::pd::Pd;
 use super::request::Request;
 use super::wq_table::WqTable;
-use crate::abi::mailbox::creator;
+use crate::abi::mailbox::{creator, destroyer};
 use crate::abi::mlx5::{CreateQpResp, CreateQpRss, qp_flag, qp_resp, rx_hash};
 use crate::abi::{EventsReported, QpCap, UHW_IN, UHW_OUT};
 use crate::context::{self, CommandId, Context, Rank};
-use crate::device::{Dispatch, FrameObject, Hca, Source, Spread};
+use crate::device::{Dispatch, Hca, Source, Spread};
 use crate::process::{Errno, capability, has_capability};
 use softhca::firmware::{DRIVER, Uid};
 use std::sync::Arc;
@@ -45,7 +45,7 @@ impl context::Object for RssQp {
     }
 
     fn release(&self, hca: &Hca) -> Result<(), Errno> {
-        hca.destroy_frame_object(self.user, FrameObject::Tir, self.tirn)
+        hca.carry_out_on(self.user, destroyer::TIR, self.tirn)
     }
 
     fn is_named(&self, id: CommandId) -> bool {

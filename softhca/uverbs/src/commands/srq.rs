@@ -7,7 +7,7 @@ use super::request::Request;
 use super::xrc_domain::Xrcd;
 use crate::abi::mailbox::creator;
 use crate::abi::mlx5::{CreateSrq, CreateSrqResp};
-use crate::abi::{Destroy, EventsReported, ModifySrq, QuerySrq, QuerySrqResp, UHW_IN, UHW_OUT};
+use crate::abi::{EventsReported, ModifySrq, QuerySrq, QuerySrqResp, UHW_IN, UHW_OUT};
 use crate::context::{self, CommandId, Context, Rank};
 use crate::device::limits::{MAX_QUEUE_WR, MAX_RQ_WQE};
 use crate::device::{Hca, Origin, Pinned, Source};
@@ -186,21 +186,9 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     request.put(UHW_OUT, &CreateSrqResp { srqn: number, reserved: 0 })
 }
 
-fn destroy_srq(context: &Context, handle: u32) -> Result<EventsReported, Errno> {
+/// Destroys one: how many events the program has read.
+pub(super) fn destroy(context: &Context, handle: u32) -> Result<EventsReported, Errno> {
     Ok(context.destroy::<Srq>(handle)?.reported())
-}
-
-/// `SRQ_DESTROY`: 0 handle, 1 events that the program has read.
-pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    let response = destroy_srq(context, request.handle(0)?)?;
-    request.put(1, &response)
-}
-
-/// `DESTROY_SRQ`.
-pub(crate) fn write_destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    let wanted: Destroy = request.core_in()?;
-    let response = destroy_srq(context, wanted.handle)?;
-    request.core_out(&response)
 }
 
 /// `MODIFY_SRQ`: the limit; mlx5 cannot resize.

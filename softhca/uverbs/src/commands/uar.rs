@@ -1,7 +1,6 @@
 //! UAR pages that programs allocate by themselves.
 
 use super::request::Request;
-use crate::context::allocated::UarPage;
 use crate::context::{Context, mapping};
 use crate::process::Errno;
 use softhca::uar::UAR_PAGE_BYTES;
@@ -25,9 +24,4 @@ pub(crate) fn alloc(context: &Arc<Context>, request: &Request) -> Result<(), Err
     request.put(0x1003, &(UAR_PAGE_BYTES as u64))?;
     request.put(0x1004, &index)?;
     request.put_handle(0x1000, handle)
-}
-
-/// `UAR_OBJ_DESTROY`: 0x1000 handle.
-pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    context.destroy::<UarPage>(request.handle(0x1000)?).map(drop)
 }

@@ -5,12 +5,12 @@ use super::cq::Cq;
 use super::event_file;
 use super::pd::Pd;
 use super::request::Request;
-use crate::abi::frames::{CreateWq, CreateWqResp, DestroyWqResp, ExDestroy, ModifyWq, wq_flag, wq_state};
-use crate::abi::mailbox::creator;
+use crate::abi::frames::{CreateWq, CreateWqResp, DestroyWqResp, ModifyWq, wq_flag, wq_state};
+use crate::abi::mailbox::{creator, destroyer};
 use crate::abi::{UHW_IN, UHW_OUT, mlx5};
 use crate::context::{self, CommandId, Context, Rank};
 use crate::device::limits::MAX_RQ_WQE;
-use crate::device::{EventPipe, FrameObject, FrameQueue, FrameQueueState, Hca, Origin, Pinned, Source, Strides};
+use crate::device::{EventPipe, FrameQueue, FrameQueueState, Hca, Origin, Pinned, Source, Strides};
 use crate::process::{Errno, capability, has_capability, lock};
 use softhca::firmware::Uid;
 use std::sync::{Arc, Mutex};
@@ -45,7 +45,7 @@ impl context::Object for Wq {
     }
 
     fn release(&self, hca: &Hca) -> Result<(), Errno> {
-        hca.destroy_frame_object(self.user, FrameObject::Queue, self.number)?;
+        hca.carry_out_on(self.user, destroyer::RQ, self.number)?;
         hca.forget(Origin::Wq(self.number), &self.events);
         Ok(())
     }
@@ -251,25 +251,11 @@ pub(crate) fn modify(context: &Arc<Context>, request: &Request) -> Result<(), Er
     Ok(())
 }
 
-fn destroy_wq(context: &Context, handle: u32) -> Result<u32, Errno> {
-    Ok(context.destroy::<Wq>(handle)?.events.retire())
-}
-
-/// `WQ_DESTROY`: 0 handle, 1 events that the program has read.
-pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    let events_reported = destroy_wq(context, request.handle(0)?)?;
-    request.put(1, &events_reported)
-}
-
-/// `DESTROY_WQ`.
-pub(crate) fn write_destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    let wanted: ExDestroy = request.core_in()?;
-    if wanted.comp_mask != 0 {
-        return Err(Errno::EOPNOTSUPP);
-    }
-    let events_reported = destroy_wq(context, wanted.handle)?;
+/// Destroys one: how many events the program has read.
+pub(super) fn destroy(context: &Context, handle: u32) -> Result<DestroyWqResp, Errno> {
+    let events_reported = context.destroy::<Wq>(handle)?.events.retire();
     let response_length = size_of::<DestroyWqResp>() as u32;
-    request.core_out(&DestroyWqResp { comp_mask: 0, response_length, events_reported, reserved: 0 })
+    Ok(DestroyWqResp { comp_mask: 0, response_length, events_reported, reserved: 0 })
 }
 
 #[cfg(test)]

@@ -2,11 +2,11 @@
 
 use super::request::Request;
 use super::wq::Wq;
-use crate::abi::frames::{CreateWqTable, CreateWqTableResp, ExDestroy};
-use crate::abi::mailbox::creator;
+use crate::abi::frames::{CreateWqTable, CreateWqTableResp};
+use crate::abi::mailbox::{creator, destroyer};
 use crate::abi::{UHW_OUT, write};
 use crate::context::{self, CommandId, Context, Rank};
-use crate::device::{FrameObject, Hca};
+use crate::device::Hca;
 use crate::process::Errno;
 use softhca::firmware::Uid;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ impl context::Object for WqTable {
     }
 
     fn release(&self, hca: &Hca) -> Result<(), Errno> {
-        hca.destroy_frame_object(self.user, FrameObject::Table, self.number)
+        hca.carry_out_on(self.user, destroyer::RQT, self.number)
     }
 
     fn is_named(&self, id: CommandId) -> bool {
@@ -77,18 +77,4 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         ind_tbl_num: number,
     })?;
     request.put_optional(UHW_OUT, &(size_of::<u32>() as u32))
-}
-
-/// `RWQ_IND_TBL_DESTROY`: 0 handle.
-pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    context.destroy::<WqTable>(request.handle(0)?).map(drop)
-}
-
-/// `DESTROY_RWQ_IND_TBL`.
-pub(crate) fn write_destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    let wanted: ExDestroy = request.core_in()?;
-    if wanted.comp_mask != 0 {
-        return Err(Errno::EOPNOTSUPP);
-    }
-    context.destroy::<WqTable>(wanted.handle).map(drop)
 }

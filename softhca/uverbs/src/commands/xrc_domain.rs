@@ -1,7 +1,7 @@
 //! XRC domains.
 
 use super::request::Request;
-use crate::abi::{CloseXrcd, OpenXrcd, OpenXrcdResp};
+use crate::abi::{OpenXrcd, OpenXrcdResp};
 use crate::context::{self, Context, Rank};
 use crate::device::{Domain, Hca, Inode, Origin, Source};
 use crate::process::{Errno, lock};
@@ -53,15 +53,4 @@ pub(crate) fn open(context: &Arc<Context>, request: &Request) -> Result<(), Errn
     let domain = context.hca.open_domain(inode, (flag(libc::O_CREAT), flag(libc::O_EXCL)))?;
     let xrcd_handle = context.insert(Arc::new(Xrcd { domain }));
     request.core_out(&OpenXrcdResp { xrcd_handle })
-}
-
-/// `CLOSE_XRCD`.
-pub(crate) fn write_close(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    let wanted: CloseXrcd = request.core_in()?;
-    context.destroy::<Xrcd>(wanted.xrcd_handle).map(drop)
-}
-
-/// `XRCD_DESTROY`: 0 handle.
-pub(crate) fn close(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    context.destroy::<Xrcd>(request.handle(0)?).map(drop)
 }

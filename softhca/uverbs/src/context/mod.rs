@@ -12,9 +12,10 @@ pub(crate) mod uars;
 
 pub(crate) use objects::{CommandId, Object, Rank};
 
+use crate::abi::mailbox::destroyer;
 use crate::abi::mlx5::AllocUcontextResp;
 use crate::device::resources::Counted;
-use crate::device::{ClockPages, EventPipe, FrameObject, Hca, Pinned, RecordFile};
+use crate::device::{ClockPages, EventPipe, Hca, Pinned, RecordFile};
 use crate::process::fds::Own;
 use crate::process::{Errno, Locked, lock, page_bytes, user};
 use allocated::Allocated;
@@ -276,7 +277,7 @@ impl Context {
             log::warn!("closing the device: {} objects stay", objects.len());
         }
         if let Some(domain) = lock(&self.transport_domain).take() {
-            let ended = self.hca.destroy_frame_object(self.user(), FrameObject::TransportDomain, domain);
+            let ended = self.hca.carry_out_on(self.user(), destroyer::TRANSPORT_DOMAIN, domain);
             if let Err(error) = ended {
                 log::warn!("closing the device: transport domain {domain:#x} stays: {error:?}");
             }

@@ -2,7 +2,7 @@
 
 use super::hca::{Hca, refused};
 use super::{refusal, tally};
-use crate::abi::mailbox::{OPCODE, STATUS, SYNDROME};
+use crate::abi::mailbox::{self, HEADER_BYTES, NUMBER, OPCODE, STATUS, SYNDROME};
 use crate::process::Errno;
 use softhca::device::Device;
 use softhca::error::{Error, Object};
@@ -37,6 +37,23 @@ impl Hca {
             tally::carried_out(opcode);
         }
         status
+    }
+
+    /// Carries out the command in `input`, whose output has the usual size.
+    pub(crate) fn carry_out(&self, input: &[u8]) -> Result<[u8; HEADER_BYTES], Errno> {
+        let mut output = [0; HEADER_BYTES];
+        match self.execute(input, &mut output) {
+            Status::Ok => Ok(output),
+            status => Err(command_errno(status)),
+        }
+    }
+
+    /// Carries out a command about object `number` that needs nothing else. Those that destroy fail with `EBUSY` if
+    /// something uses the object.
+    pub(crate) fn carry_out_on(&self, user: Uid, opcode: u16, number: u32) -> Result<(), Errno> {
+        let mut input = mailbox::command(opcode, user.0, HEADER_BYTES);
+        NUMBER.set(&mut input, number.into());
+        self.carry_out(&input).map(drop)
     }
 
     /// Has the device make an object on behalf of `user`; its number.

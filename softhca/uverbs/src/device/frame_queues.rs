@@ -1,15 +1,11 @@
 //! The receivers of Ethernet frames, made by commands as Linux' mlx5_ib makes them (`drivers/infiniband/hw/mlx5/qp.c`):
 //! receive queues, tables of them, and TIRs, to which rules send frames.
 
-use super::firmware::command_errno;
 use super::hca::Hca;
-use crate::abi::mailbox::{self, Field, HEADER_BYTES, creator, field};
+use crate::abi::mailbox::{self, Field, HEADER_BYTES, NUMBER, creator, field};
 use crate::process::Errno;
 use softhca::context::TimestampFormat;
-use softhca::firmware::{Status, Uid};
-
-/// Where the number is, in outputs of commands that make one of these, and in inputs of those that destroy it.
-const NUMBER: Field = field(0x48, 24);
+use softhca::firmware::Uid;
 
 /// Of `create_rq_in`; the addresses of pages follow.
 mod rq {
@@ -87,26 +83,6 @@ mod tir {
 const PAGE_SHIFT: u32 = 12;
 const PARTS_OF_PAGE: u64 = 64;
 
-/// Kinds of objects, by the command that makes one and the one that destroys it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum FrameObject {
-    Queue,
-    Table,
-    Tir,
-    TransportDomain,
-}
-
-impl FrameObject {
-    fn destruction(self) -> u16 {
-        match self {
-            Self::Queue => 0x90a,
-            Self::Table => 0x918,
-            Self::Tir => 0x902,
-            Self::TransportDomain => 0x817,
-        }
-    }
-}
-
 /// States of a receive queue (`MLX5_RQC_STATE_*`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FrameQueueState {
@@ -161,15 +137,6 @@ pub(crate) enum Dispatch {
 }
 
 impl Hca {
-    /// Carries out the kernel driver's own command in `input`, whose output has the usual size.
-    pub(super) fn carry_out(&self, input: &[u8]) -> Result<[u8; HEADER_BYTES], Errno> {
-        let mut output = [0; HEADER_BYTES];
-        match self.execute(input, &mut output) {
-            Status::Ok => Ok(output),
-            status => Err(command_errno(status)),
-        }
-    }
-
     /// Makes a receive queue in the reset state; its number.
     pub(crate) fn create_frame_queue(&self, user: Uid, queue: &FrameQueue) -> Result<u32, Errno> {
         self.carry_out(&queue_creation(user, queue)?).map(|output| NUMBER.get32(&output))
@@ -227,13 +194,6 @@ impl Hca {
     pub(crate) fn create_transport_domain(&self, user: Uid) -> Result<u32, Errno> {
         let input = mailbox::command(creator::TRANSPORT_DOMAIN, user.0, HEADER_BYTES);
         self.carry_out(&input).map(|output| NUMBER.get32(&output))
-    }
-
-    /// Destroys an object that one of these functions has made: `EBUSY` if something uses it.
-    pub(crate) fn destroy_frame_object(&self, user: Uid, kind: FrameObject, number: u32) -> Result<(), Errno> {
-        let mut input = mailbox::command(kind.destruction(), user.0, HEADER_BYTES);
-        NUMBER.set(&mut input, number.into());
-        self.carry_out(&input).map(drop)
     }
 }
 

@@ -2,13 +2,13 @@
 
 use super::kinds::{self, Kind, Use};
 use super::mailboxes::Mailboxes;
-use crate::abi::mailbox::{self, Field, HEADER_BYTES, UID, creator, field};
+use crate::abi::mailbox::{Field, UID, creator, field};
 use crate::commands::request::Request;
 use crate::context::{CommandId, Context, Object, Rank, mapping};
+use crate::device::Hca;
 use crate::device::limits::{COMP_VECTORS, FIRST_EQN};
-use crate::device::{Hca, command_errno};
 use crate::process::Errno;
-use softhca::firmware::Status;
+use softhca::firmware::Uid;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -30,7 +30,6 @@ const BULK_LOG: Field = field(0x73, 5);
 const BULK: Field = field(0x78, 8);
 
 const DRAIN_DCT: u16 = 0x712;
-const DCTN: Field = field(0x48, 24);
 
 static LAST_SUBSCRIBER: AtomicU64 = AtomicU64::new(0);
 
@@ -54,12 +53,10 @@ impl Object for DevxObject {
     fn release(&self, hca: &Hca) -> Result<(), Errno> {
         if self.id.creator == creator::DCT {
             // Nothing may arrive while it goes.
-            let mut drain = mailbox::command(DRAIN_DCT, UID.get(&self.destruction) as u16, HEADER_BYTES);
-            DCTN.set(&mut drain, self.id.number.into());
-            done(hca.execute(&drain, &mut [0; HEADER_BYTES]))?;
+            hca.carry_out_on(Uid(UID.get(&self.destruction) as u16), DRAIN_DCT, self.id.number)?;
             hca.drain_dct(self.id.number);
         }
-        done(hca.execute(&self.destruction, &mut [0; HEADER_BYTES]))?;
+        hca.carry_out(&self.destruction)?;
         hca.unsubscribe(self.subscriber);
         Ok(())
     }
@@ -68,10 +65,6 @@ impl Object for DevxObject {
         let CommandId { creator, kind, number } = self.id;
         (creator, kind) == (id.creator, id.kind) && (number..=number.saturating_add(self.more)).contains(&id.number)
     }
-}
-
-fn done(status: Status) -> Result<(), Errno> {
-    if status == Status::Ok { Ok(()) } else { Err(command_errno(status)) }
 }
 
 /// Checks and completes a mailbox that makes an object, as the kernel does.
@@ -128,11 +121,6 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     })
 }
 
-/// `DEVX_OBJ_DESTROY`: 0x1000 handle.
-pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    context.destroy::<DevxObject>(request.handle(0x1000)?).map(drop)
-}
-
 /// The object of any kind that attribute 0x1000 names, which is the one that the command in `input` means.
 pub(super) fn meant(context: &Context, request: &Request, input: &[u8], wanted: Use) -> Result<Arc<dyn Object>, Errno> {
     let id = kinds::named_by(input, wanted).ok_or(Errno::EINVAL)?;
@@ -172,6 +160,7 @@ pub(crate) fn query(context: &Arc<Context>, request: &Request) -> Result<(), Err
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::abi::mailbox::NUMBER;
     use crate::abi::mailbox::linux::known;
 
     #[test]
@@ -185,6 +174,6 @@ mod tests {
         assert_eq!([EQN, APU_CQ], ["c_eqn_or_apu_element", "apu_cq"].map(cq));
         let counter = |name: &str| known(&format!("alloc_flow_counter_in.{name}"));
         assert_eq!([BULK_LOG, BULK], ["flow_counter_bulk_log_size", "flow_counter_bulk"].map(counter));
-        assert_eq!(DCTN, known("drain_dct_in.dctn"));
+        assert_eq!(NUMBER, known("drain_dct_in.dctn"));
     }
 }

@@ -1,13 +1,13 @@
 //! User memory, in which what commands make can lie: `MLX5_IB_OBJECT_DEVX_UMEM`.
 
 use crate::abi::access;
-use crate::abi::mailbox::{self, Field, HEADER_BYTES, field};
+use crate::abi::mailbox::{self, Field, NUMBER, field};
 use crate::commands::access as rights;
 use crate::commands::request::Request;
 use crate::context::{Context, Object, Rank};
-use crate::device::{Hca, Opened, Pinned, Window, command_errno};
+use crate::device::{Hca, Opened, Pinned, Window};
 use crate::process::{Errno, SharedFile, page_bytes};
-use softhca::firmware::{Status, Uid};
+use softhca::firmware::Uid;
 use std::sync::Arc;
 
 const CREATE_UMEM: u16 = 0xa08;
@@ -20,8 +20,6 @@ const CREATE_BYTES: usize = 0x30;
 const MTT_BYTES: usize = 8;
 const MTT_READ: u64 = 1;
 const MTT_WRITE: u64 = 1 << 1;
-/// Of `create_umem_out`, and of `destroy_umem_in`.
-const NUMBER: Field = field(0x48, 24);
 /// log2 of the bytes of the device's pages (`MLX5_ADAPTER_PAGE_SHIFT`).
 const ADAPTER_PAGE_SHIFT: u32 = 12;
 
@@ -44,12 +42,7 @@ impl Object for Umem {
     }
 
     fn release(&self, hca: &Hca) -> Result<(), Errno> {
-        let mut input = mailbox::command(DESTROY_UMEM, self.user.0, HEADER_BYTES);
-        NUMBER.set(&mut input, self.number.into());
-        match hca.execute(&input, &mut [0; HEADER_BYTES]) {
-            Status::Ok => Ok(()),
-            status => Err(command_errno(status)),
-        }
+        hca.carry_out_on(self.user, DESTROY_UMEM, self.number)
     }
 }
 
@@ -124,21 +117,11 @@ pub(crate) fn register(context: &Arc<Context>, request: &Request) -> Result<(), 
     };
     let permitted: u64 = request.optional(0x1005)?.unwrap_or(u64::MAX << ADAPTER_PAGE_SHIFT);
     let page = best_page_size(permitted, address, length).ok_or(Errno::EINVAL)?;
-    let mut output = [0; HEADER_BYTES];
-    match hca.execute(&creation(user, (address, length), page, writable), &mut output) {
-        Status::Ok => {}
-        status => return Err(command_errno(status)),
-    }
-    let number = NUMBER.get32(&output);
+    let number = NUMBER.get32(&hca.carry_out(&creation(user, (address, length), page, writable))?);
     let handle = context.insert(Arc::new(Umem { number, user, _memory: memory }));
     // It is the program's whether or not that hears its number.
     request.put_handle(0x1000, handle)?;
     request.put(0x1004, &number)
-}
-
-/// `DEVX_UMEM_DEREG`: 0x1000 handle.
-pub(crate) fn deregister(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    context.destroy::<Umem>(request.handle(0x1000)?).map(drop)
 }
 
 #[cfg(test)]
