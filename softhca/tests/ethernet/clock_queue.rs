@@ -162,10 +162,9 @@ fn a_frame_leaves_at_the_tick_that_it_waits_for() {
     let (mut lab, mut far) = (Lab::new(&fabric), node(&fabric, 2, Generation::ConnectX7));
     let mut far_cq = far.cq();
     let rq = far.rq(&far_cq, false, 16);
-    let tir = far.tir(rq.number);
-    far.take_all(tir);
-    let (cq, tis) = (lab.node.cq(), lab.node.tis());
-    let mut sender = lab.node.sq(&cq, Some(tis));
+    far.receive_all(rq.number);
+    let cq = lab.node.cq();
+    let mut sender = lab.node.sq(&cq);
     for index in [3, 7] {
         let wait = wqe(&sender, WAIT, Some((index, lab.cq.cqn)));
         lab.node.post(&mut sender, &wait);
@@ -187,8 +186,8 @@ fn a_frame_leaves_at_the_tick_that_it_waits_for() {
 #[test]
 fn a_master_takes_the_index_of_the_register_if_the_record_is_behind() {
     let mut lab = Lab::new(&Fabric::new());
-    let (cq, tis, uar) = (lab.node.cq(), lab.node.tis(), lab.node.uar as u32);
-    let other = lab.node.sq(&cq, Some(tis));
+    let (cq, uar) = (lab.node.cq(), lab.node.uar as u32);
+    let other = lab.node.sq(&cq);
     // The device has seen both records, and takes an index from them only if it changes.
     lab.at(0);
     for (queue, opcode, about) in [(&other, NOP, None), (&lab.master, SEND_EN, Some((5, lab.clock)))] {

@@ -4,7 +4,7 @@
 
 use crate::frame::{frame, ipv4, mac};
 use crate::mailbox::Mail;
-use crate::node::{op, pair, run};
+use crate::node::{Link, op, run};
 use proptest::prelude::*;
 
 /// Inputs of all commands of the Ethernet side.
@@ -67,13 +67,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
     #[test]
     fn no_commands_do_harm(commands in commands(), frames in prop::collection::vec((any::<u8>(), 0..80_usize), 1..4)) {
-        let (mut a, mut b) = pair();
-        let (a_cq, b_cq) = (a.cq(), b.cq());
-        let tis = a.tis();
-        let mut sq = a.sq(&a_cq, Some(tis));
-        let rq = b.rq(&b_cq, false, 8);
-        let tir = b.tir(rq.number);
-        b.take_all(tir);
+        let Link { mut a, mut b, mut sq, .. } = Link::new(8);
         for (which, bytes, more, room) in commands {
             let (name, opcode) = COMMANDS[which];
             let mut mail = Mail::command(name, opcode).followed_by(&more);

@@ -5,7 +5,7 @@
 
 use crate::frame::{frame, ipv4, mac};
 use crate::mailbox::Mail;
-use crate::node::{Node, Queue, op, pair, run};
+use crate::node::{Link, Node, Queue, op, run};
 
 /// A WQE of one data segment behind this Ethernet segment (with its inline headers).
 fn wqe(node: &mut Node, queue: &Queue, opcode: u8, ethernet: &[u8], data: &[u8]) -> Vec<u8> {
@@ -39,13 +39,7 @@ fn counted(node: &mut Node, group: u32, at: &[usize]) -> Vec<u64> {
 #[test]
 fn large_packets_arrive_in_frames() {
     for udp in [false, true] {
-        let (mut a, mut b) = pair();
-        let (mut a_cq, mut b_cq) = (a.cq(), b.cq());
-        let tis = a.tis();
-        let mut sq = a.sq(&a_cq, Some(tis));
-        let rq = b.rq(&b_cq, false, 8);
-        let tir = b.tir(rq.number);
-        b.take_all(tir);
+        let Link { mut a, mut b, mut a_cq, mut b_cq, mut sq, rq, .. } = Link::new(8);
         let mut whole = frame(mac(2), &[], &ipv4(udp, ([10, 0, 0, 1], 7), ([10, 0, 0, 2], 9), 1200));
         let headers = whole.len() - 1200;
         if udp {
@@ -78,13 +72,7 @@ fn large_packets_arrive_in_frames() {
 
 #[test]
 fn too_long_frames_are_lost() {
-    let (mut a, mut b) = pair();
-    let (mut a_cq, mut b_cq) = (a.cq(), b.cq());
-    let tis = a.tis();
-    let mut sq = a.sq(&a_cq, Some(tis));
-    let rq = b.rq(&b_cq, false, 8);
-    let tir = b.tir(rq.number);
-    b.take_all(tir);
+    let Link { mut a, mut b, mut a_cq, mut b_cq, mut sq, rq, .. } = Link::new(8);
     let packet = ipv4(true, ([10, 0, 0, 1], 7), ([10, 0, 0, 2], 9), 1000);
     let tagged = frame(mac(2), &[0x81, 0, 0x60, 5], &packet);
     let ethernet = [0, 0, 0, 0, 0xc0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];

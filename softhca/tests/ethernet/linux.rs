@@ -226,7 +226,7 @@ impl Netdev {
             n.bare(&mail).unwrap();
         }
         let send_cq = n.cq();
-        let sq = n.sq(&send_cq, Some(tises[0]));
+        let sq = n.sq_on(&send_cq, Some(tises[0]));
 
         let destroy = |name, opcode, field: &str, number| Mail::command(name, opcode).set(field, number);
         let mut destroys: Vec<Mail> =

@@ -14,9 +14,8 @@ fn a_tir_can_block_what_its_own_transport_domain_sends() {
     let tis = a.tis();
     let mut rq = a.rq(&cq, false, 0);
     let send_cq = a.cq();
-    let mut sq = a.sq(&send_cq, Some(tis));
-    let tir = a.tir(rq.number);
-    a.take_all(tir);
+    let mut sq = a.sq_on(&send_cq, Some(tis));
+    let tir = a.receive_all(rq.number);
     let packet = ipv4(true, ([1, 2, 3, 4], 1), ([5, 6, 7, 8], 2), 30);
     let own = a.td;
     let other = a.number(
@@ -26,8 +25,7 @@ fn a_tir_can_block_what_its_own_transport_domain_sends() {
     );
     for domain in [own, other] {
         a.td = domain;
-        let tis = a.tis();
-        let mut foreign = a.sq(&send_cq, Some(tis));
+        let mut foreign = a.sq(&send_cq);
         for block in 0..4 {
             let mail = Mail::command("modify_tir_in", op::MODIFY_TIR).set("tirn", tir).set("bitmask.self_lb_en", 1);
             a.bare(&mail.set("ctx.self_lb_block", block)).unwrap();
@@ -52,8 +50,7 @@ fn a_tir_without_a_transport_domain_has_no_senders_to_block() {
     let mut a = Node::new(&Fabric::new(), 1);
     let (mut cq, send_cq) = (a.cq(), a.cq());
     let rq = a.rq(&cq, false, 16);
-    let tis = a.tis();
-    let mut sq = a.sq(&send_cq, Some(tis));
+    let mut sq = a.sq(&send_cq);
     let mail = Mail::command("create_tir_in", op::CREATE_TIR).set("ctx.inline_rqn", rq.number);
     let tir = a.number(mail.set("ctx.self_lb_block", 3), "create_tir_out", "tirn");
     a.take_all(tir);
@@ -80,10 +77,8 @@ fn a_port_keeps_its_own_frames_out_when_it_is_told_to() {
     let mut a = Node::new(&Fabric::new(), 1);
     let (mut cq, send_cq) = (a.cq(), a.cq());
     let rq = a.rq(&cq, false, 16);
-    let tis = a.tis();
-    let mut sq = a.sq(&send_cq, Some(tis));
-    let tir = a.tir(rq.number);
-    a.take_all(tir);
+    let mut sq = a.sq(&send_cq);
+    a.receive_all(rq.number);
     let packet = ipv4(true, ([1, 2, 3, 4], 1), ([5, 6, 7, 8], 2), 30);
     for (unicast, multicast) in [(0, 0), (0, 1), (1, 0), (1, 1), (0, 0)] {
         let fields = [("disable_uc_local_lb", unicast), ("disable_mc_local_lb", multicast)];
@@ -115,10 +110,8 @@ fn frames_that_are_longer_than_the_port_takes_are_lost() {
     let (mut a, mut b) = pair();
     let (mut cq, send_cq) = (b.cq(), a.cq());
     let rq = b.rq(&cq, false, 16);
-    let tir = b.tir(rq.number);
-    b.take_all(tir);
-    let tis = a.tis();
-    let mut sq = a.sq(&send_cq, Some(tis));
+    b.receive_all(rq.number);
+    let mut sq = a.sq(&send_cq);
     let whole = frame(mac(2), &[], &ipv4(true, ([1, 2, 3, 4], 1), ([5, 6, 7, 8], 2), 100));
     let len = whole.len() as u64;
     for (mtu, arrives) in [(len + 4, 1), (len + 3, 0), (9220, 1)] {

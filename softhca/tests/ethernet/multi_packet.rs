@@ -5,7 +5,7 @@
 
 use crate::frame::{frame, ipv4, mac};
 use crate::mailbox::Mail;
-use crate::node::{BUFFER, Node, PAGE, Queue, RDY, RST, op, pair, run};
+use crate::node::{BUFFER, Link, Node, PAGE, Queue, RDY, RST, op, run};
 use softhca::config::{DeviceConfig, PortConfig};
 use softhca::context::InlineHeaders;
 use softhca::wire::in_process::Fabric;
@@ -48,13 +48,7 @@ fn counted(node: &mut Node) -> [u64; 8] {
 
 #[test]
 fn each_frame_arrives_and_is_counted() {
-    let (mut a, mut b) = pair();
-    let (mut a_cq, mut b_cq) = (a.cq(), b.cq());
-    let tis = a.tis();
-    let mut sq = a.sq(&a_cq, Some(tis));
-    let rq = b.rq(&b_cq, false, 8);
-    let tir = b.tir(rq.number);
-    b.take_all(tir);
+    let Link { mut a, mut b, mut a_cq, mut b_cq, mut sq, rq, .. } = Link::new(8);
     let to = |last: u8, data: usize| {
         let station = if last == 0 { [1, 0, 0x5e, 0, 0, 1] } else { mac(last) };
         frame(station, &[], &ipv4(last % 2 == 0, ([10, 0, 0, 1], 7), ([10, 0, 0, 2], 9), data))

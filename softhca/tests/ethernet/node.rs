@@ -262,8 +262,14 @@ impl Node {
         (mail, Queue { number: 0, pages, record, posted: 0, buffers: 0 })
     }
 
+    /// A send queue that is ready, on a TIS of its own.
+    pub(crate) fn sq(&mut self, cq: &Cq) -> Queue {
+        let tis = self.tis();
+        self.sq_on(cq, Some(tis))
+    }
+
     /// A send queue that is ready.
-    pub(crate) fn sq(&mut self, cq: &Cq, tis: Option<u64>) -> Queue {
+    pub(crate) fn sq_on(&mut self, cq: &Cq, tis: Option<u64>) -> Queue {
         let (mail, mut queue) = self.sq_mail(cq, tis);
         queue.number = self.number(mail, "create_sq_out", "sqn");
         self.modify_sq(queue.number, RST, RDY).unwrap();
@@ -433,6 +439,13 @@ impl Node {
         (table, group)
     }
 
+    /// All frames that arrive go to a receive queue: its TIR.
+    pub(crate) fn receive_all(&mut self, rqn: u64) -> u64 {
+        let tir = self.tir(rqn);
+        self.take_all(tir);
+        tir
+    }
+
     /// Does work until there is none. `true` if there was any.
     pub(crate) fn step(&mut self) -> bool {
         let mut worked = false;
@@ -462,4 +475,25 @@ pub(crate) fn run(nodes: &mut [&mut Node]) {
 pub(crate) fn pair() -> (Node, Node) {
     let fabric = Fabric::new();
     (Node::new(&fabric, 1), Node::new(&fabric, 2))
+}
+
+/// Two devices on one wire: one has a send queue, and all frames that arrive at the other go to its receive queue.
+pub(crate) struct Link {
+    pub(crate) a: Node,
+    pub(crate) b: Node,
+    pub(crate) a_cq: Cq,
+    pub(crate) b_cq: Cq,
+    pub(crate) sq: Queue,
+    pub(crate) rq: Queue,
+}
+
+impl Link {
+    /// One whose receive queue has WQEs for as many frames.
+    pub(crate) fn new(wqes: u16) -> Self {
+        let (mut a, mut b) = pair();
+        let (a_cq, b_cq) = (a.cq(), b.cq());
+        let (sq, rq) = (a.sq(&a_cq), b.rq(&b_cq, false, wqes));
+        b.receive_all(rq.number);
+        Self { a, b, a_cq, b_cq, sq, rq }
+    }
 }

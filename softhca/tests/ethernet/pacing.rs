@@ -50,14 +50,13 @@ impl Lab {
         let (a_cq, b_cq) = (a.cq(), b.cq());
         let tis = a.tis();
         let rq = b.rq(&b_cq, false, 16);
-        let tir = b.tir(rq.number);
-        b.take_all(tir);
+        b.receive_all(rq.number);
         let began = a.now;
         Self { a, b, a_cq, b_cq, tis, began }
     }
 
     fn queue(&mut self) -> Queue {
-        self.a.sq(&self.a_cq, Some(self.tis))
+        self.a.sq_on(&self.a_cq, Some(self.tis))
     }
 
     /// Posts a frame of `bytes` bytes.

@@ -200,7 +200,7 @@ fn objects_stay_while_others_name_them_and_say_what_they_are() {
     let (mut a, _) = pair();
     let cq = a.cq();
     let tis = a.tis();
-    let sq = a.sq(&cq, Some(tis));
+    let sq = a.sq_on(&cq, Some(tis));
     let rq = a.rq(&cq, true, 0);
     let list = (rq.number as u32).to_be_bytes();
     let mail = Mail::command("create_rqt_in", op::CREATE_RQT)

@@ -67,8 +67,8 @@ fn hosts() -> Hosts {
     let (mut a, mut b) = pair();
     let queues = queues(&mut b);
     let numbers = queues.iter().map(|(_, rq)| rq.number).collect();
-    let (cq, tis) = (a.cq(), a.tis());
-    let sq = a.sq(&cq, Some(tis));
+    let cq = a.cq();
+    let sq = a.sq(&cq);
     Hosts { a, sq, b, queues, numbers }
 }
 

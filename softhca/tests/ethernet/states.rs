@@ -27,12 +27,10 @@ fn query(node: &mut Node, receives: bool, number: u64) -> [u64; 3] {
 fn a_receive_queue_goes_its_ways_and_no_others() {
     let (mut a, mut b) = pair();
     let (a_cq, mut b_cq) = (a.cq(), b.cq());
-    let tis = a.tis();
-    let mut sq = a.sq(&a_cq, Some(tis));
+    let mut sq = a.sq(&a_cq);
     let (mail, mut rq) = b.rq_mail(&b_cq, false);
     rq.number = b.number(mail, "create_rq_out", "rqn");
-    let tir = b.tir(rq.number);
-    b.take_all(tir);
+    b.receive_all(rq.number);
     b.post_recv(&mut rq, 3, 2048);
     let mut arrives = |b: &mut Node, b_cq: &mut _| {
         a.send(&mut sq, 0, &whole());
@@ -117,7 +115,7 @@ fn a_send_queue_stops_at_an_error_and_flushes_if_it_is_told_to() {
 fn a_send_queue_without_a_tis_executes_nops_alone() {
     let (mut a, mut b) = pair();
     let mut cq = a.cq();
-    let mut sq = a.sq(&cq, None);
+    let mut sq = a.sq_on(&cq, None);
     let nop = [&[0, 0, 0, 0][..], &((sq.number as u32) << 8 | 1).to_be_bytes(), &[0, 0, 0, 8, 0, 0, 0, 0]].concat();
     a.post(&mut sq, &nop);
     a.send(&mut sq, 0, &whole());
@@ -133,15 +131,13 @@ fn a_send_queue_without_a_tis_executes_nops_alone() {
 fn frames_that_find_no_room_are_counted() {
     let (mut a, mut b) = pair();
     let (a_cq, mut b_cq) = (a.cq(), b.cq());
-    let tis = a.tis();
-    let mut sq = a.sq(&a_cq, Some(tis));
+    let mut sq = a.sq(&a_cq);
     let counter =
         b.number(Mail::command("alloc_q_counter_in", op::ALLOC_Q_COUNTER), "alloc_q_counter_out", "counter_set_id");
     let (mail, mut rq) = b.rq_mail(&b_cq, false);
     rq.number = b.number(mail.set("ctx.counter_set_id", counter), "create_rq_out", "rqn");
     b.modify_rq(rq.number, RST, RDY).unwrap();
-    let tir = b.tir(rq.number);
-    b.take_all(tir);
+    b.receive_all(rq.number);
     b.post_recv(&mut rq, 1, whole().len() as u32 - 1);
     b.post_recv(&mut rq, 1, whole().len() as u32);
     for _ in 0..5 {
@@ -171,11 +167,9 @@ fn frames_that_find_no_room_are_counted() {
 fn memory_that_a_key_does_not_give_stops_the_receive_queue() {
     let (mut a, mut b) = pair();
     let (a_cq, mut b_cq) = (a.cq(), b.cq());
-    let tis = a.tis();
-    let mut sq = a.sq(&a_cq, Some(tis));
+    let mut sq = a.sq(&a_cq);
     let mut rq = b.rq(&b_cq, true, 0);
-    let tir = b.tir(rq.number);
-    b.take_all(tir);
+    b.receive_all(rq.number);
     let key = std::mem::replace(&mut b.key, 0x9999_9900);
     b.post_recv(&mut rq, 1, 2048);
     b.key = key;
@@ -193,11 +187,9 @@ fn memory_that_a_key_does_not_give_stops_the_receive_queue() {
 fn a_completion_that_finds_no_room_stops_the_receive_queue() {
     let (mut a, mut b) = pair();
     let (a_cq, b_cq) = (a.cq(), b.cq_with(&[("log_cq_size", 0)]));
-    let tis = a.tis();
-    let mut sq = a.sq(&a_cq, Some(tis));
+    let mut sq = a.sq(&a_cq);
     let rq = b.rq(&b_cq, false, 4);
-    let tir = b.tir(rq.number);
-    b.take_all(tir);
+    b.receive_all(rq.number);
     for state in [RDY, ERR, ERR] {
         a.send(&mut sq, 0, &whole());
         run(&mut [&mut a, &mut b]);

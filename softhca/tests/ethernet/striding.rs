@@ -89,8 +89,8 @@ pub(crate) fn numbered(number: u32, len: usize) -> Vec<u8> {
 impl Sender {
     pub(crate) fn new(fabric: &Fabric) -> Self {
         let mut node = Node::new(fabric, 1);
-        let (cq, tis) = (node.cq(), node.tis());
-        let sq = node.sq(&cq, Some(tis));
+        let cq = node.cq();
+        let sq = node.sq(&cq);
         let buffer = node.alloc(16 * 0x4000);
         Self { node, cq, sq, buffer }
     }
@@ -123,6 +123,15 @@ pub(crate) fn nodes(generation: Generation) -> (Sender, Node) {
     (Sender::new(&fabric), Node::of(&fabric, 2, config))
 }
 
+/// A sender, and a receiver of this generation with a CQ and a queue for all frames.
+fn receiver(generation: Generation, logs: (u64, u64), shifted: bool) -> (Sender, Node, Cq, Striding) {
+    let (a, mut b) = nodes(generation);
+    let cq = b.cq();
+    let rq = striding(&mut b, &cq, logs, shifted);
+    b.receive_all(rq.queue.number);
+    (a, b, cq, rq)
+}
+
 /// Fields of a CQE: opcode, `byte_cnt`, index of the stride, number of the WQE.
 fn said(cqe: [u8; 64]) -> (u8, u32, u16, u16) {
     let be16 = |at: usize| u16::from_be_bytes([cqe[at], cqe[at + 1]]);
@@ -135,11 +144,7 @@ fn poll_said(node: &mut Node, cq: &mut Cq) -> Vec<(u8, u32, u16, u16)> {
 
 #[test]
 fn frames_lie_in_strides_and_never_in_two_wqes() {
-    let (mut a, mut b) = nodes(Generation::ConnectX6Dx);
-    let mut cq = b.cq();
-    let mut rq = striding(&mut b, &cq, (3, 11), false);
-    let tir = b.tir(rq.queue.number);
-    b.take_all(tir);
+    let (mut a, mut b, mut cq, mut rq) = receiver(Generation::ConnectX6Dx, (3, 11), false);
     post(&mut b, &mut rq, 2);
     let lens = [100, 3000, 2048, 5000, 3000, 60];
     let frames: Vec<_> = lens.iter().zip(1..).map(|(&len, number)| numbered(number, len)).collect();
@@ -168,11 +173,7 @@ fn frames_lie_in_strides_and_never_in_two_wqes() {
 
 #[test]
 fn two_zeros_align_the_ip_header() {
-    let (mut a, mut b) = nodes(Generation::ConnectX5);
-    let mut cq = b.cq();
-    let mut rq = striding(&mut b, &cq, (9, 6), true);
-    let tir = b.tir(rq.queue.number);
-    b.take_all(tir);
+    let (mut a, mut b, mut cq, mut rq) = receiver(Generation::ConnectX5, (9, 6), true);
     post(&mut b, &mut rq, 1);
     b.memory.write(rq.at(0, 0), &[0xa5; 512]);
     let frames = [61, 63, 100].map(|len| numbered(len as u32, len));
@@ -194,11 +195,7 @@ fn strides_add_up_to_wqes_while_rings_wrap() {
         (Generation::ConnectX7, (3, 11), true),
         (Generation::ConnectX7, (8, 6), true),
     ] {
-        let (mut a, mut b) = nodes(generation);
-        let mut cq = b.cq();
-        let mut rq = striding(&mut b, &cq, logs, shifted);
-        let tir = b.tir(rq.queue.number);
-        b.take_all(tir);
+        let (mut a, mut b, mut cq, mut rq) = receiver(generation, logs, shifted);
         post(&mut b, &mut rq, RQ_WQES);
         let (mut wqe, mut consumed, mut fillers, mut seed) = (0_u16, 0, 0, 1_u32);
         let mut number = 0;
@@ -243,16 +240,12 @@ fn strides_add_up_to_wqes_while_rings_wrap() {
 
 #[test]
 fn frames_without_a_wqe_are_lost() {
-    let (mut a, mut b) = nodes(Generation::ConnectX6Dx);
-    let mut cq = b.cq();
+    let (mut a, mut b, mut cq, mut rq) = receiver(Generation::ConnectX6Dx, (3, 11), false);
     let mail = Mail::command("alloc_q_counter_in", op::ALLOC_Q_COUNTER);
     let counter = b.number(mail, "alloc_q_counter_out", "counter_set_id");
-    let mut rq = striding(&mut b, &cq, (3, 11), false);
     let modify = Mail::command("modify_rq_in", op::MODIFY_RQ).set("rqn", rq.queue.number).set("rq_state", RDY);
     let modify = modify.set("modify_bitmask", 8).set("ctx.state", RDY).set("ctx.counter_set_id", counter);
     b.bare(&modify).unwrap();
-    let tir = b.tir(rq.queue.number);
-    b.take_all(tir);
     post(&mut b, &mut rq, 1);
     let long = |number: u32| numbered(number, 6000);
     a.send(&[long(1), long(2), long(3), long(4)], &mut b);
@@ -268,11 +261,7 @@ fn frames_without_a_wqe_are_lost() {
 
 #[test]
 fn what_is_left_of_a_wqe_is_flushed() {
-    let (mut a, mut b) = nodes(Generation::ConnectX6Dx);
-    let mut cq = b.cq();
-    let mut rq = striding(&mut b, &cq, (3, 11), false);
-    let tir = b.tir(rq.queue.number);
-    b.take_all(tir);
+    let (mut a, mut b, mut cq, mut rq) = receiver(Generation::ConnectX6Dx, (3, 11), false);
     post(&mut b, &mut rq, 2);
     a.send(&[numbered(1, 3000)], &mut b);
     assert_eq!(poll_said(&mut b, &mut cq).len(), 1);
@@ -299,11 +288,7 @@ fn faults_of_the_host_stop_the_queue() {
     for (len, bad_key, syndrome, strides) in
         [(whole, true, PROTECTION, 2), (whole - 1, false, QP_OPERATION, 8), (2048, false, QP_OPERATION, 8)]
     {
-        let (mut a, mut b) = nodes(Generation::ConnectX6Dx);
-        let mut cq = b.cq();
-        let mut rq = striding(&mut b, &cq, (3, 11), false);
-        let tir = b.tir(rq.queue.number);
-        b.take_all(tir);
+        let (mut a, mut b, mut cq, mut rq) = receiver(Generation::ConnectX6Dx, (3, 11), false);
         let key = b.key ^ if bad_key { 1 } else { 0 };
         post_with(&mut b, &mut rq, 1, (len, key));
         a.send(&[numbered(1, 3000)], &mut b);
@@ -320,11 +305,7 @@ fn faults_of_the_host_stop_the_queue() {
 /// A ring has as many WQEs as places, so a WQE that is posted again while it is in use is one too many.
 #[test]
 fn a_wqe_that_is_posted_again_too_early_stops_the_queue() {
-    let (mut a, mut b) = nodes(Generation::ConnectX6Dx);
-    let mut cq = b.cq();
-    let mut rq = striding(&mut b, &cq, (3, 11), false);
-    let tir = b.tir(rq.queue.number);
-    b.take_all(tir);
+    let (mut a, mut b, mut cq, mut rq) = receiver(Generation::ConnectX6Dx, (3, 11), false);
     post(&mut b, &mut rq, RQ_WQES);
     a.send(&[numbered(1, 60)], &mut b);
     post(&mut b, &mut rq, 1);

@@ -4,7 +4,7 @@
 
 use crate::frame::{frame, ipv4, mac, sum};
 use crate::mailbox::Mail;
-use crate::node::{BUFFER, Node, RDY, RST, op, pair, run};
+use crate::node::{BUFFER, Link, Node, RDY, RST, op, pair, run};
 use softhca::config::{DeviceConfig, PortConfig};
 use softhca::context::InlineHeaders;
 use softhca::firmware::Status;
@@ -28,8 +28,7 @@ fn rules_choose_frames_and_cqes_say_all_of_them() {
     for umem in [false, true] {
         let (mut a, mut b) = pair();
         let (mut a_cq, mut b_cq) = (a.cq(), b.cq());
-        let tis = a.tis();
-        let mut sq = a.sq(&a_cq, Some(tis));
+        let mut sq = a.sq(&a_cq);
         let rq = b.rq(&b_cq, umem, 4);
         let tir = b.tir(rq.number);
         let counter = b.number(
@@ -111,8 +110,7 @@ fn timestamps_are_what_the_queue_asked_for() {
         rq.number = b.number(mail.set("ctx.ts_format", format), "create_rq_out", "rqn");
         b.modify_rq(rq.number, RST, RDY).unwrap();
         b.post_recv(&mut rq, 1, BUFFER as u32);
-        let tir = b.tir(rq.number);
-        b.take_all(tir);
+        b.receive_all(rq.number);
         a.send(&mut sq, 0, &frame(mac(2), &[], &ipv4(true, ([10, 0, 0, 1], 7), ([10, 0, 0, 2], 9), 100)));
         let before = [a.now, b.now];
         run(&mut [&mut a, &mut b]);
@@ -208,13 +206,7 @@ fn headers_are_needed_inline_as_the_capability_says() {
 
 #[test]
 fn what_is_wrong_with_a_frame_is_in_its_cqe() {
-    let (mut a, mut b) = pair();
-    let (a_cq, mut b_cq) = (a.cq(), b.cq());
-    let tis = a.tis();
-    let mut sq = a.sq(&a_cq, Some(tis));
-    let rq = b.rq(&b_cq, false, 8);
-    let tir = b.tir(rq.number);
-    b.take_all(tir);
+    let Link { mut a, mut b, mut b_cq, mut sq, .. } = Link::new(8);
     let udp = frame(mac(2), &[], &ipv4(true, ([1, 2, 3, 4], 1), ([5, 6, 7, 8], 2), 30));
     let tcp = frame(mac(2), &[], &ipv4(false, ([1, 2, 3, 4], 1), ([5, 6, 7, 8], 2), 0));
     let mut bad_l4 = udp.clone();
@@ -244,13 +236,7 @@ fn what_is_wrong_with_a_frame_is_in_its_cqe() {
 
 #[test]
 fn a_tag_is_taken_out_if_it_is_asked_for() {
-    let (mut a, mut b) = pair();
-    let (a_cq, mut b_cq) = (a.cq(), b.cq());
-    let tis = a.tis();
-    let mut sq = a.sq(&a_cq, Some(tis));
-    let rq = b.rq(&b_cq, false, 8);
-    let tir = b.tir(rq.number);
-    b.take_all(tir);
+    let Link { mut a, mut b, mut b_cq, mut sq, rq, .. } = Link::new(8);
     let packet = ipv4(true, ([1, 2, 3, 4], 1), ([5, 6, 7, 8], 2), 30);
     let tagged = frame(mac(2), &[0x81, 0, 0xa0, 0x05], &packet);
     let service = frame(mac(2), &[0x88, 0xa8, 0, 7], &packet);
@@ -275,13 +261,8 @@ fn a_tag_is_taken_out_if_it_is_asked_for() {
 
 #[test]
 fn frames_that_leave_have_rules_of_their_own() {
-    let (mut a, mut b) = pair();
-    let (mut a_cq, mut b_cq) = (a.cq(), b.cq());
-    let tis = a.tis();
-    let (mut first, mut second) = (a.sq(&a_cq, Some(tis)), a.sq(&a_cq, Some(tis)));
-    let rq = b.rq(&b_cq, false, 8);
-    let tir = b.tir(rq.number);
-    b.take_all(tir);
+    let Link { mut a, mut b, mut a_cq, mut b_cq, sq: mut first, .. } = Link::new(8);
+    let mut second = a.sq(&a_cq);
     // Frames of the first queue are dropped, by its number.
     let (low, high) = (a.table(1, 1), a.table(1, 2));
     let by_queue = a.group(1, low, [0, 3], &[("misc_parameters.source_sqn", 0xff_ffff)]);
@@ -308,13 +289,7 @@ fn frames_that_leave_have_rules_of_their_own() {
 /// Hosts look at a frame as soon as they see its CQE, and at that by its last byte.
 #[test]
 fn a_frame_is_stored_before_its_cqe() {
-    let (mut a, mut b) = pair();
-    let (a_cq, mut b_cq) = (a.cq(), b.cq());
-    let tis = a.tis();
-    let mut sq = a.sq(&a_cq, Some(tis));
-    let rq = b.rq(&b_cq, false, 4);
-    let tir = b.tir(rq.number);
-    b.take_all(tir);
+    let Link { mut a, mut b, mut b_cq, mut sq, rq, .. } = Link::new(4);
     let whole = frame(mac(2), &[], &ipv4(true, ([10, 0, 0, 1], 7), ([10, 0, 0, 2], 9), 1000));
     b.memory.take_stores();
     a.send(&mut sq, 0, &whole);

@@ -105,8 +105,7 @@ impl Lab {
         sq.number = a.number(mail.set("ctx.allow_swp", allow_swp.into()), "create_sq_out", "sqn");
         a.modify_sq(sq.number, RST, RDY).unwrap();
         let rq = b.rq(&b_cq, false, 12);
-        let tir = b.tir(rq.number);
-        b.take_all(tir);
+        b.receive_all(rq.number);
         Self { a, b, a_cq, b_cq, sq, rq, taken: 0 }
     }
 
