@@ -16,6 +16,47 @@ pub(crate) const fn field(at: usize, width: usize) -> Field {
     Field { at, width }
 }
 
+/// Fields of mailboxes, each with its first bit, its bits, and the names that Linux' header has for it. A test compares
+/// them: `CQN: 0x148, 24 = "create_rq_in.ctx.cqn";`.
+macro_rules! fields {
+    ($($(#[$doc:meta])* $vis:vis $name:ident: $at:literal, $width:literal = $($path:literal),+;)*) => {
+        $(
+            $(#[$doc])*
+            $vis const $name: $crate::abi::mailbox::Field = $crate::abi::mailbox::field($at, $width);
+        )*
+
+        #[cfg(test)]
+        mod places {
+            #[test]
+            fn are_those_of_linux() {
+                use $crate::abi::mailbox::linux::known;
+                $($(assert_eq!(super::$name, known($path), $path);)+)*
+            }
+        }
+    };
+}
+pub(crate) use fields;
+
+/// Bytes of structures, likewise: `CREATE_BYTES: 0x110 = "create_rq_in";`.
+macro_rules! sizes {
+    ($($(#[$doc:meta])* $vis:vis $name:ident: $bytes:literal = $($structure:literal),+;)*) => {
+        $(
+            $(#[$doc])*
+            $vis const $name: usize = $bytes;
+        )*
+
+        #[cfg(test)]
+        mod sizes {
+            #[test]
+            fn are_those_of_linux() {
+                use $crate::abi::mailbox::linux::bytes;
+                $($(assert_eq!(super::$name, bytes($structure), $structure);)+)*
+            }
+        }
+    };
+}
+pub(crate) use sizes;
+
 impl Field {
     /// Its value; bits past the end of the mailbox are 0.
     pub(crate) fn get(self, mailbox: &[u8]) -> u64 {
@@ -43,23 +84,25 @@ impl Field {
     }
 }
 
-/// Of every input (`general_obj_in_cmd_hdr`).
-pub(crate) const OPCODE: Field = field(0, 16);
-/// On whose behalf the command is.
-pub(crate) const UID: Field = field(0x10, 16);
-/// Another function, on which the command is to be carried out.
-pub(crate) const VHCA_TUNNEL_ID: Field = field(0x20, 16);
-/// Which of its kinds the command is.
-pub(crate) const OP_MOD: Field = field(0x30, 16);
-/// How the command ended (`mbox_out`).
-pub(crate) const STATUS: Field = field(0, 8);
-/// Why, in the firmware's own numbers.
-pub(crate) const SYNDROME: Field = field(0x20, 32);
+fields! {
+    // Of every input: the command, on whose behalf it is, another function on which it is to be carried out, and which
+    // of its kinds it is.
+    pub(crate) OPCODE: 0x0, 16 = "general_obj_in_cmd_hdr.opcode";
+    pub(crate) UID: 0x10, 16 = "general_obj_in_cmd_hdr.uid";
+    pub(crate) VHCA_TUNNEL_ID: 0x20, 16 = "general_obj_in_cmd_hdr.vhca_tunnel_id";
+    pub(crate) OP_MOD: 0x30, 16 = "general_obj_in_cmd_hdr.obj_type";
+    // How the command ended, and why, in the firmware's own numbers.
+    pub(crate) STATUS: 0x0, 8 = "general_obj_out_cmd_hdr.status";
+    pub(crate) SYNDROME: 0x20, 32 = "general_obj_out_cmd_hdr.syndrome";
+    // Where most outputs have the number of an object that was made, and most inputs that of the object they are about.
+    pub(crate) NUMBER: 0x48, 24 = "create_rq_out.rqn", "destroy_rq_in.rqn", "modify_rq_in.rqn", "create_rqt_out.rqtn",
+        "destroy_rqt_in.rqtn", "create_tir_out.tirn", "destroy_tir_in.tirn", "drain_dct_in.dctn",
+        "alloc_transport_domain_out.transport_domain", "dealloc_transport_domain_in.transport_domain",
+        "create_umem_out.umem_id", "destroy_umem_in.umem_id", "create_flow_table_out.table_id",
+        "create_flow_group_out.group_id";
+}
 /// Bytes of the smallest input, and of the smallest output.
 pub(crate) const HEADER_BYTES: usize = 16;
-
-/// Where most outputs have the number of an object that was made, and most inputs that of the object they are about.
-pub(crate) const NUMBER: Field = field(0x48, 24);
 
 /// Opcodes of commands that make objects.
 pub(crate) mod creator {
@@ -105,15 +148,6 @@ pub(crate) mod linux;
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_all_mailboxes_have_is_where_linux_has_it() {
-        use linux::known;
-        let header = |name: &str| known(&format!("general_obj_in_cmd_hdr.{name}"));
-        assert_eq!([OPCODE, UID, VHCA_TUNNEL_ID, OP_MOD], ["opcode", "uid", "vhca_tunnel_id", "obj_type"].map(header));
-        let output = |name: &str| known(&format!("general_obj_out_cmd_hdr.{name}"));
-        assert_eq!([STATUS, SYNDROME], ["status", "syndrome"].map(output));
-    }
 
     #[test]
     fn fields_keep_to_their_bits_and_to_the_mailbox() {

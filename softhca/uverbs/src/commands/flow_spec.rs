@@ -3,7 +3,7 @@
 //! `parse_flow_attr`).
 
 use crate::abi::frames::FlowSpecHeader;
-use crate::abi::mailbox::{Field, field};
+use crate::abi::mailbox::{Field, field, fields};
 use crate::device::FlowMatch;
 use crate::process::Errno;
 use zerocopy::FromBytes;
@@ -27,25 +27,31 @@ pub(super) mod kind {
     pub(super) const COUNT: u32 = 0x1003;
 }
 
+fields! {
+    // Fields of both sets of headers.
+    ETHERTYPE: 0x30, 16 = "fte_match_param.outer_headers.ethertype";
+    IP_PROTOCOL: 0x80, 8 = "fte_match_param.outer_headers.ip_protocol";
+    CVLAN_TAG: 0x90, 1 = "fte_match_param.outer_headers.cvlan_tag";
+    IP_VERSION: 0x93, 4 = "fte_match_param.outer_headers.ip_version";
+    TCP_SPORT: 0xa0, 16 = "fte_match_param.outer_headers.tcp_sport";
+    TCP_DPORT: 0xb0, 16 = "fte_match_param.outer_headers.tcp_dport";
+    UDP_SPORT: 0xe0, 16 = "fte_match_param.outer_headers.udp_sport";
+    UDP_DPORT: 0xf0, 16 = "fte_match_param.outer_headers.udp_dport";
+    GRE_PROTOCOL: 0x270, 16 = "fte_match_param.misc_parameters.gre_protocol";
+    VXLAN_VNI: 0x2a0, 24 = "fte_match_param.misc_parameters.vxlan_vni";
+    OUTER_FLOW_LABEL: 0x2ec, 20 = "fte_match_param.misc_parameters.outer_ipv6_flow_label";
+    INNER_FLOW_LABEL: 0x30c, 20 = "fte_match_param.misc_parameters.inner_ipv6_flow_label";
+}
 /// Fields of `fte_match_set_lyr_2_4`; sets for outer and inner headers.
 const SMAC: usize = 0x0;
-const ETHERTYPE: Field = field(0x30, 16);
 const DMAC: usize = 0x8;
 const FIRST_TAG: Field = field(0x70, 16);
-const IP_PROTOCOL: Field = field(0x80, 8);
 const IP_DSCP_ECN: Field = field(0x88, 8);
-const CVLAN_TAG: Field = field(0x90, 1);
-const IP_VERSION: Field = field(0x93, 4);
-const TCP_PORTS: [Field; 2] = [field(0xa0, 16), field(0xb0, 16)];
-const UDP_PORTS: [Field; 2] = [field(0xe0, 16), field(0xf0, 16)];
 const SOURCE_IP: usize = 0x20;
 const DESTINATION_IP: usize = 0x30;
 const INNER_HEADERS: usize = 0x80;
 /// Of `fte_match_set_misc`, which is the second set.
-const GRE_PROTOCOL: Field = field(0x270, 16);
 const GRE_KEY: usize = 0x50;
-const VXLAN_VNI: Field = field(0x2a0, 24);
-const FLOW_LABELS: [Field; 2] = [field(0x2ec, 20), field(0x30c, 20)];
 /// Of `fte_match_set_misc2`, the fourth.
 const MPLS_LABEL: usize = 0xc0;
 
@@ -254,7 +260,7 @@ fn add(parsed: &mut Parsed, spec: &Spec<'_>) -> Result<(), Errno> {
             supported(rest(38))?;
             put(of_set(IP_VERSION), (0xf, 6));
             put(of_set(IP_DSCP_ECN), spec.both(37, 1));
-            put(FLOW_LABELS[usize::from(spec.inner())], label);
+            put([OUTER_FLOW_LABEL, INNER_FLOW_LABEL][usize::from(spec.inner())], label);
             matching.add_bytes(SOURCE_IP + set, &part::<16>(spec.mask, 0), &part::<16>(spec.value, 0));
             matching.add_bytes(DESTINATION_IP + set, &part::<16>(spec.mask, 16), &part::<16>(spec.value, 16));
             add_protocol(matching, of_set(IP_PROTOCOL), spec.both(36, 1))?;
@@ -262,7 +268,7 @@ fn add(parsed: &mut Parsed, spec: &Spec<'_>) -> Result<(), Errno> {
         kind::TCP | kind::UDP => {
             let tcp = spec.kind & !kind::INNER == kind::TCP;
             let (protocol, [source, destination]) =
-                if tcp { (PROTOCOL_TCP, TCP_PORTS) } else { (PROTOCOL_UDP, UDP_PORTS) };
+                if tcp { (PROTOCOL_TCP, [TCP_SPORT, TCP_DPORT]) } else { (PROTOCOL_UDP, [UDP_SPORT, UDP_DPORT]) };
             put(of_set(destination), spec.both(0, 2));
             put(of_set(source), spec.both(2, 2));
             add_protocol(matching, of_set(IP_PROTOCOL), (0xff, protocol.into()))?;
@@ -319,19 +325,11 @@ mod tests {
     #[test]
     fn fields_are_where_linux_has_them() {
         let outer = |name: &str| known(&format!("fte_match_param.outer_headers.{name}"));
-        assert_eq!(
-            [ETHERTYPE, IP_PROTOCOL, CVLAN_TAG, IP_VERSION],
-            ["ethertype", "ip_protocol", "cvlan_tag", "ip_version"].map(outer)
-        );
-        assert_eq!(TCP_PORTS, ["tcp_sport", "tcp_dport"].map(outer));
-        assert_eq!(UDP_PORTS, ["udp_sport", "udp_dport"].map(outer));
         // Of several fields, the first.
         let places = [FIRST_TAG.at, IP_DSCP_ECN.at, SMAC * 8, DMAC * 8, SOURCE_IP * 8, DESTINATION_IP * 8];
         let names = ["first_prio", "ip_dscp", "smac_47_16", "dmac_47_16", "src_ipv4_src_ipv6", "dst_ipv4_dst_ipv6"];
         assert_eq!(places, names.map(|name| outer(name).at));
         let misc = |name: &str| known(&format!("fte_match_param.misc_parameters.{name}"));
-        assert_eq!([GRE_PROTOCOL, VXLAN_VNI], ["gre_protocol", "vxlan_vni"].map(misc));
-        assert_eq!(FLOW_LABELS, ["outer_ipv6_flow_label", "inner_ipv6_flow_label"].map(misc));
         assert_eq!(GRE_KEY * 8, misc("gre_key").at);
         assert_eq!(INNER_HEADERS * 8, known("fte_match_param.inner_headers").at);
         assert_eq!(MPLS_LABEL * 8, known("fte_match_param.misc_parameters_2").at);

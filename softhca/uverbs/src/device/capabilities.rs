@@ -3,7 +3,7 @@
 use super::attributes::Attributes;
 use super::frame_attributes::FrameAttributes;
 use super::pacing::Pacing;
-use crate::abi::mailbox::{self, Field, OP_MOD, field};
+use crate::abi::mailbox::{self, OP_MOD, field, fields};
 use softhca::context::TimestampFormat;
 use softhca::device::Device;
 use softhca::firmware::{Firmware, Status};
@@ -23,22 +23,19 @@ const CURRENT: u64 = 1;
 const OUTPUT_BYTES: usize = 0x1010;
 const BEFORE: usize = 0x10;
 
-/// Of `cmd_hca_cap`.
-const EVENT_CAP: Field = field(0x90, 1);
-const DEVICE_MEMORY: Field = field(0x1a8, 1);
-const SQ_TS_FORMAT: Field = field(0x440, 2);
-const RQ_TS_FORMAT: Field = field(0x442, 2);
-const LOG_MAX_UCTX: Field = field(0x463, 5);
-const APU: Field = field(0x688, 1);
-const UCTX_CAP: Field = field(0x6a0, 32);
-const VHCA_TUNNEL_COMMANDS: Field = field(0x780, 64);
-
-/// Of `device_mem_cap`.
-const MEMIC: Field = field(0x0, 1);
-const MAX_MEMIC_SIZE: Field = field(0xa0, 32);
-
-/// Of `roce_cap`.
-const QP_TS_FORMAT: Field = field(0x1e, 2);
+fields! {
+    EVENT_CAP: 0x90, 1 = "cmd_hca_cap.event_cap";
+    DEVICE_MEMORY: 0x1a8, 1 = "cmd_hca_cap.device_memory";
+    SQ_TS_FORMAT: 0x440, 2 = "cmd_hca_cap.sq_ts_format";
+    RQ_TS_FORMAT: 0x442, 2 = "cmd_hca_cap.rq_ts_format";
+    LOG_MAX_UCTX: 0x463, 5 = "cmd_hca_cap.log_max_uctx";
+    APU: 0x688, 1 = "cmd_hca_cap.apu";
+    UCTX_CAP: 0x6a0, 32 = "cmd_hca_cap.uctx_cap";
+    VHCA_TUNNEL_COMMANDS: 0x780, 64 = "cmd_hca_cap.vhca_tunnel_commands";
+    MEMIC: 0x0, 1 = "device_mem_cap.memic";
+    MAX_MEMIC_SIZE: 0xa0, 32 = "device_mem_cap.max_memic_size";
+    QP_TS_FORMAT: 0x1e, 2 = "roce_cap.qp_ts_format";
+}
 /// `MLX5_TIMESTAMP_FORMAT_CAP_REAL_TIME`, `..._FREE_RUNNING_AND_REAL_TIME`.
 const WITH_REAL_TIME: [u64; 2] = [1, 2];
 const WITH_FREE_RUNNING: [u64; 2] = [0, 2];
@@ -153,17 +150,6 @@ mod tests {
 
     #[test]
     fn capabilities_are_where_linux_has_them() {
-        let general = |name: &str| known(&format!("cmd_hca_cap.{name}"));
-        let names = ["event_cap", "log_max_uctx", "apu", "uctx_cap", "vhca_tunnel_commands"];
-        assert_eq!([EVENT_CAP, LOG_MAX_UCTX, APU, UCTX_CAP, VHCA_TUNNEL_COMMANDS], names.map(general));
-        let formats = ["sq_ts_format", "rq_ts_format"].map(general);
-        assert_eq!([SQ_TS_FORMAT, RQ_TS_FORMAT], formats);
-        assert_eq!(QP_TS_FORMAT, known("roce_cap.qp_ts_format"));
-        assert_eq!(DEVICE_MEMORY, general("device_memory"));
-        assert_eq!(
-            [MEMIC, MAX_MEMIC_SIZE],
-            ["memic", "max_memic_size"].map(|name| known(&format!("device_mem_cap.{name}")))
-        );
         assert_eq!(known("query_hca_cap_out.capability").at, BEFORE * 8);
         assert_eq!(known("device_event_cap.user_unaffiliated_events").at, 4 * 64);
     }

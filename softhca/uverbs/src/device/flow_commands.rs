@@ -2,60 +2,68 @@
 //! `drivers/net/ethernet/mellanox/mlx5/core/fs_cmd.c`).
 
 use super::flow_match::{FlowMatch, MATCH_BYTES};
-use crate::abi::mailbox::{self, Field, HEADER_BYTES, OP_MOD, creator, field};
+use crate::abi::mailbox::{self, HEADER_BYTES, NUMBER, OP_MOD, creator, fields, sizes};
 use crate::process::Errno;
 use softhca::firmware::DRIVER;
 
-/// Fields of all commands on flow tables, and of the command that makes one.
-const TABLE_TYPE: Field = field(0x80, 8);
-const TABLE: Field = field(0xa8, 24);
-const CREATED: Field = field(0x48, 24);
-/// `flow_table_context`, which all commands have in the same place.
-const MISS_ACTION: Field = field(0xc4, 4);
-const LEVEL: Field = field(0xc8, 8);
-const LOG_SIZE: Field = field(0xd8, 8);
-const MISS_TABLE: Field = field(0xe8, 24);
-/// Of `modify_flow_table_in`, and the one thing that is modified (`MLX5_MODIFY_FLOW_TABLE_MISS_TABLE_ID`).
-const MODIFY_SELECT: Field = field(0x70, 16);
-const MODIFY_MISS: u64 = 1;
-const TABLE_BYTES: usize = 0x40;
+fields! {
+    // Of all commands on flow tables.
+    TABLE_TYPE: 0x80, 8 = "create_flow_table_in.table_type", "modify_flow_table_in.table_type",
+        "set_flow_table_root_in.table_type", "destroy_flow_table_in.table_type", "create_flow_group_in.table_type",
+        "destroy_flow_group_in.table_type", "set_fte_in.table_type", "delete_fte_in.table_type";
+    TABLE: 0xa8, 24 = "modify_flow_table_in.table_id", "set_flow_table_root_in.table_id",
+        "destroy_flow_table_in.table_id", "create_flow_group_in.table_id", "destroy_flow_group_in.table_id",
+        "set_fte_in.table_id", "delete_fte_in.table_id";
+    // `flow_table_context`, which the commands that have it have in the same place.
+    MISS_ACTION: 0xc4, 4 = "create_flow_table_in.flow_table_context.table_miss_action",
+        "modify_flow_table_in.flow_table_context.table_miss_action";
+    LEVEL: 0xc8, 8 = "create_flow_table_in.flow_table_context.level", "modify_flow_table_in.flow_table_context.level";
+    LOG_SIZE: 0xd8, 8 = "create_flow_table_in.flow_table_context.log_size",
+        "modify_flow_table_in.flow_table_context.log_size";
+    MISS_TABLE: 0xe8, 24 = "create_flow_table_in.flow_table_context.table_miss_id",
+        "modify_flow_table_in.flow_table_context.table_miss_id";
+    MODIFY_SELECT: 0x70, 16 = "modify_flow_table_in.modify_field_select";
+    // Groups.
+    FIRST: 0xe0, 32 = "create_flow_group_in.start_flow_index";
+    LAST: 0x120, 32 = "create_flow_group_in.end_flow_index";
+    CRITERIA_ENABLE: 0x1f8, 8 = "create_flow_group_in.match_criteria_enable";
+    GROUP: 0xc0, 32 = "destroy_flow_group_in.group_id";
+    // Entries.
+    MODIFY_MASK: 0xd8, 8 = "set_fte_in.modify_enable_mask";
+    INDEX: 0x100, 32 = "set_fte_in.flow_index", "delete_fte_in.flow_index";
+    GROUP_OF_ENTRY: 0x220, 32 = "set_fte_in.flow_context.group_id";
+    TAG: 0x248, 24 = "set_fte_in.flow_context.flow_tag";
+    ACTION: 0x270, 16 = "set_fte_in.flow_context.action";
+    DESTINATIONS: 0x288, 24 = "set_fte_in.flow_context.destination_list_size";
+    COUNTERS: 0x2a8, 24 = "set_fte_in.flow_context.flow_counter_list_size";
+    DESTINATION_TYPE: 0x0, 8 = "dest_format_struct.destination_type";
+    DESTINATION_ID: 0x8, 24 = "dest_format_struct.destination_id";
+    COUNTER_ID: 0x0, 32 = "flow_counter_list.flow_counter_id";
+}
+sizes! {
+    TABLE_BYTES: 0x40 = "create_flow_table_in", "modify_flow_table_in";
+    SHORT_BYTES: 0x40 = "set_flow_table_root_in", "destroy_flow_table_in", "destroy_flow_group_in", "delete_fte_in";
+    GROUP_BYTES: 0x400 = "create_flow_group_in";
+    // Destinations follow, then counters, as long as a destination.
+    ENTRY_BYTES: 0x340 = "set_fte_in";
+    DESTINATION_BYTES: 0x8 = "dest_format_struct", "flow_counter_list";
+}
 const MODIFY_TABLE: u16 = 0x93c;
 const DESTROY_TABLE: u16 = 0x931;
 const SET_ROOT: u16 = 0x92f;
+const DESTROY_GROUP: u16 = 0x934;
+const DELETE_ENTRY: u16 = 0x938;
+/// Where the match of a group, and that of an entry begin.
+const CRITERIA: usize = 0x40;
+const VALUE: usize = 0x80;
+/// The one thing of a table that is modified (`MLX5_MODIFY_FLOW_TABLE_MISS_TABLE_ID`).
+const MODIFY_MISS: u64 = 1;
 /// `op_mod` of `SET_FLOW_TABLE_ROOT` that says there is none.
 const NO_ROOT: u64 = 1;
-
-/// Of `create_flow_group_in`, and of `destroy_flow_group_in`.
-const GROUP_BYTES: usize = 0x400;
-const FIRST: Field = field(0xe0, 32);
-const LAST: Field = field(0x120, 32);
-const CRITERIA_ENABLE: Field = field(0x1f8, 8);
-const CRITERIA: usize = 0x40;
-const GROUP: Field = field(0xc0, 32);
-const DESTROY_GROUP: u16 = 0x934;
-const SHORT_BYTES: usize = 0x40;
-
-/// Of `set_fte_in`, which destinations follow, then counters; and of `delete_fte_in`.
-const ENTRY_BYTES: usize = 0x340;
-const MODIFY_MASK: Field = field(0xd8, 8);
-const INDEX: Field = field(0x100, 32);
-const GROUP_OF_ENTRY: Field = field(0x220, 32);
-const TAG: Field = field(0x248, 24);
-const ACTION: Field = field(0x270, 16);
-const DESTINATIONS: Field = field(0x288, 24);
-const COUNTERS: Field = field(0x2a8, 24);
-const VALUE: usize = 0x80;
-const DELETE_ENTRY: u16 = 0x938;
 /// `op_mod` that changes an entry, and the changed parts (`MLX5_SET_FTE_MODIFY_ENABLE_MASK_*`): action, destinations
 /// and counters.
 const CHANGE: u64 = 1;
 const CHANGED: u64 = 1 | 1 << 2 | 1 << 3;
-/// Of `dest_format_struct`.
-const DESTINATION_BYTES: usize = 8;
-const DESTINATION_TYPE: Field = field(0x0, 8);
-const DESTINATION_ID: Field = field(0x8, 24);
-/// Of `flow_counter_list`, as long as a destination.
-const COUNTER_ID: Field = field(0x0, 32);
 /// `MLX5_IFC_FLOW_DESTINATION_TYPE_*`.
 const TO_TABLE: u64 = 1;
 const TO_TIR: u64 = 2;
@@ -130,7 +138,7 @@ impl FlowCommands<'_> {
         LEVEL.set(&mut input, level.into());
         LOG_SIZE.set(&mut input, log_size.into());
         set_miss(&mut input, next);
-        (self.carry_out)(&input).map(|output| CREATED.get32(&output))
+        (self.carry_out)(&input).map(|output| NUMBER.get32(&output))
     }
 
     /// Says where frames go on to that no rule of `table` matches.
@@ -164,7 +172,7 @@ impl FlowCommands<'_> {
         LAST.set(&mut input, last.into());
         CRITERIA_ENABLE.set(&mut input, matching.sets());
         input[CRITERIA..CRITERIA + MATCH_BYTES].copy_from_slice(&*matching.mask);
-        (self.carry_out)(&input).map(|output| CREATED.get32(&output))
+        (self.carry_out)(&input).map(|output| NUMBER.get32(&output))
     }
 
     pub(super) fn destroy_group(&self, table: u32, group: u32) -> Result<(), Errno> {
@@ -230,57 +238,10 @@ mod tests {
     use crate::abi::mailbox::linux::{bytes, known};
 
     #[test]
-    fn tables_are_where_linux_has_them() {
-        for command in ["create_flow_table_in", "modify_flow_table_in"] {
-            let context = |name: &str| known(&format!("{command}.flow_table_context.{name}"));
-            assert_eq!(
-                [MISS_ACTION, LEVEL, LOG_SIZE, MISS_TABLE],
-                ["table_miss_action", "level", "log_size", "table_miss_id"].map(context),
-                "{command}"
-            );
-            assert_eq!(bytes(command), TABLE_BYTES);
-            assert_eq!(TABLE_TYPE, known(&format!("{command}.table_type")));
-        }
-        assert_eq!(CREATED, known("create_flow_table_out.table_id"));
-        assert_eq!(MODIFY_SELECT, known("modify_flow_table_in.modify_field_select"));
-        for command in [
-            "modify_flow_table_in",
-            "set_flow_table_root_in",
-            "destroy_flow_table_in",
-            "create_flow_group_in",
-            "destroy_flow_group_in",
-            "set_fte_in",
-            "delete_fte_in",
-        ] {
-            let fields = ["table_type", "table_id"].map(|name| known(&format!("{command}.{name}")));
-            assert_eq!([TABLE_TYPE, TABLE], fields, "{command}");
-        }
-        let short = ["set_flow_table_root_in", "destroy_flow_table_in", "destroy_flow_group_in", "delete_fte_in"];
-        assert_eq!([SHORT_BYTES; 4], short.map(bytes));
-    }
-
-    #[test]
-    fn groups_and_entries_are_where_linux_has_them() {
-        let group = |name: &str| known(&format!("create_flow_group_in.{name}"));
-        assert_eq!(
-            [FIRST, LAST, CRITERIA_ENABLE],
-            ["start_flow_index", "end_flow_index", "match_criteria_enable"].map(group)
-        );
-        assert_eq!((CRITERIA * 8, GROUP_BYTES), (group("match_criteria").at, bytes("create_flow_group_in")));
-        assert_eq!([CREATED, GROUP], ["create_flow_group_out.group_id", "destroy_flow_group_in.group_id"].map(known));
-        let context = |name: &str| known(&format!("set_fte_in.flow_context.{name}"));
-        assert_eq!(
-            [GROUP_OF_ENTRY, TAG, ACTION, DESTINATIONS, COUNTERS],
-            ["group_id", "flow_tag", "action", "destination_list_size", "flow_counter_list_size"].map(context)
-        );
-        assert_eq!((VALUE * 8, ENTRY_BYTES), (context("match_value").at, bytes("set_fte_in")));
-        assert_eq!(ENTRY_BYTES * 8, context("destination").at);
-        let fields = ["set_fte_in.modify_enable_mask", "set_fte_in.flow_index", "delete_fte_in.flow_index"].map(known);
-        assert_eq!([MODIFY_MASK, INDEX, INDEX], fields);
-        let destination = |name: &str| known(&format!("dest_format_struct.{name}"));
-        assert_eq!([DESTINATION_TYPE, DESTINATION_ID], ["destination_type", "destination_id"].map(destination));
-        assert_eq!(COUNTER_ID, known("flow_counter_list.flow_counter_id"));
-        assert_eq!(["dest_format_struct", "flow_counter_list"].map(bytes), [DESTINATION_BYTES; 2]);
+    fn matches_and_lists_are_where_linux_has_them() {
+        assert_eq!(CRITERIA * 8, known("create_flow_group_in.match_criteria").at);
+        assert_eq!(VALUE * 8, known("set_fte_in.flow_context.match_value").at);
+        assert_eq!(ENTRY_BYTES * 8, known("set_fte_in.flow_context.destination").at);
         assert_eq!(bytes("fte_match_param"), MATCH_BYTES);
     }
 }

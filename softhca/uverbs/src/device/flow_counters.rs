@@ -3,17 +3,19 @@
 
 use super::firmware::command_errno;
 use super::hca::Hca;
-use crate::abi::mailbox::{self, Field, HEADER_BYTES, creator, field};
+use crate::abi::mailbox::{self, Field, HEADER_BYTES, creator, field, fields, sizes};
 use crate::process::Errno;
 use softhca::firmware::{DRIVER, Status};
 
-/// The number of a counter: in the answer that makes it, and in the commands that destroy and read it.
-const CREATED: Field = field(0x40, 32);
-const DESTROYED: Field = field(0x40, 32);
-const READ: Field = field(0xe0, 32);
+fields! {
+    // The number of a counter: in the answer that makes it, and in the commands that destroy and read it.
+    CREATED: 0x40, 32 = "alloc_flow_counter_out.flow_counter_id";
+    DESTROYED: 0x40, 32 = "dealloc_flow_counter_in.flow_counter_id";
+    READ: 0xe0, 32 = "query_flow_counter_in.flow_counter_id";
+}
 const DESTROY: u16 = 0x93a;
 const QUERY: u16 = 0x93b;
-const QUERY_BYTES: usize = 0x20;
+sizes! { QUERY_BYTES: 0x20 = "query_flow_counter_in"; }
 /// `traffic_counter`, which follows the header of an answer.
 const PACKETS: Field = field(0x80, 64);
 const OCTETS: Field = field(0xc0, 64);
@@ -59,14 +61,8 @@ mod tests {
 
     #[test]
     fn counters_are_where_linux_has_them() {
-        let names = [
-            "alloc_flow_counter_out.flow_counter_id",
-            "dealloc_flow_counter_in.flow_counter_id",
-            "query_flow_counter_in.flow_counter_id",
-        ];
-        assert_eq!([CREATED, DESTROYED, READ], names.map(known));
-        assert_eq!(["alloc_flow_counter_in", "dealloc_flow_counter_in"].map(bytes), [HEADER_BYTES; 2]);
-        assert_eq!((bytes("query_flow_counter_in"), bytes("query_flow_counter_out")), (QUERY_BYTES, HEADER_BYTES));
+        let short = ["alloc_flow_counter_in", "dealloc_flow_counter_in", "query_flow_counter_out"];
+        assert_eq!(short.map(bytes), [HEADER_BYTES; 3]);
         let count = |name: &str| {
             let place = known(&format!("traffic_counter.{name}"));
             field(place.at + HEADER_BYTES * 8, place.width)

@@ -2,39 +2,40 @@
 //! these and other figures, this file computes as Linux does (`drivers/infiniband/hw/mlx5/main.c`,
 //! `mlx5_ib_query_device`).
 
-use crate::abi::mailbox::{Field, field};
+use crate::abi::mailbox::{Field, fields};
 use crate::abi::mlx5::{MULTI_PACKET_ALLOWED, MULTI_PACKET_ENHANCED, rx_hash};
 
-/// Of `cmd_hca_cap`.
-const PORT_TYPE: Field = field(0x1b6, 2);
-const NIC_FLOW_TABLE: Field = field(0x1a6, 1);
-const ETH_NET_OFFLOADS: Field = field(0x21c, 1);
-const STRIDING_RQ: Field = field(0x201, 1);
-const EXT_STRIDE_NUM_RANGE: Field = field(0x3a0, 1);
-const LOG_MAX_RQ: Field = field(0x363, 5);
-const LOG_MAX_RQT: Field = field(0x38b, 5);
-const LOG_MAX_RQT_SIZE: Field = field(0x393, 5);
-const LOG_MAX_WQ_SZ: Field = field(0x3db, 5);
+fields! {
+    PORT_TYPE: 0x1b6, 2 = "cmd_hca_cap.port_type";
+    NIC_FLOW_TABLE: 0x1a6, 1 = "cmd_hca_cap.nic_flow_table";
+    ETH_NET_OFFLOADS: 0x21c, 1 = "cmd_hca_cap.eth_net_offloads";
+    STRIDING_RQ: 0x201, 1 = "cmd_hca_cap.striding_rq";
+    EXT_STRIDE_NUM_RANGE: 0x3a0, 1 = "cmd_hca_cap.ext_stride_num_range";
+    LOG_MAX_RQ: 0x363, 5 = "cmd_hca_cap.log_max_rq";
+    LOG_MAX_RQT: 0x38b, 5 = "cmd_hca_cap.log_max_rqt";
+    LOG_MAX_RQT_SIZE: 0x393, 5 = "cmd_hca_cap.log_max_rqt_size";
+    LOG_MAX_WQ_SZ: 0x3db, 5 = "cmd_hca_cap.log_max_wq_sz";
+    CSUM_CAP: 0x0, 1 = "per_protocol_networking_offload_caps.csum_cap";
+    VLAN_CAP: 0x1, 1 = "per_protocol_networking_offload_caps.vlan_cap";
+    MAX_LSO_CAP: 0xb, 5 = "per_protocol_networking_offload_caps.max_lso_cap";
+    MULTI_PKT_SEND_WQE: 0x10, 2 = "per_protocol_networking_offload_caps.multi_pkt_send_wqe";
+    ENHANCED_MULTI_PKT_SEND_WQE: 0x1a, 1 = "per_protocol_networking_offload_caps.enhanced_multi_pkt_send_wqe";
+    TUNNEL_STATELESS_GRE: 0x1e, 1 = "per_protocol_networking_offload_caps.tunnel_stateless_gre";
+    TUNNEL_STATELESS_VXLAN: 0x1f, 1 = "per_protocol_networking_offload_caps.tunnel_stateless_vxlan";
+    SWP: 0x20, 1 = "per_protocol_networking_offload_caps.swp";
+    SWP_CSUM: 0x21, 1 = "per_protocol_networking_offload_caps.swp_csum";
+    SWP_LSO: 0x22, 1 = "per_protocol_networking_offload_caps.swp_lso";
+    TUNNEL_STATELESS_GENEVE_RX: 0x3f, 1 = "per_protocol_networking_offload_caps.tunnel_stateless_geneve_rx";
+    // Of tables for frames that are received.
+    FT_SUPPORT: 0x200, 1 = "flow_table_nic_cap.flow_table_properties_nic_receive.ft_support";
+    LOG_MAX_FT_SIZE: 0x222, 6 = "flow_table_nic_cap.flow_table_properties_nic_receive.log_max_ft_size";
+    // Of tables for copies of frames.
+    SNIFFER_SHARES_TIR: 0x2, 1 = "flow_table_nic_cap.allow_sniffer_and_nic_rx_shared_tir";
+    SNIFFS_RECEIVED: 0x600, 1 = "flow_table_nic_cap.flow_table_properties_nic_receive_sniffer.ft_support";
+    SNIFFS_SENT: 0xc00, 1 = "flow_table_nic_cap.flow_table_properties_nic_transmit_sniffer.ft_support";
+}
 /// `MLX5_CAP_PORT_TYPE_ETH`.
 const ETHERNET: u64 = 1;
-/// Of `per_protocol_networking_offload_caps`.
-const CSUM_CAP: Field = field(0x0, 1);
-const VLAN_CAP: Field = field(0x1, 1);
-const MAX_LSO_CAP: Field = field(0xb, 5);
-const MULTI_PKT_SEND_WQE: Field = field(0x10, 2);
-const ENHANCED_MULTI_PKT_SEND_WQE: Field = field(0x1a, 1);
-const TUNNEL_STATELESS_GRE: Field = field(0x1e, 1);
-const TUNNEL_STATELESS_VXLAN: Field = field(0x1f, 1);
-const SWP: Field = field(0x20, 1);
-const SWP_CSUM: Field = field(0x21, 1);
-const SWP_LSO: Field = field(0x22, 1);
-const TUNNEL_STATELESS_GENEVE_RX: Field = field(0x3f, 1);
-/// Of `flow_table_nic_cap`: of tables for frames that are received.
-const FT_SUPPORT: Field = field(0x200, 1);
-const LOG_MAX_FT_SIZE: Field = field(0x222, 6);
-/// Of tables for copies of frames.
-const SNIFFER_SHARES_TIR: Field = field(0x2, 1);
-const SNIFFER_SUPPORT: [Field; 2] = [field(0x600, 1), field(0xc00, 1)];
 
 /// `enum mlx5_ib_sw_parsing_offloads`.
 const SW_PARSING: u32 = 1 << 0;
@@ -146,8 +147,8 @@ impl FrameAttributes {
         if let Some(tables) = flow_tables.filter(|tables| NIC_FLOW_TABLE.get(general) & FT_SUPPORT.get(tables) != 0) {
             found.cap_flags |= FLAG_MANAGED_FLOW_STEERING;
             found.log_max_flow_table = LOG_MAX_FT_SIZE.get32(tables);
-            let [received, sent] = SNIFFER_SUPPORT;
-            found.sniffs = [SNIFFER_SHARES_TIR, received, sent].iter().all(|field| field.get(tables) != 0);
+            found.sniffs =
+                [SNIFFER_SHARES_TIR, SNIFFS_RECEIVED, SNIFFS_SENT].iter().all(|field| field.get(tables) != 0);
         }
         found
     }
@@ -156,53 +157,6 @@ impl FrameAttributes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::abi::mailbox::linux::known;
-
-    #[test]
-    fn capabilities_are_where_linux_has_them() {
-        let general = |name: &str| known(&format!("cmd_hca_cap.{name}"));
-        assert_eq!(
-            [
-                PORT_TYPE,
-                NIC_FLOW_TABLE,
-                ETH_NET_OFFLOADS,
-                STRIDING_RQ,
-                EXT_STRIDE_NUM_RANGE,
-                LOG_MAX_RQ,
-                LOG_MAX_RQT,
-                LOG_MAX_RQT_SIZE,
-                LOG_MAX_WQ_SZ
-            ],
-            [
-                "port_type",
-                "nic_flow_table",
-                "eth_net_offloads",
-                "striding_rq",
-                "ext_stride_num_range",
-                "log_max_rq",
-                "log_max_rqt",
-                "log_max_rqt_size",
-                "log_max_wq_sz"
-            ]
-            .map(general)
-        );
-        let offload = |name: &str| known(&format!("per_protocol_networking_offload_caps.{name}"));
-        assert_eq!(
-            [CSUM_CAP, VLAN_CAP, MAX_LSO_CAP, MULTI_PKT_SEND_WQE, ENHANCED_MULTI_PKT_SEND_WQE],
-            ["csum_cap", "vlan_cap", "max_lso_cap", "multi_pkt_send_wqe", "enhanced_multi_pkt_send_wqe"].map(offload)
-        );
-        assert_eq!([SWP, SWP_CSUM, SWP_LSO], ["swp", "swp_csum", "swp_lso"].map(offload));
-        assert_eq!(
-            [TUNNEL_STATELESS_GRE, TUNNEL_STATELESS_VXLAN, TUNNEL_STATELESS_GENEVE_RX],
-            ["tunnel_stateless_gre", "tunnel_stateless_vxlan", "tunnel_stateless_geneve_rx"].map(offload)
-        );
-        let table = |name: &str| known(&format!("flow_table_nic_cap.flow_table_properties_nic_receive.{name}"));
-        assert_eq!([FT_SUPPORT, LOG_MAX_FT_SIZE], ["ft_support", "log_max_ft_size"].map(table));
-        assert_eq!(SNIFFER_SHARES_TIR, known("flow_table_nic_cap.allow_sniffer_and_nic_rx_shared_tir"));
-        let sniffer =
-            |way: &str| known(&format!("flow_table_nic_cap.flow_table_properties_nic_{way}_sniffer.ft_support"));
-        assert_eq!(SNIFFER_SUPPORT, ["receive", "transmit"].map(sniffer));
-    }
 
     #[test]
     fn figures_are_those_that_linux_shows() {
@@ -231,7 +185,7 @@ mod tests {
             field.set(&mut tables, 1);
             FrameAttributes::of(&general, None, Some(&tables)).sniffs
         };
-        assert_eq!([SNIFFER_SUPPORT[0], SNIFFER_SUPPORT[1], SNIFFER_SHARES_TIR].map(&mut sniffs), [false, false, true]);
+        assert_eq!([SNIFFS_RECEIVED, SNIFFS_SENT, SNIFFER_SHARES_TIR].map(&mut sniffs), [false, false, true]);
         // `MLX5_IB_ALLOW_MPW`, `MLX5_IB_SUPPORT_EMPW`.
         assert_eq!(found.multi_packet_wqes, 0);
         for (allowed, enhanced, flags) in [(1, 0, 2), (0, 1, 4), (1, 1, 6)] {

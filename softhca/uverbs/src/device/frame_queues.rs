@@ -2,31 +2,33 @@
 //! receive queues, tables of them, and TIRs, to which rules send frames.
 
 use super::hca::Hca;
-use crate::abi::mailbox::{self, Field, HEADER_BYTES, NUMBER, creator, field};
+use crate::abi::mailbox::{self, HEADER_BYTES, NUMBER, creator};
 use crate::process::Errno;
 use softhca::context::TimestampFormat;
 use softhca::firmware::Uid;
 
 /// Of `create_rq_in`; the addresses of pages follow.
 mod rq {
-    use super::{Field, field};
+    use crate::abi::mailbox::{fields, sizes};
 
-    pub(super) const BYTES: usize = 0x110;
-    pub(super) const KEEPS_VLAN: Field = field(0x103, 1);
-    pub(super) const FLUSH_IN_ERROR: Field = field(0x10d, 1);
-    pub(super) const TS_FORMAT: Field = field(0x11a, 2);
-    pub(super) const USER_INDEX: Field = field(0x128, 24);
-    pub(super) const CQN: Field = field(0x148, 24);
-    pub(super) const WQ_TYPE: Field = field(0x280, 4);
-    pub(super) const WQ_SIGNATURE: Field = field(0x284, 1);
-    pub(super) const PAGE_OFFSET: Field = field(0x2ab, 5);
-    pub(super) const PD: Field = field(0x2c8, 24);
-    pub(super) const DBR_ADDR: Field = field(0x300, 64);
-    pub(super) const LOG_STRIDE: Field = field(0x38c, 4);
-    pub(super) const LOG_SIZE: Field = field(0x39b, 5);
-    pub(super) const STRIDES: Field = field(0x3b4, 4);
-    pub(super) const TWO_BYTE_SHIFT: Field = field(0x3b8, 1);
-    pub(super) const STRIDE_BYTES: Field = field(0x3bd, 3);
+    fields! {
+        pub(super) KEEPS_VLAN: 0x103, 1 = "create_rq_in.ctx.vsd", "modify_rq_in.ctx.vsd";
+        pub(super) FLUSH_IN_ERROR: 0x10d, 1 = "create_rq_in.ctx.flush_in_error_en";
+        pub(super) TS_FORMAT: 0x11a, 2 = "create_rq_in.ctx.ts_format";
+        pub(super) USER_INDEX: 0x128, 24 = "create_rq_in.ctx.user_index";
+        pub(super) CQN: 0x148, 24 = "create_rq_in.ctx.cqn";
+        pub(super) WQ_TYPE: 0x280, 4 = "create_rq_in.ctx.wq.wq_type";
+        pub(super) WQ_SIGNATURE: 0x284, 1 = "create_rq_in.ctx.wq.wq_signature";
+        pub(super) PAGE_OFFSET: 0x2ab, 5 = "create_rq_in.ctx.wq.page_offset";
+        pub(super) PD: 0x2c8, 24 = "create_rq_in.ctx.wq.pd";
+        pub(super) DBR_ADDR: 0x300, 64 = "create_rq_in.ctx.wq.dbr_addr";
+        pub(super) LOG_STRIDE: 0x38c, 4 = "create_rq_in.ctx.wq.log_wq_stride";
+        pub(super) LOG_SIZE: 0x39b, 5 = "create_rq_in.ctx.wq.log_wq_sz";
+        pub(super) STRIDES: 0x3b4, 4 = "create_rq_in.ctx.wq.log_wqe_num_of_strides";
+        pub(super) TWO_BYTE_SHIFT: 0x3b8, 1 = "create_rq_in.ctx.wq.two_byte_shift_en";
+        pub(super) STRIDE_BYTES: 0x3bd, 3 = "create_rq_in.ctx.wq.log_wqe_stride_size";
+    }
+    sizes! { pub(super) BYTES: 0x110 = "create_rq_in", "modify_rq_in"; }
     /// `MLX5_TIMESTAMP_FORMAT_FREE_RUNNING`, `MLX5_TIMESTAMP_FORMAT_REAL_TIME`.
     pub(super) const FREE_RUNNING: u64 = 0;
     pub(super) const REAL_TIME: u64 = 2;
@@ -41,39 +43,46 @@ mod rq {
 
 /// Of `modify_rq_in`, whose context has its VLAN bit where that of `create_rq_in` has it.
 mod modify_rq {
-    use super::{Field, field};
+    use crate::abi::mailbox::fields;
 
     pub(super) const OPCODE: u16 = 0x909;
-    pub(super) const FROM: Field = field(0x40, 4);
-    pub(super) const BITMASK: Field = field(0x80, 64);
-    pub(super) const TO: Field = field(0x108, 4);
+    fields! {
+        pub(super) FROM: 0x40, 4 = "modify_rq_in.rq_state";
+        pub(super) BITMASK: 0x80, 64 = "modify_rq_in.modify_bitmask";
+        pub(super) TO: 0x108, 4 = "modify_rq_in.ctx.state";
+    }
     /// `MLX5_MODIFY_RQ_IN_MODIFY_BITMASK_VSD`.
     pub(super) const VSD: u64 = 1 << 1;
 }
 
 /// Of `create_rqt_in`; the queues' numbers follow, in 4 bytes each.
 mod rqt {
-    use super::{Field, field};
+    use crate::abi::mailbox::{fields, sizes};
 
-    pub(super) const BYTES: usize = 0x110;
-    pub(super) const MAX_SIZE: Field = field(0x1b0, 16);
-    pub(super) const ACTUAL_SIZE: Field = field(0x1d0, 16);
+    fields! {
+        pub(super) MAX_SIZE: 0x1b0, 16 = "create_rqt_in.rqt_context.rqt_max_size";
+        pub(super) ACTUAL_SIZE: 0x1d0, 16 = "create_rqt_in.rqt_context.rqt_actual_size";
+    }
+    sizes! { pub(super) BYTES: 0x110 = "create_rqt_in"; }
 }
 
 /// Of `create_tir_in`.
 mod tir {
-    use super::{Field, field};
+    use crate::abi::mailbox::{fields, sizes};
 
-    pub(super) const BYTES: usize = 0x110;
-    pub(super) const DISP_TYPE: Field = field(0x120, 4);
-    pub(super) const INLINE_RQN: Field = field(0x1e8, 24);
-    pub(super) const INDIRECT_TABLE: Field = field(0x208, 24);
-    pub(super) const HASH_FUNCTION: Field = field(0x220, 4);
-    pub(super) const TRANSPORT_DOMAIN: Field = field(0x228, 24);
-    pub(super) const KEY: Field = field(0x240, 64);
-    pub(super) const L3_TYPE: Field = field(0x380, 1);
-    pub(super) const L4_TYPE: Field = field(0x381, 1);
-    pub(super) const SELECTED: Field = field(0x382, 30);
+    fields! {
+        pub(super) DISP_TYPE: 0x120, 4 = "create_tir_in.ctx.disp_type";
+        pub(super) INLINE_RQN: 0x1e8, 24 = "create_tir_in.ctx.inline_rqn";
+        pub(super) INDIRECT_TABLE: 0x208, 24 = "create_tir_in.ctx.indirect_table";
+        pub(super) HASH_FUNCTION: 0x220, 4 = "create_tir_in.ctx.rx_hash_fn";
+        pub(super) TRANSPORT_DOMAIN: 0x228, 24 = "create_tir_in.ctx.transport_domain";
+        pub(super) L3_TYPE: 0x380, 1 = "create_tir_in.ctx.rx_hash_field_selector_outer.l3_prot_type";
+        pub(super) L4_TYPE: 0x381, 1 = "create_tir_in.ctx.rx_hash_field_selector_outer.l4_prot_type";
+        pub(super) SELECTED: 0x382, 30 = "create_tir_in.ctx.rx_hash_field_selector_outer.selected_fields";
+    }
+    sizes! { pub(super) BYTES: 0x110 = "create_tir_in"; }
+    /// The first byte of the key.
+    pub(super) const KEY: usize = 0x240 / 8;
     /// `MLX5_TIRC_DISP_TYPE_INDIRECT`, `MLX5_RX_HASH_FN_TOEPLITZ`.
     pub(super) const INDIRECT: u64 = 1;
     pub(super) const TOEPLITZ: u64 = 2;
@@ -180,8 +189,7 @@ impl Hca {
                 tir::DISP_TYPE.set(&mut input, tir::INDIRECT);
                 tir::INDIRECT_TABLE.set(&mut input, spread.table.into());
                 tir::HASH_FUNCTION.set(&mut input, tir::TOEPLITZ);
-                let key = tir::KEY.at / 8;
-                input[key..key + spread.key.len()].copy_from_slice(&spread.key);
+                input[tir::KEY..][..spread.key.len()].copy_from_slice(&spread.key);
                 tir::L3_TYPE.set(&mut input, spread.ipv6.into());
                 tir::L4_TYPE.set(&mut input, spread.udp.into());
                 tir::SELECTED.set(&mut input, spread.selected.into());
@@ -242,60 +250,16 @@ fn queue_creation(user: Uid, queue: &FrameQueue) -> Result<Vec<u8>, Errno> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::abi::mailbox::linux::{bytes, known};
+    use crate::abi::mailbox::linux::known;
 
     #[test]
-    fn queues_are_where_linux_has_them() {
-        let context = |name: &str| known(&format!("create_rq_in.ctx.{name}"));
-        assert_eq!(
-            [rq::KEEPS_VLAN, rq::FLUSH_IN_ERROR, rq::TS_FORMAT, rq::USER_INDEX, rq::CQN],
-            ["vsd", "flush_in_error_en", "ts_format", "user_index", "cqn"].map(context)
-        );
-        let wq = |name: &str| context(&format!("wq.{name}"));
-        assert_eq!(
-            [rq::WQ_TYPE, rq::WQ_SIGNATURE, rq::PAGE_OFFSET, rq::PD, rq::DBR_ADDR, rq::LOG_STRIDE, rq::LOG_SIZE],
-            ["wq_type", "wq_signature", "page_offset", "pd", "dbr_addr", "log_wq_stride", "log_wq_sz"].map(wq)
-        );
-        assert_eq!(
-            [rq::STRIDES, rq::TWO_BYTE_SHIFT, rq::STRIDE_BYTES],
-            ["log_wqe_num_of_strides", "two_byte_shift_en", "log_wqe_stride_size"].map(wq)
-        );
-        assert_eq!(wq("pas").at, rq::BYTES * 8);
-        let modify = |name: &str| known(&format!("modify_rq_in.{name}"));
-        assert_eq!(
-            [modify_rq::FROM, NUMBER, modify_rq::BITMASK, modify_rq::TO, rq::KEEPS_VLAN],
-            ["rq_state", "rqn", "modify_bitmask", "ctx.state", "ctx.vsd"].map(modify)
-        );
-        assert_eq!(bytes("modify_rq_in"), rq::BYTES);
-        assert_eq!([NUMBER; 2], ["create_rq_out.rqn", "destroy_rq_in.rqn"].map(known));
-    }
-
-    #[test]
-    fn tables_tirs_and_domains_are_where_linux_has_them() {
-        let table = |name: &str| known(&format!("create_rqt_in.rqt_context.{name}"));
-        assert_eq!([rqt::MAX_SIZE, rqt::ACTUAL_SIZE], ["rqt_max_size", "rqt_actual_size"].map(table));
-        assert_eq!(table("rq_num").at, rqt::BYTES * 8);
-        let context = |name: &str| known(&format!("create_tir_in.ctx.{name}"));
-        let fields = [tir::DISP_TYPE, tir::INLINE_RQN, tir::INDIRECT_TABLE, tir::HASH_FUNCTION, tir::TRANSPORT_DOMAIN];
-        let names = ["disp_type", "inline_rqn", "indirect_table", "rx_hash_fn", "transport_domain"];
-        assert_eq!(fields, names.map(context));
-        let key = context("rx_hash_toeplitz_key");
-        assert_eq!((tir::KEY.at, 40 * 8), (key.at, key.width));
-        let outer = |name: &str| context(&format!("rx_hash_field_selector_outer.{name}"));
-        assert_eq!(
-            [tir::L3_TYPE, tir::L4_TYPE, tir::SELECTED],
-            ["l3_prot_type", "l4_prot_type", "selected_fields"].map(outer)
-        );
-        assert_eq!(bytes("create_tir_in"), tir::BYTES);
-        let numbers = [
-            "create_rqt_out.rqtn",
-            "destroy_rqt_in.rqtn",
-            "create_tir_out.tirn",
-            "destroy_tir_in.tirn",
-            "alloc_transport_domain_out.transport_domain",
-            "dealloc_transport_domain_in.transport_domain",
-        ];
-        assert_eq!([NUMBER; 6], numbers.map(known));
+    fn lists_and_keys_are_where_linux_has_them() {
+        for (list, bytes) in [("create_rq_in.ctx.wq.pas", rq::BYTES), ("create_rqt_in.rqt_context.rq_num", rqt::BYTES)]
+        {
+            assert_eq!(known(list).at, bytes * 8, "{list}");
+        }
+        let key = known("create_tir_in.ctx.rx_hash_toeplitz_key");
+        assert_eq!((tir::KEY * 8, 40 * 8), (key.at, key.width));
     }
 
     #[test]

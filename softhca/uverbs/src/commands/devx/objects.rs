@@ -2,7 +2,7 @@
 
 use super::kinds::{self, Kind, Use};
 use super::mailboxes::Mailboxes;
-use crate::abi::mailbox::{Field, UID, creator, field};
+use crate::abi::mailbox::{UID, creator, fields};
 use crate::commands::request::Request;
 use crate::context::{CommandId, Context, Object, Rank, mapping};
 use crate::device::Hca;
@@ -12,22 +12,22 @@ use softhca::firmware::Uid;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Fields of `create_mkey_in`: the kind of a key's translation, and whether the translation is in user memory.
-const ACCESS_MODE_4_2: Field = field(0x83, 3);
-const ACCESS_MODE_1_0: Field = field(0x96, 2);
-const MKEY_IN_UMEM: Field = field(0x61, 1);
+fields! {
+    // The kind of a key's translation, and whether the translation is in user memory.
+    ACCESS_MODE_4_2: 0x83, 3 = "create_mkey_in.memory_key_mkey_entry.access_mode_4_2";
+    ACCESS_MODE_1_0: 0x96, 2 = "create_mkey_in.memory_key_mkey_entry.access_mode_1_0";
+    MKEY_IN_UMEM: 0x61, 1 = "create_mkey_in.mkey_umem_valid";
+    // The event queue; the CQ is another's than the program's.
+    EQN: 0x120, 32 = "create_cq_in.cq_context.c_eqn_or_apu_element";
+    APU_CQ: 0x87, 1 = "create_cq_in.cq_context.apu_cq";
+    // How many counters, as log2, or in 128s.
+    BULK_LOG: 0x73, 5 = "alloc_flow_counter_in.flow_counter_bulk_log_size";
+    BULK: 0x78, 8 = "alloc_flow_counter_in.flow_counter_bulk";
+}
 /// Bytes up to the end of the key's context.
 const MKEY_BYTES: usize = 0x50;
 /// Translation by other keys (`MLX5_MKC_ACCESS_MODE_KLMS`, `_KSM`), which the mailbox itself holds.
 const INDIRECT: [u64; 2] = [2, 3];
-
-/// Of `create_cq_in`: the event queue; the CQ is another's than the program's.
-const EQN: Field = field(0x120, 32);
-const APU_CQ: Field = field(0x87, 1);
-
-/// Of `alloc_flow_counter_in`: how many counters, as log2, or in 128s.
-const BULK_LOG: Field = field(0x73, 5);
-const BULK: Field = field(0x78, 8);
 
 const DRAIN_DCT: u16 = 0x712;
 
@@ -160,20 +160,11 @@ pub(crate) fn query(context: &Arc<Context>, request: &Request) -> Result<(), Err
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::abi::mailbox::NUMBER;
     use crate::abi::mailbox::linux::known;
 
     #[test]
     fn what_the_kernel_looks_at_is_where_linux_has_it() {
-        let key = |name: &str| known(&format!("create_mkey_in.memory_key_mkey_entry.{name}"));
-        assert_eq!([ACCESS_MODE_4_2, ACCESS_MODE_1_0], ["access_mode_4_2", "access_mode_1_0"].map(key));
-        assert_eq!(MKEY_IN_UMEM, known("create_mkey_in.mkey_umem_valid"));
         let entry = known("create_mkey_in.memory_key_mkey_entry");
         assert_eq!(MKEY_BYTES * 8, entry.at + entry.width);
-        let cq = |name: &str| known(&format!("create_cq_in.cq_context.{name}"));
-        assert_eq!([EQN, APU_CQ], ["c_eqn_or_apu_element", "apu_cq"].map(cq));
-        let counter = |name: &str| known(&format!("alloc_flow_counter_in.{name}"));
-        assert_eq!([BULK_LOG, BULK], ["flow_counter_bulk_log_size", "flow_counter_bulk"].map(counter));
-        assert_eq!(NUMBER, known("drain_dct_in.dctn"));
     }
 }

@@ -1,7 +1,7 @@
 //! User memory, in which what commands make can lie: `MLX5_IB_OBJECT_DEVX_UMEM`.
 
 use crate::abi::access;
-use crate::abi::mailbox::{self, Field, NUMBER, field};
+use crate::abi::mailbox::{self, NUMBER, fields, sizes};
 use crate::commands::access as rights;
 use crate::commands::request::Request;
 use crate::context::{Context, Object, Rank};
@@ -12,12 +12,13 @@ use std::sync::Arc;
 
 const CREATE_UMEM: u16 = 0xa08;
 const DESTROY_UMEM: u16 = 0xa0a;
-/// Of `create_umem_in`; then the pages follow, in 8 bytes each: address, and what may be done.
-const LOG_PAGE_SIZE: Field = field(0x11b, 5);
-const PAGE_OFFSET: Field = field(0x120, 32);
-const NUM_OF_MTT: Field = field(0x140, 64);
-const CREATE_BYTES: usize = 0x30;
-const MTT_BYTES: usize = 8;
+fields! {
+    LOG_PAGE_SIZE: 0x11b, 5 = "create_umem_in.umem.log_page_size";
+    PAGE_OFFSET: 0x120, 32 = "create_umem_in.umem.page_offset";
+    NUM_OF_MTT: 0x140, 64 = "create_umem_in.umem.num_of_mtt";
+}
+// The pages follow, in 8 bytes each: address, and what may be done.
+sizes! { CREATE_BYTES: 0x30 = "create_umem_in"; MTT_BYTES: 0x8 = "mtt"; }
 const MTT_READ: u64 = 1;
 const MTT_WRITE: u64 = 1 << 1;
 /// log2 of the bytes of the device's pages (`MLX5_ADAPTER_PAGE_SHIFT`).
@@ -127,7 +128,7 @@ pub(crate) fn register(context: &Arc<Context>, request: &Request) -> Result<(), 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::abi::mailbox::linux::{bytes, known};
+    use crate::abi::mailbox::linux::known;
 
     #[test]
     fn pages_are_as_large_as_they_may_be_but_not_larger_than_the_memory() {
@@ -144,13 +145,6 @@ mod tests {
 
     #[test]
     fn memory_is_described_where_linux_has_it() {
-        let names = ["log_page_size", "page_offset", "num_of_mtt"];
-        assert_eq!(
-            [LOG_PAGE_SIZE, PAGE_OFFSET, NUM_OF_MTT],
-            names.map(|name| known(&format!("create_umem_in.umem.{name}")))
-        );
-        assert_eq!((CREATE_BYTES, MTT_BYTES), (bytes("create_umem_in"), bytes("mtt")));
-        assert_eq!([NUMBER; 2], ["create_umem_out.umem_id", "destroy_umem_in.umem_id"].map(known));
         assert_eq!(
             [MTT_WRITE, MTT_READ].map(u64::ilog2),
             ["mtt.wr_en", "mtt.rd_en"].map(|bit| 63 - known(bit).at as u32)
