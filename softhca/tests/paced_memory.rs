@@ -56,22 +56,13 @@ fn large_packets_that_wait_take_no_memory_for_their_frames() {
     let (uar, pd) = (device.alloc_uar().unwrap(), device.alloc_pd().unwrap());
     let access = Default::default();
     let key = device.create_mkey(MkeyContext { pd, iova: BASE, addr: BASE, len: BYTES as u64, access }).unwrap();
-    let cq = CqContext {
-        buf: BASE,
-        log_size: 6,
-        cqe_bytes: 64,
-        dbr: CQ_RECORD,
-        uar,
-        ignore_overrun: false,
-        collapsed: false,
-        compression: None,
-    };
+    let cq = CqContext::new(BASE, 6, CQ_RECORD, uar);
     let cqn = device.create_cq(cq).unwrap();
     device.set_rate(1, Some(Rate { limit: 1, mode: RateMode::Data, burst: 0, typical: 0 })).unwrap();
     for queue in 0..COUNT {
         let (buf, dbr) = (QUEUES + queue * PAGE, QUEUES + queue * PAGE + 2048);
-        let inline_headers = InlineHeaders::None;
-        let sq = SqContext { buf, log_size: 4, inline_headers, multi_packet: false, software_parser: false };
+        let _inline_headers = InlineHeaders::None;
+        let sq = SqContext { buf, log_size: 4, ..SqContext::default() };
         let context = QpContext {
             pd,
             send_cqn: cqn,

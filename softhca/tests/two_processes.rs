@@ -134,28 +134,13 @@ impl Program {
         let uar = device.alloc_uar().unwrap();
         let access = Access { local_write: true, remote_write: true, remote_read: true, remote_atomic: true };
         let key = device.create_mkey(MkeyContext { pd, iova: addr, addr, len: BLOCK as u64, access }).unwrap();
-        let cq = CqContext {
-            buf: addr + CQ as u64,
-            log_size: CQ_LOG,
-            cqe_bytes: 64,
-            dbr: addr + CQ_RECORD as u64,
-            uar,
-            ignore_overrun: false,
-            collapsed: false,
-            compression: None,
-        };
+        let cq = CqContext::new(addr + CQ as u64, CQ_LOG, addr + CQ_RECORD as u64, uar);
         let cqn = device.create_cq(cq).unwrap();
         let qp = QpContext {
             pd,
             send_cqn: cqn,
             recv_cqn: cqn,
-            sq: Some(SqContext {
-                buf: addr + SQ as u64,
-                log_size: SQ_LOG,
-                inline_headers: InlineHeaders::None,
-                multi_packet: false,
-                software_parser: false,
-            }),
+            sq: Some(SqContext { buf: addr + SQ as u64, log_size: SQ_LOG, ..SqContext::default() }),
             dbr: addr + QP_RECORD as u64,
             uar,
             ..QpContext::new(Transport::Rc)

@@ -226,14 +226,9 @@ impl Lab {
         self.uars.push(uar);
         let rings = BASE + (CQES + n * CQES_BYTES) as u64;
         let cq = CqContext {
-            buf: rings + u64::from(qp.shift & 0xf) * 64,
-            log_size: qp.log_cq,
             cqe_bytes: if qp.flags & 1 != 0 { 128 } else { 64 },
-            dbr: record(n) + 8,
-            uar,
             ignore_overrun: qp.flags & 32 != 0,
-            collapsed: false,
-            compression: None,
+            ..CqContext::new(rings + u64::from(qp.shift & 0xf) * 64, qp.log_cq, record(n) + 8, uar)
         };
         self.host.permit_arm_word(Some(cq.dbr + 4));
         let created = self.device.create_cq(cq);

@@ -56,3 +56,12 @@ pub struct CqContext {
     /// How completions are compressed, if they are.
     pub compression: Option<CqCompression>,
 }
+
+impl CqContext {
+    /// A queue of CQEs of 64 bytes, with no option.
+    #[must_use]
+    pub const fn new(buf: u64, log_size: u8, dbr: u64, uar: u32) -> Self {
+        let (ignore_overrun, collapsed, compression) = (false, false, None);
+        Self { buf, log_size, cqe_bytes: 64, dbr, uar, ignore_overrun, collapsed, compression }
+    }
+}

@@ -65,7 +65,7 @@ pub enum Transport {
 }
 
 /// Receive ring: of a QP, or of an SRQ.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RqContext {
     /// Host address of the ring.
     pub buf: u64,
@@ -96,7 +96,7 @@ pub enum ReceiveSource {
 }
 
 /// Send ring: WQEBBs of 64 bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SqContext {
     /// Host address of the ring.
     pub buf: u64,
@@ -299,7 +299,7 @@ pub enum SrqOrder {
 }
 
 /// Shared receive queue context.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SrqContext {
     /// PD number.
     pub pd: u32,
@@ -346,7 +346,7 @@ impl TagContext {
 
 /// Dynamically connected target context: what many initiators (QPs with [`Transport::Dc`]) can connect to at once. It
 /// only receives, and is ready as soon as it exists (PRM "DCT context").
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DctContext {
     /// PD number.
     pub pd: u32,

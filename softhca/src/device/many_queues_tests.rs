@@ -113,7 +113,7 @@ impl Many {
         let cqs = [0, 1].map(|at| {
             let buf = BASE + at * CQ_BYTES as u64;
             let dbr = buf + CQ_BYTES as u64 - 64;
-            device.create_cq(CqContext { buf, log_size: CQ_LOG, cqe_bytes: 64, dbr, uar, ..cq_context() }).unwrap()
+            device.create_cq(CqContext { ignore_overrun: true, ..CqContext::new(buf, CQ_LOG, dbr, uar) }).unwrap()
         });
         let posted = vec![0; queues];
         let (half, now) = (0, Duration::from_millis(1));
@@ -139,7 +139,7 @@ impl Many {
 
     fn create_qp(&mut self, at: usize) {
         let cqn = self.cqs[usize::from(at + 1 == self.posted.len())];
-        let sq = SqContext { buf: BASE + self.ring(at) as u64, log_size: 4, ..sq_context() };
+        let sq = SqContext { buf: BASE + self.ring(at) as u64, log_size: 4, ..SqContext::default() };
         let context = QpContext {
             pd: self.pd,
             send_cqn: cqn,
@@ -247,24 +247,6 @@ impl Many {
     fn events(&mut self) -> Vec<Event> {
         std::iter::from_fn(|| self.device.next_event()).collect()
     }
-}
-
-fn cq_context() -> CqContext {
-    CqContext {
-        buf: 0,
-        log_size: 0,
-        cqe_bytes: 64,
-        dbr: 0,
-        uar: 0,
-        ignore_overrun: true,
-        collapsed: false,
-        compression: None,
-    }
-}
-
-fn sq_context() -> SqContext {
-    let inline_headers = crate::context::InlineHeaders::None;
-    SqContext { buf: 0, log_size: 0, inline_headers, multi_packet: false, software_parser: false }
 }
 
 fn path() -> Path {

@@ -24,14 +24,9 @@ impl EmbeddedDevice {
             extended_atomics: EXTENDED_ATOMICS,
             mtu,
             port: 1,
-            pkey_index: 0,
-            sgid_index: 0,
-            traffic_class: 0,
-            flow_label: 0,
             hop_limit: 64,
             min_rnr_timer: o.min_rnr_timer,
-            uidx: 0,
-            scatter_to_cqe_res: 0,
+            ..DctContext::default()
         })
     }
 

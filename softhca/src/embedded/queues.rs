@@ -3,7 +3,7 @@
 use super::device::{EmbeddedDevice, Register};
 use super::memory::Allocation;
 use super::parts::{CqOptions, CqParts, QpOptions, QpParts, RecvOptions, RegisterOptions, Ring, SrqParts};
-use crate::context::{CqContext, QpContext, ReceiveSource, RqContext, SqContext, SrqContext, SrqOrder};
+use crate::context::{CqContext, QpContext, ReceiveSource, RqContext, SqContext, SrqContext};
 use crate::cq::INVALID_OP_OWN;
 use crate::device::Device;
 use crate::error::{Error, Object};
@@ -33,14 +33,10 @@ impl EmbeddedDevice {
         // Each CQ has a page of its own, because the arm register keeps only the last store.
         let uar = self.device.alloc_uar()?;
         let cqn = self.device.create_cq(CqContext {
-            buf: ring.addr(),
-            log_size,
             cqe_bytes,
-            dbr: dbrec.addr(),
-            uar,
             ignore_overrun,
-            collapsed: false,
             compression,
+            ..CqContext::new(ring.addr(), log_size, dbrec.addr(), uar)
         })?;
         let cq_uar = self.uar_addr(uar)?;
         Ok(CqParts {
@@ -75,14 +71,7 @@ impl EmbeddedDevice {
             ring.write((i * rq.stride) as usize + 2, &next.to_be_bytes());
         }
         let dbrec = self.ring(RECORD_BYTES, RECORD_BYTES)?;
-        let context = SrqContext {
-            pd: self.pd,
-            rq: rq_context(&rq),
-            order: SrqOrder::Linked,
-            is_pool: false,
-            dbr: dbrec.addr(),
-            limit: 0,
-        };
+        let context = SrqContext { pd: self.pd, rq: rq_context(&rq), dbr: dbrec.addr(), ..SrqContext::default() };
         let srqn = create(&mut self.device, context)?;
         Ok(SrqParts { srqn, ring: rq, head: 0, tail: rq.wqe_cnt - 1, dbrec: dbrec.ptr().cast() })
     }

@@ -161,13 +161,7 @@ mod tests {
             memory.put(at + 48, &[0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
         }
         let rq = RqContext { buf: BASE, log_size: 2, log_stride: 6 };
-        (
-            Srq::new(
-                SrqContext { pd: 1, rq, order: SrqOrder::Linked, is_pool: false, dbr: BASE + RECORD as u64, limit },
-                None,
-            ),
-            memory,
-        )
+        (Srq::new(SrqContext { pd: 1, rq, dbr: BASE + RECORD as u64, limit, ..SrqContext::default() }, None), memory)
     }
 
     fn post(memory: &ArrayMemory, counter: u16) {

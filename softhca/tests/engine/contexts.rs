@@ -79,24 +79,9 @@ impl Lab {
     fn new(config: DeviceConfig) -> Self {
         let mut device = device_of(config).unwrap();
         let (uar, pd) = (device.alloc_uar().unwrap(), device.alloc_pd().unwrap());
-        let cq = CqContext {
-            buf: BASE,
-            log_size: 8,
-            cqe_bytes: 64,
-            dbr: BASE + 0x8_0000,
-            uar,
-            ignore_overrun: false,
-            collapsed: false,
-            compression: None,
-        };
+        let cq = CqContext::new(BASE, 8, BASE + 0x8_0000, uar);
         let cqn = device.create_cq(cq).unwrap();
-        let sq = SqContext {
-            buf: BASE + 0x2_0000,
-            log_size: 6,
-            inline_headers: InlineHeaders::default(),
-            multi_packet: false,
-            software_parser: false,
-        };
+        let sq = SqContext { buf: BASE + 0x2_0000, log_size: 6, ..SqContext::default() };
         let qp = QpContext {
             pd,
             send_cqn: cqn,
@@ -273,8 +258,7 @@ fn keys_are_of_the_memory_that_their_lists_have() {
 #[test]
 fn an_srq_has_a_limit_up_to_its_ring_and_numbers_of_24_bits() {
     let mut lab = Lab::new(config());
-    let srq =
-        SrqContext { pd: lab.pd, rq: RING, order: SrqOrder::Linked, is_pool: false, dbr: BASE + 0x8_0080, limit: 0 };
+    let srq = SrqContext { pd: lab.pd, rq: RING, dbr: BASE + 0x8_0080, ..SrqContext::default() };
     let srqn = lab.device.create_srq(srq).unwrap();
     assert!(lab.device.modify_srq_limit(srqn, 64).is_ok() && lab.device.modify_srq_limit(srqn, 65).is_err());
     for (rq, possible) in [
@@ -298,8 +282,7 @@ fn an_srq_has_a_limit_up_to_its_ring_and_numbers_of_24_bits() {
 #[test]
 fn an_ethernet_port_matches_no_tags() {
     let mut lab = Lab::new(DeviceConfig { ports: vec![PortConfig::ethernet(1)], ..config() });
-    let srq =
-        SrqContext { pd: lab.pd, rq: RING, order: SrqOrder::Linked, is_pool: false, dbr: BASE + 0x8_0080, limit: 0 };
+    let srq = SrqContext { pd: lab.pd, rq: RING, dbr: BASE + 0x8_0080, ..SrqContext::default() };
     let tags = TagContext { cqn: lab.qp.send_cqn, uidx: None, log_list: 5, rendezvous: false };
     let refused = Error::BadValue { what: "log2 of tags on Ethernet", value: 5, permitted: "none" };
     assert_eq!(lab.device.create_tag_srq(srq, tags), Err(refused));

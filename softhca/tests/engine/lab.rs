@@ -185,14 +185,7 @@ impl Node {
                 let next = (i + 1) % (1 << o.rq_log);
                 self.memory.write(self.rq + (u64::from(i) << RQ_STRIDE_LOG) + 2, &next.to_be_bytes());
             }
-            let srq = SrqContext {
-                pd: self.pd,
-                rq: ring,
-                order: SrqOrder::Linked,
-                is_pool: false,
-                dbr: self.srq_dbr,
-                limit: 0,
-            };
+            let srq = SrqContext { pd: self.pd, rq: ring, dbr: self.srq_dbr, ..SrqContext::default() };
             let srqn = if xrc {
                 let xrcd = self.device.alloc_xrcd().unwrap();
                 (rq, sq, self.xrcd) = (ReceiveSource::Domain { xrcd }, None, Some(xrcd));
@@ -271,16 +264,7 @@ impl Node {
             self.memory.write(buf + 64 * i + 63, &[0xf0]);
         }
         let dbr = self.alloc(64);
-        let context = CqContext {
-            buf,
-            log_size,
-            cqe_bytes: 64,
-            dbr,
-            uar,
-            ignore_overrun: false,
-            collapsed: false,
-            compression: None,
-        };
+        let context = CqContext::new(buf, log_size, dbr, uar);
         let cqn = self.device.create_cq(context).unwrap();
         Cq { cqn, buf, log_size, ci: 0, dbr }
     }

@@ -76,14 +76,13 @@ impl Net {
             extended_atomics: self.options.extended_atomics,
             mtu: self.options.mtu,
             port: 1,
-            pkey_index: 0,
-            sgid_index: 0,
             traffic_class: 7,
             flow_label: 0x123,
             hop_limit: 44,
             min_rnr_timer: self.options.min_rnr_timer,
             uidx: 0x45,
             scatter_to_cqe_res: self.options.scatter_to_cqe,
+            ..DctContext::default()
         }
     }
 

@@ -56,7 +56,7 @@ impl Pool {
             node.memory.write(ring + 64 * u64::from(index) + 2, &((index + 1) % 4).to_be_bytes());
         }
         let rq = RqContext { buf: ring, log_size: POOL_LOG, log_stride: RQ_STRIDE_LOG };
-        let srq = SrqContext { pd, rq, order: SrqOrder::Linked, is_pool: false, dbr, limit };
+        let srq = SrqContext { pd, rq, dbr, limit, ..SrqContext::default() };
         let srqn = node.device.create_xrc_srq(srq, XrcContext { xrcd, cqn: cq.cqn, uidx }).unwrap();
         Self { srqn, cq, key, data, ring, dbr, posted: 0 }
     }
@@ -284,10 +284,7 @@ fn only_srqs_of_the_targets_domain_can_be_named() {
                 let rq = RqContext { buf: ring, log_size: 2, log_stride: 6 };
                 let pd = lab.b.pd;
                 let dbr = lab.b.alloc(64);
-                lab.b
-                    .device
-                    .create_srq(SrqContext { pd, rq, order: SrqOrder::Linked, is_pool: false, dbr, limit: 0 })
-                    .unwrap()
+                lab.b.device.create_srq(SrqContext { pd, rq, dbr, ..SrqContext::default() }).unwrap()
             }
             _ => 0,
         };

@@ -4,7 +4,7 @@
 
 use crate::driver::*;
 use softhca::complaint::Complaint;
-use softhca::context::{CqContext, InlineHeaders, QpContext, SqContext, Transport};
+use softhca::context::{CqContext, QpContext, SqContext, Transport};
 
 /// Doorbells of the page's first register: its two halves.
 const HALVES: [u64; 2] = [0x800, 0x900];
@@ -14,28 +14,13 @@ pub(crate) fn queue_pair(driver: &mut Driver) -> (u32, u32) {
     let uar = word(&driver.run(ALLOC_UAR, 0, 0x10, 0x10).expect("a UAR page"), 8);
     let pd = word(&driver.run(ALLOC_PD, 0, 0x10, 0x10).expect("a PD"), 8);
     let device = driver.function.device();
-    let cq = CqContext {
-        buf: OBJECTS,
-        log_size: 4,
-        cqe_bytes: 64,
-        dbr: OBJECTS + 0x1000,
-        uar,
-        ignore_overrun: false,
-        collapsed: false,
-        compression: None,
-    };
+    let cq = CqContext::new(OBJECTS, 4, OBJECTS + 0x1000, uar);
     let cqn = device.create_cq(cq).expect("a CQ");
     let qp = QpContext {
         pd,
         send_cqn: cqn,
         recv_cqn: cqn,
-        sq: Some(SqContext {
-            buf: OBJECTS + 0x2000,
-            log_size: 4,
-            inline_headers: InlineHeaders::None,
-            multi_packet: false,
-            software_parser: false,
-        }),
+        sq: Some(SqContext { buf: OBJECTS + 0x2000, log_size: 4, ..SqContext::default() }),
         dbr: OBJECTS + 0x1040,
         uar,
         ..QpContext::new(Transport::Rc)

@@ -16,16 +16,7 @@ fn setup(ignore_overrun: bool) -> (Cq, ArrayMemory) {
     let memory = ArrayMemory::filled(BASE, 1024, 0xa5);
     memory.put(RECORD, &[0; 8]);
     let dbr = BASE + RECORD as u64;
-    let context = CqContext {
-        buf: BASE,
-        log_size: 2,
-        cqe_bytes: 64,
-        dbr,
-        uar: 1,
-        ignore_overrun,
-        collapsed: false,
-        compression: None,
-    };
+    let context = CqContext { ignore_overrun, ..CqContext::new(BASE, 2, dbr, 1) };
     (Cq::new(context), memory)
 }
 

@@ -123,7 +123,7 @@ fn choose_order(call: &Call<'_>, mode: u64) -> Result<FetchedOrder, Refusal> {
 #[cfg(test)]
 mod tests {
     use crate::config::{DeviceConfig, Generation, PortConfig};
-    use crate::context::{RqContext, SrqContext, SrqOrder};
+    use crate::context::{RqContext, SrqContext};
     use crate::error::{Error, Object};
     use crate::firmware::Firmware;
     use crate::firmware::capabilities;
@@ -185,7 +185,7 @@ mod tests {
         assert_eq!([0xab, 0x383, 0x5fb].map(|at| number(&caps, at, 5)), [7; 3]);
         let pd = bench.device.alloc_pd().expect("a PD");
         let rq = RqContext { buf: BASE, log_size: 0, log_stride: 6 };
-        let srq = SrqContext { pd, rq, order: SrqOrder::Linked, is_pool: false, dbr: BASE + 0x1000, limit: 0 };
+        let srq = SrqContext { pd, rq, dbr: BASE + 0x1000, ..SrqContext::default() };
         for _ in 0..128 {
             bench.device.create_srq(srq).expect("an SRQ");
         }

@@ -59,13 +59,7 @@ fn qp_on(bench: &mut Bench, cqn: u32, uar: u32) -> u32 {
         pd,
         send_cqn: cqn,
         recv_cqn: cqn,
-        sq: Some(SqContext {
-            buf: BASE,
-            log_size: 4,
-            inline_headers: Default::default(),
-            multi_packet: false,
-            software_parser: false,
-        }),
+        sq: Some(SqContext { buf: BASE, log_size: 4, ..SqContext::default() }),
         dbr: BASE + RECORDS * 4096 + 0x80,
         uar,
         ..QpContext::new(Transport::Uc)

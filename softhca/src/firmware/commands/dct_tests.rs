@@ -1,7 +1,7 @@
 //! Targets of dynamic connections, by mailboxes whose bytes are computed by hand from Linux' `mlx5_ifc.h`.
 
 use crate::config::{DeviceConfig, LinkLayer, PortConfig};
-use crate::context::{CqContext, QpAttr, QpContext, QpState, RqContext, SqContext, SrqContext, SrqOrder, Transport};
+use crate::context::{CqContext, QpAttr, QpContext, QpState, RqContext, SqContext, SrqContext, Transport};
 use crate::event::{DctEvent, Event};
 use crate::firmware::owners::{DRIVER, Uid};
 use crate::firmware::pair_bench::{Qp, SRQ_RECORD, data_seg, pair, settle, sparse};
@@ -34,21 +34,10 @@ fn parts_of(mut bench: Bench) -> Parts {
     let device = &mut bench.device;
     let uar = device.alloc_uar().expect("a UAR page");
     let pd = device.alloc_pd().expect("a PD");
-    let cq = CqContext {
-        buf: CQ_RING,
-        log_size: 4,
-        cqe_bytes: 64,
-        dbr: RECORDS,
-        uar,
-        ignore_overrun: false,
-        collapsed: false,
-        compression: None,
-    };
+    let cq = CqContext::new(CQ_RING, 4, RECORDS, uar);
     let cqn = device.create_cq(cq).expect("a CQ");
     let rq = RqContext { buf: SRQ_RING, log_size: 4, log_stride: 6 };
-    let srqn = device
-        .create_srq(SrqContext { pd, rq, order: SrqOrder::Linked, is_pool: false, dbr: RECORDS + 64, limit: 0 })
-        .expect("an SRQ");
+    let srqn = device.create_srq(SrqContext { pd, rq, dbr: RECORDS + 64, ..SrqContext::default() }).expect("an SRQ");
     Parts { bench, pd, cqn, srqn, uar }
 }
 
@@ -166,13 +155,7 @@ fn initiator(parts: &mut Parts) -> u32 {
         pd: parts.pd,
         send_cqn: parts.cqn,
         recv_cqn: parts.cqn,
-        sq: Some(SqContext {
-            buf: SEND_RING,
-            log_size: 4,
-            inline_headers: Default::default(),
-            multi_packet: false,
-            software_parser: false,
-        }),
+        sq: Some(SqContext { buf: SEND_RING, log_size: 4, ..SqContext::default() }),
         dbr: RECORDS + 128,
         uar: parts.uar,
         ..QpContext::new(Transport::Dc)
@@ -244,10 +227,8 @@ fn an_initiator_of_commands_reaches_a_target_of_commands() {
         let srq = SrqContext {
             pd: peer.pd,
             rq: RqContext { buf: SRQ_RING, log_size: 4, log_stride: 6 },
-            order: SrqOrder::Linked,
-            is_pool: false,
             dbr: SRQ_RECORD,
-            limit: 0,
+            ..SrqContext::default()
         };
         let srqn = peer.bench.device.create_srq(srq).expect("an SRQ");
         let mut dct = sparse(0x80, &[(0, 7), (1, 0x10), (0x1d, 0x0e), (0x22, 12), (0x38, 3), (0x39, 1), (0x3f, 64)]);

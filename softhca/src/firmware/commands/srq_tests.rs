@@ -1,7 +1,7 @@
 //! Shared receive queues of all kinds, by mailboxes whose bytes are computed by hand from Linux' `mlx5_ifc.h`.
 
 use crate::config::LinkLayer;
-use crate::context::{RqContext, SrqContext, SrqOrder, TagContext, XrcContext};
+use crate::context::{RqContext, SrqContext, TagContext, XrcContext};
 use crate::error::Object;
 use crate::event::Event;
 use crate::firmware::pair_bench::{Node, Qp, SRQ_PAGES, SRQ_RECORD, connect, data_seg, mailbox, pair, settle, sparse};
@@ -396,7 +396,7 @@ fn queues_that_no_command_has_made_are_of_their_kinds() {
     let [node, _] = &mut nodes;
     let rq = RqContext { buf: BASE + SRQ_PAGES[1] * 4096, log_size: 5, log_stride: LOG_STRIDE };
     let (pd, dbr, cqn) = (node.pd, SRQ_RECORD, node.cqn);
-    let context = SrqContext { pd, rq, order: SrqOrder::Linked, is_pool: false, dbr, limit: 0 };
+    let context = SrqContext { pd, rq, dbr, ..SrqContext::default() };
     let device = &mut node.bench.device;
     let plain = device.create_srq(context).expect("an SRQ");
     let tags = TagContext { cqn, uidx: Some(0xab_cdef), log_list: 6, rendezvous: true };

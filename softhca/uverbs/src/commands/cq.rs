@@ -117,14 +117,10 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let record = context.pin_record(driver.db_addr, 8)?;
     let number = hca.create(context.user(), Object::Cq, |device| {
         device.create_cq(CqContext {
-            buf: driver.buf_addr,
-            log_size,
             cqe_bytes: driver.cqe_size,
-            dbr: driver.db_addr,
-            uar,
             ignore_overrun: flags & FLAG_IGNORE_OVERRUN != 0,
-            collapsed: false,
             compression,
+            ..CqContext::new(driver.buf_addr, log_size, driver.db_addr, uar)
         })
     })?;
     let cq = Arc::new(Cq {

@@ -96,18 +96,9 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         cqn: cq.number,
         // The field has two names.
         access_key: driver.sq_buf_addr,
-        access: Access::default(),
-        extended_atomics: 0,
-        mtu: 0,
-        port: 0,
-        pkey_index: 0,
-        sgid_index: 0,
-        traffic_class: 0,
-        flow_label: 0,
-        hop_limit: 0,
-        min_rnr_timer: 0,
         uidx: driver.uidx & 0xff_ffff,
         scatter_to_cqe_res: if scatter { SCATTERED } else { 0 },
+        ..DctContext::default()
     };
     let dct = Dct {
         state: Mutex::new(State { state: RESET, context: given, number: None }),

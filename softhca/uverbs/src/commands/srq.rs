@@ -12,7 +12,7 @@ use crate::context::{self, CommandId, Context, Rank};
 use crate::device::limits::{MAX_QUEUE_WR, MAX_RQ_WQE};
 use crate::device::{Hca, Origin, Pinned, Source};
 use crate::process::Errno;
-use softhca::context::{RqContext, SrqContext, SrqOrder, TagContext, XrcContext};
+use softhca::context::{RqContext, SrqContext, TagContext, XrcContext};
 use softhca::error::Object;
 use softhca::firmware::DRIVER;
 use std::sync::Arc;
@@ -148,14 +148,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let events = Source::new(context.async_events(event_file::named(context, request, 10)?), user_handle);
     let pinned =
         [Pinned::to_read(hca, driver.buf_addr, (entries * stride).into())?, context.pin_record(driver.db_addr, 4)?];
-    let srq = SrqContext {
-        pd: pd.number,
-        rq,
-        order: SrqOrder::Linked,
-        is_pool: false,
-        dbr: driver.db_addr,
-        limit: limit as u16,
-    };
+    let srq = SrqContext { pd: pd.number, rq, dbr: driver.db_addr, limit: limit as u16, ..SrqContext::default() };
     // CQEs of version 0 are asked for by the highest index; they have the SRQ's number.
     let uidx = (driver.uidx != NO_INDEX).then_some(driver.uidx & 0xff_ffff);
     let number = match &kind {

@@ -3,9 +3,7 @@
 use super::codes::{ARMED, LOG_STRIDE_UNIT, MIGRATED, NO_RQ, OWN_RQ, SHARED_RQ};
 use super::layouts::{create_qp_in, create_qp_out, destroy_qp_in, qpc};
 use super::service::Service;
-use crate::context::{
-    CrossChannel, DciStreams, InlineHeaders, Privileges, QpContext, ReceiveSource, RqContext, SqContext, Transport,
-};
+use crate::context::{CrossChannel, DciStreams, Privileges, QpContext, ReceiveSource, RqContext, SqContext, Transport};
 use crate::error::Object;
 use crate::firmware::call::Call;
 use crate::firmware::commands::work_queue::timestamp_format;
@@ -189,13 +187,7 @@ fn queues(
         NO_RQ => ReceiveSource::None,
         other => return Err(Refusal::parameter(format!("rq_type {other}: 0 (own), 1 (shared) or 3 (none)"))),
     };
-    let ring = SqContext {
-        buf: at + rq_bytes,
-        log_size: log_sq_size as u8,
-        inline_headers: InlineHeaders::None,
-        multi_packet: false,
-        software_parser: false,
-    };
+    let ring = SqContext { buf: at + rq_bytes, log_size: log_sq_size as u8, ..SqContext::default() };
     Ok(((sq_bytes != 0).then_some(ring), rq))
 }
 
