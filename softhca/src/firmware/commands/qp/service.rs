@@ -77,12 +77,9 @@ const SERVICES: &[Service] = &[
         st: 0,
         transport: Transport::Rc,
         connected: true,
-        initiator: false,
         reliable: true,
         requests: true,
         responds: true,
-        datagram: false,
-        qp1: false,
         optional: &[
             (INIT2INIT, RRE | RAE | RWE | PKEY_INDEX | PRI_PORT),
             (INIT2RTR, RRE | RAE | RWE | PKEY_INDEX),
@@ -90,17 +87,14 @@ const SERVICES: &[Service] = &[
             (RTS2RTS, RRE | RAE | RWE | PM_STATE | RNR_TIMEOUT | COUNTER_SET_ID),
             (SQD2RTS, RRE | RAE | RWE | RNR_TIMEOUT),
         ],
+        ..NONE
     },
     Service {
         st: 1,
         transport: Transport::Uc,
         connected: true,
-        initiator: false,
-        reliable: false,
         requests: true,
         responds: true,
-        datagram: false,
-        qp1: false,
         optional: &[
             (INIT2INIT, RWE | PKEY_INDEX | PRI_PORT),
             (INIT2RTR, RWE | PKEY_INDEX),
@@ -109,6 +103,7 @@ const SERVICES: &[Service] = &[
             (SQERR2RTS, RWE),
             (SQD2RTS, RWE),
         ],
+        ..NONE
     },
     datagram(
         2,
@@ -125,52 +120,41 @@ const SERVICES: &[Service] = &[
     Service {
         st: 5,
         transport: Transport::Dc,
-        connected: false,
         initiator: true,
         reliable: true,
         requests: true,
-        responds: false,
-        datagram: false,
-        qp1: false,
         optional: &[
             (INIT2INIT, PKEY_INDEX | PRI_PORT),
             (INIT2RTR, RAE | PKEY_INDEX),
             (RTR2RTS, RNR_TIMEOUT),
             (RTS2RTS, RNR_TIMEOUT | COUNTER_SET_ID),
         ],
+        ..NONE
     },
     xrc(true),
     xrc(false),
     // Linux sends whole contexts, and no optional parameters, for the next two.
     Service { qp1: true, ..datagram(8, &[(RTS2RTS, COUNTER_SET_ID)]) },
-    Service {
-        st: 0xc,
-        transport: Transport::RegUmr,
-        connected: false,
-        initiator: false,
-        reliable: false,
-        requests: true,
-        responds: false,
-        datagram: false,
-        qp1: false,
-        optional: &[(RTS2RTS, COUNTER_SET_ID)],
-    },
+    Service { st: 0xc, transport: Transport::RegUmr, requests: true, optional: &[(RTS2RTS, COUNTER_SET_ID)], ..NONE },
 ];
+
+/// Without any property.
+const NONE: Service = Service {
+    st: 0,
+    transport: Transport::Rc,
+    connected: false,
+    initiator: false,
+    reliable: false,
+    requests: false,
+    responds: false,
+    datagram: false,
+    qp1: false,
+    optional: &[],
+};
 
 /// Of datagrams.
 const fn datagram(st: u8, optional: &'static [(Transition, u32)]) -> Service {
-    Service {
-        st,
-        transport: Transport::Ud,
-        connected: false,
-        initiator: false,
-        reliable: false,
-        requests: true,
-        responds: true,
-        datagram: true,
-        qp1: false,
-        optional,
-    }
+    Service { st, transport: Transport::Ud, requests: true, responds: true, datagram: true, optional, ..NONE }
 }
 
 /// One end of XRC: an initiator, or a target. Linux has one row for both.
@@ -179,18 +163,16 @@ const fn xrc(initiator: bool) -> Service {
         st: 3,
         transport: Transport::Xrc,
         connected: true,
-        initiator: false,
         reliable: true,
         requests: initiator,
         responds: !initiator,
-        datagram: false,
-        qp1: false,
         optional: &[
             (INIT2INIT, RRE | RAE | RWE | PKEY_INDEX | PRI_PORT),
             (INIT2RTR, RRE | RAE | RWE | PKEY_INDEX),
             (RTR2RTS, RRE | RAE | RWE | PM_STATE | RNR_TIMEOUT),
             (RTS2RTS, RRE | RAE | RWE | PM_STATE | RNR_TIMEOUT | COUNTER_SET_ID),
         ],
+        ..NONE
     }
 }
 
