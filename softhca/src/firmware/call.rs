@@ -34,16 +34,22 @@ pub(crate) struct Command {
     pub(crate) run: fn(&mut Call<'_>) -> Result<(), Refusal>,
 }
 
-/// A row of the table.
-pub(crate) const fn command(
-    opcode: u16,
-    name: &'static str,
-    input: &'static Layout,
-    output: &'static Layout,
-    run: fn(&mut Call<'_>) -> Result<(), Refusal>,
-) -> Command {
-    Command { opcode, name, input, least: input.bytes, output, least_room: output.bytes, has_modifiers: false, run }
+/// A row of the table: opcode, name, the layouts of input and output, and the function that carries it out.
+macro_rules! command {
+    ($opcode:literal, $name:literal, $input:ident, $output:ident, $run:expr) => {
+        $crate::firmware::call::Command {
+            opcode: $opcode,
+            name: $name,
+            input: &$input::LAYOUT,
+            least: $input::LAYOUT.bytes,
+            output: &$output::LAYOUT,
+            least_room: $output::LAYOUT.bytes,
+            has_modifiers: false,
+            run: $run,
+        }
+    };
 }
+pub(crate) use command;
 
 impl Command {
     /// It makes an object.

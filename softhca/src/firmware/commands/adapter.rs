@@ -23,11 +23,11 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x101, "QUERY_ADAPTER", &query_adapter_in::LAYOUT, &query_adapter_out::LAYOUT, query_adapter),
-    command(0x10a, "QUERY_ISSI", &query_issi_in::LAYOUT, &query_issi_out::LAYOUT, query_issi),
-    command(0x10b, "SET_ISSI", &set_issi_in::LAYOUT, &bare_out::LAYOUT, set_issi),
-    command(0x80d, "NOP", &nop_in::LAYOUT, &bare_out::LAYOUT, |_| Ok(())),
-    command(0x842, "QUERY_LAG", &query_lag_in::LAYOUT, &query_lag_out::LAYOUT, query_lag),
+    command!(0x101, "QUERY_ADAPTER", query_adapter_in, query_adapter_out, query_adapter),
+    command!(0x10a, "QUERY_ISSI", query_issi_in, query_issi_out, query_issi),
+    command!(0x10b, "SET_ISSI", set_issi_in, bare_out, set_issi),
+    command!(0x80d, "NOP", nop_in, bare_out, |_| Ok(())),
+    command!(0x842, "QUERY_LAG", query_lag_in, query_lag_out, query_lag),
 ];
 
 /// Mellanox' first block of Ethernet addresses (OUI).

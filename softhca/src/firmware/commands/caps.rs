@@ -25,10 +25,10 @@ layout! {
 const LEAST_ROOM: usize = 0x810;
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x100, "QUERY_HCA_CAP", &query_hca_cap_in::LAYOUT, &query_hca_cap_out::LAYOUT, query)
+    command!(0x100, "QUERY_HCA_CAP", query_hca_cap_in, query_hca_cap_out, query)
         .with_modifiers()
         .with_least_room(LEAST_ROOM),
-    command(0x109, "SET_HCA_CAP", &set_hca_cap_in::LAYOUT, &bare_out::LAYOUT, set).with_modifiers(),
+    command!(0x109, "SET_HCA_CAP", set_hca_cap_in, bare_out, set).with_modifiers(),
 ];
 
 /// The set that the command's modifier names. `other` are its fields for another function, of which there are none.

@@ -64,10 +64,10 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x400, "CREATE_CQ", &create_cq_in::LAYOUT, &create_cq_out::LAYOUT, create),
-    command(0x401, "DESTROY_CQ", &destroy_cq_in::LAYOUT, &bare_out::LAYOUT, destroy),
-    command(0x402, "QUERY_CQ", &query_cq_in::LAYOUT, &query_cq_out::LAYOUT, query),
-    command(0x403, "MODIFY_CQ", &modify_cq_in::LAYOUT, &bare_out::LAYOUT, modify).with_modifiers(),
+    command!(0x400, "CREATE_CQ", create_cq_in, create_cq_out, create),
+    command!(0x401, "DESTROY_CQ", destroy_cq_in, bare_out, destroy),
+    command!(0x402, "QUERY_CQ", query_cq_in, query_cq_out, query),
+    command!(0x403, "MODIFY_CQ", modify_cq_in, bare_out, modify).with_modifiers(),
 ];
 
 /// Bytes of a CQ's doorbell record.

@@ -52,11 +52,11 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x710, "CREATE_DCT", &create_dct_in::LAYOUT, &create_dct_out::LAYOUT, create),
-    command(0x711, "DESTROY_DCT", &destroy_dct_in::LAYOUT, &bare_out::LAYOUT, destroy),
-    command(0x712, "DRAIN_DCT", &drain_dct_in::LAYOUT, &bare_out::LAYOUT, drain),
-    command(0x713, "QUERY_DCT", &query_dct_in::LAYOUT, &query_dct_out::LAYOUT, query),
-    command(0x714, "ARM_DCT_FOR_KEY_VIOLATION", &arm_dct_in::LAYOUT, &bare_out::LAYOUT, arm),
+    command!(0x710, "CREATE_DCT", create_dct_in, create_dct_out, create),
+    command!(0x711, "DESTROY_DCT", destroy_dct_in, bare_out, destroy),
+    command!(0x712, "DRAIN_DCT", drain_dct_in, bare_out, drain),
+    command!(0x713, "QUERY_DCT", query_dct_in, query_dct_out, query),
+    command!(0x714, "ARM_DCT_FOR_KEY_VIOLATION", arm_dct_in, bare_out, arm),
 ];
 
 /// `cs_res` (`MLX5_DCTC_CS_RES_*`): messages do not go into CQEs, or those of up to 64 bytes do.

@@ -16,25 +16,13 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(
-        0x816,
-        "ALLOC_TRANSPORT_DOMAIN",
-        &alloc_transport_domain_in::LAYOUT,
-        &alloc_transport_domain_out::LAYOUT,
-        alloc_transport_domain,
-    ),
-    command(
-        0x817,
-        "DEALLOC_TRANSPORT_DOMAIN",
-        &dealloc_transport_domain_in::LAYOUT,
-        &bare_out::LAYOUT,
-        dealloc_transport_domain,
-    ),
-    command(0x80e, "ALLOC_XRCD", &alloc_xrcd_in::LAYOUT, &alloc_xrcd_out::LAYOUT, alloc_xrcd),
-    command(0x80f, "DEALLOC_XRCD", &dealloc_xrcd_in::LAYOUT, &bare_out::LAYOUT, dealloc_xrcd),
+    command!(0x816, "ALLOC_TRANSPORT_DOMAIN", alloc_transport_domain_in, alloc_transport_domain_out, alloc_td),
+    command!(0x817, "DEALLOC_TRANSPORT_DOMAIN", dealloc_transport_domain_in, bare_out, dealloc_td),
+    command!(0x80e, "ALLOC_XRCD", alloc_xrcd_in, alloc_xrcd_out, alloc_xrcd),
+    command!(0x80f, "DEALLOC_XRCD", dealloc_xrcd_in, bare_out, dealloc_xrcd),
 ];
 
-fn alloc_transport_domain(call: &mut Call<'_>) -> Result<(), Refusal> {
+fn alloc_td(call: &mut Call<'_>) -> Result<(), Refusal> {
     let number = call.state.transport_domains.reserve()?;
     call.state.transport_domains.insert(number, Domain::default());
     call.created(Object::TransportDomain, number);
@@ -42,7 +30,7 @@ fn alloc_transport_domain(call: &mut Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-fn dealloc_transport_domain(call: &mut Call<'_>) -> Result<(), Refusal> {
+fn dealloc_td(call: &mut Call<'_>) -> Result<(), Refusal> {
     let number = call.owned(Object::TransportDomain, dealloc_transport_domain_in::TRANSPORT_DOMAIN)?;
     call.state.transport_domains.remove_unused(number, |domain| domain.users)?;
     call.destroyed(Object::TransportDomain, number);

@@ -37,9 +37,9 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x301, "CREATE_EQ", &create_eq_in::LAYOUT, &create_eq_out::LAYOUT, create),
-    command(0x302, "DESTROY_EQ", &destroy_eq_in::LAYOUT, &bare_out::LAYOUT, destroy),
-    command(0x303, "QUERY_EQ", &query_eq_in::LAYOUT, &query_eq_out::LAYOUT, query),
+    command!(0x301, "CREATE_EQ", create_eq_in, create_eq_out, create),
+    command!(0x302, "DESTROY_EQ", destroy_eq_in, bare_out, destroy),
+    command!(0x303, "QUERY_EQ", query_eq_in, query_eq_out, query),
 ];
 
 /// `status` of a queue that takes no more EQEs (PRM, EQC: "EQ_WRITE_FAILURE").

@@ -26,9 +26,9 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x939, "ALLOC_FLOW_COUNTER", &alloc_flow_counter_in::LAYOUT, &alloc_flow_counter_out::LAYOUT, alloc),
-    command(0x93a, "DEALLOC_FLOW_COUNTER", &dealloc_flow_counter_in::LAYOUT, &bare_out::LAYOUT, dealloc),
-    command(0x93b, "QUERY_FLOW_COUNTER", &query_flow_counter_in::LAYOUT, &query_flow_counter_out::LAYOUT, query),
+    command!(0x939, "ALLOC_FLOW_COUNTER", alloc_flow_counter_in, alloc_flow_counter_out, alloc),
+    command!(0x93a, "DEALLOC_FLOW_COUNTER", dealloc_flow_counter_in, bare_out, dealloc),
+    command!(0x93b, "QUERY_FLOW_COUNTER", query_flow_counter_in, query_flow_counter_out, query),
 ];
 
 fn alloc(call: &mut Call<'_>) -> Result<(), Refusal> {

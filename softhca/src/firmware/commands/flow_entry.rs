@@ -62,9 +62,9 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x936, "SET_FLOW_TABLE_ENTRY", &set_fte_in::LAYOUT, &bare_out::LAYOUT, set).with_modifiers(),
-    command(0x937, "QUERY_FLOW_TABLE_ENTRY", &query_fte_in::LAYOUT, &query_fte_out::LAYOUT, query),
-    command(0x938, "DELETE_FLOW_TABLE_ENTRY", &delete_fte_in::LAYOUT, &bare_out::LAYOUT, delete),
+    command!(0x936, "SET_FLOW_TABLE_ENTRY", set_fte_in, bare_out, set).with_modifiers(),
+    command!(0x937, "QUERY_FLOW_TABLE_ENTRY", query_fte_in, query_fte_out, query),
+    command!(0x938, "DELETE_FLOW_TABLE_ENTRY", delete_fte_in, bare_out, delete),
 ];
 
 /// Features that no rule has here, as the capabilities say.

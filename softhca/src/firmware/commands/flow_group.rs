@@ -42,9 +42,9 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x933, "CREATE_FLOW_GROUP", &create_flow_group_in::LAYOUT, &create_flow_group_out::LAYOUT, create),
-    command(0x934, "DESTROY_FLOW_GROUP", &destroy_flow_group_in::LAYOUT, &bare_out::LAYOUT, destroy),
-    command(0x935, "QUERY_FLOW_GROUP", &query_flow_group_in::LAYOUT, &query_flow_group_out::LAYOUT, query),
+    command!(0x933, "CREATE_FLOW_GROUP", create_flow_group_in, create_flow_group_out, create),
+    command!(0x934, "DESTROY_FLOW_GROUP", destroy_flow_group_in, bare_out, destroy),
+    command!(0x935, "QUERY_FLOW_GROUP", query_flow_group_in, query_flow_group_out, query),
 ];
 
 fn create(call: &mut Call<'_>) -> Result<(), Refusal> {

@@ -61,12 +61,11 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x92f, "SET_FLOW_TABLE_ROOT", &set_flow_table_root_in::LAYOUT, &bare_out::LAYOUT, set_root)
-        .with_modifiers(),
-    command(0x930, "CREATE_FLOW_TABLE", &create_flow_table_in::LAYOUT, &create_flow_table_out::LAYOUT, create),
-    command(0x931, "DESTROY_FLOW_TABLE", &destroy_flow_table_in::LAYOUT, &bare_out::LAYOUT, destroy),
-    command(0x932, "QUERY_FLOW_TABLE", &query_flow_table_in::LAYOUT, &query_flow_table_out::LAYOUT, query),
-    command(0x93c, "MODIFY_FLOW_TABLE", &modify_flow_table_in::LAYOUT, &bare_out::LAYOUT, modify),
+    command!(0x92f, "SET_FLOW_TABLE_ROOT", set_flow_table_root_in, bare_out, set_root).with_modifiers(),
+    command!(0x930, "CREATE_FLOW_TABLE", create_flow_table_in, create_flow_table_out, create),
+    command!(0x931, "DESTROY_FLOW_TABLE", destroy_flow_table_in, bare_out, destroy),
+    command!(0x932, "QUERY_FLOW_TABLE", query_flow_table_in, query_flow_table_out, query),
+    command!(0x93c, "MODIFY_FLOW_TABLE", modify_flow_table_in, bare_out, modify),
 ];
 
 /// Features that no table has here, as the capabilities say.

@@ -41,19 +41,11 @@ const LINUX_BYTES: usize = 0x200;
 const AES_XTS: u64 = 3;
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0xa00, "CREATE_GENERAL_OBJECT", &general_obj_in_cmd_hdr::LAYOUT, &general_obj_out_cmd_hdr::LAYOUT, create)
-        .with_modifiers(),
-    command(
-        0xa02,
-        "QUERY_GENERAL_OBJECT",
-        &general_obj_in_cmd_hdr::LAYOUT,
-        &query_encryption_key_obj_out::LAYOUT,
-        query,
-    )
-    .with_modifiers()
-    .with_least_room(general_obj_out_cmd_hdr::LAYOUT.bytes),
-    command(0xa03, "DESTROY_GENERAL_OBJECT", &general_obj_in_cmd_hdr::LAYOUT, &bare_out::LAYOUT, destroy)
-        .with_modifiers(),
+    command!(0xa00, "CREATE_GENERAL_OBJECT", general_obj_in_cmd_hdr, general_obj_out_cmd_hdr, create).with_modifiers(),
+    command!(0xa02, "QUERY_GENERAL_OBJECT", general_obj_in_cmd_hdr, query_encryption_key_obj_out, query)
+        .with_modifiers()
+        .with_least_room(general_obj_out_cmd_hdr::LAYOUT.bytes),
+    command!(0xa03, "DESTROY_GENERAL_OBJECT", general_obj_in_cmd_hdr, bare_out, destroy).with_modifiers(),
 ];
 
 /// Refuses unknown kinds.

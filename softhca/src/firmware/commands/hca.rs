@@ -23,11 +23,11 @@ layout! {
 
 pub(super) const COMMANDS: &[Command] = &[
     // rdma-core's driver does not know the owner's name (`mlx5_ifc_init_hca_in_bits` of its own header).
-    command(0x102, "INIT_HCA", &init_hca_in::LAYOUT, &bare_out::LAYOUT, init).with_least(0x10),
-    command(0x103, "TEARDOWN_HCA", &teardown_hca_in::LAYOUT, &teardown_hca_out::LAYOUT, teardown),
-    command(0x104, "ENABLE_HCA", &enable_hca_in::LAYOUT, &enable_hca_out::LAYOUT, enable),
-    command(0x105, "DISABLE_HCA", &disable_hca_in::LAYOUT, &disable_hca_out::LAYOUT, disable),
-    command(0x10d, "SET_DRIVER_VERSION", &set_driver_version_in::LAYOUT, &bare_out::LAYOUT, set_driver_version),
+    command!(0x102, "INIT_HCA", init_hca_in, bare_out, init).with_least(0x10),
+    command!(0x103, "TEARDOWN_HCA", teardown_hca_in, teardown_hca_out, teardown),
+    command!(0x104, "ENABLE_HCA", enable_hca_in, enable_hca_out, enable),
+    command!(0x105, "DISABLE_HCA", disable_hca_in, disable_hca_out, disable),
+    command!(0x10d, "SET_DRIVER_VERSION", set_driver_version_in, bare_out, set_driver_version),
 ];
 
 /// Profiles of `TEARDOWN_HCA`: when all is done, at once, or when the driver disables the interface.

@@ -20,8 +20,7 @@ layout! {
     struct mad_ifc_out: answer 0x110 bytes { RESPONSE_MAD_PACKET: 0x80, 2048; }
 }
 
-pub(super) const COMMANDS: &[Command] =
-    &[command(0x50d, "MAD_IFC", &mad_ifc_in::LAYOUT, &mad_ifc_out::LAYOUT, answer).with_modifiers()];
+pub(super) const COMMANDS: &[Command] = &[command!(0x50d, "MAD_IFC", mad_ifc_in, mad_ifc_out, answer).with_modifiers()];
 
 /// The header of all datagrams (IBTA vol. 1, 13.4.2).
 mod header {

@@ -11,8 +11,8 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x806, "ATTACH_TO_MCG", &attach_to_mcg_in::LAYOUT, &bare_out::LAYOUT, attach),
-    command(0x807, "DETACH_FROM_MCG", &detach_from_mcg_in::LAYOUT, &bare_out::LAYOUT, detach),
+    command!(0x806, "ATTACH_TO_MCG", attach_to_mcg_in, bare_out, attach),
+    command!(0x807, "DETACH_FROM_MCG", detach_from_mcg_in, bare_out, detach),
 ];
 
 fn attach(call: &mut Call<'_>) -> Result<(), Refusal> {

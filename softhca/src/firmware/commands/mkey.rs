@@ -65,16 +65,10 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x200, "CREATE_MKEY", &create_mkey_in::LAYOUT, &create_mkey_out::LAYOUT, create),
-    command(0x201, "QUERY_MKEY", &query_mkey_in::LAYOUT, &query_mkey_out::LAYOUT, query),
-    command(0x202, "DESTROY_MKEY", &destroy_mkey_in::LAYOUT, &bare_out::LAYOUT, destroy),
-    command(
-        0x203,
-        "QUERY_SPECIAL_CONTEXTS",
-        &query_special_contexts_in::LAYOUT,
-        &query_special_contexts_out::LAYOUT,
-        query_special_contexts,
-    ),
+    command!(0x200, "CREATE_MKEY", create_mkey_in, create_mkey_out, create),
+    command!(0x201, "QUERY_MKEY", query_mkey_in, query_mkey_out, query),
+    command!(0x202, "DESTROY_MKEY", destroy_mkey_in, bare_out, destroy),
+    command!(0x203, "QUERY_SPECIAL_CONTEXTS", query_special_contexts_in, query_special_contexts_out, query_special),
 ];
 
 /// Access modes (`MLX5_MKC_ACCESS_MODE_*`).
@@ -398,7 +392,7 @@ fn find<'a>(call: &'a Call<'_>, index: u32) -> Result<&'a MkeyRecord, Refusal> {
     call.state.mkeys.get(&index).ok_or_else(|| Refusal::resource(format!("no mkey {index:#x}")))
 }
 
-fn query_special_contexts(call: &mut Call<'_>) -> Result<(), Refusal> {
+fn query_special(call: &mut Call<'_>) -> Result<(), Refusal> {
     call.output.set(query_special_contexts_out::RESD_LKEY, RESERVED_LKEY.into());
     call.output.set(query_special_contexts_out::NULL_MKEY, NULL_KEY.into());
     Ok(())

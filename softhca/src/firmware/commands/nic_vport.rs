@@ -32,7 +32,7 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] =
-    &[command(0x755, "MODIFY_NIC_VPORT_CONTEXT", &modify_nic_vport_context_in::LAYOUT, &bare_out::LAYOUT, modify)];
+    &[command!(0x755, "MODIFY_NIC_VPORT_CONTEXT", modify_nic_vport_context_in, bare_out, modify)];
 
 fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
     call.check_driver()?;

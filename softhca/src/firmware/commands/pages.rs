@@ -27,8 +27,8 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x107, "QUERY_PAGES", &query_pages_in::LAYOUT, &query_pages_out::LAYOUT, query).with_modifiers(),
-    command(0x108, "MANAGE_PAGES", &manage_pages_in::LAYOUT, &manage_pages_out::LAYOUT, manage).with_modifiers(),
+    command!(0x107, "QUERY_PAGES", query_pages_in, query_pages_out, query).with_modifiers(),
+    command!(0x108, "MANAGE_PAGES", manage_pages_in, manage_pages_out, manage).with_modifiers(),
 ];
 
 /// Modifiers of `QUERY_PAGES`: the pages in question.

@@ -12,8 +12,8 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x800, "ALLOC_PD", &alloc_pd_in::LAYOUT, &alloc_pd_out::LAYOUT, alloc),
-    command(0x801, "DEALLOC_PD", &dealloc_pd_in::LAYOUT, &bare_out::LAYOUT, dealloc),
+    command!(0x800, "ALLOC_PD", alloc_pd_in, alloc_pd_out, alloc),
+    command!(0x801, "DEALLOC_PD", dealloc_pd_in, bare_out, dealloc),
 ];
 
 fn alloc(call: &mut Call<'_>) -> Result<(), Refusal> {

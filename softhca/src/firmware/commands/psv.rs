@@ -17,8 +17,8 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x600, "CREATE_PSV", &create_psv_in::LAYOUT, &create_psv_out::LAYOUT, create),
-    command(0x601, "DESTROY_PSV", &destroy_psv_in::LAYOUT, &bare_out::LAYOUT, destroy),
+    command!(0x600, "CREATE_PSV", create_psv_in, create_psv_out, create),
+    command!(0x601, "DESTROY_PSV", destroy_psv_in, bare_out, destroy),
 ];
 
 fn create(call: &mut Call<'_>) -> Result<(), Refusal> {

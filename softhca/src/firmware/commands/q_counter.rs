@@ -43,9 +43,9 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x771, "ALLOC_Q_COUNTER", &alloc_q_counter_in::LAYOUT, &alloc_q_counter_out::LAYOUT, alloc),
-    command(0x772, "DEALLOC_Q_COUNTER", &dealloc_q_counter_in::LAYOUT, &bare_out::LAYOUT, dealloc),
-    command(0x773, "QUERY_Q_COUNTER", &query_q_counter_in::LAYOUT, &query_q_counter_out::LAYOUT, query),
+    command!(0x771, "ALLOC_Q_COUNTER", alloc_q_counter_in, alloc_q_counter_out, alloc),
+    command!(0x772, "DEALLOC_Q_COUNTER", dealloc_q_counter_in, bare_out, dealloc),
+    command!(0x773, "QUERY_Q_COUNTER", query_q_counter_in, query_q_counter_out, query),
 ];
 
 fn alloc(call: &mut Call<'_>) -> Result<(), Refusal> {

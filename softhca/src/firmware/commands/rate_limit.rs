@@ -19,8 +19,7 @@ layout! {
     } parts { CTX: 0x80, set_pp_rate_limit_context; }
 }
 
-pub(super) const COMMANDS: &[Command] =
-    &[command(0x780, "SET_PP_RATE_LIMIT", &set_pp_rate_limit_in::LAYOUT, &bare_out::LAYOUT, set)];
+pub(super) const COMMANDS: &[Command] = &[command!(0x780, "SET_PP_RATE_LIMIT", set_pp_rate_limit_in, bare_out, set)];
 
 /// `rate_mode`: kbit/s of data, or WQEs a second (DPDK `drivers/common/mlx5/mlx5_prm.h`, `MLX5_DATA_RATE`,
 /// `MLX5_WQE_RATE`). The latter are a capability, `wqe_rate_pp`.

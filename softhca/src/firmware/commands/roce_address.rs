@@ -34,8 +34,8 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x760, "QUERY_ROCE_ADDRESS", &query_roce_address_in::LAYOUT, &query_roce_address_out::LAYOUT, query),
-    command(0x761, "SET_ROCE_ADDRESS", &set_roce_address_in::LAYOUT, &bare_out::LAYOUT, set),
+    command!(0x760, "QUERY_ROCE_ADDRESS", query_roce_address_in, query_roce_address_out, query),
+    command!(0x761, "SET_ROCE_ADDRESS", set_roce_address_in, bare_out, set),
 ];
 
 /// `MLX5_ROCE_VERSION_1`, `MLX5_ROCE_VERSION_2`.

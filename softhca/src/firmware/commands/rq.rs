@@ -45,10 +45,10 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x908, "CREATE_RQ", &create_rq_in::LAYOUT, &create_rq_out::LAYOUT, create),
-    command(0x909, "MODIFY_RQ", &modify_rq_in::LAYOUT, &bare_out::LAYOUT, modify),
-    command(0x90a, "DESTROY_RQ", &destroy_rq_in::LAYOUT, &bare_out::LAYOUT, destroy),
-    command(0x90b, "QUERY_RQ", &query_rq_in::LAYOUT, &query_rq_out::LAYOUT, query),
+    command!(0x908, "CREATE_RQ", create_rq_in, create_rq_out, create),
+    command!(0x909, "MODIFY_RQ", modify_rq_in, bare_out, modify),
+    command!(0x90a, "DESTROY_RQ", destroy_rq_in, bare_out, destroy),
+    command!(0x90b, "QUERY_RQ", query_rq_in, query_rq_out, query),
 ];
 
 /// Features that no RQ has here, as the capabilities say. `DPP_MKEY` means nothing in an RQ that does not place

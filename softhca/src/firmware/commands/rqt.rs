@@ -36,10 +36,10 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x916, "CREATE_RQT", &create_rqt_in::LAYOUT, &create_rqt_out::LAYOUT, create),
-    command(0x917, "MODIFY_RQT", &modify_rqt_in::LAYOUT, &bare_out::LAYOUT, modify),
-    command(0x918, "DESTROY_RQT", &destroy_rqt_in::LAYOUT, &bare_out::LAYOUT, destroy),
-    command(0x919, "QUERY_RQT", &query_rqt_in::LAYOUT, &query_rqt_out::LAYOUT, query),
+    command!(0x916, "CREATE_RQT", create_rqt_in, create_rqt_out, create),
+    command!(0x917, "MODIFY_RQT", modify_rqt_in, bare_out, modify),
+    command!(0x918, "DESTROY_RQT", destroy_rqt_in, bare_out, destroy),
+    command!(0x919, "QUERY_RQT", query_rqt_in, query_rqt_out, query),
 ];
 
 /// Features that no RQT has here, as the capabilities say.

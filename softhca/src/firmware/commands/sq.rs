@@ -49,10 +49,10 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x904, "CREATE_SQ", &create_sq_in::LAYOUT, &create_sq_out::LAYOUT, create),
-    command(0x905, "MODIFY_SQ", &modify_sq_in::LAYOUT, &bare_out::LAYOUT, modify),
-    command(0x906, "DESTROY_SQ", &destroy_sq_in::LAYOUT, &bare_out::LAYOUT, destroy),
-    command(0x907, "QUERY_SQ", &query_sq_in::LAYOUT, &query_sq_out::LAYOUT, query),
+    command!(0x904, "CREATE_SQ", create_sq_in, create_sq_out, create),
+    command!(0x905, "MODIFY_SQ", modify_sq_in, bare_out, modify),
+    command!(0x906, "DESTROY_SQ", destroy_sq_in, bare_out, destroy),
+    command!(0x907, "QUERY_SQ", query_sq_in, query_sq_out, query),
 ];
 
 /// Features that no SQ has here, as the capabilities say.

@@ -55,10 +55,10 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x900, "CREATE_TIR", &create_tir_in::LAYOUT, &create_tir_out::LAYOUT, create),
-    command(0x901, "MODIFY_TIR", &modify_tir_in::LAYOUT, &bare_out::LAYOUT, modify),
-    command(0x902, "DESTROY_TIR", &destroy_tir_in::LAYOUT, &bare_out::LAYOUT, destroy),
-    command(0x903, "QUERY_TIR", &query_tir_in::LAYOUT, &query_tir_out::LAYOUT, query),
+    command!(0x900, "CREATE_TIR", create_tir_in, create_tir_out, create),
+    command!(0x901, "MODIFY_TIR", modify_tir_in, bare_out, modify),
+    command!(0x902, "DESTROY_TIR", destroy_tir_in, bare_out, destroy),
+    command!(0x903, "QUERY_TIR", query_tir_in, query_tir_out, query),
 ];
 
 /// Features that no TIR has here, as the capabilities say.

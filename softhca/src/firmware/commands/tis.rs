@@ -38,10 +38,10 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x912, "CREATE_TIS", &create_tis_in::LAYOUT, &create_tis_out::LAYOUT, create),
-    command(0x913, "MODIFY_TIS", &modify_tis_in::LAYOUT, &bare_out::LAYOUT, modify),
-    command(0x914, "DESTROY_TIS", &destroy_tis_in::LAYOUT, &bare_out::LAYOUT, destroy),
-    command(0x915, "QUERY_TIS", &query_tis_in::LAYOUT, &query_tis_out::LAYOUT, query),
+    command!(0x912, "CREATE_TIS", create_tis_in, create_tis_out, create),
+    command!(0x913, "MODIFY_TIS", modify_tis_in, bare_out, modify),
+    command!(0x914, "DESTROY_TIS", destroy_tis_in, bare_out, destroy),
+    command!(0x915, "QUERY_TIS", query_tis_in, query_tis_out, query),
 ];
 
 /// Features that no TIS has here, as the capabilities say.

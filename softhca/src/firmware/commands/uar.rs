@@ -13,8 +13,8 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x802, "ALLOC_UAR", &alloc_uar_in::LAYOUT, &alloc_uar_out::LAYOUT, alloc),
-    command(0x803, "DEALLOC_UAR", &dealloc_uar_in::LAYOUT, &bare_out::LAYOUT, dealloc),
+    command!(0x802, "ALLOC_UAR", alloc_uar_in, alloc_uar_out, alloc),
+    command!(0x803, "DEALLOC_UAR", dealloc_uar_in, bare_out, dealloc),
 ];
 
 fn alloc(call: &mut Call<'_>) -> Result<(), Refusal> {

@@ -15,8 +15,8 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0xa04, "CREATE_UCTX", &create_uctx_in::LAYOUT, &create_uctx_out::LAYOUT, create),
-    command(0xa06, "DESTROY_UCTX", &destroy_uctx_in::LAYOUT, &bare_out::LAYOUT, destroy),
+    command!(0xa04, "CREATE_UCTX", create_uctx_in, create_uctx_out, create),
+    command!(0xa06, "DESTROY_UCTX", destroy_uctx_in, bare_out, destroy),
 ];
 
 fn create(call: &mut Call<'_>) -> Result<(), Refusal> {

@@ -28,8 +28,8 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0xa08, "CREATE_UMEM", &create_umem_in::LAYOUT, &create_umem_out::LAYOUT, create),
-    command(0xa0a, "DESTROY_UMEM", &destroy_umem_in::LAYOUT, &bare_out::LAYOUT, destroy),
+    command!(0xa08, "CREATE_UMEM", create_umem_in, create_umem_out, create),
+    command!(0xa0a, "DESTROY_UMEM", destroy_umem_in, bare_out, destroy),
 ];
 
 fn create(call: &mut Call<'_>) -> Result<(), Refusal> {

@@ -80,38 +80,12 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x750, "QUERY_VPORT_STATE", &query_vport_state_in::LAYOUT, &query_vport_state_out::LAYOUT, query_state)
-        .with_modifiers(),
-    command(0x751, "MODIFY_VPORT_STATE", &modify_vport_state_in::LAYOUT, &bare_out::LAYOUT, modify_state)
-        .with_modifiers(),
-    command(
-        0x754,
-        "QUERY_NIC_VPORT_CONTEXT",
-        &query_nic_vport_context_in::LAYOUT,
-        &query_nic_vport_context_out::LAYOUT,
-        query_nic,
-    ),
-    command(
-        0x762,
-        "QUERY_HCA_VPORT_CONTEXT",
-        &query_hca_vport_context_in::LAYOUT,
-        &query_hca_vport_context_out::LAYOUT,
-        query_hca,
-    ),
-    command(
-        0x764,
-        "QUERY_HCA_VPORT_GID",
-        &query_hca_vport_gid_in::LAYOUT,
-        &query_hca_vport_gid_out::LAYOUT,
-        query_gids,
-    ),
-    command(
-        0x765,
-        "QUERY_HCA_VPORT_PKEY",
-        &query_hca_vport_pkey_in::LAYOUT,
-        &query_hca_vport_pkey_out::LAYOUT,
-        query_pkeys,
-    ),
+    command!(0x750, "QUERY_VPORT_STATE", query_vport_state_in, query_vport_state_out, query_state).with_modifiers(),
+    command!(0x751, "MODIFY_VPORT_STATE", modify_vport_state_in, bare_out, modify_state).with_modifiers(),
+    command!(0x754, "QUERY_NIC_VPORT_CONTEXT", query_nic_vport_context_in, query_nic_vport_context_out, query_nic),
+    command!(0x762, "QUERY_HCA_VPORT_CONTEXT", query_hca_vport_context_in, query_hca_vport_context_out, query_hca),
+    command!(0x764, "QUERY_HCA_VPORT_GID", query_hca_vport_gid_in, query_hca_vport_gid_out, query_gids),
+    command!(0x765, "QUERY_HCA_VPORT_PKEY", query_hca_vport_pkey_in, query_hca_vport_pkey_out, query_pkeys),
 ];
 
 /// The port whose state a command queries or changes (`MLX5_VPORT_STATE_OP_MOD_VNIC_VPORT`,

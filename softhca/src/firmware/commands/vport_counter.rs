@@ -28,7 +28,7 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] =
-    &[command(0x770, "QUERY_VPORT_COUNTER", &query_vport_counter_in::LAYOUT, &query_vport_counter_out::LAYOUT, query)];
+    &[command!(0x770, "QUERY_VPORT_COUNTER", query_vport_counter_in, query_vport_counter_out, query)];
 
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     // They are the whole port's, of all its users.

@@ -12,8 +12,8 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x827, "ADD_VXLAN_UDP_DPORT", &add_vxlan_udp_dport_in::LAYOUT, &bare_out::LAYOUT, add),
-    command(0x828, "DELETE_VXLAN_UDP_DPORT", &delete_vxlan_udp_dport_in::LAYOUT, &bare_out::LAYOUT, delete),
+    command!(0x827, "ADD_VXLAN_UDP_DPORT", add_vxlan_udp_dport_in, bare_out, add),
+    command!(0x828, "DELETE_VXLAN_UDP_DPORT", delete_vxlan_udp_dport_in, bare_out, delete),
 ];
 
 /// The usual port is there without being added. Linux adds it all the same

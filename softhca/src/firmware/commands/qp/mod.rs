@@ -21,19 +21,18 @@ const TRANSITION_BYTES: usize = 0x110;
 /// Opcodes are those of Linux 6.1. `RTS2SQD_QP` is from Linux 3.11 (`include/linux/mlx5/device.h`), which sent whole
 /// contexts with it, as with all transitions; later ones do not drain send queues.
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x500, "CREATE_QP", &create_qp_in::LAYOUT, &create_qp_out::LAYOUT, create::create),
-    command(0x501, "DESTROY_QP", &destroy_qp_in::LAYOUT, &bare_out::LAYOUT, create::destroy),
-    command(0x502, "RST2INIT_QP", &rst2init_qp_in::LAYOUT, &rst2init_qp_out::LAYOUT, transition::rst2init),
-    command(0x503, "INIT2RTR_QP", &init2rtr_qp_in::LAYOUT, &init2rtr_qp_out::LAYOUT, transition::init2rtr),
-    command(0x504, "RTR2RTS_QP", &rtr2rts_qp_in::LAYOUT, &rtr2rts_qp_out::LAYOUT, transition::rtr2rts),
-    command(0x505, "RTS2RTS_QP", &rts2rts_qp_in::LAYOUT, &rts2rts_qp_out::LAYOUT, transition::rts2rts)
-        .with_least(TRANSITION_BYTES),
-    command(0x506, "SQERR2RTS_QP", &sqerr2rts_qp_in::LAYOUT, &bare_out::LAYOUT, transition::sqerr2rts),
-    command(0x507, "2ERR_QP", &qp_2err_in::LAYOUT, &bare_out::LAYOUT, transition::to_error),
-    command(0x508, "RTS2SQD_QP", &sqd2rts_qp_in::LAYOUT, &bare_out::LAYOUT, transition::rts2sqd),
-    command(0x50a, "2RST_QP", &qp_2rst_in::LAYOUT, &bare_out::LAYOUT, transition::to_reset),
-    command(0x50b, "QUERY_QP", &query_qp_in::LAYOUT, &query_qp_out::LAYOUT, query::query),
-    command(0x50c, "SQD_RTS_QP", &sqd2rts_qp_in::LAYOUT, &bare_out::LAYOUT, transition::sqd2rts),
-    command(0x50e, "INIT2INIT_QP", &init2init_qp_in::LAYOUT, &init2init_qp_out::LAYOUT, transition::init2init)
+    command!(0x500, "CREATE_QP", create_qp_in, create_qp_out, create::create),
+    command!(0x501, "DESTROY_QP", destroy_qp_in, bare_out, create::destroy),
+    command!(0x502, "RST2INIT_QP", rst2init_qp_in, rst2init_qp_out, transition::rst2init),
+    command!(0x503, "INIT2RTR_QP", init2rtr_qp_in, init2rtr_qp_out, transition::init2rtr),
+    command!(0x504, "RTR2RTS_QP", rtr2rts_qp_in, rtr2rts_qp_out, transition::rtr2rts),
+    command!(0x505, "RTS2RTS_QP", rts2rts_qp_in, rts2rts_qp_out, transition::rts2rts).with_least(TRANSITION_BYTES),
+    command!(0x506, "SQERR2RTS_QP", sqerr2rts_qp_in, bare_out, transition::sqerr2rts),
+    command!(0x507, "2ERR_QP", qp_2err_in, bare_out, transition::to_error),
+    command!(0x508, "RTS2SQD_QP", sqd2rts_qp_in, bare_out, transition::rts2sqd),
+    command!(0x50a, "2RST_QP", qp_2rst_in, bare_out, transition::to_reset),
+    command!(0x50b, "QUERY_QP", query_qp_in, query_qp_out, query::query),
+    command!(0x50c, "SQD_RTS_QP", sqd2rts_qp_in, bare_out, transition::sqd2rts),
+    command!(0x50e, "INIT2INIT_QP", init2init_qp_in, init2init_qp_out, transition::init2init)
         .with_least(TRANSITION_BYTES),
 ];

@@ -23,12 +23,10 @@ layout! {
 }
 
 pub(super) const COMMANDS: &[Command] = &[
-    command(0x805, "ACCESS_REG", &access_register_in::LAYOUT, &access_register_out::LAYOUT, |call| {
-        access(call, &REGISTERS)
-    })
-    .with_modifiers(),
+    command!(0x805, "ACCESS_REG", access_register_in, access_register_out, |call| { access(call, &REGISTERS) })
+        .with_modifiers(),
     // Of DPDK (`drivers/common/mlx5/mlx5_prm.h`, `MLX5_CMD_OP_ACCESS_REGISTER_USER`).
-    command(0xb0c, "ACCESS_REGISTER_USER", &access_register_in::LAYOUT, &access_register_out::LAYOUT, |call| {
+    command!(0xb0c, "ACCESS_REGISTER_USER", access_register_in, access_register_out, |call| {
         access(call, &REGISTERS_OF_USERS)
     })
     .with_modifiers(),
