@@ -5,9 +5,7 @@ use super::super::atomic_mode;
 use super::codes::{ARMED, MIGRATED};
 use super::layouts::{ads, init2rtr_qp_in, init2rtr_qp_out, qpc, qpc_ext, rts2rts_qp_in};
 use super::path;
-use super::service::{
-    INIT2INIT, INIT2RTR, RST2INIT, RTR2RTS, RTS2RTS, RTS2SQD, SQD2RTS, SQERR2RTS, Service, Transition, optional,
-};
+use super::service::{INIT2INIT, INIT2RTR, RST2INIT, RTR2RTS, RTS2RTS, RTS2SQD, Service, Transition, optional};
 use crate::config::{Generation, PortConfig};
 use crate::context::{Access, QpAttr, QpContext, QpState, ReceiveSource, Transport};
 use crate::error::{Error, Object};
@@ -21,10 +19,6 @@ const DCI_STREAM_CHANNEL_ID: u64 = 1 << 0;
 /// `opt_param_mask_95_32`: whether it copies memory (`MLX5_QPC_OPT_MASK_32_INIT2INIT_MMO`).
 const INIT2INIT_MMO: u64 = 1 << 3;
 
-pub(super) fn rst2init(call: &mut Call<'_>) -> Result<(), Refusal> {
-    run(call, RST2INIT)
-}
-
 /// Besides the work of all transitions, it sets whether a QP may copy memory (rdma-core `qp_enable_mmo`).
 pub(super) fn init2init(call: &mut Call<'_>) -> Result<(), Refusal> {
     let has = call.device.config().generation.copies_if_enabled();
@@ -34,14 +28,6 @@ pub(super) fn init2init(call: &mut Call<'_>) -> Result<(), Refusal> {
         call.device.let_qp_copy(qpn(call)?, extension.copies)?;
     }
     Ok(())
-}
-
-pub(super) fn init2rtr(call: &mut Call<'_>) -> Result<(), Refusal> {
-    run(call, INIT2RTR)
-}
-
-pub(super) fn rtr2rts(call: &mut Call<'_>) -> Result<(), Refusal> {
-    run(call, RTR2RTS)
 }
 
 /// Besides the work of all transitions, it makes a stream work again (rdma-core `mlx5dv_dci_stream_id_reset`).
@@ -81,18 +67,6 @@ impl Extension {
     }
 }
 
-pub(super) fn sqerr2rts(call: &mut Call<'_>) -> Result<(), Refusal> {
-    run(call, SQERR2RTS)
-}
-
-pub(super) fn rts2sqd(call: &mut Call<'_>) -> Result<(), Refusal> {
-    run(call, RTS2SQD)
-}
-
-pub(super) fn sqd2rts(call: &mut Call<'_>) -> Result<(), Refusal> {
-    run(call, SQD2RTS)
-}
-
 /// To the error state, from all but reset.
 pub(super) fn to_error(call: &mut Call<'_>) -> Result<(), Refusal> {
     to_state(call, QpState::Err).map(drop)
@@ -118,7 +92,8 @@ fn to_state(call: &mut Call<'_>, state: QpState) -> Result<u32, Refusal> {
     Ok(qpn)
 }
 
-fn run(call: &mut Call<'_>, transition: Transition) -> Result<(), Refusal> {
+/// A transition from one state to another, with its context.
+pub(super) fn run(call: &mut Call<'_>, transition: Transition) -> Result<(), Refusal> {
     let qpn = qpn(call)?;
     let info = call.device.query_qp(qpn)?;
     if info.state != transition.from {

@@ -49,10 +49,6 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-pub(super) fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
-    ring::destroy(call, SrqKind::Srq)
-}
-
 pub(super) fn arm(call: &mut Call<'_>) -> Result<(), Refusal> {
     match call.op_mod {
         ARM_SRQ => ring::arm(call, &[SrqKind::Srq]),

@@ -26,10 +26,6 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-pub(super) fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
-    ring::destroy(call, SrqKind::Rmp)
-}
-
 pub(super) fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
     let number = ring::number(call, &[SrqKind::Rmp])?;
     let (from, context) = (call.input.get(modify_rmp_in::RMP_STATE), call.input.part(modify_rmp_in::CTX));

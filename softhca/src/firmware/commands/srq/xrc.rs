@@ -58,10 +58,6 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-pub(super) fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
-    ring::destroy(call, SrqKind::Xrc)
-}
-
 pub(super) fn arm(call: &mut Call<'_>) -> Result<(), Refusal> {
     match call.op_mod {
         // `MLX5_ARM_XRC_SRQ_IN_OP_MOD_XRC_SRQ`.

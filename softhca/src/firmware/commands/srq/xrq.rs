@@ -54,14 +54,6 @@ fn tag_matching(context: View<'_>) -> Result<Option<TagContext>, Refusal> {
     }
 }
 
-pub(super) fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
-    ring::destroy(call, SrqKind::Xrq)
-}
-
-pub(super) fn arm(call: &mut Call<'_>) -> Result<(), Refusal> {
-    ring::arm(call, &[SrqKind::Xrq])
-}
-
 pub(super) fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     let number = ring::asked(call, &[SrqKind::Xrq])?;
     let (mut context, info) = ring::context(call, number, xrqc::LAYOUT.bytes)?;
