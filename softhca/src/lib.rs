@@ -104,6 +104,7 @@ pub mod explanation;
 pub mod faults;
 pub mod firmware;
 pub mod gsi;
+mod listed;
 pub mod memory;
 mod nic;
 pub mod notify;

@@ -1,77 +1,46 @@
 //! Completions: their content, without the layout of their bytes.
 
+use crate::listed::listed;
 use crate::memory::Mismatch;
 
-/// Syndromes of error CQEs (`MLX5_CQE_SYNDROME_*`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub(crate) enum Syndrome {
-    /// Message longer than the receive WQE or than the transport permits.
-    LocalLength = 0x01,
-    /// The WQE or the QP is inconsistent.
-    LocalQpOp = 0x02,
-    /// A local key does not permit the access.
-    LocalProtection = 0x04,
-    /// Flushed: the QP is in the error state.
-    WrFlush = 0x05,
-    /// A change of a memory key was refused: a memory window's, a registration, an invalidation.
-    MwBind = 0x06,
-    /// The responder's packet made no sense.
-    BadResponse = 0x10,
-    /// A WRITE with immediate data was not permitted (`MLX5_CQE_SYNDROME_LOCAL_ACCESS_ERR`).
-    LocalAccess = 0x11,
-    /// NAK: invalid request.
-    RemoteInvalidRequest = 0x12,
-    /// NAK: remote access error.
-    RemoteAccess = 0x13,
-    /// NAK: remote operational error.
-    RemoteOp = 0x14,
-    /// No answer after all retries.
-    TransportRetryExceeded = 0x15,
-    /// Receiver not ready after all retries.
-    RnrRetryExceeded = 0x16,
-    /// The peer aborted.
-    RemoteAborted = 0x22,
+listed! {
+    /// Syndromes of error CQEs (`MLX5_CQE_SYNDROME_*`), by their names in libibverbs (`ibv_wc_status_str`).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(u8)]
+    pub(crate) enum Syndrome {
+        /// Message longer than the receive WQE or than the transport permits.
+        LocalLength = 0x01 => "local length error",
+        /// The WQE or the QP is inconsistent.
+        LocalQpOp = 0x02 => "local QP operation error",
+        /// A local key does not permit the access.
+        LocalProtection = 0x04 => "local protection error",
+        /// Flushed: the QP is in the error state.
+        WrFlush = 0x05 => "Work Request Flushed Error",
+        /// A change of a memory key was refused: a memory window's, a registration, an invalidation.
+        MwBind = 0x06 => "memory bind operation error",
+        /// The responder's packet made no sense.
+        BadResponse = 0x10 => "bad response error",
+        /// A WRITE with immediate data was not permitted (`MLX5_CQE_SYNDROME_LOCAL_ACCESS_ERR`).
+        LocalAccess = 0x11 => "local access error",
+        /// NAK: invalid request.
+        RemoteInvalidRequest = 0x12 => "remote invalid request error",
+        /// NAK: remote access error.
+        RemoteAccess = 0x13 => "remote access error",
+        /// NAK: remote operational error.
+        RemoteOp = 0x14 => "remote operation error",
+        /// No answer after all retries.
+        TransportRetryExceeded = 0x15 => "transport retry counter exceeded",
+        /// Receiver not ready after all retries.
+        RnrRetryExceeded = 0x16 => "RNR retry counter exceeded",
+        /// The peer aborted.
+        RemoteAborted = 0x22 => "aborted error",
+    }
 }
 
 impl Syndrome {
-    /// Its name in libibverbs (`ibv_wc_status_str`).
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::LocalLength => "local length error",
-            Self::LocalQpOp => "local QP operation error",
-            Self::LocalProtection => "local protection error",
-            Self::WrFlush => "Work Request Flushed Error",
-            Self::MwBind => "memory bind operation error",
-            Self::BadResponse => "bad response error",
-            Self::LocalAccess => "local access error",
-            Self::RemoteInvalidRequest => "remote invalid request error",
-            Self::RemoteAccess => "remote access error",
-            Self::RemoteOp => "remote operation error",
-            Self::TransportRetryExceeded => "transport retry counter exceeded",
-            Self::RnrRetryExceeded => "RNR retry counter exceeded",
-            Self::RemoteAborted => "aborted error",
-        }
-    }
-
     /// The syndrome of this number.
     pub(crate) fn from_number(number: u8) -> Option<Self> {
-        const ALL: [Syndrome; 13] = [
-            Syndrome::LocalLength,
-            Syndrome::LocalQpOp,
-            Syndrome::LocalProtection,
-            Syndrome::WrFlush,
-            Syndrome::MwBind,
-            Syndrome::BadResponse,
-            Syndrome::LocalAccess,
-            Syndrome::RemoteInvalidRequest,
-            Syndrome::RemoteAccess,
-            Syndrome::RemoteOp,
-            Syndrome::TransportRetryExceeded,
-            Syndrome::RnrRetryExceeded,
-            Syndrome::RemoteAborted,
-        ];
-        ALL.into_iter().find(|known| *known as u8 == number)
+        Self::ALL.into_iter().find(|known| *known as u8 == number)
     }
 }
 

@@ -1,64 +1,48 @@
 //! How a command ends.
 
 use crate::error::Error;
+use crate::listed::listed;
 use crate::memory::DmaFault;
 
-/// Status of a command (Linux `include/linux/mlx5/device.h`, `MLX5_CMD_STAT_*`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Status {
-    /// Done.
-    Ok = 0x00,
-    /// The device failed.
-    InternalError = 0x01,
-    /// No such command, or not on this device.
-    BadOperation = 0x02,
-    /// A parameter is out of range, or a reserved bit is set.
-    BadParameter = 0x03,
-    /// Not in this state of the device.
-    BadSystemState = 0x04,
-    /// No such object, or not the caller's.
-    BadResource = 0x05,
-    /// Others refer to the object.
-    ResourceBusy = 0x06,
-    /// Not yet; the driver tries again. This device says so only where a script asks for it.
-    NotReady = 0x07,
-    /// A limit is exceeded.
-    LimitExceeded = 0x08,
-    /// The object is in a state in which this cannot be done.
-    BadResourceState = 0x09,
-    /// An index is out of range.
-    BadIndex = 0x0a,
-    /// No objects of this kind are left.
-    NoResources = 0x0f,
-    /// The input is too short or too long.
-    BadInputLength = 0x50,
-    /// The output is too short.
-    BadOutputLength = 0x51,
-    /// The QP is in a state in which this cannot be done.
-    BadQpState = 0x10,
+listed! {
+    /// Status of a command (Linux `include/linux/mlx5/device.h`, `MLX5_CMD_STAT_*`).
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    #[repr(u8)]
+    pub enum Status {
+        /// Done.
+        Ok = 0x00,
+        /// The device failed.
+        InternalError = 0x01,
+        /// No such command, or not on this device.
+        BadOperation = 0x02,
+        /// A parameter is out of range, or a reserved bit is set.
+        BadParameter = 0x03,
+        /// Not in this state of the device.
+        BadSystemState = 0x04,
+        /// No such object, or not the caller's.
+        BadResource = 0x05,
+        /// Others refer to the object.
+        ResourceBusy = 0x06,
+        /// Not yet; the driver tries again. This device says so only where a script asks for it.
+        NotReady = 0x07,
+        /// A limit is exceeded.
+        LimitExceeded = 0x08,
+        /// The object is in a state in which this cannot be done.
+        BadResourceState = 0x09,
+        /// An index is out of range.
+        BadIndex = 0x0a,
+        /// No objects of this kind are left.
+        NoResources = 0x0f,
+        /// The input is too short or too long.
+        BadInputLength = 0x50,
+        /// The output is too short.
+        BadOutputLength = 0x51,
+        /// The QP is in a state in which this cannot be done.
+        BadQpState = 0x10,
+    }
 }
 
 impl Status {
-    /// All of them.
-    pub const ALL: [Self; 15] = [
-        Self::Ok,
-        Self::InternalError,
-        Self::BadOperation,
-        Self::BadParameter,
-        Self::BadSystemState,
-        Self::BadResource,
-        Self::ResourceBusy,
-        Self::NotReady,
-        Self::LimitExceeded,
-        Self::BadResourceState,
-        Self::BadIndex,
-        Self::NoResources,
-        Self::BadInputLength,
-        Self::BadOutputLength,
-        Self::BadQpState,
-    ];
-
     /// The status with this number.
     #[must_use]
     pub fn from_number(number: u8) -> Option<Self> {

@@ -15,6 +15,7 @@ pub(crate) use running::{Act, Running};
 use crate::cq::Syndrome;
 use crate::event::{Event, QpEvent};
 use crate::faults::Faults;
+use crate::listed::listed;
 use std::fmt::{self, Display, Formatter};
 use std::time::Duration;
 
@@ -104,79 +105,30 @@ pub enum EventFate {
     Never,
 }
 
-/// Kinds of events, with their names in scripts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum EventKind {
-    /// `completion`: an armed CQ got a CQE.
-    Completion,
-    /// `cq-error`.
-    CqError,
-    /// `communication-established`.
-    CommunicationEstablished,
-    /// `sq-drained`.
-    SqDrained,
-    /// `qp-fatal`.
-    QpFatal,
-    /// `qp-request-error`.
-    QpRequestError,
-    /// `qp-access-error`.
-    QpAccessError,
-    /// `last-wqe-reached`.
-    LastWqeReached,
-    /// `srq-limit`.
-    SrqLimit,
-    /// `srq-error`.
-    SrqError,
-    /// `wq-fatal`: of a receive queue of Ethernet frames.
-    WqFatal,
-    /// `port-active`.
-    PortActive,
-    /// `port-error`.
-    PortError,
-    /// `device-fatal`.
-    DeviceFatal,
+listed! {
+    /// Kinds of events, with their names in scripts.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+    pub enum EventKind {
+        /// An armed CQ got a CQE.
+        Completion => "completion",
+        CqError => "cq-error",
+        CommunicationEstablished => "communication-established",
+        SqDrained => "sq-drained",
+        QpFatal => "qp-fatal",
+        QpRequestError => "qp-request-error",
+        QpAccessError => "qp-access-error",
+        LastWqeReached => "last-wqe-reached",
+        SrqLimit => "srq-limit",
+        SrqError => "srq-error",
+        /// Of a receive queue of Ethernet frames.
+        WqFatal => "wq-fatal",
+        PortActive => "port-active",
+        PortError => "port-error",
+        DeviceFatal => "device-fatal",
+    }
 }
 
 impl EventKind {
-    /// All kinds.
-    pub const ALL: [Self; 14] = [
-        Self::Completion,
-        Self::CqError,
-        Self::CommunicationEstablished,
-        Self::SqDrained,
-        Self::QpFatal,
-        Self::QpRequestError,
-        Self::QpAccessError,
-        Self::LastWqeReached,
-        Self::SrqLimit,
-        Self::SrqError,
-        Self::WqFatal,
-        Self::PortActive,
-        Self::PortError,
-        Self::DeviceFatal,
-    ];
-
-    /// Its name in scripts.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Completion => "completion",
-            Self::CqError => "cq-error",
-            Self::CommunicationEstablished => "communication-established",
-            Self::SqDrained => "sq-drained",
-            Self::QpFatal => "qp-fatal",
-            Self::QpRequestError => "qp-request-error",
-            Self::QpAccessError => "qp-access-error",
-            Self::LastWqeReached => "last-wqe-reached",
-            Self::SrqLimit => "srq-limit",
-            Self::SrqError => "srq-error",
-            Self::WqFatal => "wq-fatal",
-            Self::PortActive => "port-active",
-            Self::PortError => "port-error",
-            Self::DeviceFatal => "device-fatal",
-        }
-    }
-
     /// That of `event`. Those of a driver's own commands have none.
     fn of(event: &Event) -> Option<Self> {
         Some(match event {
