@@ -1,31 +1,21 @@
 //! Which ConnectX the devices are.
 
-/// A generation of ConnectX.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum), value(rename_all = "lower"))]
-pub enum Generation {
-    /// ConnectX-5 (MT27800).
-    ConnectX5,
-    /// ConnectX-6 Dx (MT2892).
-    ConnectX6Dx,
-    /// ConnectX-7 (MT2910).
-    ConnectX7,
+use crate::words::words;
+
+words! {
+    /// A generation of ConnectX, the oldest first.
+    #[cfg_attr(feature = "clap", derive(clap::ValueEnum), value(rename_all = "lower"))]
+    pub enum Generation {
+        /// ConnectX-5 (MT27800).
+        ConnectX5 = "connectx5",
+        /// ConnectX-6 Dx (MT2892).
+        ConnectX6Dx = "connectx6dx",
+        /// ConnectX-7 (MT2910).
+        ConnectX7 = "connectx7",
+    }
 }
 
 impl Generation {
-    /// All of them, the oldest first.
-    pub const ALL: [Self; 3] = [Self::ConnectX5, Self::ConnectX6Dx, Self::ConnectX7];
-
-    /// `connectx5`, `connectx6dx` or `connectx7`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ConnectX5 => "connectx5",
-            Self::ConnectX6Dx => "connectx6dx",
-            Self::ConnectX7 => "connectx7",
-        }
-    }
-
     /// PCI device (Linux `drivers/net/ethernet/mellanox/mlx5/core/main.c`, `mlx5_core_pci_table`).
     #[must_use]
     pub fn device_id(self) -> u32 {

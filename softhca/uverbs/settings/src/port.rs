@@ -2,6 +2,7 @@
 //! device, so that all processes on one network agree.
 
 use crate::local_address::{Gid, gid_of};
+use crate::words::words;
 use softhca::config::{self, LinkLayer, PortConfig};
 use std::net::Ipv4Addr;
 
@@ -17,27 +18,14 @@ pub const SUBNET_PREFIX: u64 = 0xfe80_0000_0000_0000;
 /// Entries of an InfiniBand port's GID table, most of them empty: what mlx5 reports.
 pub const INFINIBAND_GIDS: u32 = 8;
 
-/// Link layer of all ports.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
-pub enum Link {
-    /// Ports have LIDs.
-    Infiniband,
-    /// RoCE: ports have GIDs of their MAC and IP addresses, and no LIDs.
-    Ethernet,
-}
-
-impl Link {
-    /// Both.
-    pub const ALL: [Self; 2] = [Self::Infiniband, Self::Ethernet];
-
-    /// `infiniband` or `ethernet`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Link::Infiniband => "infiniband",
-            Link::Ethernet => "ethernet",
-        }
+words! {
+    /// Link layer of all ports.
+    #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+    pub enum Link {
+        /// Ports have LIDs.
+        Infiniband = "infiniband",
+        /// RoCE: ports have GIDs of their MAC and IP addresses, and no LIDs.
+        Ethernet = "ethernet",
     }
 }
 

@@ -2,51 +2,35 @@
 //! each device that it opens, `PID.mlx5_N`: a 64-bit number in the host's order for each kind. The first program that
 //! opens a device makes the folder. The file of a process that was killed stays.
 
+use crate::words::words;
 use std::path::{Path, PathBuf};
 
 /// The folder's name, in the root of the sysfs tree.
 const NAME: &str = "resources";
 
-/// A kind of resource that Linux counts (`enum rdma_restrack_type`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Resource {
-    /// Protection domains.
-    Pd,
-    /// Completion queues.
-    Cq,
-    /// Queue pairs.
-    Qp,
-    /// Ids of the connection manager that have a port.
-    CmId,
-    /// Memory regions.
-    Mr,
-    /// Opens of the device.
-    Context,
-    /// Shared receive queues.
-    Srq,
-}
-
-impl Resource {
-    /// All, in the order of the numbers.
-    pub const ALL: [Self; RESOURCES] = [Self::Pd, Self::Cq, Self::Qp, Self::CmId, Self::Mr, Self::Context, Self::Srq];
-
-    /// The name that Linux has for them (`fill_res_info` in `drivers/infiniband/core/nldev.c`).
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Pd => "pd",
-            Self::Cq => "cq",
-            Self::Qp => "qp",
-            Self::CmId => "cm_id",
-            Self::Mr => "mr",
-            Self::Context => "ctx",
-            Self::Srq => "srq",
-        }
+words! {
+    /// A kind of resource that Linux counts (`enum rdma_restrack_type`), in the order of its numbers, by the name that it
+    /// has there (`fill_res_info` in `drivers/infiniband/core/nldev.c`).
+    pub enum Resource {
+        /// Protection domains.
+        Pd = "pd",
+        /// Completion queues.
+        Cq = "cq",
+        /// Queue pairs.
+        Qp = "qp",
+        /// Ids of the connection manager that have a port.
+        CmId = "cm_id",
+        /// Memory regions.
+        Mr = "mr",
+        /// Opens of the device.
+        Context = "ctx",
+        /// Shared receive queues.
+        Srq = "srq",
     }
 }
 
 /// How many kinds there are.
-pub const RESOURCES: usize = 7;
+pub const RESOURCES: usize = Resource::ALL.len();
 
 /// The folder in the tree at `sysfs`.
 #[must_use]

@@ -1,31 +1,39 @@
 //! Choices that an option and a variable name by a word.
 
-/// The least headers that the WQE of a raw packet must contain.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InlineHeaders {
-    /// Nothing, as with a ConnectX-5 and later.
-    None,
-    /// Addresses, a VLAN tag and the EtherType, as with a ConnectX-4 Lx.
-    L2,
-    /// Of an IP packet, also its IP header.
-    Ip,
-    /// Of a TCP or UDP packet, also its TCP or UDP header.
-    TcpUdp,
-}
+/// An enumeration of which each value has a word.
+macro_rules! words {
+    ($(#[$meta:meta])* pub enum $name:ident { $($(#[$doc:meta])* $value:ident = $word:literal,)* }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum $name { $($(#[$doc])* $value,)* }
 
-impl InlineHeaders {
-    /// All of them, the least first.
-    pub const ALL: [Self; 4] = [Self::None, Self::L2, Self::Ip, Self::TcpUdp];
+        impl $name {
+            /// All of them, in their order.
+            pub const ALL: [Self; [$($word),*].len()] = [$(Self::$value),*];
 
-    /// `none`, `l2`, `ip` or `tcp_udp`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            InlineHeaders::None => "none",
-            InlineHeaders::L2 => "l2",
-            InlineHeaders::Ip => "ip",
-            InlineHeaders::TcpUdp => "tcp_udp",
+            /// Its word.
+            #[must_use]
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(Self::$value => $word,)*
+                }
+            }
         }
+    };
+}
+pub(crate) use words;
+
+words! {
+    /// The least headers that the WQE of a raw packet must contain.
+    pub enum InlineHeaders {
+        /// Nothing, as with a ConnectX-5 and later.
+        None = "none",
+        /// Addresses, a VLAN tag and the EtherType, as with a ConnectX-4 Lx.
+        L2 = "l2",
+        /// Of an IP packet, also its IP header.
+        Ip = "ip",
+        /// Of a TCP or UDP packet, also its TCP or UDP header.
+        TcpUdp = "tcp_udp",
     }
 }
 
@@ -40,28 +48,14 @@ impl From<InlineHeaders> for softhca::context::InlineHeaders {
     }
 }
 
-/// Whom `RLIMIT_MEMLOCK` keeps from pinning more.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Memlock {
-    /// Users without `CAP_IPC_LOCK`.
-    Linux,
-    /// Root, too.
-    Everybody,
-    /// No user.
-    Nobody,
-}
-
-impl Memlock {
-    /// All of them; that of Linux first.
-    pub const ALL: [Self; 3] = [Self::Linux, Self::Everybody, Self::Nobody];
-
-    /// `linux`, `everybody` or `nobody`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Memlock::Linux => "linux",
-            Memlock::Everybody => "everybody",
-            Memlock::Nobody => "nobody",
-        }
+words! {
+    /// Whom `RLIMIT_MEMLOCK` keeps from pinning more.
+    pub enum Memlock {
+        /// Users without `CAP_IPC_LOCK`.
+        Linux = "linux",
+        /// Root, too.
+        Everybody = "everybody",
+        /// No user.
+        Nobody = "nobody",
     }
 }
