@@ -13,9 +13,7 @@ use softhca::wire::{Frame, Macs, Route, Wire};
 /// A request to connect that is repeated is the same attempt, and makes no second connection.
 #[test]
 fn a_repeated_attempt_is_one_connection() {
-    let mut net = Net::new(2, Options::default());
-    let target = net.target(1);
-    let (data, key) = (net.nodes[1].data, net.nodes[1].key);
+    let (mut net, target, (data, key)) = Net::to_one(Options::default());
     let attempts = Arc::new(Mutex::new(Vec::new()));
     let seen = attempts.clone();
     net.nodes[0].script(move |packet| {
@@ -43,8 +41,7 @@ fn a_repeated_attempt_is_one_connection() {
 #[test]
 fn a_connection_lives_longer_than_its_initiator_tries() {
     for (timeout, lifetime) in [(0, 31), (1, 13), (7, 13), (8, 14), (14, 20), (25, 31), (26, 31), (31, 31)] {
-        let mut net = Net::new(2, Options { timeout, ..Options::default() });
-        let target = net.target(1);
+        let (mut net, target, _) = Net::to_one(Options { timeout, ..Options::default() });
         let asked = Arc::new(Mutex::new(Vec::new()));
         let seen = asked.clone();
         net.nodes[0].script(move |packet| {
@@ -60,9 +57,7 @@ fn a_connection_lives_longer_than_its_initiator_tries() {
 /// An initiator with a short timer still has its connection after a pause. UCX's tests set 100 µs, and met status 12.
 #[test]
 fn a_connection_outlives_a_pause() {
-    let mut net = Net::new(2, Options { timeout: 5, ..Options::default() });
-    let target = net.target(1);
-    let (data, key) = (net.nodes[1].data, net.nodes[1].key);
+    let (mut net, target, (data, key)) = Net::to_one(Options { timeout: 5, ..Options::default() });
     for _ in 0..3 {
         net.nodes[0].post(&target.of(Wr::write(data, key).inline(b"again")));
         net.run();
@@ -111,8 +106,7 @@ fn an_initiator_hears_its_target_alone() {
         (ACKNOWLEDGE, [0, 1], REMOTE_ACCESS, false, None),
         (ACKNOWLEDGE, [0, 0], SEQUENCE, false, None),
     ] {
-        let mut net = Net::new(2, Options::default());
-        let target = net.target(1);
+        let (mut net, target, _) = Net::to_one(Options::default());
         net.nodes[1].script(|_| Fate::Drop);
         let asked = Arc::new(Mutex::new(0));
         let seen = asked.clone();

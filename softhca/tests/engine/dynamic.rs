@@ -25,8 +25,7 @@ fn networks() -> [Options; 4] {
 #[test]
 fn every_operation_arrives() {
     for options in networks() {
-        let mut net = Net::new(2, options);
-        let target = net.target(1);
+        let (mut net, target, _) = Net::to_one(options);
         let [initiator, responder] = &mut net.nodes[..] else { unreachable!() };
         let every = Every::prepare(initiator, responder);
         every.post(initiator, |wr| target.of(wr));
@@ -40,8 +39,7 @@ fn every_operation_arrives() {
 /// UCX answers an initiator whose LID it has from the CQE.
 #[test]
 fn completions_of_receives_say_where_they_come_from() {
-    let mut net = Net::new(2, Options::default());
-    let target = net.target(1);
+    let (mut net, target, _) = Net::to_one(Options::default());
     let (data, dci) = (net.nodes[1].data, net.nodes[0].qpn);
     net.nodes[1].post_recv(&[(data, 64)]);
     net.nodes[0].post(&target.of(Wr::send().inline(b"who").flags(SIGNALED | SOLICITED)));
@@ -86,9 +84,7 @@ fn one_initiator_serves_many_targets_one_after_the_other() {
 
 #[test]
 fn requests_to_one_target_share_a_connection_that_ends_when_it_is_idle() {
-    let mut net = Net::new(2, Options::default());
-    let target = net.target(1);
-    let (data, key) = (net.nodes[1].data, net.nodes[1].key);
+    let (mut net, target, (data, key)) = Net::to_one(Options::default());
     for _ in 0..20 {
         net.nodes[0].post(&target.of(Wr::write(data, key).inline(b"again")));
         net.run();
@@ -149,9 +145,7 @@ fn many_initiators_share_a_target() {
 
 #[test]
 fn a_wrong_access_key_fails_the_request_and_can_raise_an_event() {
-    let mut net = Net::new(2, Options::default());
-    let target = net.target(1);
-    let (data, key) = (net.nodes[1].data, net.nodes[1].key);
+    let (mut net, target, (data, key)) = Net::to_one(Options::default());
     for round in 1..=3 {
         if round == 2 {
             net.nodes[1].device.arm_dct(target.dctn).unwrap();
@@ -205,8 +199,7 @@ fn a_refused_request_ends_its_connection_only() {
 
 #[test]
 fn messages_wait_for_receives_and_their_length_counts() {
-    let mut net = Net::new(2, Options { rnr_retry: 7, ..Options::default() });
-    let target = net.target(1);
+    let (mut net, target, _) = Net::to_one(Options { rnr_retry: 7, ..Options::default() });
     let data = net.nodes[1].data;
     net.nodes[0].post(&target.of(Wr::send().inline(b"early")));
     net.run();
@@ -274,8 +267,7 @@ fn draining_waits_for_those_that_are_connected() {
 
 #[test]
 fn a_target_destroyed_while_connected_answers_no_more() {
-    let mut net = Net::new(2, Options::default());
-    let target = net.target(1);
+    let (mut net, target, _) = Net::to_one(Options::default());
     let (data, key, at, own) = (net.nodes[1].data, net.nodes[1].key, net.nodes[0].data, net.nodes[0].key);
     let srqn = net.nodes[1].srqn.unwrap();
     let device = &mut net.nodes[1].device;
@@ -302,9 +294,7 @@ fn a_target_destroyed_while_connected_answers_no_more() {
 
 #[test]
 fn an_initiator_that_dies_is_forgotten() {
-    let mut net = Net::new(2, Options::default());
-    let target = net.target(1);
-    let (data, key) = (net.nodes[1].data, net.nodes[1].key);
+    let (mut net, target, (data, key)) = Net::to_one(Options::default());
     net.nodes[0].post(&target.of(Wr::write(data, key).inline(b"x")));
     net.run();
     // Its good-bye is lost.
@@ -316,8 +306,7 @@ fn an_initiator_that_dies_is_forgotten() {
     net.settle();
     assert_eq!(net.connections(1, target), 0);
     // One that says good-bye is gone at once.
-    let mut net = Net::new(2, Options::default());
-    let target = net.target(1);
+    let (mut net, target, _) = Net::to_one(Options::default());
     net.nodes[0].post(&target.of(Wr::write(data, key).inline(b"x")));
     net.run();
     let dci = net.nodes[0].qpn;
@@ -328,8 +317,7 @@ fn an_initiator_that_dies_is_forgotten() {
 
 #[test]
 fn small_messages_can_arrive_in_the_cqe() {
-    let mut net = Net::new(2, Options { scatter_to_cqe: 32, ..Options::default() });
-    let target = net.target(1);
+    let (mut net, target, _) = Net::to_one(Options { scatter_to_cqe: 32, ..Options::default() });
     let data = net.nodes[1].data;
     net.nodes[1].post_recv(&[(data, 64)]);
     net.nodes[0].post(&target.of(Wr::send().inline(b"in the entry itself")));
@@ -375,9 +363,7 @@ fn contexts_that_cannot_be_are_refused() {
 /// its requests say where to.
 #[test]
 fn an_initiator_s_path_leads_nowhere() {
-    let mut net = Net::new(2, Options { link: LinkLayer::Ethernet, ..Options::default() });
-    let target = net.target(1);
-    let (data, key) = (net.nodes[1].data, net.nodes[1].key);
+    let (mut net, target, (data, key)) = Net::to_one(Options { link: LinkLayer::Ethernet, ..Options::default() });
     let node = &mut net.nodes[0];
     node.modify(QpAttr { state: Some(QpState::Reset), ..QpAttr::default() });
     node.modify(node.init_attr());
@@ -391,8 +377,7 @@ fn an_initiator_s_path_leads_nowhere() {
 
 #[test]
 fn a_bad_address_fails_the_request() {
-    let mut net = Net::new(2, Options { link: LinkLayer::Ethernet, ..Options::default() });
-    let target = net.target(1);
+    let (mut net, target, _) = Net::to_one(Options { link: LinkLayer::Ethernet, ..Options::default() });
     let mut wr = target.of(Wr::send().inline(b"x"));
     // GID index 5 of the own port, which has one.
     wr.body[28..32].copy_from_slice(&(1u32 << 30 | 5 << 20).to_be_bytes());

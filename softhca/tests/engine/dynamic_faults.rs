@@ -15,6 +15,10 @@ use softhca::wire::fault::FaultConfig;
 use softhca::wire::in_process::{InProcessWire, QUEUE_FRAMES};
 use softhca::wire::{Frame, Macs, Route, Wire};
 
+/// The way from a stranger to the target.
+const OF_STRANGER: Route =
+    Route { slid: 99, dlid: 2, sl: 0, grh: None, macs: Macs { source: [0; 6], destination: [0; 6] } };
+
 /// A small generator of the tests' own, so that a seed means the same for ever.
 struct Dice(u64);
 
@@ -80,8 +84,7 @@ fn everything_is_done_once_on_a_bad_network() {
 /// Copies of packets of an earlier connection come when the next one is there, or after it.
 #[test]
 fn late_copies_of_an_earlier_connection_do_nothing() {
-    let mut net = Net::new(2, Options::default());
-    let target = net.target(1);
+    let (mut net, target, _) = Net::to_one(Options::default());
     let (data, key, at, own) = (net.nodes[1].data, net.nodes[1].key, net.nodes[0].data, net.nodes[0].key);
     let copies = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));
     let taken = copies.clone();
@@ -155,8 +158,7 @@ fn connecting_is_repeated_as_requests_are() {
 /// The link of the target's port is down for a while: packets of that time are repeated.
 #[test]
 fn a_cable_that_is_pulled_and_plugged_in_again_loses_nothing() {
-    let mut net = Net::new(2, Options { retry_cnt: 7, ..Options::default() });
-    let target = net.target(1);
+    let (mut net, target, _) = Net::to_one(Options { retry_cnt: 7, ..Options::default() });
     let (data, key, at, own) = (net.nodes[1].data, net.nodes[1].key, net.nodes[0].data, net.nodes[0].key);
     for round in 1..=4u64 {
         net.nodes[1].device.set_port_up(1, false).unwrap();
@@ -176,8 +178,7 @@ fn a_cable_that_is_pulled_and_plugged_in_again_loses_nothing() {
 /// A target whose CQ takes no further CQEs cannot report, so it serves no initiator.
 #[test]
 fn a_target_whose_queue_overruns_serves_nobody() {
-    let mut net = Net::new(2, Options { rq_log: 3, ..Options::default() });
-    let target = net.target(1);
+    let (mut net, target, _) = Net::to_one(Options { rq_log: 3, ..Options::default() });
     let data = net.nodes[1].data;
     // Room for 32 CQEs, of which the host takes none.
     for round in 0..5 {
@@ -198,9 +199,7 @@ fn a_target_whose_queue_overruns_serves_nobody() {
 /// An initiator whose CQ overruns is in error, and its target does not wait for it.
 #[test]
 fn an_initiator_whose_queue_overruns_leaves() {
-    let mut net = Net::new(2, Options { sq_log: 3, ..Options::default() });
-    let target = net.target(1);
-    let (data, key) = (net.nodes[1].data, net.nodes[1].key);
+    let (mut net, target, (data, key)) = Net::to_one(Options { sq_log: 3, ..Options::default() });
     // Room for 16 CQEs, of which the host takes none.
     for round in 0..5 {
         for _ in 0..4 {
@@ -215,16 +214,12 @@ fn an_initiator_whose_queue_overruns_leaves() {
 /// More initiators than a target has room for: the others wait as for a receiver that is not ready.
 #[test]
 fn a_target_that_is_full_lets_others_wait() {
-    let mut net = Net::new(2, Options { rnr_retry: 7, min_rnr_timer: 20, ..Options::default() });
-    let target = net.target(1);
-    let (data, key) = (net.nodes[1].data, net.nodes[1].key);
+    let (mut net, target, (data, key)) = Net::to_one(Options { rnr_retry: 7, min_rnr_timer: 20, ..Options::default() });
     let mut stranger = net.stranger();
     let connect = |stranger: &mut InProcessWire, source| {
         let connect = ConnectEth { access_key: KEY, log_mtu: 8, lifetime: 10 };
         let packet = handshake(target.dctn, DcEth { source, connection: 5 }, Some(connect));
-        stranger
-            .send(Frame::new(Route { slid: 99, dlid: 2, sl: 0, grh: None, macs: Macs::default() }, packet))
-            .unwrap();
+        stranger.send(Frame::new(OF_STRANGER, packet)).unwrap();
     };
     for source in 0..5000 {
         connect(&mut stranger, source);
@@ -245,16 +240,13 @@ fn a_target_that_is_full_lets_others_wait() {
 /// The number of an attempt is the stranger's to choose: refusals of all attempts wait in one queue.
 #[test]
 fn refusals_that_nobody_reads_do_not_pile_up() {
-    let mut net = Net::new(2, Options::default());
-    let target = net.target(1);
+    let (mut net, target, _) = Net::to_one(Options::default());
     let mut stranger = net.stranger();
     let now = net.now;
     for connection in 1..=10_000 {
         let connect = ConnectEth { access_key: KEY + 1, log_mtu: 8, lifetime: 10 };
         let packet = handshake(target.dctn, DcEth { source: 0, connection }, Some(connect));
-        stranger
-            .send(Frame::new(Route { slid: 99, dlid: 2, sl: 0, grh: None, macs: Macs::default() }, packet))
-            .unwrap();
+        stranger.send(Frame::new(OF_STRANGER, packet)).unwrap();
         net.nodes[1].step(now);
     }
     assert_eq!(net.nodes[1].device.query_dct(target.dctn).unwrap().key_violations, 10_000);
@@ -270,15 +262,14 @@ fn refusals_that_nobody_reads_do_not_pile_up() {
 /// Each connection has a queue, which stays when the connection has ended.
 #[test]
 fn answers_of_ended_connections_do_not_pile_up() {
-    let mut net = Net::new(2, Options::default());
-    let target = net.target(1);
+    let (mut net, target, _) = Net::to_one(Options::default());
     let mut stranger = net.stranger();
-    let (now, route) = (net.now, Route { slid: 99, dlid: 2, sl: 0, grh: None, macs: Macs::default() });
+    let now = net.now;
     for connection in 1..=10_000 {
         let connect = ConnectEth { access_key: KEY, log_mtu: 8, lifetime: 10 };
         for connect in [Some(connect), None] {
             let packet = handshake(target.dctn, DcEth { source: 0, connection }, connect);
-            stranger.send(Frame::new(route, packet)).unwrap();
+            stranger.send(Frame::new(OF_STRANGER, packet)).unwrap();
         }
         if connection % 20 == 0 {
             net.nodes[1].step(now);
@@ -298,25 +289,20 @@ fn answers_of_ended_connections_do_not_pile_up() {
 
 #[test]
 fn other_partitions_are_not_let_in() {
-    let mut net = Net::new(2, Options::default());
-    let target = net.target(1);
+    let (mut net, target, _) = Net::to_one(Options::default());
     let mut stranger = net.stranger();
     for (pkey, connections) in [(0x1234, 0), (0x8001, 0), (0x7fff, 1), (0xffff, 2)] {
         let connect = ConnectEth { access_key: KEY, log_mtu: 8, lifetime: 31 };
         let mut packet = handshake(target.dctn, DcEth { source: pkey, connection: 5 }, Some(connect));
         packet[2..4].copy_from_slice(&(pkey as u16).to_be_bytes());
-        stranger
-            .send(Frame::new(Route { slid: 99, dlid: 2, sl: 0, grh: None, macs: Macs::default() }, packet))
-            .unwrap();
+        stranger.send(Frame::new(OF_STRANGER, packet)).unwrap();
         net.run();
         assert_eq!(net.connections(1, target), connections, "P_Key {pkey:#x}");
     }
     // One that names another's connection does not end it.
     for (source, left) in [(0x1111, 2), (0xffff, 1)] {
         let packet = handshake(target.dctn, DcEth { source, connection: 2 }, None);
-        stranger
-            .send(Frame::new(Route { slid: 99, dlid: 2, sl: 0, grh: None, macs: Macs::default() }, packet))
-            .unwrap();
+        stranger.send(Frame::new(OF_STRANGER, packet)).unwrap();
         net.run();
         assert_eq!(net.connections(1, target), left);
     }

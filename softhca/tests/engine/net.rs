@@ -43,6 +43,14 @@ impl Net {
         net
     }
 
+    /// Two nodes; a target of the second, and where that one's data lies, with its key.
+    pub(crate) fn to_one(options: Options) -> (Self, Target, (u64, u32)) {
+        let mut net = Self::new(2, options);
+        let target = net.target(1);
+        let data = (net.nodes[1].data, net.nodes[1].key);
+        (net, target, data)
+    }
+
     /// A wire of a third party, which may send any packet.
     pub(crate) fn stranger(&self) -> InProcessWire {
         self.fabric.attach(Address { lids: vec![99], gids: vec![], qpns: 0..1 }).unwrap()

@@ -35,8 +35,7 @@ fn outcomes(done: &[Cqe]) -> Vec<(u16, u8)> {
 
 #[test]
 fn a_stream_fails_alone_until_it_is_reset() {
-    let mut net = Net::new(2, options(2));
-    let target = net.target(1);
+    let (mut net, target, _) = Net::to_one(options(2));
     let (at, own, data, key) = (net.nodes[0].data, net.nodes[0].key, net.nodes[1].data, net.nodes[1].key);
     let sent = net.nodes[0].fill(0, 5000, 7);
     let requests = [
@@ -78,8 +77,7 @@ fn a_stream_fails_alone_until_it_is_reset() {
 #[test]
 fn the_initiator_fails_with_the_last_stream_that_may() {
     for log_errored in 0..=3 {
-        let mut net = Net::new(2, options(log_errored));
-        let target = net.target(1);
+        let (mut net, target, _) = Net::to_one(options(log_errored));
         let qpn = net.nodes[0].qpn;
         let most = 1 << log_errored;
         let (bad, good) = (refused(&net, target), write(&net, target, 1, b"x"));
@@ -109,8 +107,7 @@ fn the_initiator_fails_with_the_last_stream_that_may() {
 /// A request's failure belongs to its stream; but the stream of a malformed WQE is unknown.
 #[test]
 fn each_error_is_the_streams() {
-    let mut net = Net::new(2, options(4));
-    let target = net.target(1);
+    let (mut net, target, _) = Net::to_one(options(4));
     let (at, own) = (net.nodes[0].data, net.nodes[0].key);
     let (data, key) = (net.nodes[1].data, net.nodes[1].key);
     let mut far = write(&net, target, 0, b"nobody there");
@@ -222,8 +219,7 @@ fn contexts_and_resets_that_cannot_be_are_refused() {
 /// Without streams, their numbers mean nothing: the initiator fails with its first request, and flushes all others.
 #[test]
 fn without_streams_the_initiator_fails_as_a_whole() {
-    let mut net = Net::new(2, Options::default());
-    let target = net.target(1);
+    let (mut net, target, _) = Net::to_one(Options::default());
     for wr in [refused(&net, target).on(1), write(&net, target, 1, b"x").on(2)] {
         net.nodes[0].post(&wr);
     }

@@ -30,6 +30,13 @@ fn join(path: &Path, host: u8) -> EthernetWire {
     EthernetWire::socket(path, mac(host), &[gid(host)]).unwrap()
 }
 
+/// The path of a network's socket, and its directory.
+fn network() -> (tempfile::TempDir, std::path::PathBuf) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("network");
+    (directory, path)
+}
+
 /// A packet from one host to another.
 fn packet(from: u8, to: u8, psn: u32) -> Frame {
     let grh = Grh {
@@ -72,8 +79,7 @@ fn pass(wires: &mut [&mut EthernetWire], (from, to): (usize, usize), frame: &Fra
 
 #[test]
 fn ports_of_a_network_find_each_other() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("network");
+    let (_directory, path) = network();
     let (mut a, mut b, mut c) = (join(&path, 1), join(&path, 2), join(&path, 3));
     let mut all = [&mut a, &mut b, &mut c];
     for (from, to) in [(0, 1), (1, 0), (1, 2), (2, 0), (2, 1)] {
@@ -97,8 +103,7 @@ fn ports_of_a_network_find_each_other() {
 
 #[test]
 fn frames_reach_others_and_packets_for_others_do_not() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("network");
+    let (_directory, path) = network();
     let (mut a, mut b, mut c) = (join(&path, 1), join(&path, 2), join(&path, 3));
     let frame = [&[0xff; 6][..], &mac(2), &[8, 0], &[7; 46]].concat();
     b.send_ethernet(&frame);
@@ -128,8 +133,7 @@ fn frames_reach_others_and_packets_for_others_do_not() {
 
 #[test]
 fn nobody_at_an_address_is_no_hang() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("network");
+    let (_directory, path) = network();
     let (mut a, _b) = (join(&path, 1), join(&path, 2));
     let mut waiting = Some(packet(1, 77, 0));
     let begin = Instant::now();
@@ -143,8 +147,7 @@ fn nobody_at_an_address_is_no_hang() {
 /// A virtual machine, by QEMU's form: the length in four bytes, then the frame.
 #[test]
 fn a_virtual_machine_is_on_the_network() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("network");
+    let (_directory, path) = network();
     let mut port = join(&path, 1);
     let mut machine = UnixStream::connect(&path).unwrap();
     let question = [
@@ -173,8 +176,7 @@ fn a_virtual_machine_is_on_the_network() {
 
 #[test]
 fn nonsense_ends_a_connection_and_not_the_network() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("network");
+    let (_directory, path) = network();
     let mut hub = join(&path, 1);
     for nonsense in [[0xff; 4], [0, 0, 0, 0], [0, 2, 0, 0]] {
         let mut peer = UnixStream::connect(&path).unwrap();
@@ -206,8 +208,7 @@ fn nonsense_ends_a_connection_and_not_the_network() {
 
 #[test]
 fn a_socket_of_the_dead_is_replaced_and_the_last_one_removes_it() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("network");
+    let (directory, path) = network();
     drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
     assert!(path.exists());
     let hub = join(&path, 1);
@@ -247,8 +248,7 @@ fn those_that_begin_together_are_on_one_network() {
 
 #[test]
 fn a_switch_leaves_the_socket_of_another_one() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("network");
+    let (_directory, path) = network();
     let old = join(&path, 1);
     std::fs::remove_file(&path).unwrap();
     let mut new = join(&path, 2);
@@ -280,8 +280,7 @@ pub(super) fn wakes(wire: &mut EthernetWire) -> u32 {
 /// Somebody waits whom the switch cannot let in: the listener can be read all the time.
 #[test]
 fn a_peer_that_is_not_let_in_keeps_nobody_awake() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("network");
+    let (_directory, path) = network();
     let mut hub = join(&path, 1);
     let connect = || UnixStream::connect(&path).unwrap();
     let mut peers: VecDeque<_> = (0..65).map(|_| connect()).collect();
@@ -309,8 +308,7 @@ fn a_peer_that_is_not_let_in_keeps_nobody_awake() {
 
 #[test]
 fn an_arrival_wakes_the_device() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("network");
+    let (_directory, path) = network();
     let (mut hub, mut peer) = (join(&path, 1), join(&path, 2));
     until(&mut [&mut hub], |wires| {
         assert!(wires[0].recv().is_none());
@@ -333,8 +331,7 @@ fn an_arrival_wakes_the_device() {
 /// A peer that floods the switch holds no call up: each call takes at most `BATCH` frames, and reports that more wait.
 #[test]
 fn a_peer_with_frames_for_others_holds_nobody_up() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("network");
+    let (_directory, path) = network();
     let mut hub = join(&path, 1);
     let mut peer = UnixStream::connect(&path).unwrap();
     // Shorter than an Ethernet header, so the switch passes it to nobody.
@@ -362,8 +359,7 @@ fn a_peer_with_frames_for_others_holds_nobody_up() {
 /// A peer whose bytes come one by one holds no call up: each call reads once of each peer.
 #[test]
 fn a_frame_that_comes_in_parts_takes_as_many_calls() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("network");
+    let (_directory, path) = network();
     let mut hub = join(&path, 1);
     let mut peer = UnixStream::connect(&path).unwrap();
     assert_eq!(hub.recv(), None);
@@ -412,8 +408,7 @@ fn frames_of(hub: &mut EthernetWire, peer: &mut UnixStream, frame: &[u8]) -> u64
 #[test]
 fn each_frame_that_is_lost_counts() {
     const SENT: u64 = 5000;
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("network");
+    let (_directory, path) = network();
     let mut hub = join(&path, 1);
     let mut silent = UnixStream::connect(&path).unwrap();
     let frame = [&[0xff; 6][..], &mac(1), &[8, 0], &[0; 1000]].concat();
@@ -448,8 +443,7 @@ fn each_frame_that_is_lost_counts() {
 
 #[test]
 fn a_neighbour_is_found_before_packets_go_to_it() {
-    let directory = tempfile::tempdir().unwrap();
-    let path = directory.path().join("network");
+    let (_directory, path) = network();
     let mut a = join(&path, 1);
     let (own, there) = (gid(1).raw, gid(2).raw);
     assert_eq!(a.neighbour(own, own), Some(mac(1)));

@@ -15,6 +15,13 @@ fn join(directory: &Path) -> ShmWire {
     ShmWire::join(directory, &[LID], &[]).unwrap()
 }
 
+/// Two wires of one fabric, and its directory.
+fn two() -> (tempfile::TempDir, ShmWire, ShmWire) {
+    let directory = tempfile::tempdir().unwrap();
+    let (a, b) = (join(directory.path()), join(directory.path()));
+    (directory, a, b)
+}
+
 /// The slots of the fabric at `directory`, for a process that is no device.
 fn fabric(directory: &Path) -> Directory {
     Directory::open(directory).unwrap()
@@ -39,8 +46,7 @@ fn recv_within(wire: &mut ShmWire, limit: Duration) -> Option<Frame> {
 #[test]
 fn instances_of_one_device_have_qpns_of_their_own() {
     let _alone = FORKING.lock();
-    let directory = tempfile::tempdir().unwrap();
-    let (a, b) = (join(directory.path()), join(directory.path()));
+    let (directory, a, b) = two();
     assert_eq!(a.qpns(), 0x40..0x4000);
     assert_eq!(b.qpns(), 0x4040..0x8000);
     assert_eq!(slot::qp_qpns(SLOTS - 1), 0xff_c040..0xff_ffff);
@@ -119,8 +125,7 @@ fn ethernet_frames_reach_all_others_and_packets_are_not_in_their_way() {
 #[test]
 fn a_frame_reaches_each_slot_once() {
     let _alone = FORKING.lock();
-    let directory = tempfile::tempdir().unwrap();
-    let (mut a, mut b) = (join(directory.path()), join(directory.path()));
+    let (directory, mut a, mut b) = two();
     for name in ["slot-1.socket", "slot-00001.socket", "slot-+001.socket", "slot-+1.socket", "slot-0001.socket~"] {
         std::fs::write(directory.path().join(Directory::NAME).join(name), []).unwrap();
     }
@@ -132,8 +137,7 @@ fn a_frame_reaches_each_slot_once() {
 
 #[test]
 fn frames_pass_between_instances_and_to_oneself() {
-    let directory = tempfile::tempdir().unwrap();
-    let (mut a, mut b) = (join(directory.path()), join(directory.path()));
+    let (_directory, mut a, mut b) = two();
     for psn in 0..100 {
         a.send(numbered(LID, 0x4000, psn as usize * 40, psn)).unwrap();
         b.send(numbered(LID, 0x40, psn as usize * 40, psn)).unwrap();
@@ -151,8 +155,7 @@ fn frames_pass_between_instances_and_to_oneself() {
 
 #[test]
 fn frames_for_nobody_and_for_others_vanish() {
-    let directory = tempfile::tempdir().unwrap();
-    let (mut a, mut b) = (join(directory.path()), join(directory.path()));
+    let (_directory, mut a, mut b) = two();
     a.send(frame(LID + 1, 0x4000, 8)).unwrap();
     a.send(frame(LID + 1, 0x40, 8)).unwrap();
     a.send(frame(LID, 0x8000, 8)).unwrap();
@@ -163,8 +166,7 @@ fn frames_for_nobody_and_for_others_vanish() {
 #[test]
 fn a_new_owner_of_a_slot_gets_nothing_that_was_for_the_old_one() {
     let _alone = FORKING.lock();
-    let directory = tempfile::tempdir().unwrap();
-    let (mut a, b) = (join(directory.path()), join(directory.path()));
+    let (directory, mut a, b) = two();
     a.send(numbered(LID, 0x4000, 8, 1)).unwrap();
     drop(b);
     a.send(numbered(LID, 0x4000, 8, 2)).unwrap();
@@ -196,8 +198,7 @@ fn a_new_owner_of_a_slot_gets_nothing_that_was_for_the_old_one() {
 #[test]
 fn frames_of_a_sender_that_has_gone_before_it_was_let_in_arrive() {
     let _alone = FORKING.lock();
-    let directory = tempfile::tempdir().unwrap();
-    let (mut a, mut b) = (join(directory.path()), join(directory.path()));
+    let (_directory, mut a, mut b) = two();
     a.send(numbered(LID, 0x4000, 8, 1)).unwrap();
     drop(a);
     assert_eq!(recv_within(&mut b, PATIENCE), Some(numbered(LID, 0x4000, 8, 1)));
@@ -211,8 +212,7 @@ fn frames_of_a_sender_that_has_gone_before_it_was_let_in_arrive() {
 #[test]
 fn a_sender_learns_whether_its_frames_are_answered() {
     let _alone = FORKING.lock();
-    let directory = tempfile::tempdir().unwrap();
-    let (mut a, mut b) = (join(directory.path()), join(directory.path()));
+    let (_directory, mut a, mut b) = two();
     let flush = |wire: &mut ShmWire, arrived| {
         wire.advance(Duration::ZERO);
         wire.flush(arrived);
@@ -268,8 +268,7 @@ fn peers_meet_without_descriptors_of_their_process() {
 
 #[test]
 fn a_full_ring_gives_frames_back_until_there_is_room() {
-    let directory = tempfile::tempdir().unwrap();
-    let (mut a, mut b) = (join(directory.path()), join(directory.path()));
+    let (_directory, mut a, mut b) = two();
     let mut sent = 0;
     while a.send(numbered(LID, 0x4000, 4096, sent)).is_ok() {
         sent += 1;
@@ -292,8 +291,7 @@ fn a_missing_directory_is_an_error() {
 #[test]
 fn a_forked_child_that_drops_its_copy_leaves_the_slot_to_its_parent() {
     let _alone = FORKING.lock();
-    let directory = tempfile::tempdir().unwrap();
-    let (mut a, mut b) = (join(directory.path()), join(directory.path()));
+    let (directory, mut a, mut b) = two();
     // SAFETY: the child only drops its copy (memory is unmapped, files are closed) and exits at once.
     let child = unsafe { libc::fork() };
     if child == 0 {

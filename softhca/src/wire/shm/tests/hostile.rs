@@ -17,8 +17,7 @@ use super::*;
 #[test]
 fn a_neighbour_that_only_advances_its_tail_holds_nobody_up() {
     let _alone = FORKING.lock();
-    let directory = tempfile::tempdir().unwrap();
-    let (mut a, mut b) = (join(directory.path()), join(directory.path()));
+    let (directory, mut a, mut b) = two();
     let connection = fabric(directory.path()).connect(0).unwrap().expect("the first instance");
     let (neighbour, memory) = Writer::create().unwrap();
     connection.send([&memory]).unwrap();
@@ -51,8 +50,7 @@ fn mute_senders_make_room_for_others_only() {
     // Both ends of all connections are ours.
     let limit = getrlimit(Resource::Nofile);
     setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit }).unwrap();
-    let directory = tempfile::tempdir().unwrap();
-    let (mut a, mut b) = (join(directory.path()), join(directory.path()));
+    let (directory, mut a, mut b) = two();
     let fabric = fabric(directory.path());
     let mute: Vec<_> = (0..SLOTS).map(|_| fabric.connect(0).unwrap().expect("the first instance")).collect();
     let is_closed = |connection: &slot::Connection| matches!(connection.receive(), Received::Closed);
@@ -129,8 +127,7 @@ fn hostile_neighbour(directory: &Path, wire: &mut ShmWire) -> (slot::Connection,
 fn a_neighbour_that_writes_wherever_it_can_slows_nobody_down_for_good() {
     const ROUNDS: usize = 50;
     let _alone = FORKING.lock();
-    let directory = tempfile::tempdir().unwrap();
-    let (mut a, mut b) = (join(directory.path()), join(directory.path()));
+    let (directory, mut a, mut b) = two();
     let (_connection, memory) = hostile_neighbour(directory.path(), &mut a);
     b.send(numbered(LID, 0x40, 8, 0)).unwrap();
     assert_eq!(recv_within(&mut a, PATIENCE), Some(numbered(LID, 0x40, 8, 0)));
@@ -170,8 +167,7 @@ fn a_neighbour_that_writes_wherever_it_can_slows_nobody_down_for_good() {
 
 #[test]
 fn a_receiver_that_stopped_reading_holds_its_sender_up_for_a_bounded_time() {
-    let directory = tempfile::tempdir().unwrap();
-    let (mut a, mut b) = (join(directory.path()), join(directory.path()));
+    let (_directory, mut a, mut b) = two();
     while a.send(frame(LID, 0x4000, 4096)).is_ok() {}
     let start = Instant::now();
     while a.send(frame(LID, 0x4000, 4096)).is_err() {
@@ -187,8 +183,7 @@ fn a_receiver_that_stopped_reading_holds_its_sender_up_for_a_bounded_time() {
 /// Damage to the files kills no process, and devices that have met go on.
 #[test]
 fn files_of_the_fabric_can_be_cut_off() {
-    let directory = tempfile::tempdir().unwrap();
-    let (mut a, mut b) = (join(directory.path()), join(directory.path()));
+    let (directory, mut a, mut b) = two();
     let pass = |from: &mut ShmWire, to: &mut ShmWire, qpn, psn| {
         from.send(numbered(LID, qpn, 4096, psn)).unwrap();
         assert_eq!(recv_within(to, PATIENCE), Some(numbered(LID, qpn, 4096, psn)));
