@@ -257,7 +257,7 @@ impl Object {
         &self.context
     }
 
-    /// The raw object, for calls this crate does not wrap: alive as long as `self`.
+    /// The raw object, for calls that this crate does not wrap (`blueflame::verbs::sys`): alive as long as `self`.
     #[must_use]
     pub fn as_raw(&self) -> *mut sys::mlx5dv_devx_obj {
         self.raw.as_ptr()

@@ -118,7 +118,6 @@ mod error;
 #[cfg(feature = "device")]
 mod event;
 #[cfg(feature = "device")]
-#[cfg(feature = "device")]
 mod later;
 pub mod mailbox;
 #[cfg(feature = "device")]

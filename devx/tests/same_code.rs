@@ -26,8 +26,8 @@ fn run(command: &mut Command) -> String {
     String::from_utf8(output.stdout).expect("UTF-8")
 }
 
-/// The release profile, as settings of the dev profile. In that profile's folder are the programs that the build needs,
-/// such as bindgen: the tests have built them. To build them again takes most of a minute.
+/// The release profile, as settings of the dev profile. In that profile's folder are the programs that the build needs:
+/// the tests have built them.
 ///
 /// The dev profile optimizes no crate across its parts, and another `lto` would build all of them again. That does not
 /// change the listing: it shows generic and inline functions, which are compiled together with this test's own file.

@@ -13,7 +13,7 @@ pub fn verbs() -> Result<(), &'static Unavailable> {
 }
 
 /// The functions of libibverbs that came later: [`ibv_query_qp_data_in_order`](crate::ibv_query_qp_data_in_order), with
-/// rdma-core 41.
+/// rdma-core 36.
 ///
 /// # Errors
 /// [`Unavailable`] names the library, or the first function that it lacks.

@@ -33,7 +33,7 @@ pub struct Field {
 pub struct Constant {
     /// Its name in C.
     pub name: &'static str,
-    /// Its value, extended to 64 bits.
+    /// Its value.
     pub value: i128,
 }
 
@@ -83,9 +83,16 @@ macro_rules! structures {
 
             impl $name {
                 /// All bytes 0, as `= {}` is in C.
-                // SAFETY: integers, pointers, optional functions, arrays of them and structures of this macro, all of
-                // which may be all zero.
+                // SAFETY: integers, pointers, optional functions, mutexes and conditions of libc, which are integers,
+                // arrays of them, and structures and pairs of this package: all of them may be all zero.
                 pub const ZERO: Self = unsafe { core::mem::zeroed() };
+            }
+
+            // Members of unions are not known.
+            impl core::fmt::Debug for $name {
+                fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+                    f.debug_struct(stringify!($name)).finish_non_exhaustive()
+                }
             }
 
             impl Default for $name {
@@ -147,7 +154,7 @@ macro_rules! constants {
 /// With the feature `link`, they are those that the program was linked with.
 macro_rules! functions {
     (
-        $library:literal, link $link:literal, $find:ident;
+        $library:literal, link $link:literal, global $global:literal, $find:ident;
         $($version:literal: {
             $($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $result:ty, else $absent:expr)?;)*
         })*
@@ -160,7 +167,7 @@ macro_rules! functions {
         impl Functions {
             #[cfg(not(feature = "link"))]
             fn load() -> Result<Self, $crate::library::Unavailable> {
-                let library = $crate::library::Library::open($library)?;
+                let library = $crate::library::Library::open($library, $global)?;
                 Ok(Self {
                     // SAFETY: a function of that name and version has this type; `tests/header.rs` compares it with the
                     // header's.

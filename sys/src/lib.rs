@@ -7,13 +7,16 @@ mod declare;
 #[doc(hidden)]
 pub mod declared;
 mod errno;
+#[cfg_attr(feature = "link", allow(dead_code, reason = "a linked program searches for nothing"))]
 mod library;
 mod mlx5dv;
 #[cfg(feature = "rdma-sys")]
 pub mod rdma_sys;
 mod verbs;
 
-pub use declare::{Constant, Field, Function, Structure, Uncalled};
-pub use library::{Library, Unavailable};
+pub use declare::Uncalled;
+#[doc(hidden)]
+pub use declare::{Constant, Field, Function, Structure};
+pub use library::Unavailable;
 pub use mlx5dv::*;
 pub use verbs::*;

@@ -6,7 +6,8 @@ use core::ptr::{null, null_mut};
 use std::ffi::CString;
 
 /// A library of rdma-core that is not where the dynamic loader looks, or is too old to have a function.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Unavailable {
     /// The library, by the name of its interface: `libibverbs.so.1`.
     pub library: &'static str,
@@ -26,6 +27,11 @@ impl fmt::Display for Unavailable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { library, symbol, found, why } = self;
         match symbol {
+            None if cfg!(target_feature = "crt-static") => write!(
+                f,
+                "cannot load {library}: {why}; this program is linked statically, and so loads no library: build it with \
+                 -C target-feature=-crt-static"
+            ),
             None => write!(f, "cannot load {library}: {why}; install {PACKAGES}"),
             Some((symbol, version)) => {
                 write!(f, "{library} has no {symbol} of version {version}")?;
@@ -38,6 +44,13 @@ impl fmt::Display for Unavailable {
     }
 }
 
+/// The same text: a `main` that returns an error prints this form, and its reader wants to know what to install.
+impl fmt::Debug for Unavailable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl std::error::Error for Unavailable {}
 
 /// A loaded library. It stays loaded.
@@ -46,30 +59,26 @@ impl std::error::Error for Unavailable {}
 /// (and so `sideway`) puts a stub of libmlx5 there that lacks most functions. A library that is loaded by the name of
 /// its interface is the copy that libibverbs itself loads when it looks for devices.
 #[derive(Debug)]
-pub struct Library {
+pub(crate) struct Library {
     name: &'static str,
     handle: *mut c_void,
 }
 
 impl Library {
-    /// Loads a library, or finds it where it is loaded.
-    ///
-    /// # Errors
-    /// [`Unavailable`].
-    pub fn open(name: &'static str) -> Result<Self, Unavailable> {
+    /// Loads libibverbs or libmlx5, or finds it where it is loaded. If it is `global`, functions that stand before its own
+    /// find these as the next ones.
+    pub(crate) fn open(name: &'static str, global: bool) -> Result<Self, Unavailable> {
         let unavailable = |why| Unavailable { library: name, symbol: None, found: None, why };
         let file = CString::new(name).map_err(|error| unavailable(error.to_string()))?;
-        // SAFETY: a string. On loading, a library of rdma-core only registers its drivers with libibverbs.
-        let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
+        let scope = if global { libc::RTLD_GLOBAL } else { libc::RTLD_LOCAL };
+        // SAFETY: a string, which names a library of rdma-core. On loading, it only registers its drivers with libibverbs.
+        let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | scope) };
         if handle.is_null() { Err(unavailable(loader_message())) } else { Ok(Self { name, handle }) }
     }
 
     /// The address of a function. `version` is that of the library's symbols: a later library that changes a function
     /// keeps the old one under the old version.
-    ///
-    /// # Errors
-    /// [`Unavailable`].
-    pub fn find(&self, symbol: &'static str, version: &'static str) -> Result<*mut c_void, Unavailable> {
+    pub(crate) fn find(&self, symbol: &'static str, version: &'static str) -> Result<*mut c_void, Unavailable> {
         let text = |text: &str| CString::new(text).map_err(|error| self.lacks(symbol, version, error.to_string()));
         let (name, of_version) = (text(symbol)?, text(version)?);
         // SAFETY: the library is loaded, and both are strings.
@@ -78,11 +87,8 @@ impl Library {
     }
 
     /// The address of a function, or of another one of this name that the program or `LD_PRELOAD` has put before the
-    /// library's: the one that a linker would have taken.
-    ///
-    /// # Errors
-    /// [`Unavailable`] if the library has none.
-    pub fn find_first(&self, symbol: &'static str, version: &'static str) -> Result<*mut c_void, Unavailable> {
+    /// library's: the one that a linked program would call.
+    pub(crate) fn find_first(&self, symbol: &'static str, version: &'static str) -> Result<*mut c_void, Unavailable> {
         let of_library = self.find(symbol, version)?;
         let name = CString::new(symbol).map_err(|error| self.lacks(symbol, version, error.to_string()))?;
         // SAFETY: a string.
@@ -95,7 +101,7 @@ impl Library {
         Unavailable { library: self.name, symbol: Some((symbol, version)), found: self.file(), why }
     }
 
-    /// The file, without symbolic links; `None` if it exports nothing to find it by.
+    /// The file, without symbolic links; `None` if the kernel does not tell.
     fn file(&self) -> Option<String> {
         let maps = std::fs::read_to_string("/proc/self/maps").ok()?;
         // The file's name begins with the library's up to the interface's number: `libmlx5.so.1.24.44.0`.

@@ -1,6 +1,6 @@
 //! Pointers of the package `rdma-sys`: the same structures of C under another name. Both packages' users can mix them.
 //!
-//! Each structure's size and the offsets of its fields are compared when this is compiled.
+//! Each structure's size and the offsets of its fields are compared when this is compiled, except fields of other names.
 
 use core::mem::offset_of;
 
@@ -26,10 +26,17 @@ pub const fn from<T: InRdmaSys>(pointer: *mut T::There) -> *mut T {
 
 macro_rules! same {
     ($($name:ident { $($field:ident),* })*) => {$(
+        assert_eq_size!(crate::$name, rdma_sys::$name);
+        same_beginning! { $name { $($field),* } }
+    )*};
+}
+
+/// Structures that are longer in later headers, of which rdma-sys is made.
+macro_rules! same_beginning {
+    ($($name:ident { $($field:ident),* })*) => {$(
         impl InRdmaSys for crate::$name {
             type There = rdma_sys::$name;
         }
-        assert_eq_size!(crate::$name, rdma_sys::$name);
         assert_eq_align!(crate::$name, rdma_sys::$name);
         $(const_assert_eq!(offset_of!(crate::$name, $field), offset_of!(rdma_sys::$name, $field));)*
     )*};
@@ -40,14 +47,6 @@ same! {
     _ibv_device_ops {  }
     ibv_context { device, ops, cmd_fd, async_fd, num_comp_vectors, mutex, abi_compat }
     ibv_context_ops { alloc_mw, bind_mw, dealloc_mw, poll_cq, req_notify_cq, post_srq_recv, post_send, post_recv }
-    verbs_context {
-        query_port, advise_mr, alloc_null_mr, read_counters, attach_counters_point_flow, create_counters,
-        destroy_counters, reg_dm_mr, alloc_dm, free_dm, modify_flow_action_esp, destroy_flow_action,
-        create_flow_action_esp, modify_qp_rate_limit, alloc_parent_domain, dealloc_td, alloc_td, modify_cq,
-        post_srq_ops, destroy_rwq_ind_table, create_rwq_ind_table, destroy_wq, modify_wq, create_wq, query_rt_values,
-        create_cq_ex, query_device_ex, ibv_destroy_flow, ibv_create_flow, open_qp, create_qp_ex, get_srq_num,
-        create_srq_ex, open_xrcd, close_xrcd, sz, context
-    }
     ibv_device_attr {
         fw_ver, node_guid, sys_image_guid, max_mr_size, page_size_cap, vendor_id, vendor_part_id, hw_ver, max_qp,
         max_qp_wr, device_cap_flags, max_sge, max_sge_rd, max_cq, max_cqe, max_mr, max_pd, max_qp_rd_atom,
@@ -71,11 +70,6 @@ same! {
     ibv_cq_moderation_caps { max_cq_count, max_cq_period }
     ibv_pci_atomic_caps { fetch_add, swap, compare_swap }
     ibv_query_device_ex_input { comp_mask }
-    ibv_port_attr {
-        state, max_mtu, active_mtu, gid_tbl_len, port_cap_flags, max_msg_sz, bad_pkey_cntr, qkey_viol_cntr,
-        pkey_tbl_len, lid, sm_lid, lmc, max_vl_num, sm_sl, subnet_timeout, init_type_reply, active_width, active_speed,
-        phys_state, link_layer, flags, port_cap_flags2
-    }
     ibv_gid { raw, global }
     ibv_gid_entry { gid, gid_index, port_num, gid_type, ndev_ifindex }
     ibv_global_route { dgid, flow_label, sgid_index, hop_limit, traffic_class }
@@ -118,12 +112,6 @@ same! {
     ibv_tm_cap { max_num_tags, max_ops }
     ibv_qp {
         context, qp_context, pd, send_cq, recv_cq, srq, handle, qp_num, state, qp_type, mutex, cond, events_completed
-    }
-    ibv_qp_ex {
-        qp_base, comp_mask, wr_id, wr_flags, wr_atomic_cmp_swp, wr_atomic_fetch_add, wr_bind_mw, wr_local_inv,
-        wr_rdma_read, wr_rdma_write, wr_rdma_write_imm, wr_send, wr_send_imm, wr_send_inv, wr_send_tso, wr_set_ud_addr,
-        wr_set_xrc_srqn, wr_set_inline_data, wr_set_inline_data_list, wr_set_sge, wr_set_sge_list, wr_start,
-        wr_complete, wr_abort, wr_atomic_write
     }
     ibv_qp_cap { max_send_wr, max_recv_wr, max_send_sge, max_recv_sge, max_inline_data }
     ibv_qp_attr {
@@ -168,4 +156,18 @@ same! {
     ibv_counters_init_attr { comp_mask }
     ibv_counter_attach_attr { counter_desc, index, comp_mask }
     ibv_async_event { element, event_type }
+}
+
+same_beginning! {
+    ibv_port_attr {
+        state, max_mtu, active_mtu, gid_tbl_len, port_cap_flags, max_msg_sz, bad_pkey_cntr, qkey_viol_cntr,
+        pkey_tbl_len, lid, sm_lid, lmc, max_vl_num, sm_sl, subnet_timeout, init_type_reply, active_width, active_speed,
+        phys_state, link_layer, flags, port_cap_flags2
+    }
+    ibv_qp_ex {
+        qp_base, comp_mask, wr_id, wr_flags, wr_atomic_cmp_swp, wr_atomic_fetch_add, wr_bind_mw, wr_local_inv,
+        wr_rdma_read, wr_rdma_write, wr_rdma_write_imm, wr_send, wr_send_imm, wr_send_inv, wr_send_tso, wr_set_ud_addr,
+        wr_set_xrc_srqn, wr_set_inline_data, wr_set_inline_data_list, wr_set_sge, wr_set_sge_list, wr_start,
+        wr_complete, wr_abort, wr_atomic_write
+    }
 }

@@ -28,9 +28,6 @@ const NAMELESS: &[&str] = &[
     "mlx5dv_bf",
 ];
 
-/// Structures whose insides are the library's.
-const OPAQUE: &[&str] = &["mlx5dv_devx_obj", "mlx5dv_flow_matcher"];
-
 /// Structures that end with an array, which has no length in C.
 const ENDLESS: &[&str] = &["mlx5dv_flow_match_parameters"];
 
@@ -49,7 +46,7 @@ const FROM_THE_END: &str = "verbs_context";
 fn rows(structure: &Structure) -> Vec<(String, u64)> {
     let Structure { kind, name, size, fields } = structure;
     let mut rows = Vec::new();
-    if NAMELESS.contains(name) || OPAQUE.contains(name) {
+    if NAMELESS.contains(name) {
         return rows;
     }
     // `comp_mask` tells libmlx5 which fields count, so a later release may have more of them.

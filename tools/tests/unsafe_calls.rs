@@ -156,8 +156,6 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         match path.extension() {
-            // Declarations of C's functions.
-            _ if path.is_dir() && path.ends_with("ffi") => {}
             _ if path.is_dir() => files(&path, found),
             Some(extension) if extension == "rs" => found.push(path),
             _ => {}

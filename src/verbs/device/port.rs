@@ -273,16 +273,8 @@ impl Device {
             ndev_ifindex: 0,
         };
         // SAFETY: the context is open, the entry ours and of the size given.
-        let returned = unsafe {
-            sys::_ibv_query_gid_ex(
-                self.context.raw(),
-                port.into(),
-                index.into(),
-                &raw mut entry,
-                0,
-                size_of::<sys::ibv_gid_entry>(),
-            )
-        };
+        let returned =
+            unsafe { sys::ibv_query_gid_ex(self.context.raw(), port.into(), index.into(), &raw mut entry, 0) };
         match zero("ibv_query_gid_ex", returned) {
             Err(error) if error.errno == libc::ENODATA => Ok(None),
             result => result.map(|()| Some(entry)).map_err(Error::from),

@@ -186,7 +186,7 @@ impl Drop for ParentDomain {
         // domain, and both before the protection domain that `pd` keeps.
         let in_use = unsafe { sys::ibv_dealloc_pd(self.parent.as_ptr()) } != 0;
         if let Ok(td) = self.td {
-            // SAFETY: from `alloc_td`, freed once; libmlx5 refuses if a parent domain still refers to it.
+            // SAFETY: from `ibv_alloc_td`, freed once; libmlx5 refuses if a parent domain still refers to it.
             unsafe { sys::ibv_dealloc_td(td.as_ptr()) };
         }
         if in_use {

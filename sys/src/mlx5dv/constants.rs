@@ -105,11 +105,11 @@ constants! {
     MLX5DV_RES_TYPE_DBR: u64 = RDMA_DRIVER_MLX5 << 32 | 3;
     /// The ring of a completion queue.
     MLX5DV_RES_TYPE_CQ: u64 = RDMA_DRIVER_MLX5 << 32 | 5;
-    /// `MLX5DV_FLOW_MATCHER_MASK_FT_TYPE`.
+    /// `mlx5dv_flow_matcher_attr::ft_type` counts.
     MLX5DV_FLOW_MATCHER_MASK_FT_TYPE: u64 = 1 << 0;
-    /// `MLX5DV_FLOW_TABLE_TYPE_NIC_TX`.
+    /// `mlx5dv_flow_matcher_attr::ft_type`: frames that are sent.
     MLX5DV_FLOW_TABLE_TYPE_NIC_TX: u32 = 1;
-    /// `MLX5DV_FLOW_ACTION_DROP`.
+    /// `mlx5dv_flow_action_attr::type`: the frame is dropped.
     MLX5DV_FLOW_ACTION_DROP: u32 = 1;
     /// `mlx5dv_init_obj`: the parts of a protection domain are asked for.
     MLX5DV_OBJ_PD: u64 = 1 << 6;

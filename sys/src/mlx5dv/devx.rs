@@ -6,19 +6,22 @@ use crate::declare::{constants, functions, structures};
 use crate::errno::{absent, failed};
 use crate::verbs::ibv_context;
 
-structures! {
-    /// An object that a command has made. Its insides are the library's.
-    struct mlx5dv_devx_obj {
-        _private: [u8; 0],
-    }
+/// An object that a command has made. Its insides are the library's.
+#[repr(C)]
+#[derive(Debug)]
+pub struct mlx5dv_devx_obj {
+    _private: [u8; 0],
+    _not_send: core::marker::PhantomData<*mut c_void>,
+}
 
-    /// Memory that the device may use for rings, records and keys (`struct mlx5dv_devx_umem`).
+structures! {
+    /// Memory that the device may use for rings, records and keys.
     struct mlx5dv_devx_umem {
         /// The number that identifies it in commands.
         umem_id: u32,
     }
 
-    /// The memory to register (`struct mlx5dv_devx_umem_in`).
+    /// The memory to register.
     struct mlx5dv_devx_umem_in {
         /// Where it begins; for a dma-buf, the offset in it.
         addr: *mut c_void,
@@ -34,7 +37,7 @@ structures! {
         dmabuf_fd: c_int,
     }
 
-    /// A page of doorbell registers (`struct mlx5dv_devx_uar`).
+    /// A page of doorbell registers.
     struct mlx5dv_devx_uar {
         /// The register.
         reg_addr: *mut c_void,
@@ -48,19 +51,19 @@ structures! {
         comp_mask: u64,
     }
 
-    /// An entry of the device's table of rates (`struct mlx5dv_pp`).
+    /// An entry of the device's table of rates.
     struct mlx5dv_pp {
         /// The number that identifies it in commands.
         index: u16,
     }
 
-    /// A channel for answers to asynchronous queries (`struct mlx5dv_devx_cmd_comp`).
+    /// A channel for answers to asynchronous queries.
     struct mlx5dv_devx_cmd_comp {
         /// Readable when an answer has arrived.
         fd: c_int,
     }
 
-    /// The header of an answer (`struct mlx5dv_devx_async_cmd_hdr`).
+    /// The header of an answer.
     struct mlx5dv_devx_async_cmd_hdr {
         /// The caller's identifier.
         wr_id: u64,
@@ -68,13 +71,13 @@ structures! {
         out_data: [u8; 0],
     }
 
-    /// A channel for events (`struct mlx5dv_devx_event_channel`).
+    /// A channel for events.
     struct mlx5dv_devx_event_channel {
         /// Readable when an event has arrived.
         fd: c_int,
     }
 
-    /// The header of an event (`struct mlx5dv_devx_async_event_hdr`).
+    /// The header of an event.
     struct mlx5dv_devx_async_event_hdr {
         /// The subscriber's cookie.
         cookie: u64,
@@ -100,7 +103,7 @@ constants! {
 }
 
 functions! {
-    "libmlx5.so.1", link "mlx5", find;
+    "libmlx5.so.1", link "mlx5", global false, find;
 
     "MLX5_1.7": {
         /// Sends a command that makes an object. Null and `errno` on failure.

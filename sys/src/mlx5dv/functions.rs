@@ -6,12 +6,12 @@ use super::types::*;
 use crate::declare::functions;
 use crate::errno::absent;
 use crate::verbs::{
-    ibv_context, ibv_cq_ex, ibv_cq_init_attr_ex, ibv_device, ibv_flow, ibv_qp, ibv_qp_init_attr_ex, ibv_wq,
+    ibv_context, ibv_cq_ex, ibv_cq_init_attr_ex, ibv_device, ibv_flow, ibv_qp, ibv_qp_ex, ibv_qp_init_attr_ex, ibv_wq,
     ibv_wq_init_attr,
 };
 
 functions! {
-    "libmlx5.so.1", link "mlx5", find;
+    "libmlx5.so.1", link "mlx5", global false, find;
 
     "MLX5_1.0": {
         /// Queries the mlx5-specific attributes. Returns 0 or an errno, `ENOSYS` if there is no libmlx5.
@@ -86,6 +86,8 @@ functions! {
     }
 
     "MLX5_1.10": {
+        /// The queue pair with mlx5's own functions. Null if it was made without them.
+        fn mlx5dv_qp_ex_from_ibv_qp_ex(qp: *mut ibv_qp_ex) -> *mut mlx5dv_qp_ex, else absent();
         /// Makes an indirect memory key. Null and `errno` on failure, `ENOSYS` if there is no libmlx5.
         fn mlx5dv_create_mkey(mkey_init_attr: *mut mlx5dv_mkey_init_attr) -> *mut mlx5dv_mkey, else absent();
         /// Destroys it. Returns 0 or an errno, `ENOSYS` if there is no libmlx5.

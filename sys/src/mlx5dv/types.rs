@@ -5,8 +5,8 @@
 
 use core::ffi::c_void;
 
-use crate::declare::structures;
-use crate::verbs::{ibv_ah, ibv_cq, ibv_dm, ibv_pd, ibv_qp, ibv_srq, ibv_wq};
+use crate::declare::{Uncalled, structures};
+use crate::verbs::{ibv_ah, ibv_cq, ibv_dm, ibv_pd, ibv_qp, ibv_sge, ibv_srq, ibv_wq};
 
 /// One pair of `struct mlx5dv_obj`: an object of verbs, and where its raw parts go.
 #[repr(C)]
@@ -34,8 +34,16 @@ impl<I, O> Clone for mlx5dv_pair<I, O> {
 /// Bytes of match parameters (`struct mlx5_ifc_fte_match_param_bits`, up to the fifth set of further fields).
 pub const MATCH_BYTES: usize = 0x200;
 
+/// The fields of frames that a rule may look at. Its insides are the library's.
+#[repr(C)]
+#[derive(Debug)]
+pub struct mlx5dv_flow_matcher {
+    _private: [u8; 0],
+    _not_send: core::marker::PhantomData<*mut c_void>,
+}
+
 structures! {
-    /// Compression formats of CQEs (`struct mlx5dv_cqe_comp_caps`).
+    /// Compression formats of CQEs.
     struct mlx5dv_cqe_comp_caps {
         /// Longest compressed block, in CQEs.
         max_num: u32,
@@ -43,7 +51,7 @@ structures! {
         supported_format: u32,
     }
 
-    /// Software parsing offloads (`struct mlx5dv_sw_parsing_caps`).
+    /// Software parsing offloads.
     struct mlx5dv_sw_parsing_caps {
         /// Bits of `enum mlx5dv_sw_parsing_offloads`.
         sw_parsing_offloads: u32,
@@ -51,7 +59,7 @@ structures! {
         supported_qpts: u32,
     }
 
-    /// Striding receive queues (`struct mlx5dv_striding_rq_caps`).
+    /// Striding receive queues.
     struct mlx5dv_striding_rq_caps {
         /// log2 of the smallest stride, bytes.
         min_single_stride_log_num_of_bytes: u32,
@@ -65,7 +73,7 @@ structures! {
         supported_qpts: u32,
     }
 
-    /// Signature offloads (`struct mlx5dv_sig_caps`).
+    /// Signature offloads.
     struct mlx5dv_sig_caps {
         /// Bits of `enum mlx5dv_block_size_caps`.
         block_size: u64,
@@ -77,7 +85,7 @@ structures! {
         crc_type: u16,
     }
 
-    /// Streams of initiators (`struct mlx5dv_dci_streams_caps`).
+    /// Streams of initiators.
     struct mlx5dv_dci_streams_caps {
         /// log2 of the most streams of a DCI.
         max_log_num_concurent: u8,
@@ -86,7 +94,7 @@ structures! {
         max_log_num_errored: u8,
     }
 
-    /// Encryption (`struct mlx5dv_crypto_caps`).
+    /// Encryption.
     struct mlx5dv_crypto_caps {
         /// Self tests that failed.
         failed_selftests: u16,
@@ -100,8 +108,8 @@ structures! {
         flags: u32,
     }
 
-    /// The answer of `mlx5dv_query_device` (`struct mlx5dv_context`), up to `crypto_caps`. The call fills in the fields
-    /// that `comp_mask` asks for; this crate asks for no later field.
+    /// The answer of `mlx5dv_query_device`, up to `crypto_caps`. The call fills in the
+    /// fields that `comp_mask` asks for. Later fields are not declared here.
     struct mlx5dv_context {
         /// Version of the device's user space interface.
         version: u8,
@@ -158,7 +166,7 @@ structures! {
         size: u32,
     }
 
-    /// Raw parts of a QP (`struct mlx5dv_qp`).
+    /// Raw parts of a QP.
     struct mlx5dv_qp {
         /// Doorbell record: two big-endian words, `MLX5_RCV_DBR` and `MLX5_SND_DBR`.
         dbrec: *mut u32,
@@ -184,7 +192,7 @@ structures! {
         tir_icm_addr: u64,
     }
 
-    /// Raw parts of a CQ (`struct mlx5dv_cq`).
+    /// Raw parts of a CQ.
     struct mlx5dv_cq {
         /// Ring of CQEs.
         buf: *mut c_void,
@@ -202,7 +210,7 @@ structures! {
         comp_mask: u64,
     }
 
-    /// Raw parts of an SRQ (`struct mlx5dv_srq`).
+    /// Raw parts of an SRQ.
     struct mlx5dv_srq {
         /// Ring of WQEs, linked by their first segment.
         buf: *mut c_void,
@@ -220,7 +228,7 @@ structures! {
         srqn: u32,
     }
 
-    /// Raw parts of a work queue (`struct mlx5dv_rwq`).
+    /// Raw parts of a work queue.
     struct mlx5dv_rwq {
         /// Ring of WQEs.
         buf: *mut c_void,
@@ -234,7 +242,7 @@ structures! {
         comp_mask: u64,
     }
 
-    /// The argument of `mlx5dv_init_obj` (`struct mlx5dv_obj`).
+    /// The argument of `mlx5dv_init_obj`.
     struct mlx5dv_obj {
         /// With `MLX5DV_OBJ_QP`.
         qp: mlx5dv_pair<ibv_qp, mlx5dv_qp>,
@@ -252,7 +260,7 @@ structures! {
         pd: mlx5dv_pair<ibv_pd, mlx5dv_pd>,
     }
 
-    /// CQ attributes that verbs has no words for (`struct mlx5dv_cq_init_attr`).
+    /// CQ attributes that verbs has no words for.
     struct mlx5dv_cq_init_attr {
         /// Which of the fields below count.
         comp_mask: u64,
@@ -264,7 +272,7 @@ structures! {
         cqe_size: u16,
     }
 
-    /// Dynamically connected QPs (`struct mlx5dv_dc_init_attr`).
+    /// Dynamically connected QPs.
     struct mlx5dv_dc_init_attr {
         /// `MLX5DV_DCTYPE_DCT` or `MLX5DV_DCTYPE_DCI`.
         dc_type: u32,
@@ -273,7 +281,7 @@ structures! {
         dct_access_key: u64,
     }
 
-    /// QP attributes that verbs has no words for (`struct mlx5dv_qp_init_attr`).
+    /// QP attributes that verbs has no words for.
     struct mlx5dv_qp_init_attr {
         /// Which of the fields below count.
         comp_mask: u64,
@@ -285,7 +293,7 @@ structures! {
         send_ops_flags: u64,
     }
 
-    /// Attributes of a new indirect memory key (`struct mlx5dv_mkey_init_attr`).
+    /// Attributes of a new indirect memory key.
     struct mlx5dv_mkey_init_attr {
         /// Its protection domain.
         pd: *mut ibv_pd,
@@ -295,7 +303,7 @@ structures! {
         max_entries: u16,
     }
 
-    /// The strides of a work queue (`struct mlx5dv_striding_rq_init_attr`).
+    /// The strides of a work queue.
     struct mlx5dv_striding_rq_init_attr {
         /// log2 of the bytes of a stride.
         single_stride_log_num_of_bytes: u32,
@@ -305,7 +313,7 @@ structures! {
         two_byte_shift_en: u8,
     }
 
-    /// Work queue attributes that verbs has no words for (`struct mlx5dv_wq_init_attr`).
+    /// Work queue attributes that verbs has no words for.
     struct mlx5dv_wq_init_attr {
         /// `MLX5DV_WQ_INIT_ATTR_MASK_*` of the fields below.
         comp_mask: u64,
@@ -313,7 +321,16 @@ structures! {
         striding_rq_attrs: mlx5dv_striding_rq_init_attr,
     }
 
-    /// An indirect memory key (`struct mlx5dv_mkey`).
+    /// A queue pair with mlx5's own functions that build requests, up to the last one that is declared here.
+    struct mlx5dv_qp_ex {
+        /// Which of the fields below are there.
+        comp_mask: u64,
+        wr_set_dc_addr: Option<unsafe extern "C" fn(*mut mlx5dv_qp_ex, *mut ibv_ah, u32, u64)>,
+        wr_mr_interleaved: Uncalled,
+        wr_mr_list: Option<unsafe extern "C" fn(*mut mlx5dv_qp_ex, *mut mlx5dv_mkey, u32, u16, *mut ibv_sge)>,
+    }
+
+    /// An indirect memory key.
     struct mlx5dv_mkey {
         /// As this side's requests name it.
         lkey: u32,
@@ -321,7 +338,7 @@ structures! {
         rkey: u32,
     }
 
-    /// How a device is opened (`struct mlx5dv_context_attr`).
+    /// How a device is opened.
     struct mlx5dv_context_attr {
         /// `MLX5DV_CONTEXT_FLAGS_DEVX`.
         flags: u32,
@@ -335,11 +352,6 @@ structures! {
         match_sz: usize,
         /// The fields, as the device has them.
         match_buf: [u8; MATCH_BYTES],
-    }
-
-    /// The fields of frames that a rule may look at. Its insides are the library's.
-    struct mlx5dv_flow_matcher {
-        _private: [u8; 0],
     }
 
     /// A matcher (`struct mlx5dv_flow_matcher_attr`, up to the type of the table).
@@ -369,7 +381,7 @@ structures! {
         obj: *mut c_void,
     }
 
-    /// A protection domain's parts (`struct mlx5dv_pd`).
+    /// A protection domain's parts.
     struct mlx5dv_pd {
         /// The number that identifies it in commands.
         pdn: u32,
@@ -377,7 +389,7 @@ structures! {
         comp_mask: u64,
     }
 
-    /// An address handle's parts (`struct mlx5dv_ah`).
+    /// An address handle's parts.
     struct mlx5dv_ah {
         /// The address vector for WQEs.
         av: *mut mlx5_wqe_av,
@@ -385,7 +397,7 @@ structures! {
         comp_mask: u64,
     }
 
-    /// An address vector (`struct mlx5_wqe_av`), big endian.
+    /// An address vector, big endian.
     struct mlx5_wqe_av {
         /// Q_Key, or access key of a DCT.
         key: u64,

@@ -4,6 +4,7 @@
 use core::ffi::{c_int, c_void};
 
 use super::enumerations::*;
+use super::functions::{_ibv_query_gid_ex, ibv_create_qp, ibv_create_srq};
 use super::types::*;
 use crate::errno::set_errno;
 
@@ -33,14 +34,14 @@ fn not_supported<T>() -> *mut T {
 /// Declares functions that call a member of the extended context, if the library's is long enough to have it
 /// (`verbs_get_ctx_op`).
 macro_rules! extended_functions {
-    ($($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) -> $result:ty, else $absent:expr;
+    ($($(#[$doc:meta])* $vis:vis fn $name:ident($($arg:ident: $type:ty),* $(,)?) -> $result:ty, else $absent:expr;
         $context:expr => $member:ident($($passed:expr),*);)*) => {$(
         $(#[$doc])*
         ///
         /// # Safety
         /// The objects that are given, and those that the attributes name, are alive and of one open context. A new
         /// object is destroyed before them. What is destroyed is not used afterwards. Attributes are valid.
-        pub unsafe fn $name($($arg: $type),*) -> $result {
+        $vis unsafe fn $name($($arg: $type),*) -> $result {
             // SAFETY: the caller promises live objects and an open context. `sz` is always there, and counts what the
             // library knows from the end of the structure backwards: a member before that is not read. The arguments
             // are those that the caller promises for this function.
@@ -59,116 +60,177 @@ macro_rules! extended_functions {
 }
 
 extended_functions! {
-    /// Queries a device. Returns 0 or an errno.
-    fn ibv_query_device_ex(
+    /// Queries a device. Returns 0 or an errno: `EOPNOTSUPP` without this operation, where `verbs.h` calls
+    /// [`ibv_query_device`](super::ibv_query_device).
+    pub fn ibv_query_device_ex(
         context: *mut ibv_context, input: *const ibv_query_device_ex_input, attr: *mut ibv_device_attr_ex,
     ) -> c_int, else libc::EOPNOTSUPP;
         context => query_device_ex(context, input, attr, size_of::<ibv_device_attr_ex>());
-    /// Queries a port. Returns 0 or an errno.
-    fn ibv_query_port(context: *mut ibv_context, port_num: u8, attr: *mut ibv_port_attr) -> c_int,
+    /// Queries a port. Returns 0 or an errno: `EOPNOTSUPP` without this operation, where `verbs.h` calls a function for
+    /// shorter attributes.
+    pub fn ibv_query_port(context: *mut ibv_context, port_num: u8, attr: *mut ibv_port_attr) -> c_int,
         else libc::EOPNOTSUPP;
         context => query_port(context, port_num, attr, size_of::<ibv_port_attr>());
     /// Makes a thread domain, which in libmlx5 is a doorbell register of its own. Null and `errno` on failure.
-    fn ibv_alloc_td(context: *mut ibv_context, attr: *mut ibv_td_init_attr) -> *mut ibv_td, else not_supported();
+    pub fn ibv_alloc_td(context: *mut ibv_context, attr: *mut ibv_td_init_attr) -> *mut ibv_td, else not_supported();
         context => alloc_td(context, attr);
     /// Destroys a thread domain. Returns 0 or an errno.
-    fn ibv_dealloc_td(td: *mut ibv_td) -> c_int, else libc::EOPNOTSUPP;
+    pub fn ibv_dealloc_td(td: *mut ibv_td) -> c_int, else libc::EOPNOTSUPP;
         (*td).context => dealloc_td(td);
     /// Makes a parent domain. [`ibv_dealloc_pd`](super::ibv_dealloc_pd) frees it. Its allocators and their context
     /// outlive it. Null and `errno` on failure.
-    fn ibv_alloc_parent_domain(
+    pub fn ibv_alloc_parent_domain(
         context: *mut ibv_context, attr: *mut ibv_parent_domain_init_attr,
     ) -> *mut ibv_pd, else not_supported();
         context => alloc_parent_domain(context, attr);
     /// Opens a domain of XRC. Null and `errno` on failure.
-    fn ibv_open_xrcd(context: *mut ibv_context, attr: *mut ibv_xrcd_init_attr) -> *mut ibv_xrcd,
+    pub fn ibv_open_xrcd(context: *mut ibv_context, attr: *mut ibv_xrcd_init_attr) -> *mut ibv_xrcd,
         else not_supported();
         context => open_xrcd(context, attr);
     /// Closes it. Returns 0 or an errno.
-    fn ibv_close_xrcd(xrcd: *mut ibv_xrcd) -> c_int, else libc::EOPNOTSUPP;
+    pub fn ibv_close_xrcd(xrcd: *mut ibv_xrcd) -> c_int, else libc::EOPNOTSUPP;
         (*xrcd).context => close_xrcd(xrcd);
     /// Gives advice about memory regions. Returns 0 or an errno.
-    fn ibv_advise_mr(
+    pub fn ibv_advise_mr(
         pd: *mut ibv_pd, advice: ibv_advise_mr_advice, flags: u32, sg_list: *mut ibv_sge, num_sge: u32,
     ) -> c_int, else libc::EOPNOTSUPP;
         (*pd).context => advise_mr(pd, advice, flags, sg_list, num_sge);
     /// Allocates memory of the device. Null and `errno` on failure.
-    fn ibv_alloc_dm(context: *mut ibv_context, attr: *mut ibv_alloc_dm_attr) -> *mut ibv_dm, else not_supported();
+    pub fn ibv_alloc_dm(context: *mut ibv_context, attr: *mut ibv_alloc_dm_attr) -> *mut ibv_dm, else not_supported();
         context => alloc_dm(context, attr);
     /// Frees it. Returns 0 or an errno.
-    fn ibv_free_dm(dm: *mut ibv_dm) -> c_int, else libc::EOPNOTSUPP;
+    pub fn ibv_free_dm(dm: *mut ibv_dm) -> c_int, else libc::EOPNOTSUPP;
         (*dm).context => free_dm(dm);
     /// Registers memory of the device. Null and `errno` on failure.
-    fn ibv_reg_dm_mr(
+    pub fn ibv_reg_dm_mr(
         pd: *mut ibv_pd, dm: *mut ibv_dm, dm_offset: u64, length: usize, access: u32,
     ) -> *mut ibv_mr, else not_supported();
         (*pd).context => reg_dm_mr(pd, dm, dm_offset, length, access);
     /// Makes a completion queue that is read field by field. Null and `errno` on failure.
-    fn ibv_create_cq_ex(context: *mut ibv_context, attr: *mut ibv_cq_init_attr_ex) -> *mut ibv_cq_ex,
+    pub fn ibv_create_cq_ex(context: *mut ibv_context, attr: *mut ibv_cq_init_attr_ex) -> *mut ibv_cq_ex,
         else not_supported();
         context => create_cq_ex(context, attr);
     /// Changes a completion queue. Returns 0 or an errno.
-    fn ibv_modify_cq(cq: *mut ibv_cq, attr: *mut ibv_modify_cq_attr) -> c_int, else libc::EOPNOTSUPP;
+    pub fn ibv_modify_cq(cq: *mut ibv_cq, attr: *mut ibv_modify_cq_attr) -> c_int, else libc::EOPNOTSUPP;
         (*cq).context => modify_cq(cq, attr);
-    /// Makes a shared receive queue. Null and `errno` on failure.
-    fn ibv_create_srq_ex(context: *mut ibv_context, attr: *mut ibv_srq_init_attr_ex) -> *mut ibv_srq,
+    /// Makes a shared receive queue with attributes that [`ibv_create_srq`](super::ibv_create_srq) has not.
+    fn create_srq_ex(context: *mut ibv_context, attr: *mut ibv_srq_init_attr_ex) -> *mut ibv_srq,
         else not_supported();
         context => create_srq_ex(context, attr);
     /// Changes the list of tags. Returns 0, or an errno and the operation that failed.
-    fn ibv_post_srq_ops(srq: *mut ibv_srq, op: *mut ibv_ops_wr, bad_op: *mut *mut ibv_ops_wr) -> c_int,
+    pub fn ibv_post_srq_ops(srq: *mut ibv_srq, op: *mut ibv_ops_wr, bad_op: *mut *mut ibv_ops_wr) -> c_int,
         else { *bad_op = op; libc::EOPNOTSUPP };
         (*srq).context => post_srq_ops(srq, op, bad_op);
-    /// Makes a queue pair. Null and `errno` on failure.
-    fn ibv_create_qp_ex(context: *mut ibv_context, attr: *mut ibv_qp_init_attr_ex) -> *mut ibv_qp,
+    /// Makes a queue pair with attributes that [`ibv_create_qp`](super::ibv_create_qp) has not.
+    fn create_qp_ex(context: *mut ibv_context, attr: *mut ibv_qp_init_attr_ex) -> *mut ibv_qp,
         else not_supported();
         context => create_qp_ex(context, attr);
     /// Opens a queue pair of another process. Null and `errno` on failure.
-    fn ibv_open_qp(context: *mut ibv_context, attr: *mut ibv_qp_open_attr) -> *mut ibv_qp, else not_supported();
+    pub fn ibv_open_qp(context: *mut ibv_context, attr: *mut ibv_qp_open_attr) -> *mut ibv_qp, else not_supported();
         context => open_qp(context, attr);
     /// Sets the rate of a queue pair. Returns 0 or an errno.
-    fn ibv_modify_qp_rate_limit(qp: *mut ibv_qp, attr: *mut ibv_qp_rate_limit_attr) -> c_int,
+    pub fn ibv_modify_qp_rate_limit(qp: *mut ibv_qp, attr: *mut ibv_qp_rate_limit_attr) -> c_int,
         else libc::EOPNOTSUPP;
         (*qp).context => modify_qp_rate_limit(qp, attr);
     /// Makes a rule for frames. The attributes are followed by their specifications, `size` bytes in all. Null and
     /// `errno` on failure.
-    fn ibv_create_flow(qp: *mut ibv_qp, attr: *mut ibv_flow_attr) -> *mut ibv_flow, else not_supported();
+    pub fn ibv_create_flow(qp: *mut ibv_qp, attr: *mut ibv_flow_attr) -> *mut ibv_flow, else not_supported();
         (*qp).context => ibv_create_flow(qp, attr);
     /// Destroys a rule. Returns 0 or an errno.
-    fn ibv_destroy_flow(flow: *mut ibv_flow) -> c_int, else libc::EOPNOTSUPP;
+    pub fn ibv_destroy_flow(flow: *mut ibv_flow) -> c_int, else libc::EOPNOTSUPP;
         (*flow).context => ibv_destroy_flow(flow);
     /// Makes counters. Null and `errno` on failure.
-    fn ibv_create_counters(context: *mut ibv_context, attr: *mut ibv_counters_init_attr) -> *mut ibv_counters,
+    pub fn ibv_create_counters(context: *mut ibv_context, attr: *mut ibv_counters_init_attr) -> *mut ibv_counters,
         else not_supported();
         context => create_counters(context, attr);
     /// Says what a counter counts. `flow` may be null. Returns 0 or an errno.
-    fn ibv_attach_counters_point_flow(
+    pub fn ibv_attach_counters_point_flow(
         counters: *mut ibv_counters, attr: *mut ibv_counter_attach_attr, flow: *mut ibv_flow,
     ) -> c_int, else libc::EOPNOTSUPP;
         (*counters).context => attach_counters_point_flow(counters, attr, flow);
     /// Reads `ncounters` counters. Returns 0 or an errno.
-    fn ibv_read_counters(counters: *mut ibv_counters, values: *mut u64, ncounters: u32, flags: u32) -> c_int,
+    pub fn ibv_read_counters(counters: *mut ibv_counters, values: *mut u64, ncounters: u32, flags: u32) -> c_int,
         else libc::EOPNOTSUPP;
         (*counters).context => read_counters(counters, values, ncounters, flags);
     /// Destroys counters. Returns 0 or an errno.
-    fn ibv_destroy_counters(counters: *mut ibv_counters) -> c_int, else libc::EOPNOTSUPP;
+    pub fn ibv_destroy_counters(counters: *mut ibv_counters) -> c_int, else libc::EOPNOTSUPP;
         (*counters).context => destroy_counters(counters);
     /// Changes a work queue. Returns 0, or an errno, which libmlx5 negates for a state that the queue is not in.
-    fn ibv_modify_wq(wq: *mut ibv_wq, attr: *mut ibv_wq_attr) -> c_int, else libc::EOPNOTSUPP;
+    pub fn ibv_modify_wq(wq: *mut ibv_wq, attr: *mut ibv_wq_attr) -> c_int, else libc::EOPNOTSUPP;
         (*wq).context => modify_wq(wq, attr);
     /// Destroys a work queue. Returns 0 or an errno.
-    fn ibv_destroy_wq(wq: *mut ibv_wq) -> c_int, else libc::EOPNOTSUPP;
+    pub fn ibv_destroy_wq(wq: *mut ibv_wq) -> c_int, else libc::EOPNOTSUPP;
         (*wq).context => destroy_wq(wq);
     /// Makes a table of `2^log_ind_tbl_size` receive queues. Null and `errno` on failure.
-    fn ibv_create_rwq_ind_table(
+    pub fn ibv_create_rwq_ind_table(
         context: *mut ibv_context, attr: *mut ibv_rwq_ind_table_init_attr,
     ) -> *mut ibv_rwq_ind_table, else not_supported();
         context => create_rwq_ind_table(context, attr);
     /// Destroys a table of receive queues. Returns 0 or an errno.
-    fn ibv_destroy_rwq_ind_table(table: *mut ibv_rwq_ind_table) -> c_int, else libc::EOPNOTSUPP;
+    pub fn ibv_destroy_rwq_ind_table(table: *mut ibv_rwq_ind_table) -> c_int, else libc::EOPNOTSUPP;
         (*table).context => destroy_rwq_ind_table(table);
     /// Makes a work queue, whose fields [`begin_wq`] sets up.
     fn create_wq(context: *mut ibv_context, attr: *mut ibv_wq_init_attr) -> *mut ibv_wq, else not_supported();
         context => create_wq(context, attr);
+}
+
+/// Makes a shared receive queue: a basic one as [`ibv_create_srq`] does. Null and `errno` on failure.
+///
+/// # Safety
+/// `context` is open. The objects that `attr` names are alive, of this context, and outlive the queue.
+pub unsafe fn ibv_create_srq_ex(context: *mut ibv_context, attr: *mut ibv_srq_init_attr_ex) -> *mut ibv_srq {
+    // SAFETY: the caller promises what both functions ask for. The attributes begin with those of the plain function.
+    unsafe {
+        let (mask, kind) = ((*attr).comp_mask, (*attr).srq_type);
+        let basic = mask & IBV_SRQ_INIT_ATTR_TYPE == 0 || kind == IBV_SRQT_BASIC;
+        if mask | IBV_SRQ_INIT_ATTR_TYPE == IBV_SRQ_INIT_ATTR_PD | IBV_SRQ_INIT_ATTR_TYPE && basic {
+            return ibv_create_srq((*attr).pd, attr.cast());
+        }
+        create_srq_ex(context, attr)
+    }
+}
+
+/// Makes a queue pair: one with a domain alone as [`ibv_create_qp`] does. Null and `errno` on failure.
+///
+/// # Safety
+/// `context` is open. The objects that `attr` names are alive, of this context, and outlive the queue pair.
+pub unsafe fn ibv_create_qp_ex(context: *mut ibv_context, attr: *mut ibv_qp_init_attr_ex) -> *mut ibv_qp {
+    // SAFETY: the caller promises what both functions ask for. The attributes begin with those of the plain function.
+    unsafe {
+        if (*attr).comp_mask == IBV_QP_INIT_ATTR_PD {
+            return ibv_create_qp((*attr).pd, attr.cast());
+        }
+        create_qp_ex(context, attr)
+    }
+}
+
+/// An entry of a port's table of GIDs. Returns 0 or an errno: `ENODATA` for an empty entry.
+///
+/// # Safety
+/// `context` is open; `entry` is valid for writes.
+pub unsafe fn ibv_query_gid_ex(
+    context: *mut ibv_context,
+    port_num: u32,
+    gid_index: u32,
+    entry: *mut ibv_gid_entry,
+    flags: u32,
+) -> c_int {
+    // SAFETY: the caller promises an open context and a valid entry, whose size this is.
+    unsafe { _ibv_query_gid_ex(context, port_num, gid_index, entry, flags, size_of::<ibv_gid_entry>()) }
+}
+
+/// Makes a memory window. Null and `errno` on failure.
+///
+/// # Safety
+/// `pd` is alive, and outlives the window.
+pub unsafe fn ibv_alloc_mw(pd: *mut ibv_pd, r#type: ibv_mw_type) -> *mut ibv_mw {
+    // SAFETY: the caller promises a live domain, whose context is open.
+    unsafe {
+        match (*(*pd).context).ops.alloc_mw {
+            Some(alloc_mw) => alloc_mw(pd, r#type),
+            None => not_supported(),
+        }
+    }
 }
 
 /// Makes a receive queue of frames. Null and `errno` on failure.
@@ -214,9 +276,6 @@ macro_rules! member_functions {
 }
 
 member_functions! {
-    /// Makes a memory window. Null and `errno` on failure.
-    fn ibv_alloc_mw(pd: *mut ibv_pd, r#type: ibv_mw_type) -> *mut ibv_mw;
-        (*(*pd).context).ops => alloc_mw;
     /// Frees a memory window. Returns 0 or an errno.
     fn ibv_dealloc_mw(mw: *mut ibv_mw) -> c_int;
         (*(*mw).context).ops => dealloc_mw;
@@ -365,8 +424,7 @@ member_functions! {
 /// As [`ibv_wc_read_imm_data`].
 #[inline]
 pub unsafe fn ibv_wc_read_invalidated_rkey(cq: *mut ibv_cq_ex) -> u32 {
-    // SAFETY: what the caller promises. libmlx5 gives the CPU's order for this kind of completion (`verbs.h` converts
-    // it only for immediate data).
+    // SAFETY: what the caller promises. libmlx5 gives the CPU's order for this kind of completion.
     unsafe { ibv_wc_read_imm_data(cq) }
 }
 

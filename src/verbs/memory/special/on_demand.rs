@@ -58,8 +58,8 @@ fn prefetch(pd: &PdHandle, lkey: Lkey, (addr, len): (u64, u64), how: Prefetch, w
     let flags = if wait { FLUSH } else { 0 };
     // The addresses of a region have fewer than 62 bits, so this is less than 2^32.
     let count = list.len() as u32;
-    // SAFETY: the domain is alive, and the list lives until the call returns. The call
-    // only makes the listed memory present.
+    // SAFETY: the domain is alive, and the list lives until the call returns. The call only makes the listed memory
+    // present.
     let returned = unsafe { sys::ibv_advise_mr(pd.raw(), how.advice(), flags, list.as_mut_ptr(), count) };
     match returned {
         libc::EOPNOTSUPP => Err(Error::Unsupported { what: "prefetching" }),

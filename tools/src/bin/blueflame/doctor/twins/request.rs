@@ -1,8 +1,6 @@
 //! Requests as libmlx5 takes them, by both of its ways.
 
-use std::ffi::c_void;
 use std::ptr::{self, NonNull};
-use std::sync::OnceLock;
 
 use blueflame::types::{DcKey, Qkey, Qpn, Srqn};
 use blueflame::verbs::AddressHandle;
@@ -110,30 +108,6 @@ impl<'a> Request<'a> {
     }
 }
 
-/// `struct mlx5dv_qp_ex` up to the last function that is used (rdma-core `providers/mlx5/mlx5dv.h`).
-#[repr(C)]
-struct QpEx {
-    comp_mask: u64,
-    wr_set_dc_addr: Option<unsafe extern "C" fn(*mut Self, *mut sys::ibv_ah, u32, u64)>,
-    _wr_mr_interleaved: Option<unsafe extern "C" fn()>,
-    wr_mr_list: Option<unsafe extern "C" fn(*mut Self, *mut sys::mlx5dv_mkey, u32, u16, *const sys::ibv_sge)>,
-}
-
-type FromQpEx = unsafe extern "C" fn(*mut sys::ibv_qp_ex) -> *mut QpEx;
-
-/// `mlx5dv_qp_ex_from_ibv_qp_ex`.
-fn from_qp_ex() -> Result<FromQpEx, Failure> {
-    static FUNCTION: OnceLock<Option<FromQpEx>> = OnceLock::new();
-    let find = || {
-        let found = sys::Library::open("libmlx5.so.1")
-            .and_then(|lib| lib.find("mlx5dv_qp_ex_from_ibv_qp_ex", "MLX5_1.10"))
-            .ok()?;
-        // SAFETY: a function of that name has this type (`mlx5dv.h`).
-        Some(unsafe { core::mem::transmute::<*mut c_void, FromQpEx>(found) })
-    };
-    FUNCTION.get_or_init(find).ok_or_else(|| "libmlx5 has no mlx5dv_qp_ex_from_ibv_qp_ex".into())
-}
-
 /// Posts a list, with one doorbell.
 ///
 /// # Safety
@@ -218,7 +192,6 @@ unsafe fn post_send(qp: NonNull<sys::ibv_qp>, list: &[Request<'_>]) -> Result<()
 /// # Safety
 /// As [`post`].
 unsafe fn build(qp: NonNull<sys::ibv_qp>, list: &[Request<'_>]) -> Result<(), Failure> {
-    let from_qp_ex = from_qp_ex()?;
     // SAFETY: libmlx5 has filled in the functions of the operations that the queue pair was made with; entries and
     // inline bytes live until `ibv_wr_complete`; the caller vouches for the rest.
     let returned = unsafe {
@@ -239,11 +212,11 @@ unsafe fn build(qp: NonNull<sys::ibv_qp>, list: &[Request<'_>]) -> Result<(), Fa
                 }
                 Verb::FetchAdd(at, add) => sys::ibv_wr_atomic_fetch_add(ex, at.rkey.0, at.addr, add),
                 Verb::ConfigureKey(key) => {
-                    let dv = from_qp_ex(ex);
+                    let dv = sys::mlx5dv_qp_ex_from_ibv_qp_ex(ex);
                     (*ex).wr_flags |= sys::IBV_SEND_INLINE;
                     if let Some(list) = (*dv).wr_mr_list {
                         let rights = sys::IBV_ACCESS_LOCAL_WRITE;
-                        list(dv, key.as_ptr(), rights, entries.len() as u16, entries.as_ptr());
+                        list(dv, key.as_ptr(), rights, entries.len() as u16, entries.as_ptr().cast_mut());
                     }
                     continue;
                 }
@@ -255,7 +228,7 @@ unsafe fn build(qp: NonNull<sys::ibv_qp>, list: &[Request<'_>]) -> Result<(), Fa
                 }
                 To::Shared(srqn) => sys::ibv_wr_set_xrc_srqn(ex, srqn.get()),
                 To::Target(handle, dctn, key) => {
-                    let dv = from_qp_ex(ex);
+                    let dv = sys::mlx5dv_qp_ex_from_ibv_qp_ex(ex);
                     if let Some(set) = (*dv).wr_set_dc_addr {
                         set(dv, handle.as_raw(), dctn.get(), key.0);
                     }
