@@ -233,15 +233,15 @@ impl Untyped<'_> {
         if shape.is_frame {
             self.check_offloads(limits)?;
         }
-        if shape.is_checked
-            && let Some(error) = self.fault
-        {
-            return Err(error);
+        if shape.is_checked {
+            if let Some(error) = self.fault {
+                return Err(error);
+            }
         }
-        if shape.is_large
-            && let Some(error) = self.large_send(limits)
-        {
-            return Err(error);
+        if shape.is_large {
+            if let Some(error) = self.large_send(limits) {
+                return Err(error);
+            }
         }
         Ok(())
     }

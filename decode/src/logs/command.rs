@@ -280,9 +280,7 @@ fn devx(tokens: &[Token<'_>], at: usize, command: &mut Command) {
     }
     let argument = argument.filter(|token| token.kind != Token_::Mark);
     let opcode = argument.and_then(Token::hexadecimal).filter(|opcode| *opcode <= MOST_OPCODE.into());
-    if command.opcode.is_none()
-        && let Some(opcode) = opcode
-    {
+    if let (None, Some(opcode)) = (command.opcode, opcode) {
         command.opcode = Some(opcode);
         command.name = Opcode(opcode as u16).name().map(str::to_owned);
     }

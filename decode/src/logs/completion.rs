@@ -214,11 +214,12 @@ fn compose(tokens: &[Token<'_>], verdict: Verdict, is_about: bool, others: Vec<F
     let mut status = number.filter(|_| named.is_none_or(|named| named.syndrome.is_none()));
     // Some print the device's syndrome as the status. A vendor syndrome that belongs to it tells, and so does hex
     // where only a syndrome is so large.
-    if let (None, None, Some(number)) = (named, syndrome, numbered)
-        && let Ok(byte) = u8::try_from(number.value)
-        && is_syndrome(byte, vendor.map(|(_, value)| value), tokens[number.at].has_prefix())
-    {
-        (syndrome, status) = (Some((number.at, byte)), None);
+    if let (None, None, Some(number)) = (named, syndrome, numbered) {
+        let vendor = vendor.map(|(_, value)| value);
+        let byte = u8::try_from(number.value).ok();
+        if let Some(byte) = byte.filter(|byte| is_syndrome(*byte, vendor, tokens[number.at].has_prefix())) {
+            (syndrome, status) = (Some((number.at, byte)), None);
+        }
     }
     let has_opcode = others.iter().any(|field| field.name == CQE_OPCODE);
     let is_known = status.is_none_or(|status| WcStatus::ALL.iter().any(|known| *known as u64 == status));

@@ -128,11 +128,8 @@ pub(crate) fn read(tokens: &[Token<'_>], line: &str) -> Option<Record> {
     {
         return buffer(tokens, line);
     }
-    if let Some(at) = has(&["Fatal", "error"])
-        && phrase(tokens, at + 3, &["detected"])
-        && is_mlx5
-        && let Some(number) = tokens[at + 2].number()
-    {
+    let fatal = has(&["Fatal", "error"]).filter(|at| is_mlx5 && phrase(tokens, at + 3, &["detected"]));
+    if let Some(number) = fatal.and_then(|at| tokens[at + 2].number()) {
         let reason = SENSORS.iter().find(|(of, _)| *of == number).map_or("an unknown reason", |(_, reason)| *reason);
         let mut fields: Vec<_> = device(tokens, line).into_iter().collect();
         fields.push(Field { meaning: Some(reason.to_owned()), ..number_field("fatal_error", number) });
@@ -146,10 +143,9 @@ fn buffer(tokens: &[Token<'_>], line: &str) -> Option<Record> {
     let mut fields: Vec<Field> = device(tokens, line).into_iter().collect();
     let known = fields.len();
     for (at, token) in tokens.iter().enumerate() {
-        if phrase(tokens, at, &["assert_var", "["])
-            && let Some([index, close, value]) = tokens.get(at + 2..at + 5)
-            && let (Some(index), "]", Some(value)) = (index.number(), close.text, value.number())
-        {
+        let variable = tokens.get(at + 2..at + 5).filter(|_| phrase(tokens, at, &["assert_var", "["]));
+        let variable = variable.map(|words| (words[0].number(), words[1].text, words[2].number()));
+        if let Some((Some(index), "]", Some(value))) = variable {
             fields.push(Field {
                 name: format!("assert_var[{index}]").into(),
                 offset: 0,
