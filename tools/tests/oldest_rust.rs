@@ -3,7 +3,7 @@
 //!
 //! Only the language belongs here. `scripts/msrv` compiles the packages with the oldest Rust.
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {
@@ -21,13 +21,22 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whether `let` follows `&&`.
+/// Whether `let` follows `&&`, or `&&` the `let` of a condition, before its block.
 fn has_let_chain(tokens: TokenStream) -> bool {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let is = |at: usize, text: &str| tokens.get(at).is_some_and(|token: &TokenTree| token.to_string() == text);
+    let is_and = |at: usize| is(at, "&") && is(at + 1, "&");
+    let is_block =
+        |token: &TokenTree| matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Brace);
     (0..tokens.len()).any(|at| match &tokens[at] {
         TokenTree::Group(group) => has_let_chain(group.stream()),
-        _ => is(at, "&") && is(at + 1, "&") && is(at + 2, "let"),
+        _ if is_and(at) => is(at + 2, "let"),
+        _ if (is(at, "if") || is(at, "while")) && is(at + 1, "let") => {
+            let end = tokens[at..].iter().position(is_block).map_or(tokens.len(), |length| at + length);
+            let value = (at..end).find(|&at| is(at, "=")).unwrap_or(end);
+            (value + 2..end).any(is_and)
+        }
+        _ => false,
     })
 }
 
@@ -35,6 +44,8 @@ fn has_let_chain(tokens: TokenStream) -> bool {
 fn let_chains_are_found() {
     let found = |source: &str| has_let_chain(source.parse().expect("tokens"));
     assert!(found("fn f() { if a && let Some(b) = c {} }"));
+    assert!(found("fn f() { if let Some(b) = c && a {} }"));
+    assert!(!found("fn f() { if let Some(b) = &&c { a && b } }"));
     assert!(!found("fn f() { if a && b { let c = &&d; } }"));
 }
 

@@ -202,10 +202,10 @@ fn compose(tokens: &[Token<'_>], verdict: Verdict, is_about: bool, others: Vec<F
     let Verdict { named, numbered, mut syndrome, mut vendor } = verdict;
     let number = named.map(|named| named.status as u64).or(numbered.map(|number| number.value));
     // A syndrome that is not the status's own is the vendor's: perftest's and old UCX's `syndrom 0x81`.
-    if let (Some(number), Some((at, value)), None) = (number, syndrome, vendor)
-        && Syndrome::new(value).status() as u64 != number
-    {
-        (vendor, syndrome) = (Some((at, value.into())), None);
+    if let (Some(number), Some((at, value)), None) = (number, syndrome, vendor) {
+        if Syndrome::new(value).status() as u64 != number {
+            (vendor, syndrome) = (Some((at, value.into())), None);
+        }
     }
     if let Some(known) = named.and_then(|named| named.syndrome) {
         syndrome = Some((0, known as u8));

@@ -17,10 +17,10 @@ impl Responder {
         match packet.headers.bth.opcode.operation() {
             Operation::ReadRequest => {
                 let reth = packet.headers.reth.filter(|reth| self.answered.includes(psn, reth, qp.mtu));
-                if let (Some(left), Ok(by)) = (reth, user_of_keys(qp, resources, packet))
-                    && check_remote(qp, by, resources, &left, Need::RemoteRead).is_ok()
-                {
-                    self.replies.answer_again(psn, Content::Read { by, left }, self.expected, qp.mtu);
+                if let (Some(left), Ok(by)) = (reth, user_of_keys(qp, resources, packet)) {
+                    if check_remote(qp, by, resources, &left, Need::RemoteRead).is_ok() {
+                        self.replies.answer_again(psn, Content::Read { by, left }, self.expected, qp.mtu);
+                    }
                 }
             }
             Operation::CompareSwap | Operation::FetchAdd | Operation::ExtendedAtomic => {
