@@ -24,10 +24,11 @@ recorded() {
 same_device() {
     diff -u <(guest 1 10 'ibv_devinfo -v -d $DEVICE' | described) <(DEVICES=2 outside ibv_devinfo -v -d mlx5_1 | described)
 }
-# The object alone has on-demand paging, memory windows (also among the flags) and device memory.
+# The object alone has on-demand paging, memory windows (also among the flags) and device memory. And a process has a part
+# of the device's queue pairs under it, since all processes on the fabric share them.
 described() {
     sed '/^hca_id:/d; /general_odp_caps:/,/completion timestamp_mask:/{ /timestamp/!d; }
-        /max_mw:/d; /MEM_WINDOW/d; /device_cap_flags/d; /maximum available device memory:/,+1d'
+        /max_qp:/d; /max_res_rd_atom:/d; /max_mw:/d; /MEM_WINDOW/d; /device_cap_flags/d; /maximum available device memory:/,+1d'
 }
 
 # Are the calls of the same programs answered by the kernel of guest 1 as by the uverbs object? The list of the differences that
