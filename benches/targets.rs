@@ -23,7 +23,7 @@ use blueflame::{ByQpn, Qpn, Remote, Rkey, WrId};
 use blueflame_sys as sys;
 
 use common::clock::Clock;
-use common::libmlx5::{DvQpEx, mlx5dv_qp_ex_from_ibv_qp_ex, set_dc_addr};
+use common::libmlx5::set_dc_addr;
 use common::rig::step;
 use common::rounds::{Rounds, measuring};
 
@@ -201,7 +201,7 @@ impl<const MORE: usize> Way for OneForAll<AddressVector<MORE>> {
 /// libmlx5's initiator, by `ibv_wr_*` and `mlx5dv_wr_set_dc_addr`: its addresses have 48 bytes always.
 struct Theirs {
     ex: *mut sys::ibv_qp_ex,
-    dv: *mut DvQpEx,
+    dv: *mut sys::mlx5dv_qp_ex,
     cq: *mut sys::ibv_cq,
     handles: Vec<AddressHandle>,
     parts: sys::mlx5dv_qp,
@@ -249,7 +249,7 @@ impl Theirs {
             let mut obj = sys::mlx5dv_obj { qp, ..sys::mlx5dv_obj::ZERO };
             assert_eq!(sys::mlx5dv_init_obj(&raw mut obj, sys::MLX5DV_OBJ_QP), 0);
             let ex = sys::ibv_qp_to_qp_ex(raw.as_ptr());
-            Self { ex, dv: mlx5dv_qp_ex_from_ibv_qp_ex(ex), cq, handles, parts, _pair: pair }
+            Self { ex, dv: sys::mlx5dv_qp_ex_from_ibv_qp_ex(ex), cq, handles, parts, _pair: pair }
         }
     }
 }

@@ -11,6 +11,8 @@
 
 #![cfg(feature = "verbs")]
 
+mod linked_ibverbs;
+
 use std::ffi::{CStr, c_int, c_void};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::thread;
@@ -19,17 +21,6 @@ use std::time::Duration;
 use blueflame::transport::Rc;
 use blueflame::verbs::{Device, QpState};
 use blueflame_sys as sys;
-
-/// libibverbs, linked, so that the linker exports this program's functions of its names. The crate takes these then.
-mod linked {
-    #[link(name = "ibverbs")]
-    unsafe extern "C" {
-        fn ibv_fork_init() -> std::ffi::c_int;
-    }
-
-    #[used]
-    static KEEPS_IT: unsafe extern "C" fn() -> std::ffi::c_int = ibv_fork_init;
-}
 
 /// All calls, those under way, and those that began while another was.
 static ALL: AtomicU32 = AtomicU32::new(0);

@@ -23,7 +23,7 @@ pub(crate) struct Theirs {
     /// The queue pair, for `ibv_wr_*`.
     ex: *mut sys::ibv_qp_ex,
     /// The queue pair, for `mlx5dv_wr_*`.
-    pub(crate) dv: *mut DvQpEx,
+    pub(crate) dv: *mut sys::mlx5dv_qp_ex,
     cq: *mut sys::ibv_cq,
     /// The completion queue, for `ibv_start_poll`.
     cq_ex: *mut sys::ibv_cq_ex,
@@ -41,7 +41,7 @@ impl Theirs {
         let ex = unsafe { sys::ibv_qp_to_qp_ex(qp) };
         assert!(!ex.is_null(), "ibv_qp_to_qp_ex");
         // SAFETY: a queue pair of libmlx5's.
-        let dv = unsafe { mlx5dv_qp_ex_from_ibv_qp_ex(ex) };
+        let dv = unsafe { sys::mlx5dv_qp_ex_from_ibv_qp_ex(ex) };
         Self { qp, ex, dv, cq: cq_ex.cast(), cq_ex, rig }
     }
 
@@ -219,21 +219,9 @@ pub(crate) fn set_ud_addr(ex: *mut sys::ibv_qp_ex, handle: &AddressHandle, qpn: 
     unsafe { call!(ex, wr_set_ud_addr(ex, handle.as_raw(), qpn, qkey)) }
 }
 
-/// `struct mlx5dv_qp_ex` (rdma-core `providers/mlx5/mlx5dv.h`) up to the one function used.
-#[repr(C)]
-pub(crate) struct DvQpEx {
-    comp_mask: u64,
-    wr_set_dc_addr: Option<unsafe extern "C" fn(*mut DvQpEx, *mut sys::ibv_ah, u32, u64)>,
-}
-
-#[link(name = "mlx5")]
-unsafe extern "C" {
-    pub(crate) fn mlx5dv_qp_ex_from_ibv_qp_ex(qp: *mut sys::ibv_qp_ex) -> *mut DvQpEx;
-}
-
 /// The target of an initiator's request.
 #[inline(always)]
-pub(crate) fn set_dc_addr(dv: *mut DvQpEx, handle: &AddressHandle, dctn: u32, key: u64) {
+pub(crate) fn set_dc_addr(dv: *mut sys::mlx5dv_qp_ex, handle: &AddressHandle, dctn: u32, key: u64) {
     // SAFETY: a request was begun on it, and the handle is alive.
     unsafe { call!(dv, wr_set_dc_addr(dv, handle.as_raw(), dctn, key)) }
 }
@@ -246,10 +234,8 @@ pub(crate) struct List {
 
 impl List {
     pub(crate) fn new(len: usize, flags: u32) -> Self {
-        // SAFETY: numbers and pointers, for which zero is a value.
-        let wr = || -> sys::ibv_send_wr { unsafe { core::mem::zeroed() } };
         let sge = sys::ibv_sge { addr: 0, length: size_of_val(&MESSAGES.get(0).payload) as u32, lkey: 0 };
-        let mut list = Self { wrs: (0..len).map(|_| wr()).collect(), sges: vec![sge; len].into() };
+        let mut list = Self { wrs: vec![sys::ibv_send_wr::ZERO; len].into(), sges: vec![sge; len].into() };
         let (first, entries) = (list.wrs.as_mut_ptr(), list.sges.as_mut_ptr());
         for (n, wr) in list.wrs.iter_mut().enumerate() {
             wr.opcode = sys::IBV_WR_RDMA_WRITE;

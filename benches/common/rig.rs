@@ -20,9 +20,6 @@ pub(crate) const ENTRIES: usize = 256;
 pub(crate) const LID: u16 = 1;
 /// Of all datagrams.
 pub(crate) const QKEY: Qkey = Qkey(0x1111_1111);
-/// `mlx5dv_qp_init_attr_mask`.
-const MASK_SEND_OPS_FLAGS: u64 = 1 << 2;
-
 /// The threading that libmlx5 is told about; it matters to the objects that libmlx5 uses itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Threads {
@@ -377,7 +374,7 @@ unsafe fn create_qp(
     };
     attr.send_ops_flags = wanted.into();
     let mut mlx5 = sys::mlx5dv_qp_init_attr {
-        comp_mask: sys::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS | MASK_SEND_OPS_FLAGS,
+        comp_mask: sys::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS | sys::MLX5DV_QP_INIT_ATTR_MASK_SEND_OPS_FLAGS,
         create_flags: sys::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE,
         ..Default::default()
     };

@@ -148,13 +148,13 @@ macro_rules! constants {
 }
 
 /// Declares functions of a library: for each one of the same name, which looks the library up when the first of them is
-/// called: by `find`, or by `find_first`. `else` is what it returns if the library, or one of these functions, is
-/// missing.
+/// called. `replaceable` is explained at `Library::open`. If the library, or one of these functions, is missing, the
+/// function returns the expression after `else`.
 ///
 /// With the feature `link`, they are those that the program was linked with.
 macro_rules! functions {
     (
-        $library:literal, link $link:literal, global $global:literal, $find:ident;
+        $library:literal, link $link:literal, replaceable $replaceable:literal;
         $($version:literal: {
             $($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $result:ty, else $absent:expr)?;)*
         })*
@@ -167,13 +167,13 @@ macro_rules! functions {
         impl Functions {
             #[cfg(not(feature = "link"))]
             fn load() -> Result<Self, $crate::library::Unavailable> {
-                let library = $crate::library::Library::open($library, $global)?;
+                let library = $crate::library::Library::open($library, $replaceable)?;
                 Ok(Self {
                     // SAFETY: a function of that name and version has this type; `tests/header.rs` compares it with the
                     // header's.
                     $($($name: unsafe {
                         core::mem::transmute::<*mut core::ffi::c_void, unsafe extern "C" fn($($type),*) $(-> $result)?>(
-                            library.$find(stringify!($name), $version)?,
+                            library.find(stringify!($name), $version)?,
                         )
                     },)*)*
                 })

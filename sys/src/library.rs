@@ -62,18 +62,21 @@ impl std::error::Error for Unavailable {}
 pub(crate) struct Library {
     name: &'static str,
     handle: *mut c_void,
+    replaceable: bool,
 }
 
 impl Library {
-    /// Loads libibverbs or libmlx5, or finds it where it is loaded. If it is `global`, functions that stand before its own
-    /// find these as the next ones.
-    pub(crate) fn open(name: &'static str, global: bool) -> Result<Self, Unavailable> {
+    /// Loads libibverbs or libmlx5, or finds it where it is loaded.
+    ///
+    /// If it is `replaceable`, a function of the program or of `LD_PRELOAD` takes the place of the library's own function
+    /// of the same name, as in a linked program, and finds the library's as the next one.
+    pub(crate) fn open(name: &'static str, replaceable: bool) -> Result<Self, Unavailable> {
         let unavailable = |why| Unavailable { library: name, symbol: None, found: None, why };
         let file = CString::new(name).map_err(|error| unavailable(error.to_string()))?;
-        let scope = if global { libc::RTLD_GLOBAL } else { libc::RTLD_LOCAL };
+        let scope = if replaceable { libc::RTLD_GLOBAL } else { libc::RTLD_LOCAL };
         // SAFETY: a string, which names a library of rdma-core. On loading, it only registers its drivers with libibverbs.
         let handle = unsafe { libc::dlopen(file.as_ptr(), libc::RTLD_NOW | scope) };
-        if handle.is_null() { Err(unavailable(loader_message())) } else { Ok(Self { name, handle }) }
+        if handle.is_null() { Err(unavailable(loader_message())) } else { Ok(Self { name, handle, replaceable }) }
     }
 
     /// The address of a function. `version` is that of the library's symbols: a later library that changes a function
@@ -82,19 +85,17 @@ impl Library {
         let text = |text: &str| CString::new(text).map_err(|error| self.lacks(symbol, version, error.to_string()));
         let (name, of_version) = (text(symbol)?, text(version)?);
         // SAFETY: the library is loaded, and both are strings.
-        let address = unsafe { versioned(self.handle, &name, &of_version) };
-        if address.is_null() { Err(self.lacks(symbol, version, loader_message())) } else { Ok(address) }
-    }
-
-    /// The address of a function, or of another one of this name that the program or `LD_PRELOAD` has put before the
-    /// library's: the one that a linked program would call.
-    pub(crate) fn find_first(&self, symbol: &'static str, version: &'static str) -> Result<*mut c_void, Unavailable> {
-        let of_library = self.find(symbol, version)?;
-        let name = CString::new(symbol).map_err(|error| self.lacks(symbol, version, error.to_string()))?;
+        let own = unsafe { versioned(self.handle, &name, &of_version) };
+        if own.is_null() {
+            return Err(self.lacks(symbol, version, loader_message()));
+        }
+        if !self.replaceable {
+            return Ok(own);
+        }
         // SAFETY: a string.
         let first = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) };
-        // The library's own may be of another version there.
-        Ok(if first.is_null() || object_of(first) == object_of(of_library) { of_library } else { first })
+        // If the library itself is first, its default version may be another one.
+        Ok(if first.is_null() || object_of(first) == object_of(own) { own } else { first })
     }
 
     fn lacks(&self, symbol: &'static str, version: &'static str, why: String) -> Unavailable {

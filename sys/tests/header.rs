@@ -34,9 +34,9 @@ const ENDLESS: &[&str] = &["mlx5dv_flow_match_parameters"];
 /// Constants of later headers than the oldest that this test runs with, and of headers that are not installed.
 const ELSEWHERE: &[&str] = &["MLX5DV_UAR_ALLOC_TYPE_NC_DEDICATED"];
 
-/// Structures of which this package has the beginning: the pairs that it asks for, of `mlx5dv_obj`; an action without the
-/// offset of a counter, which the exported function does not read; the attributes of a port, whose size the call is told;
-/// and a queue pair, which the library makes. The last two are longer in later releases.
+/// Structures that are longer in the header, at least of later releases. libmlx5 touches only the asked-for pairs of
+/// `mlx5dv_obj`, and does not read an action's counter offset. The query of a port is told the size. The library itself
+/// makes queue pairs.
 const BEGINNINGS: &[&str] = &["mlx5dv_obj", "mlx5dv_flow_action_attr", "ibv_port_attr", "ibv_qp_ex"];
 
 /// The structure that grows at its beginning. Its `sz` counts from its end, and so does this test.

@@ -9,8 +9,6 @@ use blueflame_sys as sys;
 
 use crate::addresses;
 
-/// `mlx5dv_qp_init_attr_mask` and `mlx5dv_qp_create_send_ops_flags`: raw WQEs, libmlx5's only way to post a NOP.
-const MASK_SEND_OPS_FLAGS: u64 = 1 << 2;
 const WITH_RAW_WQE: u64 = 1 << 3;
 /// `MLX5DV_QP_EX_WITH_MR_INTERLEAVED`, `_MR_LIST` and `_MKEY_CONFIGURE`.
 const WITH_MKEYS: u64 = 7;
@@ -174,7 +172,7 @@ impl RawQp {
             }
             attr.send_ops_flags = wanted.into();
             let mut mlx5 = sys::mlx5dv_qp_init_attr {
-                comp_mask: sys::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS | MASK_SEND_OPS_FLAGS,
+                comp_mask: sys::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS | sys::MLX5DV_QP_INIT_ATTR_MASK_SEND_OPS_FLAGS,
                 create_flags: if geometry.scatter_to_cqe { 0 } else { sys::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE },
                 send_ops_flags: WITH_RAW_WQE
                     | if geometry.keys { WITH_MKEYS } else { 0 }

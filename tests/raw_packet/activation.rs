@@ -92,17 +92,6 @@ thread_local! {
     static AFTER_INIT: Cell<Option<Box<dyn FnOnce()>>> = const { Cell::new(None) };
 }
 
-/// libibverbs, linked, so that the linker exports this program's functions of its names. The crate takes these then.
-mod linked {
-    #[link(name = "ibverbs")]
-    unsafe extern "C" {
-        fn ibv_fork_init() -> std::ffi::c_int;
-    }
-
-    #[used]
-    static KEEPS_IT: unsafe extern "C" fn() -> std::ffi::c_int = ibv_fork_init;
-}
-
 /// Stands before libibverbs' function of this name.
 // SAFETY: as that function, which it calls.
 #[unsafe(no_mangle)]

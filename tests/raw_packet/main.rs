@@ -22,6 +22,8 @@ mod ends;
 mod frames;
 mod headers;
 mod lab;
+#[path = "../linked_ibverbs/mod.rs"]
+mod linked_ibverbs;
 mod receivers;
 
 use std::time::{Duration, Instant};

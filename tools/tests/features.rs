@@ -29,7 +29,7 @@ fn tests_are_built_with_all_other_features() {
     for package in metadata["packages"].as_array().expect("packages") {
         let name = package["name"].as_str().expect("a name");
         let features = package["features"].as_object().expect("features");
-        // What is on by default, and what those features bring.
+        // Default features, and the features that they turn on.
         let mut on: Vec<&str> = vec!["default"];
         let mut at = 0;
         while at < on.len() {

@@ -60,8 +60,8 @@ pub trait Wire: Send {
     /// The next frame for this port, if one has arrived.
     fn recv(&mut self) -> Option<Frame>;
 
-    /// The wire that this one puts its packets into, if it does. What this one does not do, that one does, except that
-    /// each frame is one packet.
+    /// The wire that this one puts its packets into, if there is one. It does all that this one does not define, except
+    /// that each frame is one packet.
     fn behind(&self) -> Option<&dyn Wire> {
         None
     }

@@ -103,7 +103,7 @@ constants! {
 }
 
 functions! {
-    "libmlx5.so.1", link "mlx5", global false, find;
+    "libmlx5.so.1", link "mlx5", replaceable false;
 
     "MLX5_1.7": {
         /// Sends a command that makes an object. Null and `errno` on failure.

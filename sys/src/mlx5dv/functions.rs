@@ -11,7 +11,7 @@ use crate::verbs::{
 };
 
 functions! {
-    "libmlx5.so.1", link "mlx5", global false, find;
+    "libmlx5.so.1", link "mlx5", replaceable false;
 
     "MLX5_1.0": {
         /// Queries the mlx5-specific attributes. Returns 0 or an errno, `ENOSYS` if there is no libmlx5.

@@ -24,7 +24,7 @@ constants! {
 }
 
 functions! {
-    "libmlx5.so.1", link "mlx5", global false, find;
+    "libmlx5.so.1", link "mlx5", replaceable false;
 
     "MLX5_1.21": {
         /// Lists the function, for `ibv_open_device`. Null and `errno` on failure; otherwise free the list by

@@ -134,7 +134,7 @@ enumerations! {
         IBV_EVENT_WQ_FATAL = 19,
     }
 
-    /// What a key permits.
+    /// The rights of a memory region.
     ibv_access_flags: u32 {
         IBV_ACCESS_LOCAL_WRITE = 1 << 0,
         IBV_ACCESS_REMOTE_WRITE = 1 << 1,
@@ -161,7 +161,7 @@ enumerations! {
         IBV_REREG_MR_FLAGS_SUPPORTED = 7,
     }
 
-    /// What a failed `ibv_rereg_mr` has left behind.
+    /// Results of a failed `ibv_rereg_mr`.
     ibv_rereg_mr_err_code: c_int {
         IBV_REREG_MR_ERR_INPUT = -1,
         IBV_REREG_MR_ERR_DONT_FORK_NEW = -2,
@@ -205,7 +205,7 @@ enumerations! {
         IBV_WC_TM_RNDV_INCOMPLETE = 23,
     }
 
-    /// What a completion is of.
+    /// The operation that has completed.
     ibv_wc_opcode: u32 {
         IBV_WC_SEND = 0,
         IBV_WC_RDMA_WRITE = 1,
@@ -519,7 +519,7 @@ enumerations! {
         IBV_FLOW_SPEC_ACTION_COUNT = 4099,
     }
 
-    /// What a counter counts.
+    /// Units of a counter.
     ibv_counter_description: u32 {
         IBV_COUNTER_PACKETS = 0,
         IBV_COUNTER_BYTES = 1,

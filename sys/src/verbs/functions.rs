@@ -7,7 +7,7 @@ use crate::declare::functions;
 use crate::errno::{absent, failed};
 
 functions! {
-    "libibverbs.so.1", link "ibverbs", global true, find_first;
+    "libibverbs.so.1", link "ibverbs", replaceable true;
 
     "IBVERBS_1.1": {
         /// The devices, ended by a null pointer; their number goes to `num_devices`. Null and `errno` on failure.

@@ -40,7 +40,7 @@ macro_rules! extended_functions {
         ///
         /// # Safety
         /// The objects that are given, and those that the attributes name, are alive and of one open context. A new
-        /// object is destroyed before them. What is destroyed is not used afterwards. Attributes are valid.
+        /// object is destroyed before them. Nothing uses an object after its destruction. Attributes are valid.
         $vis unsafe fn $name($($arg: $type),*) -> $result {
             // SAFETY: the caller promises live objects and an open context. `sz` is always there, and counts what the
             // library knows from the end of the structure backwards: a member before that is not read. The arguments

@@ -7,7 +7,7 @@ use super::types::ibv_qp;
 use crate::declare::functions;
 
 functions! {
-    "libibverbs.so.1", link "ibverbs", global true, find_first;
+    "libibverbs.so.1", link "ibverbs", replaceable true;
 
     "IBVERBS_1.14": {
         /// Whether the bytes of an operation's data arrive in ascending order. 0: not promised.

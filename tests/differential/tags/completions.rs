@@ -6,7 +6,7 @@ use blueflame_sys as sys;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::theirs::{DATA_VALID, OpsWr, SYNC, TAGS, Theirs, Told};
+use super::theirs::{DATA_VALID, SYNC, TAGS, Theirs, Told};
 use crate::in_turn;
 use crate::verbs::Fabric;
 
@@ -44,7 +44,7 @@ fn any_completions() {
     in_turn::any(CASES, "completions", vec(one, 1..=MOST), |list| {
         // A list of its own: libmlx5 counts operations that it was told of.
         let Some(mut theirs) = Theirs::new(&fabric) else { return Ok(()) };
-        let mut tags = [OpsWr { opcode: sys::IBV_WR_TAG_ADD, flags: 0, ..SYNC }; TAGS as usize];
+        let mut tags = [sys::ibv_ops_wr { opcode: sys::IBV_WR_TAG_ADD, flags: 0, ..SYNC }; TAGS as usize];
         assert_eq!(theirs.post(&mut tags), 0);
         let mut listed = [true; TAGS as usize];
         for cqe in list {

@@ -18,7 +18,7 @@ use blueflame_sys as sys;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use super::theirs::{OpsWr, SYNC, TAGS, Theirs};
+use super::theirs::{SYNC, TAGS, Theirs};
 use crate::in_turn::{self, WQEBB};
 use crate::twin::{record, ring};
 use crate::verbs::Fabric;
@@ -160,11 +160,11 @@ impl Both {
     }
 
     /// One operation, to be posted by libmlx5, is posted by this crate; `None` if there is none such.
-    fn post(&mut self, fabric: &Fabric, op: Op, sge: &mut sys::ibv_sge) -> Option<OpsWr> {
+    fn post(&mut self, fabric: &Fabric, op: Op, sge: &mut sys::ibv_sge) -> Option<sys::ibv_ops_wr> {
         let mut wr = SYNC;
         let flag = |on: bool, flag: sys::ibv_ops_flags| if on { flag as i32 } else { 0 };
         wr.flags = flag(op.reported, sys::IBV_OPS_SIGNALED) | flag(op.unexpected.is_some(), sys::IBV_OPS_TM_SYNC);
-        wr.unexpected_cnt = op.unexpected.unwrap_or(0).into();
+        wr.tm.unexpected_cnt = op.unexpected.unwrap_or(0).into();
         self.id += 1;
         wr.wr_id = self.id;
         let (mirror, sq) = (&mut self.mirror, &mut self.ours.sq);
@@ -178,15 +178,15 @@ impl Both {
                 let buffer = Sge { addr: fabric.buffer.addr(), length: bytes, lkey: fabric.buffer.lkey() };
                 *sge = sys::ibv_sge { addr: buffer.addr, length: bytes, lkey: buffer.lkey.0 };
                 wr.opcode = sys::IBV_WR_TAG_ADD;
-                (wr.tag, wr.mask, wr.recv_wr_id) = (tag, mask, self.id);
-                (wr.sg_list, wr.num_sge) = (sge, 1);
+                (wr.tm.add.tag, wr.tm.add.mask, wr.tm.add.recv_wr_id) = (tag, mask, self.id);
+                (wr.tm.add.sg_list, wr.tm.add.num_sge) = (sge, 1);
                 mirror.due[usize::from(entry)] = 1 + u32::from(op.reported);
                 mirror.listed.push(entry);
                 if op.reported {
                     mirror.reported.push_back(Some((entry, false)));
                 }
                 // libmlx5 gives it, and the caller compares.
-                wr.handle = entry.into();
+                wr.tm.handle = entry.into();
                 put!(sq, wqe::tag_append(tag, mask, next, buffer), op);
             }
             What::Remove { nth } => {
@@ -195,7 +195,7 @@ impl Both {
                 }
                 let entry = mirror.listed.remove(nth % mirror.listed.len());
                 wr.opcode = sys::IBV_WR_TAG_DEL;
-                wr.handle = entry.into();
+                wr.tm.handle = entry.into();
                 if op.reported {
                     mirror.due[usize::from(entry)] += 1;
                     mirror.reported.push_back(Some((entry, true)));
@@ -229,10 +229,10 @@ impl Both {
         for (op, sge) in ops.iter().chain([&last]).zip(&mut sges) {
             list.extend(self.post(fabric, *op, sge));
         }
-        let expected: Vec<_> = list.iter().map(|wr| wr.handle).collect();
+        let expected: Vec<_> = list.iter().map(|wr| wr.tm.handle).collect();
         let posted = self.theirs.post(&mut list);
         assert_eq!(posted, 0, "ibv_post_srq_ops of {ops:?}");
-        if !list.iter().map(|wr| wr.handle).eq(expected) {
+        if !list.iter().map(|wr| wr.tm.handle).eq(expected) {
             return Err("libmlx5 took other entries".into());
         }
         self.pi = (self.pi + list.len()) & 0xffff;

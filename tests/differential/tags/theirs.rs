@@ -21,40 +21,9 @@ pub(super) const TAGS: u16 = 12;
 /// `IBV_WC_EX_WITH_TM_INFO`, and byte count.
 const WC_FLAGS: u64 = 1 << 10 | 1;
 
-/// `struct ibv_ops_wr` of `verbs.h`, without its nested structures.
-#[derive(Clone, Copy)]
-#[repr(C)]
-pub(super) struct OpsWr {
-    pub(super) wr_id: u64,
-    pub(super) next: *mut Self,
-    pub(super) opcode: u32,
-    pub(super) flags: i32,
-    pub(super) unexpected_cnt: u32,
-    /// Told of an entry that is removed, tells of one that is appended.
-    pub(super) handle: u32,
-    pub(super) recv_wr_id: u64,
-    pub(super) sg_list: *mut sys::ibv_sge,
-    pub(super) num_sge: i32,
-    pub(super) tag: u64,
-    pub(super) mask: u64,
-}
-
-const _: () = assert!(size_of::<OpsWr>() == size_of::<sys::ibv_ops_wr>());
-
 /// An operation that consists of its flags.
-pub(super) const SYNC: OpsWr = OpsWr {
-    wr_id: 0,
-    next: null_mut(),
-    opcode: sys::IBV_WR_TAG_SYNC,
-    flags: sys::IBV_OPS_SIGNALED as i32,
-    unexpected_cnt: 0,
-    handle: 0,
-    recv_wr_id: 0,
-    sg_list: null_mut(),
-    num_sge: 0,
-    tag: 0,
-    mask: 0,
-};
+pub(super) const SYNC: sys::ibv_ops_wr =
+    sys::ibv_ops_wr { opcode: sys::IBV_WR_TAG_SYNC, flags: sys::IBV_OPS_SIGNALED as i32, ..sys::ibv_ops_wr::ZERO };
 
 /// Reads memory of this process, if it is there.
 fn memory(at: usize, bytes: &mut [u8]) -> bool {
@@ -136,18 +105,13 @@ impl Theirs {
         }
     }
 
-    pub(super) fn post(&self, list: &mut [OpsWr]) -> i32 {
+    pub(super) fn post(&self, list: &mut [sys::ibv_ops_wr]) -> i32 {
         for n in 1..list.len() {
             list[n - 1].next = &raw mut list[n];
         }
         let mut bad = null_mut();
-        // SAFETY: the queue is alive; so is the list, until the call returns. libmlx5's context is extended.
-        unsafe {
-            let around = core::mem::offset_of!(sys::verbs_context, context);
-            let context: *mut sys::verbs_context = (*self.srq.as_ptr()).context.byte_sub(around).cast();
-            let post = (*context).post_srq_ops.expect("libmlx5 has it");
-            post(self.srq.as_ptr(), list.as_mut_ptr().cast(), &raw mut bad)
-        }
+        // SAFETY: the queue is alive; so is the list, until the call returns.
+        unsafe { sys::ibv_post_srq_ops(self.srq.as_ptr(), list.as_mut_ptr(), &raw mut bad) }
     }
 
     /// The next completion: the CQE's bytes are given to `patch`, then it is polled.
