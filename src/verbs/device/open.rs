@@ -46,6 +46,11 @@ impl DeviceList {
         // SAFETY: the library vouches for `len` entries until the list is freed, which borrows forbid while they live.
         unsafe { core::slice::from_raw_parts(self.array.as_ptr(), self.len) }
     }
+
+    fn names(&self) -> Vec<String> {
+        // SAFETY: the devices are of this list, which is alive.
+        self.devices().iter().map(|&device| unsafe { name_of(device) }).collect()
+    }
 }
 
 impl Drop for DeviceList {
@@ -55,9 +60,10 @@ impl Drop for DeviceList {
     }
 }
 
-/// Name of a device of a list that is alive, or of an open context.
-fn name_of(device: *mut sys::ibv_device) -> String {
-    // SAFETY: callers have a list of devices, or a context, that is alive; the name is a C string inside the device.
+/// # Safety
+/// The device belongs to a device list that is alive, or is open.
+unsafe fn name_of(device: *mut sys::ibv_device) -> String {
+    // SAFETY: the caller promises that the device is alive; the name is a C string inside it.
     unsafe { CStr::from_ptr(sys::ibv_get_device_name(device)) }.to_string_lossy().into_owned()
 }
 
@@ -68,7 +74,7 @@ fn name_of(device: *mut sys::ibv_device) -> String {
 #[doc(alias("ibv_get_device_list", "ibv_get_device_name", "mlx5dv_is_supported"))]
 pub fn device_names() -> Result<Vec<String>, Error> {
     match DeviceList::get() {
-        Ok(list) => Ok(list.devices().iter().map(|&device| name_of(device)).collect()),
+        Ok(list) => Ok(list.names()),
         Err(Error::NoDevices) => Ok(Vec::new()),
         Err(error) => Err(error),
     }
@@ -275,15 +281,12 @@ impl OpenOptions {
     /// [`Error::Library`], or a failed call.
     pub fn open(self, name: &str) -> Result<Device, Error> {
         let list = DeviceList::get()?;
-        if list.devices().is_empty() {
-            return Err(Error::NoDevices);
-        }
-        match list.devices().iter().find(|&&device| name_of(device) == name) {
-            Some(&device) => self.open_raw(device),
-            None => Err(Error::UnknownDevice {
-                name: name.to_string(),
-                known: list.devices().iter().map(|&device| name_of(device)).collect(),
-            }),
+        let known = list.names();
+        match known.iter().position(|known| known == name) {
+            // SAFETY: the device is of a list that is alive.
+            Some(index) => unsafe { self.open_raw(list.devices()[index]) },
+            None if known.is_empty() => Err(Error::NoDevices),
+            None => Err(Error::UnknownDevice { name: name.to_string(), known }),
         }
     }
 
@@ -298,25 +301,29 @@ impl OpenOptions {
         for &device in list.devices() {
             // SAFETY: the devices are of a list that is alive.
             if unsafe { is_mlx5(device) }? {
-                return self.open_raw(device);
+                // SAFETY: the device is of `list`.
+                return unsafe { self.open_raw(device) };
             }
         }
-        self.open_raw(first)
+        // SAFETY: the device is of `list`.
+        unsafe { self.open_raw(first) }
     }
 
-    /// Opens a device of a list that is alive.
-    fn open_raw(self, device: *mut sys::ibv_device) -> Result<Device, Error> {
-        let name = name_of(device);
-        // SAFETY: the device is of a list that is alive.
-        if !unsafe { is_mlx5(device) }? {
+    /// # Safety
+    /// The device belongs to a device list that is alive.
+    unsafe fn open_raw(self, device: *mut sys::ibv_device) -> Result<Device, Error> {
+        // SAFETY: the caller promises that the device is of a list that is alive.
+        let (name, is_mlx5) = unsafe { (name_of(device), is_mlx5(device)?) };
+        if !is_mlx5 {
             return Err(Error::NotMlx5 { name });
         }
         let raw = if self.devx {
             let mut attr = sys::mlx5dv_context_attr { flags: sys::MLX5DV_CONTEXT_FLAGS_DEVX, comp_mask: 0 };
-            // SAFETY: the device is of a list that is alive, and libmlx5's; the attributes live until the call returns.
+            // SAFETY: the caller promises that the list is alive; the device is libmlx5's. The attributes live until the
+            // call returns.
             non_null("mlx5dv_open_device", unsafe { sys::mlx5dv_open_device(device, &raw mut attr) })?
         } else {
-            // SAFETY: the device is of a list that is alive.
+            // SAFETY: the caller promises that the device is of a list that is alive.
             non_null("ibv_open_device", unsafe { sys::ibv_open_device(device) })?
         };
         // SAFETY: just opened, and libmlx5's.
@@ -377,9 +384,9 @@ impl Device {
     pub(in crate::verbs) unsafe fn adopt(raw: NonNull<sys::ibv_context>) -> Result<Self, Error> {
         // SAFETY: the caller vouches for the context, which has its device written once.
         let device = unsafe { (*raw.as_ptr()).device };
-        let name = name_of(device);
         // SAFETY: the device of an open context.
-        if !unsafe { is_mlx5(device) }? {
+        let (name, is_mlx5) = unsafe { (name_of(device), is_mlx5(device)?) };
+        if !is_mlx5 {
             return Err(Error::NotMlx5 { name });
         }
         // SAFETY: open, and libmlx5's.
