@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use blueflame::SetupError;
 use blueflame::cq::setup::RoomError;
 use blueflame::queue::striding::Strides;
+use blueflame::queue::tags::TagListSizes;
 use blueflame::transport::{Dci, RawPacket, Rc, XrcInitiator};
 use blueflame::types::{DcKey, Psn, Wqebbs, WrId};
 use blueflame::verbs::adopt::{adopt_cq, adopt_qp};
@@ -127,11 +128,11 @@ fn targets_initiators_and_lists_count() {
     let xrc = pd.xrc_shared_recv_queue(&domain, small.handle(), 7, 1).expect("7 receives");
     assert_eq!(refused(&small, pd.queue_pair::<Dci>(&small, &small).sends(2).build()), (7, 7, 3));
     drop(xrc);
-    let list = pd.tag_matching(&small, &path).tags(8).receives(33);
+    let sizes = TagListSizes { tags: 8, receives: 33, ..TagListSizes::DEFAULT };
     // Two for each tag, and the buffers.
-    assert_eq!(refused(&small, list.build()), (7, 0, 2 * 8 + 63));
-    let exact = device.completion_queue(list.completions()).build().expect("a CQ");
-    drop(pd.tag_matching(&exact, &path).tags(8).receives(33).build().expect("as many as it says"));
+    assert_eq!(refused(&small, pd.tag_matching(&small, &path, &sizes)), (7, 0, 2 * 8 + 63));
+    let exact = device.completion_queue(sizes.completions()).build().expect("a CQ");
+    drop(pd.tag_matching(&exact, &path, &sizes).expect("as many as it says"));
 }
 
 #[test]

@@ -18,6 +18,7 @@
 use std::time::Duration;
 
 use blueflame::flow::Rss;
+use blueflame::queue::tags::TagListSizes;
 use blueflame::transport::{Dci, DciStreams, RawPacket, Rc, Uc, Ud, XrcInitiator};
 use blueflame::types::DcKey;
 use blueflame::verbs::async_event::AsyncEvents;
@@ -29,6 +30,8 @@ use blueflame::verbs::{
     VerbsTransport, XrcDomain,
 };
 use blueflame::wqe::keys::WindowRights;
+
+const TAGS: TagListSizes = TagListSizes { tags: 4, receives: 8, ..TagListSizes::DEFAULT };
 
 /// One object of each kind, all of one open device.
 struct Kit {
@@ -60,7 +63,7 @@ impl Kit {
         Self {
             name,
             srq: pd.shared_recv_queue(8, 1).expect("an SRQ"),
-            tags: pd.tag_matching(&cq, &path).tags(4).receives(8).build().expect("tag matching"),
+            tags: pd.tag_matching(&cq, &path, &TAGS).expect("tag matching"),
             xrcd: device.xrc_domain().expect("an XRC domain"),
             channel: device.completion_channel().expect("a channel"),
             threads: pd.thread_domain().expect("a thread domain"),
@@ -129,7 +132,7 @@ const EXCHANGES: &[Row<Kit>] = &[
         own.pd.tag_receiver(own.cq.handle(), given.tags.shared_receives().handle()).map(drop)
     }),
     ("shared receive queue", "completion queue", |own, given| {
-        own.pd.tag_matching(&given.cq, &own.path).tags(4).receives(8).build().map(drop)
+        own.pd.tag_matching(&given.cq, &own.path, &TAGS).map(drop)
     }),
     ("shared receive queue", "completion queue", |own, given| {
         own.pd.xrc_shared_recv_queue(&own.xrcd, given.cq.handle(), 8, 1).map(drop)

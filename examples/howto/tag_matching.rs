@@ -1,7 +1,7 @@
 //! Tag matching: the device compares messages with a list of tagged buffers, and puts each into the buffer with its
 //! tag.
 
-use blueflame::queue::tags::TagEvent;
+use blueflame::queue::tags::{TagEvent, TagListSizes};
 use blueflame::tagged::TagHeader;
 use blueflame::transport::Rc;
 use blueflame::verbs::receive::OwnedTagMatching;
@@ -38,7 +38,8 @@ fn main() -> Result<(), Failure> {
 
     // ANCHOR: list
     let mut cq = device.completion_queue(128).build()?;
-    let mut list = pd.tag_matching(&cq, &path).tags(8).receives(UNEXPECTED as u32).build()?;
+    let sizes = TagListSizes { tags: 8, receives: UNEXPECTED as u32, ..TagListSizes::DEFAULT };
+    let mut list = pd.tag_matching(&cq, &path, &sizes)?;
     let shared = list.shared_receives().handle();
     let mut receiver = pd.queue_pair::<Rc>(&cq, &cq).sends(1).shared_recv_queue(shared).build()?;
     // ANCHOR_END: list

@@ -8,6 +8,7 @@ use blueflame_sys as sys;
 use crate::cq::setup::{Receiver, Reservation, Reservations};
 use crate::queue::Shadow;
 use crate::queue::SharedRecvQueue;
+use crate::queue::recv::capacity;
 use crate::queue::recv::{SrqParts, SrqRecord};
 use crate::types::Srqn;
 use crate::verbs::cq::any::numbered_receiver;
@@ -218,12 +219,6 @@ impl ProtectionDomain {
         in_range("receives of a shared receive queue", receives.into(), 1..=limits.max_srq_wr.into())?;
         in_range("scatter entries of a shared receive queue", max_sge.into(), 1..=limits.max_srq_sge.into())
     }
-}
-
-/// The receives that fit a new queue of at least `receives`: libmlx5 keeps one free, and makes rings of a power of two
-/// (rdma-core `providers/mlx5/verbs.c`, `mlx5_create_srq`).
-pub(super) const fn capacity(receives: u32) -> u32 {
-    if receives < 1 << 31 { (receives + 1).next_power_of_two() - 1 } else { u32::MAX }
 }
 
 /// Takes over a shared receive queue that another library made, and to which nothing was posted yet.

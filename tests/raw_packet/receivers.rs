@@ -7,6 +7,7 @@ use std::ffi::{c_int, c_void};
 use std::ptr::NonNull;
 
 use blueflame::cq::setup::ReceiverError;
+use blueflame::queue::tags::TagListSizes;
 use blueflame::transport::{self, InlineLayers};
 use blueflame::types::DcKey;
 use blueflame::verbs::adopt::adopt_qp_shared;
@@ -43,7 +44,7 @@ fn others(device: &Device, pd: &ProtectionDomain, cq: &OwnedCq) -> Vec<(&'static
         ("XRC shared receives", made(pd.xrc_shared_recv_queue(&domain, cq.handle(), 16, 1))),
     ];
     if device.tag_matching().expect("attributes").is_some() {
-        all.push(("list of tags", made(pd.tag_matching(cq, &path).build())));
+        all.push(("list of tags", made(pd.tag_matching(cq, &path, &TagListSizes::DEFAULT))));
     }
     all
 }

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use blueflame::queue::tags::{TagError, TagEvent};
+use blueflame::queue::tags::{TagError, TagEvent, TagListSizes};
 use blueflame::tagged::{RendezvousHeader, TagHeader, TagKind};
 use blueflame::transport::Rc;
 use blueflame::types::{Psn, TagIndex, WrId};
@@ -40,17 +40,17 @@ impl Line {
         let path = device.path(1, None).expect("a path");
         let (cq, send_cq) =
             (device.completion_queue(256).build().expect("a CQ"), device.completion_queue(512).build().expect("a CQ"));
-        let builder = pd.tag_matching(&cq, &path).tags(TAGS).receives(16);
+        let sizes = TagListSizes { tags: TAGS, receives: 16, ..TagListSizes::DEFAULT };
         // One more of the drain, and buffers to the end of the ring.
-        assert_eq!(builder.completions(), 2 * TAGS + 2 + 1 + 2 * TAGS + 31);
+        assert_eq!(sizes.completions(), 2 * TAGS + 2 + 1 + 2 * TAGS + 31);
         let is_ethernet = device.port(1).expect("a port").link_layer == LinkLayer::Ethernet;
         let tags = device.tag_matching().expect("asked");
         assert!(tags.is_none() || !is_ethernet, "no device matches tags on Ethernet: {tags:?}");
         if tags.is_none() {
-            assert!(matches!(builder.build(), Err(Error::Unsupported { what: "tag matching" })));
+            assert!(matches!(pd.tag_matching(&cq, &path, &sizes), Err(Error::Unsupported { what: "tag matching" })));
             return None;
         }
-        let list = builder.build().expect("a list");
+        let list = pd.tag_matching(&cq, &path, &sizes).expect("a list");
         assert_eq!((list.capacity(), list.is_empty()), (TAGS as u16, true));
         let shared = list.shared_receives().handle();
         let pair = pd.queue_pair::<Rc>(&send_cq, &cq).shared_recv_queue(shared).inline(64);
@@ -376,13 +376,15 @@ fn sizes_that_the_device_does_not_have_are_refused() {
     let TagAttr { max_tags, max_operations, rendezvous, max_rendezvous_bytes } =
         line._device.tag_matching().expect("asked").expect("it has it");
     assert!(max_tags >= TAGS && max_operations >= 2 && (max_rendezvous_bytes >= 32 || !rendezvous));
-    for builder in [
-        pd.tag_matching(cq, &path).tags(0),
-        pd.tag_matching(cq, &path).tags(max_tags + 1),
-        pd.tag_matching(cq, &path).operations(0),
-        pd.tag_matching(cq, &path).operations(max_operations + 1),
+    let default = TagListSizes::DEFAULT;
+    for sizes in [
+        TagListSizes { tags: 0, ..default },
+        TagListSizes { tags: max_tags + 1, ..default },
+        TagListSizes { tags: u32::MAX, receives: u32::MAX, ..default },
+        TagListSizes { operations: Some(0), ..default },
+        TagListSizes { operations: Some(max_operations + 1), ..default },
     ] {
-        let refused = builder.build().expect_err("no such list");
+        let refused = pd.tag_matching(cq, &path, &sizes).expect_err("no such list");
         assert!(matches!(refused, Error::OutOfRange { .. }), "{refused}");
     }
 }

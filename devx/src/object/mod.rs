@@ -36,5 +36,5 @@ pub use receives::shared::SharedReceives;
 pub use receives::srq::{OwnedSrq, Srq};
 pub use receives::xrq::{OwnedXrq, Xrq};
 pub use simple::{FlowCounter, Psv, QCounter, TransportDomain, Xrcd};
-pub use tag_matching::{OwnedTagMatching, TagMatchingBuilder};
+pub use tag_matching::OwnedTagMatching;
 pub use uar::{DoorbellPage, SharedUar, ThreadUar, Uar, UarKind};

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use blueflame::cq::Side;
 use blueflame::cq::compressed::{BASIC, Checksum, ChecksumStride, ENHANCED, Hash, MiniFormat};
 use blueflame::cq::setup::{CqParts, RoomError};
+use blueflame::queue::tags::TagListSizes;
 use blueflame::transport::{self, MIN_INLINE_HEADERS};
 use blueflame::types::WrId;
 use blueflame::wqe;
@@ -268,7 +269,8 @@ fn every_kind_of_queue_counts() {
         assert_eq!(refused(&small, ground.pd.dct(small.handle(), &shared, &ground.path, 1)), (7, 0, 15));
     }
     if general.tag_matching() {
-        let list = ground.pd.tag_matching(&ground.rings, &small, &ground.path).tags(5).receives(8).build();
+        let sizes = TagListSizes { tags: 5, receives: 8, ..TagListSizes::DEFAULT };
+        let list = ground.pd.tag_matching(&ground.rings, &small, &ground.path, &sizes);
         assert_eq!(refused(&small, list), (7, 0, 15 + 2 * 5));
     }
     if general.eth_net_offloads() {

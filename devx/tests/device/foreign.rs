@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use blueflame::queue::tags::TagListSizes;
 use blueflame::transport::{MIN_INLINE_HEADERS, Rc};
 use blueflame::verbs::{self, Access, Device};
 use blueflame_devx::cmd::{FlowTableType, FteMatchParam, QueryCqIn, ServiceType};
@@ -171,11 +172,11 @@ const ALL: &[Line] = &[
 const OF_TAGS: &[Line] = &[
     ("tag matching, rings", |here, there| {
         let (ground, cq) = (&here.ground, &here.cq);
-        ground.pd.tag_matching(&there.ground.rings, cq, &ground.path).build().map(drop)
+        ground.pd.tag_matching(&there.ground.rings, cq, &ground.path, &TagListSizes::DEFAULT).map(drop)
     }),
     ("tag matching, completions", |here, there| {
         let (ground, cq) = (&here.ground, &there.cq);
-        ground.pd.tag_matching(&ground.rings, cq, &ground.path).build().map(drop)
+        ground.pd.tag_matching(&ground.rings, cq, &ground.path, &TagListSizes::DEFAULT).map(drop)
     }),
 ];
 

@@ -5,6 +5,7 @@
 use std::any::Any;
 
 use blueflame::cq::setup::ReceiverError;
+use blueflame::queue::tags::TagListSizes;
 use blueflame::transport::{MIN_INLINE_HEADERS, Rc};
 use blueflame_devx::Error;
 use blueflame_devx::cmd::ServiceType;
@@ -53,7 +54,9 @@ const OTHERS: &[Line] = &[
     ("extended receive queue", |ground, cq| {
         Ok(Box::new(ground.pd.extended_recv_queue(&ground.rings, cq.handle(), 15, 1)?))
     }),
-    ("list of tags", |ground, cq| Ok(Box::new(ground.pd.tag_matching(&ground.rings, cq, &ground.path).build()?))),
+    ("list of tags", |ground, cq| {
+        Ok(Box::new(ground.pd.tag_matching(&ground.rings, cq, &ground.path, &TagListSizes::DEFAULT)?))
+    }),
 ];
 
 #[test]

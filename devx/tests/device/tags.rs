@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use blueflame::queue::tags::{TagError, TagEvent};
+use blueflame::queue::tags::{TagError, TagEvent, TagListSizes};
 use blueflame::tagged::TagHeader;
 use blueflame::types::WrId;
 use blueflame::verbs::{Access, Pool};
@@ -33,19 +33,20 @@ fn messages_are_compared_with_a_list() {
     let ground = ground();
     let uar = Uar::new(&ground.context).expect("a register");
     let mut cq = ground.rings.completion_queue(uar.page(), 128).build().expect("a completion queue");
-    let builder = ground.pd.tag_matching(&ground.rings, &cq, &ground.path).tags(5).receives(8);
+    let sizes = TagListSizes { tags: 5, receives: 8, ..TagListSizes::DEFAULT };
+    let make = |sizes: &TagListSizes| ground.pd.tag_matching(&ground.rings, &cq, &ground.path, sizes);
     let general = ground.context.general().expect("capabilities");
     if !general.tag_matching() {
-        let made = builder.build();
+        let made = make(&sizes);
         assert!(matches!(made, Err(Error::Capability { name: "cmd_hca_cap.tag_matching", .. })), "{made:?}");
         return;
     }
     let most = 1_u32 << general.log_tag_matching_list_sz();
     for tags in [0, most, 1 << 15] {
-        assert!(builder.tags(tags).build().is_err(), "{tags} tags");
+        assert!(make(&TagListSizes { tags, ..sizes }).is_err(), "{tags} tags");
     }
     let cqn = cq.cqn();
-    let mut list = builder.build().expect("a list");
+    let mut list = make(&sizes).expect("a list");
     let context = list.shared_receives().handle().query().expect("QUERY_XRQ");
     assert_eq!((context.topology(), context.cqn()), (1, cqn));
     assert_eq!(context.tag_matching_topology_context().log_matching_list_sz(), 3);

@@ -6,4 +6,5 @@ pub(super) mod shared;
 
 pub use parts::RqParts;
 pub use queue::RecvBatch;
+pub(crate) use shared::capacity;
 pub use shared::{SrqBatch, SrqParts, SrqRecord};

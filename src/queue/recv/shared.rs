@@ -36,6 +36,15 @@ layout! {
 /// The most WQEs: indices have 15 bits.
 const MAX_WQES: u32 = 1 << 15;
 
+/// The receives that fit a queue made for `receives`: one WQE stays free, and rings are of a power of two (rdma-core
+/// `providers/mlx5/verbs.c`, `mlx5_create_srq`).
+pub(crate) const fn capacity(receives: u32) -> u32 {
+    match receives.saturating_add(1).checked_next_power_of_two() {
+        Some(wqes) => wqes - 1,
+        None => u32::MAX,
+    }
+}
+
 /// Set in [`SrqRecord::next`] while the WQE is posted. The link under it stays, to rewind a batch along.
 const POSTED: u16 = 1 << 15;
 

@@ -3,5 +3,5 @@ pub(super) mod tag_matching;
 pub(super) mod tag_receiver;
 
 pub use super::qp::responder::Responder;
-pub use tag_matching::{OwnedTagMatching, TagAttr, TagMatchingBuilder};
+pub use tag_matching::{OwnedTagMatching, TagAttr};
 pub use tag_receiver::TagReceiver;

@@ -6,13 +6,12 @@
 
 use blueflame_sys as sys;
 
-use crate::queue::tags::TagRecord;
+use crate::queue::tags::{TagListSizes, TagRecord};
 use crate::queue::{Owned, SendQueue, TagMatching};
 use crate::transport::Rc;
 use crate::types::Psn;
 use crate::verbs::cq::any::whole;
 use crate::verbs::error::{in_range, zero};
-use crate::verbs::srq::capacity;
 use crate::verbs::{AnyCq, Cq, Device, Error, OwnedSrq, Path, ProtectionDomain, Qp, QueuePair};
 
 const OBJECT: &str = "tag matching";
@@ -64,94 +63,37 @@ impl Device {
 }
 
 impl ProtectionDomain {
-    /// Begins a list of tagged buffers. `cq` gets the completions of operations on the list, and of messages to the
-    /// queue pairs that receive from its shared receive queue. `path` must lead back to this device, because the
-    /// command queue is connected to itself.
-    pub fn tag_matching<'a>(&'a self, cq: &'a dyn AnyCq<Cq>, path: &'a Path) -> TagMatchingBuilder<'a> {
-        TagMatchingBuilder { pd: self, cq, path, tags: 64, operations: None, receives: 128, max_sge: 1 }
-    }
-}
-
-/// How a list of tagged buffers is made: [`ProtectionDomain::tag_matching`].
-#[derive(Clone, Copy, Debug)]
-#[must_use = "nothing is made yet"]
-pub struct TagMatchingBuilder<'a> {
-    pd: &'a ProtectionDomain,
-    cq: &'a dyn AnyCq<Cq>,
-    path: &'a Path,
-    tags: u32,
-    operations: Option<u32>,
-    receives: u32,
-    max_sge: u32,
-}
-
-impl TagMatchingBuilder<'_> {
-    /// Tags on the list at a time. Default 64.
-    pub const fn tags(mut self, tags: u32) -> Self {
-        self.tags = tags;
-        self
-    }
-
-    /// Operations on the list that may be outstanding at a time. Default: twice the number of tags plus two, or the
-    /// device's limit if that is lower.
-    pub const fn operations(mut self, operations: u32) -> Self {
-        self.operations = Some(operations);
-        self
-    }
-
-    /// Buffers for messages that match nothing. Default 128.
+    /// Makes a list of tagged buffers: the shared receive queue, and the command queue, which is ready when this
+    /// returns.
     ///
-    /// Ask for 33 or more on a NIC. UCX never makes such a queue with fewer (`src/uct/ib/mlx5/ib_mlx5.h`,
-    /// `UCT_IB_MLX5_XRQ_MIN_UWQ_POST`), and gives no reason. The effect of fewer on a NIC is undocumented, so this
-    /// crate does not refuse fewer.
-    pub const fn receives(mut self, requests: u32) -> Self {
-        self.receives = requests;
-        self
-    }
-
-    /// Scatter entries of each. Default 1. A tagged buffer is always one.
-    pub const fn recv_sge(mut self, entries: u32) -> Self {
-        self.max_sge = entries;
-        self
-    }
-
-    /// The most completions that can wait in the completion queue: one of each operation, two of each tag, and one of
-    /// each buffer that the shared receive queue has place for. It is one more, for the [drain](QueuePair::drain) of
-    /// the command queue.
-    #[must_use]
-    pub const fn completions(&self) -> u32 {
-        self.wanted_operations() + 1 + 2 * self.tags + capacity(self.receives)
-    }
-
-    const fn wanted_operations(&self) -> u32 {
-        match self.operations {
-            Some(operations) => operations,
-            None => 2 * self.tags + 2,
-        }
-    }
-
-    /// Makes it: the shared receive queue, and the command queue, which is ready when this returns.
+    /// `cq` gets the completions of operations on the list, and of messages to the queue pairs that receive from its
+    /// shared receive queue. It needs room for [`TagListSizes::completions`]. `path` must lead back to this device,
+    /// because the command queue is connected to itself.
     ///
     /// # Errors
     /// [`Error::Unsupported`], [`Error::OutOfRange`], [`Error::Receivers`], [`Error::CqRoom`], the errors of
     /// [`QpBuilder::build`](crate::verbs::QpBuilder::build) and [`connect`](crate::verbs::QueuePair::connect) for the
     /// command queue, or a failed call.
-    pub fn build(self) -> Result<OwnedTagMatching, Error> {
-        let Self { pd, cq, path, tags, receives, max_sge, .. } = self;
-        let Some(attr) = pd.device().tag_matching()? else {
+    pub fn tag_matching(
+        &self,
+        cq: &dyn AnyCq<Cq>,
+        path: &Path,
+        sizes: &TagListSizes,
+    ) -> Result<OwnedTagMatching, Error> {
+        let Some(attr) = self.device().tag_matching()? else {
             return Err(Error::Unsupported { what: OBJECT });
         };
         let most = attr.max_tags.min((1 << 15) - 1);
-        in_range("tags of a list", tags.into(), 1..=most.into())?;
-        let operations = self.operations.unwrap_or(self.wanted_operations().min(attr.max_operations));
+        in_range("tags of a list", sizes.tags.into(), 1..=most.into())?;
+        let operations = sizes.operations.unwrap_or(sizes.most_operations().min(attr.max_operations));
         in_range("operations on a list of tags", operations.into(), 1..=attr.max_operations.into())?;
-        let shared = pd.tagged_shared_recv_queue(whole(cq)?, receives, max_sge, tags)?;
-        let pair = pd.queue_pair::<Rc>(cq, cq).sends(operations).send_sge(1).shared_recv_queue(shared.handle());
+        let shared = self.tagged_shared_recv_queue(whole(cq)?, sizes.receives, sizes.recv_sge, sizes.tags)?;
+        let pair = self.queue_pair::<Rc>(cq, cq).sends(operations).send_sge(1).shared_recv_queue(shared.handle());
         let mut pair = pair.build()?;
         let itself = pair.qp.endpoint_with(path, Psn::random());
         pair.connect(path, &itself, &itself)?;
         let QueuePair { sq, .. } = pair;
-        let records = vec![TagRecord::default(); tags as usize + 1].into_boxed_slice();
+        let records = vec![TagRecord::default(); sizes.tags as usize + 1].into_boxed_slice();
         // SAFETY: connected above to itself; both are new, and only unsafe calls have other queues change a list.
         unsafe { TagMatching::new(shared, sq, records) }
             .map_err(|(error, _)| Error::Parts { object: OBJECT, why: error.to_string() })

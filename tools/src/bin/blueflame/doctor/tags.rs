@@ -1,6 +1,6 @@
 //! Tag matching by the device.
 
-use blueflame::queue::tags::TagEvent;
+use blueflame::queue::tags::{TagEvent, TagListSizes};
 use blueflame::tagged::TagHeader;
 use blueflame::transport::Rc;
 use blueflame::verbs::OwnedCq;
@@ -22,7 +22,7 @@ pub(crate) const CHECKS: &[Check] = &[Check {
 
 /// Bytes of a buffer.
 const BYTES: usize = 1024;
-/// Buffers for messages that match nothing. A NIC may need more than 32 (`TagMatchingBuilder::receives`).
+/// Buffers for messages that match nothing. A NIC may need more than 32 (`TagListSizes::receives`).
 const UNEXPECTED: usize = 48;
 const TAGS: usize = 8;
 
@@ -43,7 +43,8 @@ fn matching(lab: &Lab) -> Result<Seen, Failure> {
     let memory = lab.memory((UNEXPECTED + TAGS) * BYTES)?;
     let mut sender = End::<Rc>::new(lab)?;
     let mut cq = lab.device().completion_queue(128).build()?;
-    let mut list = lab.pd().tag_matching(&cq, &path).tags(TAGS as u32).receives(UNEXPECTED as u32).build()?;
+    let sizes = TagListSizes { tags: TAGS as u32, receives: UNEXPECTED as u32, ..TagListSizes::DEFAULT };
+    let mut list = lab.pd().tag_matching(&cq, &path, &sizes)?;
     let shared = list.shared_receives().handle();
     let mut receiver = lab.pd().queue_pair::<Rc>(&cq, &cq).sends(1).shared_recv_queue(shared).build()?;
     connect(&path, &mut sender.pair, &mut receiver)?;
