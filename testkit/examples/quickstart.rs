@@ -26,8 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     // Complete: each completion gives back the `wr_id` of a request, and its place in the ring.
     while let Some(cqe) = pair.near.cq.poll() {
-        let done = pair.near.sq.complete(&cqe)?;
-        println!("request {:?} is done", done.wr_id);
+        println!("request {:?} is done", pair.near.sq.complete(&cqe)?.wr_id);
     }
     assert_eq!((theirs.to_vec(..14), ours.to_vec(..14)), (b"hello, device!".to_vec(), b"hello, device!".to_vec()));
     println!("verified: written there, and read back");
