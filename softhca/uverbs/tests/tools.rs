@@ -444,6 +444,14 @@ fn closing_all_descriptors_leaves_the_device_its_own() {
 }
 
 #[test]
+fn functions_that_a_program_replaces_are_not_called_with_numbers_of_the_device() {
+    let (_directory, program) = compiled("wrapped");
+    for options in [&["--devices", "2"][..], &["--devices", "2", "--strict"]] {
+        assert_eq!(launch(options, &[&program], Duration::from_secs(60)), (Some(0), String::new()), "{options:?}");
+    }
+}
+
+#[test]
 fn a_cable_can_be_pulled_from_outside() {
     let (_directory, program) = compiled("cable");
     for options in [&[][..], STRICT] {

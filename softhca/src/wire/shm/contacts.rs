@@ -16,7 +16,7 @@
 use std::{
     collections::HashMap,
     io,
-    os::fd::{AsRawFd, OwnedFd, RawFd},
+    os::fd::{AsRawFd, RawFd},
     path::Path,
     sync::{
         Arc, OnceLock,
@@ -31,8 +31,10 @@ use parking_lot::Mutex;
 use rustix::buffer::spare_capacity;
 use rustix::event::epoll::{self, CreateFlags, EventData, EventFlags};
 use rustix::event::{EventfdFlags, eventfd};
+use rustix::fs::{Mode, OFlags, open};
 use rustix::io::Errno;
 
+use super::descriptor::Descriptor;
 use super::ring::{Reader, Writer};
 use super::slot::{Connection, Control, Directory, OwnSlot, Received, SLOTS};
 use crate::config::Gid;
@@ -129,7 +131,7 @@ struct Kept {
 struct Connections {
     kept: HashMap<u64, Kept>,
     next: u64,
-    awaited: Arc<OwnedFd>,
+    awaited: Arc<Descriptor>,
 }
 
 impl Connections {
@@ -211,8 +213,13 @@ impl Contacts {
     /// Whether process `number` is stopped, by a signal or by a debugger.
     pub(super) fn is_stopped(&self, number: u32) -> bool {
         // States T and t (proc_pid_stat(5)), behind the name, which may have any characters.
-        let is_stopped = |stat: String| stat.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with(['T', 't']));
-        self.ask(move |_| std::fs::read_to_string(format!("/proc/{number}/stat"))).is_ok_and(is_stopped)
+        let state =
+            |stat: &[u8]| stat.windows(2).rposition(|end| end == b") ").and_then(|at| stat.get(at + 2)).copied();
+        let stat = self.ask(move |_| {
+            let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+            Descriptor::from(open(format!("/proc/{number}/stat"), flags, Mode::empty())?).read_to_end()
+        });
+        stat.is_ok_and(|stat| matches!(state(&stat), Some(b'T' | b't')))
     }
 
     /// The slots that have an owner, or had one that was killed.
@@ -312,7 +319,7 @@ struct Asking {
     links: Sender<Request>,
     listener: JoinHandle<()>,
     /// Ends the listener.
-    end: OwnedFd,
+    end: Descriptor,
 }
 
 impl Asking {
@@ -328,8 +335,8 @@ impl Asking {
             directory.enter()?;
         }
         let Some(slot) = OwnSlot::take(directory)?.map(Arc::new) else { return Ok(None) };
-        let awaited = Arc::new(epoll::create(CreateFlags::CLOEXEC)?);
-        let end = eventfd(0, EventfdFlags::CLOEXEC)?;
+        let awaited = Arc::new(Descriptor::from(epoll::create(CreateFlags::CLOEXEC)?));
+        let end = Descriptor::from(eventfd(0, EventfdFlags::CLOEXEC)?);
         epoll::add(&*awaited, &slot.socket, EventData::new_u64(LISTENING), EventFlags::IN)?;
         epoll::add(&*awaited, &end, EventData::new_u64(END), EventFlags::IN)?;
         let lasting = slot.descriptors().into_iter().chain([awaited.as_raw_fd(), end.as_raw_fd()]).collect();
@@ -364,7 +371,7 @@ impl Asking {
 /// The thread that listens.
 struct Listener {
     slot: Arc<OwnSlot>,
-    awaited: Arc<OwnedFd>,
+    awaited: Arc<Descriptor>,
     connections: Arc<Mutex<Connections>>,
     links: Sender<Request>,
     reports: Sender<News>,

@@ -6,15 +6,15 @@
 //! sealed, which is why a fabric has no memory in files (memfd_create(2), fcntl(2) "File Sealing"). Memory that its
 //! maker alone writes to is sealed against the writes of others, too.
 
-use std::{io, os::fd::OwnedFd, ptr::NonNull, sync::atomic::AtomicU32};
+use std::{ffi::c_void, io, ptr::NonNull, sync::atomic::AtomicU32};
 
-use memmap2::{MmapOptions, MmapRaw};
 use rustix::fs::{
     FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, fcntl_get_seals, fstat, fstatfs, memfd_create,
 };
-
 use rustix::io::Errno;
+use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
+use super::descriptor::Descriptor;
 use crate::memory::shared_copy::{copy_in, copy_out};
 
 /// File system type of ordinary memory (`TMPFS_MAGIC`). Huge pages have another, and can run out when they are touched.
@@ -23,47 +23,66 @@ const TMPFS_MAGIC: i64 = 0x0102_1994;
 /// A shared mapping.
 #[derive(Debug)]
 pub(super) struct Shared {
-    map: MmapRaw,
+    start: NonNull<c_void>,
+    len: usize,
+}
+
+// SAFETY: the mapping is the process's, and its bytes are only copied and reached through atomics.
+unsafe impl Send for Shared {}
+// SAFETY: the mapping is the process's, and its bytes are only copied and reached through atomics.
+unsafe impl Sync for Shared {}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        // SAFETY: our mapping, which nothing uses any more. A failure would leave it in place.
+        let _ = unsafe { munmap(self.start.as_ptr(), self.len) };
+    }
 }
 
 impl Shared {
     /// New memory of `len` bytes of zero, and its descriptor for peers. All of it is there: touching it cannot fail.
-    pub(super) fn create(len: usize) -> io::Result<(Self, OwnedFd)> {
+    pub(super) fn create(len: usize) -> io::Result<(Self, Descriptor)> {
         let file = new_file(len)?;
         fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL)?;
-        Ok((Self { map: MmapOptions::new().len(len).map_raw(&file)? }, file))
+        Ok((Self::map(&file, len, ProtFlags::READ | ProtFlags::WRITE)?, file))
     }
 
     /// New memory of `len` bytes of zero that peers can only read, and its descriptor for them.
-    pub(super) fn create_read_only(len: usize) -> io::Result<(Self, OwnedFd)> {
+    pub(super) fn create_read_only(len: usize) -> io::Result<(Self, Descriptor)> {
         let file = new_file(len)?;
         // This mapping stays writable.
-        let map = MmapOptions::new().len(len).map_raw(&file)?;
+        let map = Self::map(&file, len, ProtFlags::READ | ProtFlags::WRITE)?;
         let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
         match fcntl_add_seals(&file, seals | SealFlags::FUTURE_WRITE) {
             // Before Linux 5.1, only the peers' own mappings keep them from writing.
             Err(Errno::INVAL) => fcntl_add_seals(&file, seals)?,
             sealed => sealed?,
         }
-        Ok((Self { map }, file))
+        Ok((map, file))
     }
 
     /// Memory that a peer has made, if it has `len` bytes that no process can ever take away. A peer may punch holes
     /// into it: they read as zeros.
-    pub(super) fn of_peer(file: &OwnedFd, len: usize) -> io::Result<Self> {
+    pub(super) fn of_peer(file: &Descriptor, len: usize) -> io::Result<Self> {
         check(file, len)?;
-        Ok(Self { map: MmapOptions::new().len(len).map_raw(file)? })
+        Self::map(file, len, ProtFlags::READ | ProtFlags::WRITE)
     }
 
     /// [A peer's memory](Self::of_peer) that this process only reads. Stores to it end the process.
-    pub(super) fn read_only_of_peer(file: &OwnedFd, len: usize) -> io::Result<Self> {
+    pub(super) fn read_only_of_peer(file: &Descriptor, len: usize) -> io::Result<Self> {
         check(file, len)?;
-        Ok(Self { map: MmapOptions::new().len(len).map_raw_read_only(file)? })
+        Self::map(file, len, ProtFlags::READ)
+    }
+
+    fn map(file: &Descriptor, len: usize, protection: ProtFlags) -> io::Result<Self> {
+        // SAFETY: a new mapping at an address that nobody has.
+        let start = unsafe { mmap(std::ptr::null_mut(), len, protection, MapFlags::SHARED, file, 0) }?;
+        Ok(Self { start: NonNull::new(start).expect("a mapping is not at address 0"), len })
     }
 
     /// Bytes.
     pub(super) fn len(&self) -> usize {
-        self.map.len()
+        self.len
     }
 
     /// Address of `len` bytes at `at`.
@@ -72,7 +91,7 @@ impl Shared {
     /// If they are not inside: offsets come from constants or are masked by the caller, never from shared memory.
     fn bytes(&self, at: usize, len: usize) -> *mut u8 {
         assert!(at <= self.len() && len <= self.len() - at, "{len} bytes at {at} of {}", self.len());
-        self.map.as_mut_ptr().wrapping_add(at)
+        self.start.as_ptr().cast::<u8>().wrapping_add(at)
     }
 
     /// The aligned word at `at`.
@@ -105,14 +124,14 @@ impl Shared {
 }
 
 /// A new file of `len` bytes of zero, without seals.
-fn new_file(len: usize) -> io::Result<OwnedFd> {
-    let file = memfd_create(c"softhca fabric", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+fn new_file(len: usize) -> io::Result<Descriptor> {
+    let file = Descriptor::from(memfd_create(c"softhca fabric", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?);
     fallocate(&file, FallocateFlags::empty(), 0, len as u64)?;
     Ok(file)
 }
 
 /// Whether a file has `len` bytes that no process can ever take away.
-fn check(file: &OwnedFd, len: usize) -> io::Result<()> {
+fn check(file: &Descriptor, len: usize) -> io::Result<()> {
     let refused = |what: String| Err(io::Error::new(io::ErrorKind::InvalidData, what));
     let kind = fstatfs(file)?.f_type;
     if i128::from(kind) != i128::from(TMPFS_MAGIC) {
@@ -165,26 +184,26 @@ mod tests {
 
     #[test]
     fn what_could_be_cut_off_is_not_mapped() {
-        let refused = |file: OwnedFd| Shared::of_peer(&file, 4096).unwrap_err();
+        let refused = |file: File| Shared::of_peer(&file.into(), 4096).unwrap_err();
         let on_disk = tempfile::tempfile().unwrap();
         on_disk.set_len(4096).unwrap();
-        refused(on_disk.into());
+        refused(on_disk);
         let memory = |flags| File::from(memfd_create(c"test", flags).unwrap());
         for flags in [MemfdFlags::CLOEXEC, MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING] {
             let unsealed = memory(flags);
             unsealed.set_len(4096).unwrap();
-            assert!(refused(unsealed.into()).to_string().contains("cut off"));
+            assert!(refused(unsealed).to_string().contains("cut off"));
         }
         let short = memory(MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING);
         short.set_len(4095).unwrap();
         fcntl_add_seals(&short, SealFlags::SHRINK).unwrap();
-        assert!(refused(short.into()).to_string().contains("4095 bytes"));
+        assert!(refused(short).to_string().contains("4095 bytes"));
         // A kernel may have none: then there is nothing to refuse.
         if let Ok(huge) = memfd_create(c"test", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING | MemfdFlags::HUGETLB) {
             let huge = File::from(huge);
             huge.set_len(1 << 30).unwrap();
             fcntl_add_seals(&huge, SealFlags::SHRINK).unwrap();
-            assert!(refused(huge.into()).to_string().contains("file system"));
+            assert!(refused(huge).to_string().contains("file system"));
         }
     }
 }

@@ -22,6 +22,7 @@
 //! fabric: see `contacts`.
 
 mod contacts;
+mod descriptor;
 mod memory;
 mod own_directory;
 mod peer;

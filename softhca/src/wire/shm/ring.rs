@@ -28,11 +28,11 @@
 //!     write over bytes before head     // not before the load
 //! ```
 
-use std::{io, os::fd::OwnedFd, sync::atomic::Ordering};
+use std::{io, sync::atomic::Ordering};
 
 use thiserror::Error;
 
-use super::memory::Shared;
+use super::{descriptor::Descriptor, memory::Shared};
 use crate::{
     config::GidType,
     ethernet::MAX_FRAME,
@@ -135,7 +135,7 @@ impl Unanswered {
 
 impl Writer {
     /// A new ring, and its memory for the reader.
-    pub(super) fn create() -> io::Result<(Self, OwnedFd)> {
+    pub(super) fn create() -> io::Result<(Self, Descriptor)> {
         let (shared, memory) = Shared::create(BYTES)?;
         shared.word(CAPACITY_AT).store(CAPACITY, Ordering::Relaxed);
         shared.word(MAGIC_AT).store(MAGIC, Ordering::Release);
@@ -224,7 +224,7 @@ pub(super) struct Reader {
 
 impl Reader {
     /// Opens a ring that a peer has laid out.
-    pub(super) fn open(memory: &OwnedFd) -> io::Result<Self> {
+    pub(super) fn open(memory: &Descriptor) -> io::Result<Self> {
         let shared = Shared::of_peer(memory, BYTES)?;
         let found = (shared.word(MAGIC_AT).load(Ordering::Acquire), shared.word(CAPACITY_AT).load(Ordering::Relaxed));
         if found != (MAGIC, CAPACITY) {

@@ -12,18 +12,18 @@
 //! have become since.
 
 use std::{
-    fs::File,
     io::{self, IoSlice, IoSliceMut},
     mem::MaybeUninit,
     ops::Range,
-    os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, OwnedFd, RawFd},
-    os::unix::fs::FileExt,
+    os::fd::{AsFd, AsRawFd, BorrowedFd, IntoRawFd, RawFd},
     path::Path,
     sync::{Arc, atomic::Ordering},
 };
 
 use rustix::{
-    fs::{AtFlags, CWD, Dir, FlockOperation, Mode, OFlags, chmodat, flock, mkdir, open, openat, unlinkat},
+    fs::{
+        AtFlags, CWD, FlockOperation, Mode, OFlags, RawDir, chmodat, flock, ftruncate, mkdir, open, openat, unlinkat,
+    },
     io::{Errno, fcntl_dupfd_cloexec},
     net::{
         AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
@@ -32,6 +32,7 @@ use rustix::{
     },
 };
 
+use super::descriptor::Descriptor;
 use super::memory::Shared;
 use crate::config::Gid;
 use crate::notify::{Notify, Waker};
@@ -76,7 +77,7 @@ pub(super) fn slot_of(qpn: u32) -> u32 {
 /// The folder of a fabric's slots.
 #[derive(Debug)]
 pub(super) struct Directory {
-    folder: OwnedFd,
+    folder: Descriptor,
     /// It is the working directory of the thread that uses this.
     is_entered: bool,
 }
@@ -88,7 +89,7 @@ impl Directory {
     /// The folder of the fabric at `path`.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let folder = open(path.join(Self::NAME), flags, Mode::empty())?;
+        let folder = open(path.join(Self::NAME), flags, Mode::empty())?.into();
         Ok(Self { folder, is_entered: false })
     }
 
@@ -107,7 +108,7 @@ impl Directory {
     pub(super) fn enter(&mut self) -> io::Result<()> {
         // Of rustix, this function's module is not compiled for MIPS.
         // SAFETY: takes a descriptor.
-        if unsafe { libc::fchdir(self.folder.as_raw_fd()) } != 0 {
+        if unsafe { libc::syscall(libc::SYS_fchdir, self.folder.as_raw_fd()) } != 0 {
             return Err(io::Error::last_os_error());
         }
         self.is_entered = true;
@@ -129,7 +130,7 @@ impl Directory {
     }
 
     /// The file of a slot, made if `create` says so.
-    fn file(&self, slot: u32, create: OFlags) -> io::Result<File> {
+    fn file(&self, slot: u32, create: OFlags) -> io::Result<Descriptor> {
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::CLOEXEC | create;
         Ok(openat(&self.folder, format!("slot-{slot:04}"), flags, Mode::RUSR | Mode::WUSR)?.into())
     }
@@ -158,7 +159,10 @@ impl Directory {
     pub(super) fn slots(&self) -> io::Result<Vec<u32>> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let mut slots = Vec::new();
-        for entry in Dir::new(openat(&self.folder, ".", flags, Mode::empty())?)? {
+        // Room for some of the longest names at least.
+        let mut room = [MaybeUninit::uninit(); 2048];
+        let mut entries = RawDir::new(Descriptor::from(openat(&self.folder, ".", flags, Mode::empty())?), &mut room);
+        while let Some(entry) = entries.next() {
             let entry = entry?;
             let Ok(name) = entry.file_name().to_str() else { continue };
             let number = name.strip_prefix("slot-").and_then(|name| name.strip_suffix(".socket")?.parse::<u32>().ok());
@@ -185,18 +189,18 @@ const GIDS_AT: usize = 4;
 const MAX_GIDS: usize = 256;
 
 /// The number in a slot's file; 0 if there is no number.
-fn generation(file: &File) -> u32 {
+fn generation(file: &Descriptor) -> u32 {
     let mut number = [0; 4];
-    file.read_exact_at(&mut number, 0).map_or(0, |()| u32::from_ne_bytes(number))
+    if matches!(file.read_at(&mut number, 0), Ok(4)) { u32::from_ne_bytes(number) } else { 0 }
 }
 
 fn socket_name(slot: u32) -> String {
     format!("slot-{slot:04}.socket")
 }
 
-fn socket() -> io::Result<OwnedFd> {
+fn socket() -> io::Result<Descriptor> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    Ok(socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?)
+    Ok(socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?.into())
 }
 
 /// A message from a connection.
@@ -205,7 +209,7 @@ pub(super) enum Received {
     /// Nothing yet.
     Nothing,
     /// Memory of the other end's: of a ring, or both parts of [`Control`].
-    Memory(OwnedFd, Option<OwnedFd>),
+    Memory(Descriptor, Option<Descriptor>),
     /// Something that no peer of this version says.
     Nonsense,
     /// The other end is gone.
@@ -214,7 +218,7 @@ pub(super) enum Received {
 
 /// A connection between a sender and the owner of a slot.
 #[derive(Debug)]
-pub(super) struct Connection(OwnedFd);
+pub(super) struct Connection(Descriptor);
 
 impl AsFd for Connection {
     fn as_fd(&self) -> BorrowedFd<'_> {
@@ -230,10 +234,10 @@ impl AsRawFd for Connection {
 
 impl Connection {
     /// Hands memory over.
-    pub(super) fn send<const N: usize>(&self, memory: [&OwnedFd; N]) -> io::Result<()> {
+    pub(super) fn send<const N: usize>(&self, memory: [&Descriptor; N]) -> io::Result<()> {
         let mut space = [MaybeUninit::uninit(); DESCRIPTORS_SPACE];
         let mut ancillary = SendAncillaryBuffer::new(&mut space);
-        let descriptors = memory.map(OwnedFd::as_fd);
+        let descriptors = memory.map(Descriptor::as_fd);
         ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
         sendmsg(&self.0, &[IoSlice::new(&MESSAGE)], &mut ancillary, flags)?;
@@ -246,9 +250,9 @@ impl Connection {
         // rustix has a type for it that cannot be 0.
         let mut other = libc::ucred { pid: 0, uid: 0, gid: 0 };
         let mut len = size_of_val(&other) as libc::socklen_t;
-        let to = (&raw mut other).cast();
+        let (fd, level, name) = (self.0.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PEERCRED);
         // SAFETY: the kernel writes at most `len` bytes to `other`.
-        let known = unsafe { libc::getsockopt(self.0.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PEERCRED, to, &mut len) };
+        let known = unsafe { libc::syscall(libc::SYS_getsockopt, fd, level, name, &raw mut other, &raw mut len) };
         if known == 0 { other.pid.unsigned_abs() } else { 0 }
     }
 
@@ -263,10 +267,14 @@ impl Connection {
             Err(Errno::AGAIN | Errno::INTR) => return Received::Nothing,
             Err(_) => return Received::Closed,
         };
-        let mut memory = ancillary.drain().flat_map(|part| match part {
-            RecvAncillaryMessage::ScmRights(descriptors) => descriptors.collect(),
-            _ => Vec::new(),
-        });
+        // All of them at once: libc would close the rest.
+        let mut memory: Vec<Descriptor> = Vec::new();
+        for part in ancillary.drain() {
+            if let RecvAncillaryMessage::ScmRights(descriptors) = part {
+                memory.extend(descriptors.map(Descriptor::from));
+            }
+        }
+        let mut memory = memory.into_iter();
         match memory.next() {
             Some(first) if message == MESSAGE => Received::Memory(first, memory.next()),
             // The end: peers send no messages of 0 bytes.
@@ -300,7 +308,7 @@ impl Control {
     const BELL_AT: usize = 0;
 
     /// New memory, and its descriptors for senders.
-    fn create() -> io::Result<(Self, [OwnedFd; 2])> {
+    fn create() -> io::Result<(Self, [Descriptor; 2])> {
         let (own, own_file) = Shared::create_read_only(Self::BYTES)?;
         let (bell, bell_file) = Shared::create(Self::BYTES)?;
         own.word(Self::HERE_AT).store(1, Ordering::Release);
@@ -308,7 +316,7 @@ impl Control {
     }
 
     /// That of a peer.
-    pub(super) fn of_peer(own: &OwnedFd, bell: &OwnedFd) -> io::Result<Self> {
+    pub(super) fn of_peer(own: &Descriptor, bell: &Descriptor) -> io::Result<Self> {
         let own = Shared::read_only_of_peer(own, Self::BYTES)?;
         Ok(Self(Arc::new(Parts { own, bell: Shared::of_peer(bell, Self::BYTES)? })))
     }
@@ -335,11 +343,11 @@ pub(super) struct OwnSlot {
     pub(super) number: u32,
     control: Control,
     /// Of `control`, for senders.
-    memory: [OwnedFd; 2],
-    pub(super) socket: OwnedFd,
+    memory: [Descriptor; 2],
+    pub(super) socket: Descriptor,
     pub(super) directory: Directory,
     /// Closing it gives the lock up.
-    lock: File,
+    lock: Descriptor,
 }
 
 impl OwnSlot {
@@ -356,8 +364,8 @@ impl OwnSlot {
         Ok(None)
     }
 
-    fn set_up(directory: Directory, slot: u32, lock: File) -> io::Result<Self> {
-        lock.write_all_at(&generation(&lock).wrapping_add(1).max(1).to_ne_bytes(), 0)?;
+    fn set_up(directory: Directory, slot: u32, lock: Descriptor) -> io::Result<Self> {
+        lock.write_at(&generation(&lock).wrapping_add(1).max(1).to_ne_bytes(), 0)?;
         let (control, memory) = Control::create()?;
         remove_socket(&directory, slot);
         let socket = socket()?;
@@ -372,8 +380,8 @@ impl OwnSlot {
     pub(super) fn tell_gids(&self, gids: &[Gid]) -> io::Result<()> {
         let mut raw: Vec<[u8; 16]> = gids.iter().map(|gid| gid.raw).take(MAX_GIDS).collect();
         raw.dedup();
-        self.lock.set_len((GIDS_AT + 16 * raw.len()) as u64)?;
-        self.lock.write_all_at(raw.as_flattened(), GIDS_AT as u64)
+        ftruncate(&self.lock, (GIDS_AT + 16 * raw.len()) as u64)?;
+        self.lock.write_at(raw.as_flattened(), GIDS_AT as u64)
     }
 
     /// How we are woken.
@@ -384,14 +392,14 @@ impl OwnSlot {
 
     /// Its descriptors.
     pub(super) fn descriptors(&self) -> [RawFd; 5] {
-        let [own, bell] = self.memory.each_ref().map(OwnedFd::as_raw_fd);
+        let [own, bell] = self.memory.each_ref().map(Descriptor::as_raw_fd);
         [own, bell, self.socket.as_raw_fd(), self.directory.folder.as_raw_fd(), self.lock.as_raw_fd()]
     }
 
     /// The next sender that has connected, if there is one.
     pub(super) fn accept(&self) -> io::Result<Option<Connection>> {
         match accept_with(&self.socket, SocketFlags::CLOEXEC | SocketFlags::NONBLOCK) {
-            Ok(connection) => Ok(Some(Connection(connection))),
+            Ok(connection) => Ok(Some(Connection(connection.into()))),
             Err(Errno::AGAIN | Errno::INTR | Errno::CONNABORTED) => Ok(None),
             Err(error) => Err(error.into()),
         }
