@@ -267,13 +267,21 @@ static void device_memory(struct ibv_mr *plain)
 	EXPECT(ibv_free_dm(dm) == 0);
 }
 
-/* A region of no bytes has a page, if it begins inside of one (Linux `ib_umem_num_pages`): that page must be there. */
-static void of_no_bytes(struct ibv_mr *plain, int on_demand)
+/* No bytes are no region at the start of a page. Inside of a page, that page must be there (`ib_umem_num_pages`). */
+static void of_no_bytes(int rights)
 {
-	char *at = pages(2);
-	int rights = RIGHTS | (on_demand ? IBV_ACCESS_ON_DEMAND : 0);
+	char *at = pages(1);
 	errno = 0;
 	EXPECT(!ibv_reg_mr(pd, at, 0, rights) && errno == EINVAL);
+	EXPECT(munmap(at, PAGE) == 0);
+	errno = 0;
+	EXPECT(rights & IBV_ACCESS_ON_DEMAND || (!ibv_reg_mr(pd, at + 16, 0, rights) && errno == EFAULT));
+}
+
+/* With a page, they are a region of which no byte can be reached. */
+static void of_no_bytes_in_a_page(struct ibv_mr *plain, int rights)
+{
+	char *at = pages(1);
 	struct ibv_mr *mr = NEED(ibv_reg_mr(pd, at + 16, 0, rights));
 	struct ibv_sge sge = { .addr = (uintptr_t)at + 16, .length = 0, .lkey = mr->lkey };
 	for (int i = 0; i < 2; i++) {
@@ -284,9 +292,7 @@ static void of_no_bytes(struct ibv_mr *plain, int on_demand)
 		sge = (struct ibv_sge){ .addr = (uintptr_t)memory, .length = 1, .lkey = plain->lkey };
 	}
 	reconnect();
-	EXPECT(ibv_dereg_mr(mr) == 0 && munmap(at, 2 * PAGE) == 0);
-	errno = 0;
-	EXPECT(on_demand || (!ibv_reg_mr(pd, at + 16, 0, rights) && errno == EFAULT));
+	EXPECT(ibv_dereg_mr(mr) == 0 && munmap(at, PAGE) == 0);
 }
 
 /* Memory that the process may only read is not registered for writing, by any right that leads to writes. */
@@ -424,16 +430,18 @@ int main(int argc, char **argv)
 	reconnect();
 	struct ibv_mr *plain = NEED(ibv_reg_mr(pd, memory, sizeof(memory), RIGHTS));
 	registered_anew(plain);
+	of_no_bytes(RIGHTS);
 	gone_right_after_the_post(plain);
 	of_constants(plain);
 	if (argc > 1 && strcmp(argv[1], "changed") == 0)
 		rights_that_change(plain);
 	/* What not each device and kernel has. */
 	if (argc == 1 || strcmp(argv[1], "pinned") != 0) {
-		/* Linux 6.12 and 7.3 refuse each of these, with a warning in their logs (mlx5_ib, alloc_cacheable_mr). */
-		of_no_bytes(plain, 0);
 		on_demand(plain);
-		of_no_bytes(plain, 1);
+		of_no_bytes(RIGHTS | IBV_ACCESS_ON_DEMAND);
+		of_no_bytes_in_a_page(plain, RIGHTS | IBV_ACCESS_ON_DEMAND);
+		/* Kernels since June of 2026 refuse this, with a warning in their logs (`alloc_cacheable_mr`). */
+		of_no_bytes_in_a_page(plain, RIGHTS);
 		of_files(plain);
 		device_memory(plain);
 		rights_beyond_those_of_the_process(plain);

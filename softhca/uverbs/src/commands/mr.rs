@@ -87,7 +87,9 @@ impl Region {
 
     fn memory(&self, hca: &Arc<Hca>, flags: u32) -> Result<Memory, Errno> {
         if flags & access::ON_DEMAND == 0 {
-            // A region of no bytes has a page all the same, which must be there.
+            // A region of no bytes has a page all the same, which must be there. Kernels since June of 2026 pin it, and
+            // then refuse the region with a warning: their check that an address is not past 2^64 takes 1 from the
+            // length (`ib_umem_find_best_pgsz`). Earlier ones register it, as programs expect of mlx5.
             let pinned = Pinned::new(hca, self.start, self.length.max(1), rights::are_writable(flags))?;
             return Ok(Memory::Pinned { pinned });
         }
