@@ -17,13 +17,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Requests go [erased](Request::erased), except for messages and WRITEs of some lengths, and frames: these go by their
-//! types, so that the crate composes them in registers. So both ways of encoding run.
+//! Requests go [erased](Request::erased), except for messages and WRITEs of some lengths, frames, and READs and atomics
+//! with an even identifier: these go by their types, so that the crate composes them in registers. So both ways of encoding run.
 
 use blueflame::db::Register;
 use blueflame::queue::SendBatch;
 use blueflame::transport::{self, RawPacket, Transport};
-use blueflame::wqe::data::{self, ToCarry, ToFetch, ToScatter};
+use blueflame::wqe::data::{self, Given, ToCarry, ToFetch, ToScatter};
 use blueflame::wqe::operations::{Frame, Operation};
 use blueflame::wqe::{self, Erased, Request, SupportedOn};
 use blueflame::{PostError, SendQueue};
@@ -114,18 +114,73 @@ macro_rules! put_typed {
     };
 }
 
+/// `$then` with the atomic of a kind, by its type; `$other` of another kind.
+macro_rules! atomic {
+    ($wr:ident $(, $to:ident)?; |$atomic:ident| $then:expr, else $other:expr) => {
+        atomic!(@ $wr, open, fetching(open$(.to($to))?, $wr), $atomic, $then, $other,
+            Kind::CompareSwap(remote, compare, swap) => wqe::compare_swap(remote, compare, swap);
+            Kind::FetchAdd(remote, add) => wqe::fetch_add(remote, add);
+            Kind::Extended(remote, Extended::Swap32 { compare, swap }) => wqe::masked_compare_swap(remote, compare, swap);
+            Kind::Extended(remote, Extended::Swap64 { compare, swap }) => wqe::masked_compare_swap(remote, compare, swap);
+            Kind::Extended(remote, Extended::Swap128 { compare, swap }) => wqe::masked_compare_swap(remote, compare, swap);
+            Kind::Extended(remote, Extended::Add32(add, boundary)) => wqe::masked_fetch_add(remote, add, boundary);
+            Kind::Extended(remote, Extended::Add64(add, boundary)) => wqe::masked_fetch_add(remote, add, boundary);
+            Kind::Extended(remote, Extended::Add128(add, boundary)) => wqe::masked_fetch_add(remote, add, boundary);
+        )
+    };
+    (
+        @ $wr:ident, $open:ident, $given:expr, $atomic:ident, $then:expr, $other:expr,
+        $($kind:pat => $request:expr;)*
+    ) => {
+        match $wr.kind {
+            $($kind => {
+                let $open = $request;
+                let $atomic = $given;
+                $then
+            })*
+            _ => $other,
+        }
+    };
+}
+
+/// Returns from the function with a READ into one entry or an atomic put, if its identifier is even. Others go erased,
+/// so that a test of many requests has both.
+macro_rules! put_fetched {
+    ($poster:ident, $wr:ident $(, $to:ident)?) => {
+        match (&$wr.data, $wr.kind) {
+            (Data::Sges(sges), Kind::Read(remote)) if sges.len() == 1 && $wr.id % 2 == 0 => {
+                return $poster.put(&$wr.flag(wqe::read(remote)$(.to($to))?.scatter([sges[0]])));
+            }
+            (Data::Sges(_), _) if $wr.id % 2 == 0 => {
+                atomic!($wr $(, $to)?; |request| return $poster.put(&request), else {});
+            }
+            _ => {}
+        }
+    };
+}
+
 /// Does so for the kinds that some transports have.
 macro_rules! put_kinds {
     (connected, $poster:ident, $wr:ident) => {
         match $wr.kind {
             Kind::Send => put_typed!($poster, $wr, wqe::send(), [3 8 44 45]),
             Kind::Write(remote) => put_typed!($poster, $wr, wqe::write(remote), [3 8 28 29]),
+            Kind::SendImm(imm) => put_typed!($poster, $wr, wqe::send().imm(imm), [8]),
+            Kind::WriteImm(remote, imm) => put_typed!($poster, $wr, wqe::write(remote).imm(imm), [8]),
             _ => {}
+        }
+    };
+    (reliable, $poster:ident, $wr:ident) => {
+        match $wr.kind {
+            Kind::SendInval(rkey) => put_typed!($poster, $wr, wqe::send().invalidate(rkey), [8]),
+            _ => put_fetched!($poster, $wr),
         }
     };
     (datagrams, $poster:ident, $wr:ident) => {
         match $wr.kind {
             Kind::Datagram(Whom::Compact(to), None) => put_typed!($poster, $wr, wqe::send().to(to), [3 8 28 29]),
+            Kind::Datagram(Whom::Compact(to), Some(imm)) => put_typed!($poster, $wr, wqe::send().to(to).imm(imm), [8]),
+            Kind::Datagram(Whom::Full(to), None) => put_typed!($poster, $wr, wqe::send().to(to), [8 28]),
             Kind::Datagram(Whom::Full(to), Some(imm)) => put_typed!($poster, $wr, wqe::send().imm(imm).to(to), [3 8 44]),
             _ => {}
         }
@@ -136,6 +191,14 @@ macro_rules! put_kinds {
             (Kind::Write(remote), Some(Target::$target(to))) => {
                 put_typed!($poster, $wr, wqe::write(remote).to(to), [3 8 12 13 28 29])
             }
+            (Kind::SendImm(imm), Some(Target::$target(to))) => put_typed!($poster, $wr, wqe::send().imm(imm).to(to), [8]),
+            (Kind::WriteImm(remote, imm), Some(Target::$target(to))) => {
+                put_typed!($poster, $wr, wqe::write(remote).to(to).imm(imm), [8])
+            }
+            (Kind::SendInval(rkey), Some(Target::$target(to))) => {
+                put_typed!($poster, $wr, wqe::send().to(to).invalidate(rkey), [8])
+            }
+            (_, Some(Target::$target(to))) => put_fetched!($poster, $wr, to),
             _ => {}
         }
     };
@@ -160,8 +223,8 @@ macro_rules! services {
 services! {
     transport::Uc, Uc: connected;
     transport::Signed<transport::Uc>, Uc: connected;
-    transport::Rc, Rc: connected;
-    transport::Signed<transport::Rc>, Rc: connected;
+    transport::Rc, Rc: connected reliable;
+    transport::Signed<transport::Rc>, Rc: connected reliable;
     transport::Ud, Ud: datagrams;
     transport::Signed<transport::Ud>, Ud: datagrams;
     transport::Dci, Dc: Compact Full;
@@ -209,33 +272,11 @@ macro_rules! any_kind {
             Kind::WriteImm(remote, imm) if imm & 1 == 0 => carrying(wqe::write(remote)$(.to($to))?.imm(imm), $wr),
             Kind::WriteImm(remote, imm) => carrying(wqe::write(remote).imm(imm)$(.to($to))?, $wr),
             Kind::Read(remote) => scattering(wqe::read(remote)$(.to($to))?, $wr),
-            Kind::CompareSwap(remote, compare, swap) => {
-                fetching(wqe::compare_swap(remote, compare, swap)$(.to($to))?, $wr)
-            }
-            Kind::FetchAdd(remote, add) => fetching(wqe::fetch_add(remote, add)$(.to($to))?, $wr),
-            Kind::Extended(remote, Extended::Swap32 { compare, swap }) => {
-                fetching(wqe::masked_compare_swap(remote, compare, swap)$(.to($to))?, $wr)
-            }
-            Kind::Extended(remote, Extended::Swap64 { compare, swap }) => {
-                fetching(wqe::masked_compare_swap(remote, compare, swap)$(.to($to))?, $wr)
-            }
-            Kind::Extended(remote, Extended::Swap128 { compare, swap }) => {
-                fetching(wqe::masked_compare_swap(remote, compare, swap)$(.to($to))?, $wr)
-            }
-            Kind::Extended(remote, Extended::Add32(add, boundary)) => {
-                fetching(wqe::masked_fetch_add(remote, add, boundary)$(.to($to))?, $wr)
-            }
-            Kind::Extended(remote, Extended::Add64(add, boundary)) => {
-                fetching(wqe::masked_fetch_add(remote, add, boundary)$(.to($to))?, $wr)
-            }
-            Kind::Extended(remote, Extended::Add128(add, boundary)) => {
-                fetching(wqe::masked_fetch_add(remote, add, boundary)$(.to($to))?, $wr)
-            }
             Kind::Datagram(Whom::Compact(to), None) => carrying(wqe::send().to(to), $wr),
             Kind::Datagram(Whom::Compact(to), Some(imm)) => carrying(wqe::send().to(to).imm(imm), $wr),
             Kind::Datagram(Whom::Full(to), None) => carrying(wqe::send().to(to), $wr),
             Kind::Datagram(Whom::Full(to), Some(imm)) => carrying(wqe::send().imm(imm).to(to), $wr),
-            Kind::Frame(..) | Kind::LargeFrame(..) => panic!("{:?} needs a raw packet queue", $wr.kind),
+            kind => atomic!($wr $(, $to)?; |atomic| atomic.erased(), else panic!("{kind:?} needs a raw packet queue")),
         }
     };
 }
@@ -266,9 +307,12 @@ fn scattering<'d, O: Operation>(request: Request<'d, O, ToScatter>, wr: &'d Wr) 
 }
 
 /// An atomic, whose result goes to the memory of `wr`.
-fn fetching<O: Operation, const BYTES: u32>(request: Request<'static, O, ToFetch<BYTES>>, wr: &Wr) -> Erased<'static> {
+fn fetching<O: Operation, const BYTES: u32>(
+    request: Request<'static, O, ToFetch<BYTES>>,
+    wr: &Wr,
+) -> Request<'static, O, Given<0, 1>> {
     let [result] = wr.sges() else { panic!("an atomic has one result") };
-    wr.flag(request.result(result.addr, result.lkey)).erased()
+    wr.flag(request.result(result.addr, result.lkey))
 }
 
 fn checksummed<const N: usize, D>(frame: Request<'_, Frame<N>, D>, checksums: bool) -> Request<'_, Frame<N>, D> {

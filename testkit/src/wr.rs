@@ -224,7 +224,7 @@ impl Wr {
     }
 
     /// `request` with this one's identifier and flags.
-    pub(crate) fn flag<'d, O: Operation, D: data::Data>(&self, request: Request<'d, O, D>) -> Request<'d, O, D> {
+    pub fn flag<'d, O: Operation, D: data::Data>(&self, request: Request<'d, O, D>) -> Request<'d, O, D> {
         let request = if self.first_error_only { request.completion(CompletionMode::OnFirstError) } else { request };
         let request = request.signaled_if(self.signaled, WrId(self.id)).fence(self.fence);
         if self.solicited { request.solicited() } else { request }

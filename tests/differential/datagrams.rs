@@ -18,7 +18,7 @@ use crate::again::on_ethernet;
 use crate::cases;
 use crate::completions;
 use crate::post::{self, Way};
-use crate::requests;
+use crate::random;
 use crate::sends::run;
 use crate::twin::{Link, Twins, wait};
 use crate::verbs::{Fabric, Geometry};
@@ -52,7 +52,7 @@ macro_rules! datagrams {
                 let imm = prop_oneof![Just(None), any::<u32>().prop_map(Some)];
                 let datagram = (whom, imm).prop_map(|(whom, imm)| Kind::Datagram(whom, imm));
                 let longest = fabric.path().port.active_mtu.bytes();
-                let data = requests::data(fabric, max_sge, max_inline).prop_map(move |data| cut(data, longest));
+                let data = random::data(fabric, max_sge, max_inline).prop_map(move |data| cut(data, longest));
                 prop_oneof![1 => Just((Kind::Nop, Data::Sges(Vec::new()))), 12 => (datagram, data)].boxed()
             }
         })*

@@ -19,7 +19,7 @@ use proptest::prelude::*;
 use crate::addresses::ITSELF;
 use crate::again::on_ethernet;
 use crate::post::{self, Receive};
-use crate::requests;
+use crate::random;
 use crate::sends::run;
 use crate::twin::{Link, Receiver};
 use crate::verbs::{Fabric, Geometry, PolledCq, create_srq};
@@ -156,7 +156,7 @@ macro_rules! initiators {
             }
 
             fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
-                requests::request(fabric, true, max_sge, max_inline)
+                random::request(fabric, true, max_sge, max_inline)
             }
 
             fn receiver(fabric: &Fabric, geometry: &Geometry, cqs: (&PolledCq, &OwnedCq)) -> Option<Box<dyn Receiver>> {

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use crate::again::run_again;
 use crate::compare::{FILL, units};
 use crate::post::Way;
-use crate::requests;
+use crate::random;
 use crate::sends::run;
 use crate::twin::{Link, Twins, ring};
 use crate::verbs::{Fabric, Geometry, NO_ETHER_TYPE};
@@ -36,7 +36,7 @@ where
     }
 
     fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
-        let data = requests::data(fabric, max_sge, max_inline + HEADERS as u32).prop_map(|mut data| {
+        let data = random::data(fabric, max_sge, max_inline + HEADERS as u32).prop_map(|mut data| {
             match &mut data {
                 Data::Inline(bytes) if bytes.len() < LEAST as usize => bytes.resize(LEAST as usize, 0x5a),
                 Data::Sges(sges) if sges.is_empty() => return Data::Inline(vec![0xa5; LEAST as usize]),
@@ -47,7 +47,7 @@ where
             if let Data::Inline(bytes) = &mut data {
                 bytes[12] |= NO_ETHER_TYPE;
             }
-            let missing = LEAST.saturating_sub(requests::message_bytes(&data));
+            let missing = LEAST.saturating_sub(random::message_bytes(&data));
             if let Data::Sges(sges) = &mut data {
                 // Not the last one: then headers are in several pieces.
                 sges[0].length += missing;

@@ -65,8 +65,11 @@ mod key_lists;
 mod large_sends;
 mod memcpy;
 mod post;
+mod random;
+#[path = "../requests/mod.rs"]
 mod requests;
 mod resize;
+mod rows;
 mod sends;
 mod shared_receives;
 mod sig_block;

@@ -11,7 +11,7 @@ use blueflame_sys as sys;
 use blueflame_testkit::request::{Data, Kind, Target, Whom, Wr};
 
 use crate::crypto::CryptoAttr;
-use crate::requests::message_bytes;
+use crate::random::message_bytes;
 use crate::sig_block::SigBlockAttr;
 
 /// `struct mlx5dv_mr_interleaved` (rdma-core `providers/mlx5/mlx5dv.h`).

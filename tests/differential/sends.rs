@@ -21,7 +21,7 @@ use crate::again::run_again;
 use crate::claims::{CLAIMS, Claim, IN_TURN, Proof, RAW};
 use crate::compare::{Rung, units};
 use crate::post::{Receive, Way};
-use crate::requests::{RECEIVED, message_bytes, request};
+use crate::random::{RECEIVED, message_bytes, request};
 use crate::twin::{Link, Twins, connect_to_itself};
 use crate::verbs::{Fabric, Geometry};
 use crate::{cases, is_long};

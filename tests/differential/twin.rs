@@ -19,7 +19,7 @@ use crate::compare::{FILL, Place, RingRules, Rung, Window, is_signed, units};
 use crate::completions::{self, Completion};
 use crate::decoded;
 use crate::post::{self, Receive, Way};
-use crate::requests::REMOTE;
+use crate::random::REMOTE;
 use crate::verbs::{Fabric, Geometry, PolledCq, RawQp};
 
 /// A transport whose queue pairs can be tested alone.

@@ -14,7 +14,7 @@ use blueflame_testkit::request::{Data, Kind, Target};
 use proptest::prelude::*;
 
 use crate::post::{self, Receive};
-use crate::requests;
+use crate::random;
 use crate::sends::run;
 use crate::shared_receives::parts;
 use crate::twin::{Link, Receiver};
@@ -116,7 +116,7 @@ macro_rules! initiators {
             }
 
             fn requests(fabric: &Fabric, max_sge: u32, max_inline: u32) -> BoxedStrategy<(Kind, Data)> {
-                requests::request(fabric, true, max_sge, max_inline)
+                random::request(fabric, true, max_sge, max_inline)
             }
 
             /// Each twin's own: which number it has is not known here.

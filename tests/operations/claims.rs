@@ -30,7 +30,7 @@ const DYNAMIC: &str = "tests/differential/dynamic.rs";
 const WINDOWS: &str = "tests/differential/windows.rs";
 const KEYS: &str = "tests/differential/key_lists.rs";
 const MEMCPY: &str = "tests/differential/memcpy.rs";
-const MASKED: &str = "tests/send_queue/atomics.rs";
+const ROWS: &str = "tests/send_queue/rows.rs";
 const FRAMES: &str = "tests/differential/ethernet.rs";
 
 const UCX_ITSELF: Proof = Proof::Golden("UCX 1.13.1's own bytes, fetched by the software device");
@@ -57,7 +57,7 @@ const fn nop(column: &'static str) -> Claim {
     Claim {
         column,
         proof: Proof::Golden("rdma-core `providers/mlx5/mlx5dv.h`, `struct mlx5_wqe_ctrl_seg`; libmlx5 adds the index"),
-        test: ("tests/send_queue/golden.rs", "nop"),
+        test: (ROWS, "nop"),
         operations: &[RAW],
     }
 }
@@ -175,7 +175,7 @@ pub(crate) const CLAIMS: &[Claim] = &[
     Claim {
         column: "UD, compact",
         proof: Proof::Golden("UCX `src/uct/ib/mlx5/ib_mlx5.h`, `mlx5_base_av`"),
-        test: ("tests/send_queue/datagrams.rs", "compact_address_vectors_are_one_unit"),
+        test: (ROWS, "as_datagrams"),
         operations: &["SendImm"],
     },
     Claim {
@@ -196,13 +196,13 @@ pub(crate) const CLAIMS: &[Claim] = &[
             "UCX `src/uct/ib/mlx5/rc/rc_mlx5.inl`, `uct_rc_mlx5_txqp_dptr_post`; if all operands are 0, also UCX 1.13.1's \
             own bytes (`ucx_writes_the_same_after_a_compact_address`)",
         ),
-        test: ("tests/send_queue/dynamic.rs", "every_operation_follows_a_compact_address"),
+        test: (ROWS, "for_dynamic_targets"),
         operations: &["CompareSwap", "FetchAdd"],
     },
     Claim {
         column: "DCI, compact",
         proof: Proof::Golden("UCX `src/uct/ib/mlx5/dc/dc_mlx5_ep.c`, `uct_dc_mlx5_set_dgram_seg`"),
-        test: ("tests/send_queue/dynamic.rs", "every_operation_follows_a_compact_address"),
+        test: (ROWS, "for_dynamic_targets"),
         operations: &["SendImm", "SendInval", "WriteImm"],
     },
     Claim {
@@ -211,34 +211,34 @@ pub(crate) const CLAIMS: &[Claim] = &[
         test: (DYNAMIC, "streams"),
         operations: &["Send", "SendImm", "SendInval", "Write", "WriteImm", "Read", "CompareSwap", "FetchAdd"],
     },
-    Claim { column: "RC", proof: UCX_ATOMICS, test: (MASKED, "of_a_reliable_connection"), operations: MASKED_ATOMICS },
-    Claim { column: "XRC", proof: UCX_ATOMICS, test: (MASKED, "follow_the_destination"), operations: MASKED_ATOMICS },
-    Claim { column: "DCI", proof: UCX_ATOMICS, test: (MASKED, "follow_the_destination"), operations: MASKED_ATOMICS },
+    Claim { column: "RC", proof: UCX_ATOMICS, test: (ROWS, "on_connections"), operations: MASKED_ATOMICS },
+    Claim { column: "XRC", proof: UCX_ATOMICS, test: (ROWS, "for_shared_receive_queues"), operations: MASKED_ATOMICS },
+    Claim { column: "DCI", proof: UCX_ATOMICS, test: (ROWS, "for_dynamic_targets"), operations: MASKED_ATOMICS },
     Claim {
         column: "DCI, compact",
         proof: UCX_ATOMICS,
-        test: (MASKED, "follow_the_destination"),
+        test: (ROWS, "for_dynamic_targets"),
         operations: MASKED_ATOMICS,
     },
     Claim {
         column: "DCI with streams",
         proof: UCX_ATOMICS,
-        test: (MASKED, "follow_the_destination"),
+        test: (ROWS, "for_dynamic_targets"),
         operations: MASKED_ATOMICS,
     },
-    Claim { column: "RC", proof: OFED_ATOMICS, test: (MASKED, "of_a_reliable_connection"), operations: LARGE_ATOMICS },
-    Claim { column: "XRC", proof: OFED_ATOMICS, test: (MASKED, "follow_the_destination"), operations: LARGE_ATOMICS },
-    Claim { column: "DCI", proof: OFED_ATOMICS, test: (MASKED, "follow_the_destination"), operations: LARGE_ATOMICS },
+    Claim { column: "RC", proof: OFED_ATOMICS, test: (ROWS, "on_connections"), operations: LARGE_ATOMICS },
+    Claim { column: "XRC", proof: OFED_ATOMICS, test: (ROWS, "for_shared_receive_queues"), operations: LARGE_ATOMICS },
+    Claim { column: "DCI", proof: OFED_ATOMICS, test: (ROWS, "for_dynamic_targets"), operations: LARGE_ATOMICS },
     Claim {
         column: "DCI, compact",
         proof: OFED_ATOMICS,
-        test: (MASKED, "follow_the_destination"),
+        test: (ROWS, "for_dynamic_targets"),
         operations: LARGE_ATOMICS,
     },
     Claim {
         column: "DCI with streams",
         proof: OFED_ATOMICS,
-        test: (MASKED, "follow_the_destination"),
+        test: (ROWS, "for_dynamic_targets"),
         operations: LARGE_ATOMICS,
     },
     Claim { column: "raw packets", proof: Proof::Libmlx5, test: (FRAMES, "inline_headers"), operations: &["Frame"] },

@@ -8,14 +8,12 @@ use proptest::prelude::*;
 
 use blueflame::queue::{Done, PostError, SendQueue};
 use blueflame::transport::{RawPacket, Rc, Transport};
-use blueflame::types::{Lkey, Rkey, SqPi, Wqebbs, WrId};
+use blueflame::types::{SqPi, Wqebbs, WrId};
 use blueflame::wqe::data::Data;
-use blueflame::wqe::{self, EncodeError, Remote, Request, Sge, SupportedOn};
+use blueflame::wqe::{self, EncodeError, Request, Sge, SupportedOn};
 
+use crate::requests::{LOCAL, REMOTE};
 use crate::rig::{OLD, Rig, Setup};
-
-const REMOTE: Remote = Remote { addr: 0x0102_0304_0506_0708, rkey: Rkey(0x1112_1314) };
-const LOCAL: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x31, lkey: Lkey(0x4142_4344) };
 
 /// A way to post the requests 0, 1, 2, …
 #[derive(Clone, Copy, Debug)]

@@ -14,16 +14,13 @@ use blueflame::db::Managed;
 use blueflame::queue::recv::RqParts;
 use blueflame::queue::{RecvQueue, SendQueue};
 use blueflame::transport::{RawPacket, Rc};
-use blueflame::types::{CqCi, Cqn, Lkey, Qpn, WrId};
+use blueflame::types::{CqCi, Cqn, Qpn, WrId};
 use blueflame::wqe::cross_channel::DeviceClock;
-use blueflame::wqe::{self, CompletionMode, Request, Sge};
+use blueflame::wqe::{self, CompletionMode, Request};
 
 use crate::golden::{check, every_way};
+use crate::requests::{DATA, LOCAL, ctrl};
 use crate::rig::{OLD, QPN, Rig, Setup};
-
-const fn ctrl(opmod: u8, opcode: u8, ds: u8, fm_ce_se: u8) -> [u8; 16] {
-    [opmod, 0x12, 0x34, opcode, 0xc0, 0xff, 0xee, ds, 0, 0, 0, fm_ce_se, 0, 0, 0, 0]
-}
 
 /// A queue's index and number.
 const CQE: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0xfe, 0xdc, 0xba, 0, 0xab, 0xcd, 0xef];
@@ -45,8 +42,6 @@ fn until_tick() -> Request<'static, wqe::operations::WaitTime, wqe::data::Nothin
     let clock = DeviceClock::free_running(NonZeroU32::new(1_000_000).expect("not 0"));
     clock.at(0x0102_0304_0000_0000).wait_until(0x0102_0304_0506_0708).expect("within four seconds")
 }
-const ENTRY: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x31, lkey: Lkey(0x4142_4344) };
-const DATA: [u8; 16] = [0, 0, 0, 0x31, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
 
 /// A managed queue over a rig at the index 0x1234.
 fn managed(rig: &Rig) -> SendQueue<Rc, Managed> {
@@ -77,7 +72,7 @@ fn receiving(Memory(memory): &mut Memory) -> RecvQueue {
         };
         let mut rq = RecvQueue::from_parts(parts).expect("a queue");
         for n in 0..3 {
-            rq.post_unchecked(WrId(n), &[ENTRY]).expect("room");
+            rq.post_unchecked(WrId(n), &[LOCAL]).expect("room");
         }
         rq
     }
@@ -92,8 +87,8 @@ fn on_reliable_connections() {
     check::<Rc, _, _>(until_tick(), &[ctrl(2, 0x0f, 3, QUIET), CONDITION, TICKS], false);
     let always_told = until_tick().completion(CompletionMode::OnError);
     check::<Rc, _, _>(always_told, &[ctrl(2, 0x0f, 3, 0), CONDITION, TICKS], false);
-    check::<Rc, _, _>(wqe::dump([ENTRY]).signaled(WrId(1)), &[ctrl(0, 0x23, 2, 8), DATA], false);
-    check::<Rc, _, _>(wqe::dump_slice(&[ENTRY; 2]), &[ctrl(0, 0x23, 3, 0), DATA, DATA], false);
+    check::<Rc, _, _>(wqe::dump([LOCAL]).signaled(WrId(1)), &[ctrl(0, 0x23, 2, 8), DATA], false);
+    check::<Rc, _, _>(wqe::dump_slice(&[LOCAL; 2]), &[ctrl(0, 0x23, 3, 0), DATA, DATA], false);
 
     let rig = Rig::new(Setup { pi: 0x1234, ..Setup::default() });
     let mut slave = managed(&rig);
@@ -120,7 +115,7 @@ fn on_raw_packets() {
     let wait = wqe::wait_for_completion(Cqn::truncate(0x00ab_cdef), CqCi::truncate(0x00fe_dcba));
     check::<RawPacket, _, _>(wait, &[ctrl(0, 0x0f, 2, QUIET), CQE], false);
     check::<RawPacket<0>, _, _>(until_time().signaled(WrId(1)), &[ctrl(2, 0x0f, 3, 8), CONDITION, TIME], false);
-    check::<RawPacket, _, _>(wqe::dump([ENTRY]), &[ctrl(0, 0x23, 2, 0), DATA], false);
+    check::<RawPacket, _, _>(wqe::dump([LOCAL]), &[ctrl(0, 0x23, 2, 0), DATA], false);
     let rig = Rig::new(Setup { pi: 0x00ab, ..Setup::default() });
     let mut enabled = [0; 16];
     enabled[10..].copy_from_slice(&[0, 0xab, 0, 0xc0, 0xff, 0xee]);

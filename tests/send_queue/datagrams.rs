@@ -1,68 +1,23 @@
-//! Datagrams as literal bytes, in memory filled with 0xa5.
+//! Datagrams by every way that the crate has, and those of UCX, which has compact address vectors.
 //!
-//! Full address vectors are laid out as rdma-core `providers/mlx5/mlx5dv.h` has them (`struct mlx5_wqe_av`, filled in
-//! by `mlx5_create_ah` of `verbs.c` and `_set_datagram_seg` of `qp.c`); the differential tests have libmlx5 write them.
-//! Compact ones, which libmlx5 never posts, as UCX lays them out (`src/uct/ib/mlx5/ib_mlx5.h`, `mlx5_base_av`,
-//! `UCT_IB_MLX5_AV_BASE_SIZE`; `src/uct/ib/mlx5/ud/ud_mlx5.c`, `uct_ud_mlx5_ep_ctrl_av_size`): the first 16 bytes of
-//! the full one, without `UCT_IB_MLX5_EXTENDED_UD_AV`.
-//!
-//! Addresses of UD belong here, those of DC in `dynamic.rs`.
+//! Addresses of UD belong here, those of DC in `dynamic.rs`, bytes of both in `tests/requests`.
 
 use blueflame::transport::Ud;
 use blueflame::types::{Lkey, Qkey, Qpn, WrId};
-use blueflame::wqe::address::{AddressVector, CompactAv, FullAv, GlobalRoute, StaticRate};
+use blueflame::wqe::address::{CompactAv, FullAv, GlobalRoute};
 use blueflame::wqe::seg::{BaseAvSeg, Be16, Be32, Be64, DatagramSeg, GrhAvSeg};
 use blueflame::wqe::{self, Fence, Sge, UdAddress};
 use proptest::prelude::*;
 
 use crate::golden::{by_ucx, check, every_way};
+use crate::requests::{GID, GRH, LOCAL, ctrl, datagram, datagram_base, far, near};
 use crate::rig::{Rig, Setup};
 
-const LOCAL: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x31, lkey: Lkey(0x4142_4344) };
-const DATA: [u8; 16] = [0, 0, 0, 0x31, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
-const GID: [u8; 16] = [0xfe, 0x80, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14];
-const GRH: [u8; 16] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x6a, 0x3f, 0x47, 0xba, 0xbc, 0xde];
-
-const fn compact_av() -> CompactAv {
-    CompactAv::new(0x1234).service_level(0xf).static_rate(StaticRate::Gbps40).path_bits(0x7e).service_level(3)
-}
-
-/// Key, number with `mark` before it, rate and SL, path bits, LID.
-const fn base(mark: u8) -> [u8; 16] {
-    [0x51, 0x52, 0x53, 0x54, 0, 0, 0, 0, mark, 0xab, 0xcd, 0xef, 0xc3, 0x7e, 0x12, 0x34]
-}
-
-fn aim<const MORE: usize>(vector: AddressVector<MORE>) -> UdAddress<AddressVector<MORE>> {
-    UdAddress::new(vector, Qpn::truncate(0x00ab_cdef), Qkey(0x5152_5354))
-}
-
-fn full_av() -> FullAv {
-    let route =
-        GlobalRoute { dgid: GID, sgid_index: 0x7b, flow_label: 0xfffa_bcde, hop_limit: 0x3f, traffic_class: 0x6a };
-    compact_av().with_grh(&route)
-}
-
+/// Without a GRH, a full address vector is the compact one, and zeros.
 #[test]
-fn compact_address_vectors_are_one_unit() {
-    let ctrl = [0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, 3, 0, 0, 0, 0x0a, 0, 0, 0, 0];
-    let request = wqe::send().to(aim(compact_av())).gather([LOCAL]).signaled(WrId(1)).solicited();
-    check::<Ud, _, _>(request, &[ctrl, base(0), DATA], false);
-    let ctrl = [0, 0x12, 0x34, 0x0b, 0xc0, 0xff, 0xee, 3, 0, 0, 0, 0, 0xca, 0xfe, 0xba, 0xbe];
-    let request = wqe::send().imm(0xcafe_babe).to(aim(compact_av())).gather([LOCAL]);
-    check::<Ud, _, _>(request, &[ctrl, base(0), DATA], false);
-}
-
-#[test]
-fn full_address_vectors_are_three_units() {
-    let ctrl = [0, 0x12, 0x34, 0x0b, 0xc0, 0xff, 0xee, 5, 0, 0, 0, 0x80, 0xca, 0xfe, 0xba, 0xbe];
-    let wqe = [ctrl, base(0x80), GRH, GID, DATA];
-    let send = || wqe::send().fence(Fence::SmallAndReads);
-    check::<Ud, _, _>(send().to(aim(full_av())).imm(0xcafe_babe).gather([LOCAL]), &wqe, false);
-    check::<Ud, _, _>(send().imm(0xcafe_babe).gather_slice(&[LOCAL]).to(aim(full_av())), &wqe, false);
-    // Without a GRH it is the compact one, and zeros.
-    let ctrl = [0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, 4, 0, 0, 0, 0, 0, 0, 0, 0];
-    let to = aim(compact_av()).to_full();
-    check::<Ud, _, _>(wqe::send().to(to), &[ctrl, base(0x80), [0; 16], [0; 16]], false);
+fn a_full_address_vector_without_a_route() {
+    let wqe = [ctrl(0, 0x0a, 4, 0), datagram_base(0x80), [0; 16], [0; 16]];
+    check::<Ud, _, _>(wqe::send().to(datagram(near()).to_full()), &wqe, false);
 }
 
 /// UCX 1.13.1's WQEs of `ud_mlx5` (`ucx_perftest -x ud_mlx5`: am_lat, am_bw), as the software device has fetched it
@@ -81,20 +36,6 @@ fn ucx_writes_the_same_after_a_compact_address() {
         by_ucx("0000000a000043030000000000000000 1ee7a330000000000000404300000001 000007d800002c15000055b0e91fe850");
     let message = [Sge { addr: 0x55b0_e91f_e850, length: 0x7d8, lkey: Lkey(0x2c15) }];
     check::<Ud, _, _>(wqe::send().to(to(0x4043)).gather(message), &wqe, false);
-}
-
-/// A full address vector leaves no room for 28 bytes inline, in one WQEBB, by BlueFlame.
-#[test]
-fn a_compact_datagram_of_28_bytes_is_one_wqebb() {
-    let bytes: [u8; 28] = core::array::from_fn(|n| n as u8 + 1);
-    let ctrl = |ds| [0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, ds, 0, 0, 0, 0, 0, 0, 0, 0];
-    let mut inline = [[0_u8; 16]; 2];
-    inline.as_flattened_mut()[..4].copy_from_slice(&[0x80, 0, 0, 28]);
-    inline.as_flattened_mut()[4..].copy_from_slice(&bytes);
-    let [first, second] = inline;
-    check::<Ud, _, _>(wqe::send().to(aim(compact_av())).inline(&bytes), &[ctrl(4), base(0), first, second], true);
-    let wqe = [ctrl(6), base(0x80), GRH, GID, first, second];
-    check::<Ud, _, _>(wqe::send().to(aim(full_av())).inline_slice(&bytes), &wqe, true);
 }
 
 /// RoCE: libmlx5's own bytes, in which key and number mean nothing.
@@ -117,16 +58,15 @@ fn bytes_of_libmlx5_are_kept_but_for_key_and_number() {
     let av = |key, number| FullAv::from_seg(DatagramSeg { base: base_seg(key, number), grh, rgid: GID });
     assert_eq!(av(u64::MAX, u32::MAX), av(0, 0));
     assert_eq!(av(0, 0).to_compact(), None);
-    let ctrl = [0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, 4, 0, 0, 0, 0, 0, 0, 0, 0];
     let first = [0x51, 0x52, 0x53, 0x54, 0, 0, 0, 0, 0x80, 0xab, 0xcd, 0xef, 0x06, 0, 0xc1, 0x23];
     let second = [0, 0, 0, 0, 2, 4, 6, 8, 10, 12, 1, 2, 0, 0x30, 0, 0];
-    check::<Ud, _, _>(wqe::send().to(aim(av(7, 8))), &[ctrl, first, second, GID], false);
+    check::<Ud, _, _>(wqe::send().to(datagram(av(7, 8))), &[ctrl(0, 0x0a, 4, 0), first, second, GID], false);
 }
 
 #[test]
 fn every_way_writes_the_same_datagram() {
     let send = || wqe::send().fence(Fence::Small).signaled(WrId(0));
-    let (near, far) = (aim(compact_av()), aim(full_av()));
+    let (near, far) = (datagram(near()), datagram(far()));
     every_way!(Ud, send().to(near), 28, 0, |send| send.inline(&[9; 28]));
     every_way!(Ud, send().to(near), 29, 0, |send| send.inline(&[9; 29]));
     every_way!(Ud, send().to(far).imm(7), 8, 0, |send| send.inline(&[9; 8]));
@@ -139,9 +79,9 @@ fn the_ring_wraps_inside_an_address() {
     // A ring of two WQEBBs, the second of which begins with a WQE of one unit of address too many.
     let rig = Rig::new(Setup { wqebbs: 2, pi: 0xffff, ..Setup::default() });
     let bytes: [u8; 40] = core::array::from_fn(|n| n as u8);
-    rig.queue::<Ud>().post(&wqe::send().to(aim(full_av())).inline(&bytes)).expect("posted");
+    rig.queue::<Ud>().post(&wqe::send().to(datagram(far())).inline(&bytes)).expect("posted");
     let mut wqe = Vec::from([0, 0xff, 0xff, 0x0a, 0xc0, 0xff, 0xee, 7, 0, 0, 0, 0, 0, 0, 0, 0]);
-    wqe.extend([base(0x80), GRH, GID].as_flattened());
+    wqe.extend([datagram_base(0x80), GRH, GID].as_flattened());
     wqe.extend([0x80, 0, 0, 40]);
     wqe.extend(bytes);
     wqe.resize(7 * 16, 0);

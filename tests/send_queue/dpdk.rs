@@ -12,7 +12,7 @@ use blueflame::wqe::operations::Frame;
 use blueflame::wqe::{self, CompletionMode, Request, Sge};
 use core::num::NonZeroU32;
 
-use crate::rig::{OLD, QPN, Rig, Setup};
+use crate::rig::{QPN, Rig, Setup};
 
 /// `MLX5_OPCODE_SEND`, `MLX5_OPCODE_TSO`, `MLX5_OPCODE_WAIT` and `MLX5_OPCODE_ENHANCED_MPSW`, the fourth byte of the
 /// control segment.
@@ -24,8 +24,6 @@ const SEVERAL_FRAMES: u8 = 0x29;
 const CHECKSUMS: [u8; 2] = [1 << 6, 1 << 7];
 /// `MLX5_ETH_WQE_DATA_INLINE`: a data segment has the frame's bytes behind its length.
 const INLINE: u32 = 1 << 31;
-/// WQEBBs of a ring.
-const WQEBBS: u32 = 16;
 
 type Batch<'a> = SendBatch<'a, RawPacket<0>, blueflame::db::ExclusiveRegister>;
 
@@ -108,18 +106,13 @@ fn assert_same(mut expected: Vec<u8>, post: impl FnOnce(&mut Batch<'_>, &[u8])) 
     let number = QPN << 8 | word(&expected, 4) & 0xff;
     expected[4..8].copy_from_slice(&number.to_be_bytes());
     let index = half(&expected, 1);
-    let rig = Rig::new(Setup { wqebbs: WQEBBS, pi: index, ..Setup::default() });
+    let rig = Rig::new(Setup { wqebbs: 16, pi: index, ..Setup::default() });
     let mut sq: SendQueue<RawPacket<0>> = rig.queue();
     sq.set_frame_offloads(FrameOffloads { multi_packet: true, max_large_send: 1 << 18, ..FrameOffloads::NONE });
     let mut batch = sq.batch();
     post(&mut batch, &expected);
     batch.ring_doorbell();
-    let bytes = WQEBBS as usize * 64;
-    let mut ring = vec![OLD; bytes];
-    for (n, &byte) in expected.iter().enumerate() {
-        ring[(usize::from(index) * 64 + n) % bytes] = byte;
-    }
-    assert_eq!(rig.ring(), ring, "{expected:02x?}");
+    assert_eq!(rig.ring(), rig.ring_with(index, &expected), "{expected:02x?}");
 }
 
 #[test]

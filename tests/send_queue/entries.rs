@@ -2,17 +2,19 @@
 //! at run time, alone, behind inline data and in a batch. All have the same bytes, or the same error.
 //!
 //! Numbers of entries, and entries without bytes, belong here. Other requests belong in `golden.rs`.
+use blueflame::Sge;
 use blueflame::queue::{PostError, SendQueue};
 use blueflame::transport::Rc;
-use blueflame::types::{Lkey, Rkey};
+use blueflame::types::Lkey;
 use blueflame::wqe::{self, EncodeError};
-use blueflame::{Remote, Sge};
+use blueflame_testkit::request::Data;
 
 use proptest::prelude::*;
 
+use crate::oracle::payload;
+use crate::requests::{RADDR, REMOTE, inline};
 use crate::rig::{Rig, Setup};
 
-const TO: Remote = Remote { addr: 0x1122_3344_5566_7788, rkey: Rkey(0x99aa_bbcc) };
 const MOST_BYTES: u32 = i32::MAX as u32;
 
 /// The ring behind the control segment after `post`, and the DS that the control segment says; or the error.
@@ -25,21 +27,6 @@ fn posted(post: impl FnOnce(&mut SendQueue<Rc>) -> Result<(), PostError>) -> Res
     Ok((ring[16..16 * ds].to_vec(), ds))
 }
 
-/// The data segments of entries, less those without bytes, by hand.
-fn segments(entries: &[Sge]) -> Vec<u8> {
-    let there = entries.iter().filter(|sge| sge.length != 0);
-    let bytes =
-        |sge: &Sge| [&sge.length.to_be_bytes()[..], &sge.lkey.0.to_be_bytes(), &sge.addr.to_be_bytes()].concat();
-    there.flat_map(bytes).collect()
-}
-
-/// Bytes inline, by hand.
-fn inlined(bytes: &[u8]) -> Vec<u8> {
-    let mut all = [&(bytes.len() as u32 | 1 << 31).to_be_bytes()[..], bytes].concat();
-    all.resize(all.len().next_multiple_of(16), 0);
-    all
-}
-
 /// Compares all ways of posting `$list` behind the segments `$expected`, of which `$request` is the request without
 /// them.
 macro_rules! same {
@@ -48,7 +35,7 @@ macro_rules! same {
         let wanted = match list.iter().find(|sge| sge.length > MOST_BYTES) {
             Some(sge) => Err(PostError::Encode(EncodeError::SgeTooLong { bytes: sge.length, limit: MOST_BYTES })),
             None => {
-                expected.extend(segments(&list));
+                expected.extend(payload(&Data::Sges(list.to_vec())));
                 let ds = 1 + expected.len() / 16;
                 Ok((expected, ds))
             }
@@ -77,10 +64,6 @@ fn entries<const N: usize>(lengths: &[u32; 15]) -> [Sge; N] {
     std::array::from_fn(|n| Sge { addr: 0xa0_0000 + n as u64, length: lengths[n], lkey: Lkey(0x0b00 + n as u32) })
 }
 
-fn remote() -> Vec<u8> {
-    [&TO.addr.to_be_bytes()[..], &TO.rkey.0.to_be_bytes(), &[0; 4]].concat()
-}
-
 /// Bytes of an entry: some, none, or too many.
 fn length() -> impl Strategy<Value = u32> {
     prop_oneof![8 => 1..=MOST_BYTES, 2 => Just(0), 1 => Just(MOST_BYTES + 1)]
@@ -91,12 +74,12 @@ macro_rules! numbers {
         #[test]
         fn $name(lengths in prop::array::uniform15(length())) {
             same!(wqe::send(), gather, gather_slice, entries::<$n>(&lengths), Vec::new());
-            same!(wqe::write(TO), gather, gather_slice, entries::<{ if $n > 14 { 14 } else { $n } }>(&lengths), remote());
-            same!(wqe::read(TO), scatter, scatter_slice, entries::<{ if $n > 14 { 14 } else { $n } }>(&lengths), remote());
+            same!(wqe::write(REMOTE), gather, gather_slice, entries::<{ if $n > 14 { 14 } else { $n } }>(&lengths), RADDR.to_vec());
+            same!(wqe::read(REMOTE), scatter, scatter_slice, entries::<{ if $n > 14 { 14 } else { $n } }>(&lengths), RADDR.to_vec());
             let list = || entries::<{ if $n > 14 { 14 } else { $n } }>(&lengths);
-            let behind = |bytes: &[u8]| [remote(), inlined(bytes)].concat();
-            same!(wqe::write(TO).inline(&[7; 8]), then_gather, then_gather_slice, list(), behind(&[7; 8]));
-            same!(wqe::write(TO).inline(&[7; 200]), then_gather, then_gather_slice, list(), behind(&[7; 200]));
+            let behind = |bytes: &[u8]| [RADDR.to_vec(), inline(bytes).concat()].concat();
+            same!(wqe::write(REMOTE).inline(&[7; 8]), then_gather, then_gather_slice, list(), behind(&[7; 8]));
+            same!(wqe::write(REMOTE).inline(&[7; 200]), then_gather, then_gather_slice, list(), behind(&[7; 200]));
         }
     )*} };
 }

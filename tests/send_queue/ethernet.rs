@@ -7,31 +7,22 @@ use proptest::prelude::*;
 
 use blueflame::queue::{BlueFlamePolicy, PostError, SendQueue};
 use blueflame::transport;
-use blueflame::types::{Lkey, Wqebbs, WrId};
+use blueflame::types::{Wqebbs, WrId};
 use blueflame::wqe::data;
-use blueflame::wqe::{self, EncodeError, Request, Sge, SupportedOn};
+use blueflame::wqe::{self, EncodeError, Request, SupportedOn};
+use blueflame_testkit::request::Data;
 
 use crate::golden::check;
-use crate::rig::{OLD, QPN, Rig, Setup};
-
-const LOCAL: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x31, lkey: Lkey(0x4142_4344) };
-const DATA: [u8; 16] = [0, 0, 0, 0x31, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
-
-const fn ctrl(ds: u8) -> [u8; 16] {
-    [0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, ds, 0, 0, 0, 0x08, 0, 0, 0, 0]
-}
-
-/// 1, 2, 3, …
-fn count<const N: usize>() -> [u8; N] {
-    core::array::from_fn(|i| i as u8 + 1)
-}
+use crate::oracle::{any_sge, payload, wqe_of};
+use crate::requests::{DATA, LOCAL, count, ctrl, inline};
+use crate::rig::{self, OLD, Rig, Setup};
 
 #[test]
 fn eighteen_bytes_and_an_entry_are_one_wqebb() {
     let headers = count::<18>();
     let frame = wqe::frame().inline_headers(&headers).gather([LOCAL]).signaled(WrId(1));
     let wqe = [
-        ctrl(4),
+        ctrl(0, 0x0a, 4, 8),
         [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 18, 1, 2],
         [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18],
         DATA,
@@ -44,9 +35,13 @@ fn eighteen_bytes_and_an_entry_are_one_wqebb() {
 fn a_device_that_needs_none_gets_none() {
     let segment = [0, 0, 0, 0, 0xc0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
     let frame = wqe::frame().l3_checksum().l4_checksum().signaled(WrId(1));
-    check::<transport::RawPacket<0>, _, _>(frame.gather([LOCAL, LOCAL]), &[ctrl(4), segment, DATA, DATA], false);
-    let inline = [0x80, 0, 0, 12, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
-    check::<transport::RawPacket<0>, _, _>(frame.inline(&count::<12>()), &[ctrl(3), segment, inline], true);
+    check::<transport::RawPacket<0>, _, _>(
+        frame.gather([LOCAL, LOCAL]),
+        &[ctrl(0, 0x0a, 4, 8), segment, DATA, DATA],
+        false,
+    );
+    let data = inline(&count::<12>())[0];
+    check::<transport::RawPacket<0>, _, _>(frame.inline(&count::<12>()), &[ctrl(0, 0x0a, 3, 8), segment, data], true);
 }
 
 #[test]
@@ -56,7 +51,7 @@ fn each_checksum_has_its_bit() {
     let l3 = wqe::frame().l3_checksum().inline_headers(&headers).signaled(WrId(1));
     for (frame, cs_flags) in [(frame, 0), (l3, 0x40), (frame.l4_checksum(), 0x80), (l3.l4_checksum(), 0xc0)] {
         let wqe = [
-            ctrl(3),
+            ctrl(0, 0x0a, 3, 8),
             [0, 0, 0, 0, cs_flags, 0, 0, 0, 0, 0, 0, 0, 0, 18, 1, 2],
             [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18],
         ];
@@ -70,16 +65,14 @@ fn a_datagram_inline_is_two_wqebbs() {
     // Ethernet, IPv4 and UDP headers, and as many bytes as fit.
     let headers = count::<42>();
     let frame = wqe::frame().inline_headers(&headers).inline(&[0xdd; 44]).signaled(WrId(1));
-    let mut inline = [[0xdd; 16]; 3];
-    inline[0][..4].copy_from_slice(&[0x80, 0, 0, 44]);
     let mut wqe = Vec::from([
-        ctrl(8),
+        ctrl(0, 0x0a, 8, 8),
         [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 42, 1, 2],
         [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18],
         [19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34],
         [35, 36, 37, 38, 39, 40, 41, 42, 0, 0, 0, 0, 0, 0, 0, 0],
     ]);
-    wqe.extend(inline);
+    wqe.extend(inline(&[0xdd; 44]));
     check::<transport::RawPacket, _, _>(frame, &wqe, true);
 }
 
@@ -109,22 +102,14 @@ struct Case {
     l4: bool,
 }
 
-#[derive(Clone, Debug)]
-enum Data {
-    None,
-    Sges(Vec<(u64, u32, u32)>),
-    Inline(Vec<u8>),
-}
-
 /// Lengths of inline headers: none, the least, around units, the most.
 const HEADERS: [usize; 12] = [0, 18, 19, 33, 34, 35, 42, 50, 51, 66, 114, 978];
 
 fn case() -> impl Strategy<Value = Case> {
     let bytes = |len| prop::collection::vec(any::<u8>(), len);
-    let sges = prop::collection::vec((any::<u64>(), 0..3_u32, any::<u32>()), 0..5);
     let data = prop_oneof![
-        Just(Data::None),
-        sges.prop_map(Data::Sges),
+        Just(Data::Sges(vec![])),
+        prop::collection::vec(any_sge(0..3_u32), 0..5).prop_map(Data::Sges),
         bytes(0..=70_usize).prop_map(Data::Inline),
         bytes(0..=512).prop_map(Data::Inline),
     ];
@@ -140,26 +125,8 @@ impl Case {
         let mut body = Vec::from([0, 0, 0, 0, cs_flags, 0, 0, 0, 0, 0, 0, 0, high, low]);
         body.extend(&self.headers);
         body.resize(body.len().next_multiple_of(16), 0);
-        match &self.data {
-            Data::Sges(sges) => {
-                for (addr, bytes, lkey) in sges.iter().filter(|(_, bytes, _)| *bytes != 0) {
-                    body.extend(bytes.to_be_bytes());
-                    body.extend(lkey.to_be_bytes());
-                    body.extend(addr.to_be_bytes());
-                }
-            }
-            Data::Inline(data) if !data.is_empty() => {
-                body.extend((data.len() as u32 | 1 << 31).to_be_bytes());
-                body.extend(data);
-                body.resize(body.len().next_multiple_of(16), 0);
-            }
-            _ => {}
-        }
-        let mut wqe = Vec::from([0, (pi >> 8) as u8, pi as u8, 0x0a]);
-        wqe.extend((QPN << 8 | (1 + body.len() / 16) as u32).to_be_bytes());
-        wqe.extend([0, 0, 0, 0x08, 0, 0, 0, 0]);
-        wqe.extend(body);
-        wqe
+        body.extend(payload(&self.data));
+        wqe_of(pi, 0x0a, 8, 0, &body)
     }
 
     fn post(&self, rig: &Rig) -> Result<(), PostError> {
@@ -191,15 +158,11 @@ impl Case {
             frame = frame.l4_checksum();
         }
         match &self.data {
-            Data::None => post(frame, rig),
-            Data::Sges(sges) => {
-                let sges: Vec<_> =
-                    sges.iter().map(|&(addr, bytes, lkey)| Sge { addr, length: bytes, lkey: Lkey(lkey) }).collect();
-                match <[Sge; 1]>::try_from(&*sges) {
-                    Ok(array) => post(frame.gather(array), rig),
-                    Err(_) => post(frame.gather_slice(&sges), rig),
-                }
-            }
+            Data::Sges(sges) => match sges[..] {
+                [] => post(frame, rig),
+                [one] => post(frame.gather([one]), rig),
+                _ => post(frame.gather_slice(sges), rig),
+            },
             Data::Inline(data) => match <&[u8; 12]>::try_from(&**data) {
                 Ok(array) => post(frame.inline(array), rig),
                 Err(_) => post(frame.inline_slice(data), rig),
@@ -236,9 +199,7 @@ proptest! {
             prop_assert_eq!(posted, Err(PostError::LargerThanRing { needed, ring: setup.wqebbs }));
         } else {
             prop_assert_eq!(posted, Ok(()));
-            for (i, &byte) in wqe.iter().enumerate() {
-                ring[(usize::from(pi) * 64 + i) % (64 << log)] = byte;
-            }
+            rig::put(&mut ring, pi, &wqe);
             let copied = if wqebbs * 64 <= setup.bf_size as usize { wqe.len() } else { 8 };
             prop_assert_eq!(&rig.page()[..copied], &wqe[..copied]);
         }

@@ -1,58 +1,59 @@
-//! WQEs as literal bytes, worked out by hand from the layouts in rdma-core `providers/mlx5/mlx5dv.h`, in memory filled
-//! with 0xa5.
+//! Posts compared with literal bytes, in memory filled with 0xa5, and with other ways to post the same request.
 //!
-//! Operations of every service belong here, special ones in files of their own.
+//! Requests that `tests/requests` cannot say belong here, special operations in files of their own.
 
 use blueflame::queue::{BlueFlamePolicy, PostError, SendQueue};
 use blueflame::transport;
 use blueflame::transport::{Rc, Transport, Ud};
 use blueflame::types::{Lkey, Qkey, Qpn, Rkey, WrId};
 use blueflame::wqe::address::CompactAv;
+use blueflame::wqe::atomics::Masked;
 use blueflame::wqe::data::Data;
 use blueflame::wqe::operations::Prepared;
 use blueflame::wqe::{self, EncodeError, Fence, Remote, Request, Sge, UdAddress};
 use blueflame::wqe::{CompletionMode, SupportedOn};
 
+use crate::requests::{DATA, Ds, LOCAL, RADDR, REMOTE, count, ctrl};
 use crate::rig::{OLD, Rig, Setup};
 
-const REMOTE: Remote = Remote { addr: 0x0102_0304_0506_0708, rkey: Rkey(0x1112_1314) };
-const LOCAL: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x31, lkey: Lkey(0x4142_4344) };
-
-const RADDR: [u8; 16] = [0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x11, 0x12, 0x13, 0x14, 0, 0, 0, 0];
-const DATA: [u8; 16] = [0, 0, 0, 0x31, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
-
-/// Posts at producer index 0x1234 of a ring of 8 WQEBBs (slot 4) and compares all bytes: ring, record, register.
-pub(crate) fn check<T: Transport, O: SupportedOn<T>, D: Data>(
-    request: Request<'_, O, D>,
-    wqe: &[[u8; 16]],
+/// Posts by `post` at producer index 0x1234 of a ring of 8 WQEBBs (slot 4) and compares all bytes: ring, record, register.
+pub(crate) fn posted<T: Transport>(
+    name: &str,
+    wqe: &[Ds],
     copied: bool,
+    post: impl FnOnce(&mut SendQueue<T>) -> Result<(), PostError>,
 ) {
     let rig = Rig::new(Setup { pi: 0x1234, ..Setup::default() });
     let mut sq = rig.queue::<T>();
     sq.set_blueflame_policy(BlueFlamePolicy::Inline);
-    // SAFETY: no device looks.
-    unsafe { sq.post_unchecked(&request) }.expect("posted");
+    assert_eq!(post(&mut sq), Ok(()), "{name}");
+    assert_eq!(rig.ring(), rig.ring_with(0x1234, wqe.as_flattened()), "ring: {name}");
     let wqe = wqe.as_flattened();
-    let mut ring = [OLD; 8 * 64];
-    ring[4 * 64..][..wqe.len()].copy_from_slice(wqe);
-    assert_eq!(rig.ring(), ring);
     let pi = 0x1234 + wqe.len().div_ceil(64) as u16;
     let [high, low] = pi.to_be_bytes();
-    assert_eq!(rig.dbrec(), [[OLD; 4], [0, 0, high, low]]);
+    assert_eq!(rig.dbrec(), [[OLD; 4], [0, 0, high, low]], "record: {name}");
     let register = if copied { wqe } else { &wqe[..8] };
     let page = rig.page();
-    assert_eq!(page[..register.len()], *register);
+    assert_eq!(page[..register.len()], *register, "register: {name}");
     let end = if copied { wqe.len().next_multiple_of(64) } else { 8 };
-    assert!(page[end..].iter().all(|&byte| byte == OLD), "more than the doorbell reached the register");
+    assert!(page[end..].iter().all(|&byte| byte == OLD), "more than the doorbell reached the register: {name}");
+}
+
+/// Does so with one request, by its type.
+#[track_caller]
+pub(crate) fn check<T: Transport, O: SupportedOn<T>, D: Data>(request: Request<'_, O, D>, wqe: &[Ds], copied: bool) {
+    let name = std::panic::Location::caller().to_string();
+    // SAFETY: no device looks.
+    posted::<T>(&name, wqe, copied, |sq| unsafe { sq.post_unchecked(&request) });
 }
 
 /// A WQE that UCX wrote, in hexadecimal digits, at the place of [`check`] and for its queue pair: those are no part of
 /// a request.
-pub(crate) fn by_ucx(digits: &str) -> Vec<[u8; 16]> {
+pub(crate) fn by_ucx(digits: &str) -> Vec<Ds> {
     let digits: Vec<u8> = digits.bytes().filter(|byte| !byte.is_ascii_whitespace()).collect();
     let digit = |byte: u8| char::from(byte).to_digit(16).expect("a digit") as u8;
     let bytes: Vec<u8> = digits.chunks(2).map(|pair| digit(pair[0]) << 4 | digit(pair[1])).collect();
-    let mut wqe: Vec<[u8; 16]> = bytes.chunks_exact(16).map(|ds| ds.try_into().expect("16 bytes")).collect();
+    let mut wqe: Vec<Ds> = bytes.chunks_exact(16).map(|ds| ds.try_into().expect("16 bytes")).collect();
     assert_eq!(wqe.len() * 32, digits.len());
     wqe[0][1..3].copy_from_slice(&[0x12, 0x34]);
     wqe[0][4..7].copy_from_slice(&[0xc0, 0xff, 0xee]);
@@ -60,26 +61,9 @@ pub(crate) fn by_ucx(digits: &str) -> Vec<[u8; 16]> {
 }
 
 #[test]
-fn nop() {
-    let wqe = [[0, 0x12, 0x34, 0x00, 0xc0, 0xff, 0xee, 1, 0, 0, 0, 0, 0, 0, 0, 0]];
-    check::<Rc, _, _>(wqe::nop(), &wqe, false);
-    check::<transport::Uc, _, _>(wqe::nop(), &wqe, false);
-    check::<transport::XrcInitiator, _, _>(wqe::nop(), &wqe, false);
-    check::<Ud, _, _>(wqe::nop(), &wqe, false);
-    check::<transport::Dci, _, _>(wqe::nop(), &wqe, false);
-    check::<transport::DciStreams, _, _>(wqe::nop(), &wqe, false);
-    check::<transport::RawPacket, _, _>(wqe::nop(), &wqe, false);
-}
-
-#[test]
-fn send_of_two_entries() {
-    let empty = Sge { length: 0, ..LOCAL };
-    let wqe = [[0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, 3, 0, 0, 0, 0x0a, 0, 0, 0, 0], DATA, DATA];
-    check::<transport::Rc, _, _>(wqe::send().gather([LOCAL, LOCAL]).signaled(WrId(1)).solicited(), &wqe, false);
-    // Entries of zero bytes are left out, wherever they are.
-    check::<transport::Rc, _, _>(wqe::send().gather([empty, LOCAL, LOCAL]).signaled(WrId(1)).solicited(), &wqe, false);
-    let list = [LOCAL, empty, empty, LOCAL, empty];
-    check::<transport::Uc, _, _>(wqe::send().gather_slice(&list).signaled(WrId(1)).solicited(), &wqe, false);
+fn entries_of_no_bytes_are_left_out() {
+    let (send, empty) = (wqe::send().signaled(WrId(1)), Sge { length: 0, ..LOCAL });
+    check::<Rc, _, _>(send.gather([empty, LOCAL, LOCAL]), &[ctrl(0, 0x0a, 3, 8), DATA, DATA], false);
 }
 
 /// Completion modes as DPDK names them (`drivers/common/mlx5/mlx5_prm.h`): `MLX5_COMP_ONLY_ERR` 0,
@@ -87,14 +71,14 @@ fn send_of_two_entries() {
 #[test]
 fn completion_modes() {
     use blueflame::wqe::CompletionMode::{Always, OnError, OnFirstError};
-    let wqe = |fm_ce_se| [[0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, 1, 0, 0, 0, fm_ce_se, 0, 0, 0, 0]];
-    let check = |request, fm_ce_se| check::<transport::Rc, _, _>(request, &wqe(fm_ce_se), false);
+    let check = |request, fm_ce_se| check::<transport::Rc, _, _>(request, &[ctrl(0, 0x0a, 1, fm_ce_se)], false);
     check(wqe::send().completion(OnError), 0);
     check(wqe::send().completion(OnFirstError), 1 << 2);
     check(wqe::send().completion(Always), 2 << 2);
     // The last call counts, and the other flags stay.
     check(wqe::send().completion(OnFirstError).signaled(WrId(1)), 2 << 2);
     check(wqe::send().signaled(WrId(1)).completion(OnFirstError), 1 << 2);
+    check(wqe::send().fence(Fence::Small).fence(Fence::None), 0);
     check(wqe::send().solicited().fence(Fence::Strong).completion(OnFirstError), 0x60 | 1 << 2 | 2);
     // A queue that signals all requests signals these, too.
     let rig = Rig::new(Setup { signal_all: true, ..Setup::default() });
@@ -104,82 +88,20 @@ fn completion_modes() {
 }
 
 #[test]
-fn send_with_immediate_and_invalidate() {
-    let imm = [0, 0x12, 0x34, 0x0b, 0xc0, 0xff, 0xee, 1, 0, 0, 0, 0, 0xca, 0xfe, 0xba, 0xbe];
-    check::<transport::Uc, _, _>(wqe::send().imm(0xcafe_babe), &[imm], false);
-    let inval = [0, 0x12, 0x34, 0x01, 0xc0, 0xff, 0xee, 2, 0, 0, 0, 0, 0x51, 0x52, 0x53, 0x54];
-    check::<transport::Rc, _, _>(wqe::send().invalidate(Rkey(0x5152_5354)).gather([LOCAL]), &[inval, DATA], false);
-}
-
-#[test]
-fn inline_write() {
-    let ctrl = [0, 0x12, 0x34, 0x08, 0xc0, 0xff, 0xee, 3, 0, 0, 0, 0x08, 0, 0, 0, 0];
-    let data = [0x80, 0, 0, 8, b'a', b' ', b'b', b'i', b'd', b'!', b'\r', b'\n', 0, 0, 0, 0];
-    check::<transport::Rc, _, _>(
-        wqe::write(REMOTE).inline(b"a bid!\r\n").signaled(WrId(7)),
-        &[ctrl, RADDR, data],
-        true,
-    );
-    check::<transport::Uc, _, _>(
-        wqe::write(REMOTE).inline_slice(b"a bid!\r\n").signaled(WrId(7)),
-        &[ctrl, RADDR, data],
-        true,
-    );
-}
-
-#[test]
 fn inline_of_nothing_is_no_segment() {
-    let ctrl = [0, 0x12, 0x34, 0x08, 0xc0, 0xff, 0xee, 2, 0, 0, 0, 0, 0, 0, 0, 0];
+    let write = [ctrl(0, 0x08, 2, 0), RADDR];
     // Its type makes it a message without data, as `gather([])` would: libmlx5 does not copy that to BlueFlame.
-    check::<transport::Rc, _, _>(wqe::write(REMOTE).inline(b""), &[ctrl, RADDR], false);
+    check::<transport::Rc, _, _>(wqe::write(REMOTE).inline(b""), &write, false);
     // Inline still, and of more than one unit: libmlx5 copies it.
-    check::<transport::Rc, _, _>(wqe::write(REMOTE).inline_slice(&[]), &[ctrl, RADDR], true);
-    let ctrl = [0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, 1, 0, 0, 0, 0, 0, 0, 0, 0];
-    check::<transport::Rc, _, _>(wqe::send().inline(b""), &[ctrl], false);
+    check::<transport::Rc, _, _>(wqe::write(REMOTE).inline_slice(&[]), &write, true);
+    check::<transport::Rc, _, _>(wqe::send().inline(b""), &[ctrl(0, 0x0a, 1, 0)], false);
 }
 
 #[test]
-fn write_with_immediate() {
-    let ctrl = [0, 0x12, 0x34, 0x09, 0xc0, 0xff, 0xee, 2, 0, 0, 0, 0x80, 0, 0, 0, 0x2a];
-    check::<transport::Uc, _, _>(wqe::write(REMOTE).imm(42).fence(Fence::SmallAndReads), &[ctrl, RADDR], false);
-}
-
-#[test]
-fn read() {
-    let ctrl = [0, 0x12, 0x34, 0x10, 0xc0, 0xff, 0xee, 3, 0, 0, 0, 0x08, 0, 0, 0, 0];
-    check::<transport::Rc, _, _>(wqe::read(REMOTE).scatter([LOCAL]).signaled(WrId(0)), &[ctrl, RADDR, DATA], false);
-}
-
-#[test]
-fn atomics() {
-    let swap = [0x61, 0x62, 0x63, 0x64, 0x65, 0x66, 0x67, 0x68];
-    let compare = [0x71, 0x72, 0x73, 0x74, 0x75, 0x76, 0x77, 0x78];
-    let (swap_value, compare_value) = (u64::from_be_bytes(swap), u64::from_be_bytes(compare));
-    let result = [0, 0, 0, 8, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
-    let ctrl = |opcode, ds| [0, 0x12, 0x34, opcode, 0xc0, 0xff, 0xee, ds, 0, 0, 0, 0x20, 0, 0, 0, 0];
-    let operands: Vec<u8> = swap.into_iter().chain(compare).collect();
-    let operands = <[u8; 16]>::try_from(operands).expect("16 bytes");
-    let cas = wqe::compare_swap(REMOTE, compare_value, swap_value).fence(Fence::Small);
-    check::<transport::Rc, _, _>(cas.result(LOCAL.addr, LOCAL.lkey), &[ctrl(0x11, 4), RADDR, operands, result], false);
-    let mut operands = operands;
-    operands[8..].fill(0);
-    let add = wqe::fetch_add(REMOTE, swap_value).fence(Fence::Small);
-    check::<transport::Rc, _, _>(add.result(LOCAL.addr, LOCAL.lkey), &[ctrl(0x12, 4), RADDR, operands, result], false);
-    check::<transport::Rc, _, _>(add, &[ctrl(0x12, 3), RADDR, operands], false);
-}
-
-#[test]
-fn fences_are_bits_seven_to_five() {
-    for (fence, bits) in [
-        (Fence::None, 0x00),
-        (Fence::Small, 0x20),
-        (Fence::Reads, 0x40),
-        (Fence::Strong, 0x60),
-        (Fence::SmallAndReads, 0x80),
-    ] {
-        let ctrl = [0, 0x12, 0x34, 0x00, 0xc0, 0xff, 0xee, 1, 0, 0, 0, bits, 0, 0, 0, 0];
-        check::<transport::Rc, _, _>(wqe::nop().fence(Fence::Strong).fence(fence), &[ctrl], false);
-    }
+fn an_atomic_without_a_place_for_its_result() {
+    let operands = [0x61, 0x62, 0x63, 0x64, 0x65, 0x66, 0x67, 0x68, 0, 0, 0, 0, 0, 0, 0, 0];
+    let add = wqe::fetch_add(REMOTE, 0x6162_6364_6566_6768).fence(Fence::Small);
+    check::<transport::Rc, _, _>(add, &[ctrl(0, 0x12, 3, 0x20), RADDR, operands], false);
 }
 
 #[test]
@@ -286,22 +208,19 @@ fn every_way_writes_the_same() {
         erased_as_typed::<Rc, _, _>(send.inline(&payload));
         prepared_as_posted::<Rc, _, _, _, N, 0>(send.inline(&payload), send, |send| send.inline(&payload));
     }
-    fn counting<const N: usize>() -> [u8; N] {
-        core::array::from_fn(|i| i as u8 + 1)
-    }
     inline([]);
     inline([1]);
-    inline(counting::<7>());
-    inline(counting::<8>());
-    inline(counting::<11>());
-    inline(counting::<12>());
-    inline(counting::<13>());
-    inline(counting::<20>());
-    inline(counting::<28>());
-    inline(counting::<29>());
-    inline(counting::<44>());
-    inline(counting::<45>());
-    inline(counting::<200>());
+    inline(count::<7>());
+    inline(count::<8>());
+    inline(count::<11>());
+    inline(count::<12>());
+    inline(count::<13>());
+    inline(count::<20>());
+    inline(count::<28>());
+    inline(count::<29>());
+    inline(count::<44>());
+    inline(count::<45>());
+    inline(count::<200>());
     let other = Sge { addr: 0x9192_9394_9596_9798, length: 0x7fff_ffff, lkey: Lkey(0xa1a2_a3a4) };
     let write = wqe::write(REMOTE).signaled(WrId(0));
     every_way!(Rc, write, 0, 1, |write| write.gather([LOCAL]));
@@ -312,7 +231,13 @@ fn every_way_writes_the_same() {
     every_way!(Rc, wqe::read(REMOTE).signaled(WrId(0)), 0, 1, |read| read.scatter([other]));
     every_way!(Rc, wqe::fetch_add(REMOTE, 3), 0, 1, |add| add.result(LOCAL.addr, LOCAL.lkey));
     every_way!(Rc, wqe::nop(), 0, 0, |nop| nop);
-    let headers: [u8; 42] = counting();
+    // With a modifier of the opcode.
+    let (eight, sixteen) = (Masked { value: 7_u64, mask: 8 }, Masked { value: 7_u128, mask: 8 });
+    let swap = wqe::masked_compare_swap(REMOTE, eight, eight).signaled(WrId(1));
+    every_way!(Rc, swap, 0, 1, |swap| swap.result(LOCAL.addr, LOCAL.lkey));
+    let swap = wqe::masked_compare_swap(REMOTE, sixteen, sixteen).signaled(WrId(1));
+    every_way!(Rc, swap, 0, 1, |swap| swap.result(LOCAL.addr, LOCAL.lkey));
+    let headers: [u8; 42] = count();
     let frame = wqe::frame().inline_headers(&headers).l4_checksum();
     every_way!(transport::RawPacket, frame, 64, 0, |frame| frame.inline(&[7; 64]));
     every_way!(transport::RawPacket, frame, 0, 1, |frame| frame.gather([LOCAL]));
@@ -506,7 +431,6 @@ fn inline_data_and_what_follows_have_limits_of_their_own() {
     let posted = unsafe { sq.post_unchecked(&wqe::send().inline(&[1; 20]).then_gather([entry; 3])) };
     assert_eq!(posted, Err(PostError::Encode(EncodeError::TooManySges { count: 3, limit: 2 })));
     let data = [0, 0, 0, 8, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0x10, 0];
-    let ctrl = |ds| [0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, ds, 0, 0, 0, 0, 0, 0, 0, 0];
     let nothing = Sge { length: 0, ..entry };
-    check::<Rc, _, _>(wqe::send().inline(&[]).then_gather([nothing, entry]), &[ctrl(2), data], false);
+    check::<Rc, _, _>(wqe::send().inline(&[]).then_gather([nothing, entry]), &[ctrl(0, 0x0a, 2, 0), data], false);
 }

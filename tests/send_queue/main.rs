@@ -3,7 +3,6 @@
 //! Bytes, counters and refusals of send queues belong here. Requests that arrive belong in `tests/loopback`,
 //! comparisons with libmlx5 in `tests/differential`.
 
-mod atomics;
 mod block_signatures;
 mod burst;
 mod cross_channel;
@@ -24,8 +23,11 @@ mod oracle;
 mod properties;
 mod register;
 mod rehearsal;
+#[path = "../requests/mod.rs"]
+mod requests;
 mod retire;
 mod rig;
+mod rows;
 mod tag_matching;
 mod tags;
 mod wqe_signatures;

@@ -12,37 +12,37 @@ use blueflame::wqe::{self, Fence};
 use blueflame::{Sge, queue::PostError, wqe::EncodeError};
 
 use crate::golden::check;
+use crate::requests::{Ds, LOCAL, ctrl, entry};
 use crate::rig::{Rig, Setup};
 
 const OPAQUE: Opaque = Opaque { addr: 0x5152_5354_5556_5740, lkey: Lkey(0x6162_6364), max_bytes: MAX_MEMCPY_BYTES };
-const FROM: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x0a0b_0c0d, lkey: Lkey(0x4142_4344) };
+const FROM: Sge = Sge { length: 0x0a0b_0c0d, ..LOCAL };
 const TO: (u64, Lkey) = (0x3132_3334_3536_3738, Lkey(0x7172_7374));
 
 /// `gga_ctrl2`, `opaque_lkey`, `opaque_vaddr`.
 const METADATA: [u8; 16] = [0, 0, 0, 0, 0x61, 0x62, 0x63, 0x64, 0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57, 0x40];
 
 /// `gather` and `scatter`.
-const fn segments(bytes: [u8; 4]) -> [[u8; 16]; 2] {
-    let [a, b, c, d] = bytes;
+const fn segments(bytes: u32) -> [Ds; 2] {
+    let [a, b, c, d] = bytes.to_be_bytes();
     [
-        [a, b, c, d, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28],
+        entry(Sge { length: bytes, ..FROM }),
         [a, b, c, d, 0x71, 0x72, 0x73, 0x74, 0x31, 0x32, 0x33, 0x34, 0x35, 0x36, 0x37, 0x38],
     ]
 }
 
 #[test]
 fn a_copy_is_one_wqebb() {
-    let ctrl = |flags| [1, 0x12, 0x34, 0x2f, 0xc0, 0xff, 0xee, 4, 0, 0, 0, flags, 0, 0, 0, 0];
-    let [from, to] = segments([0x0a, 0x0b, 0x0c, 0x0d]);
+    let [from, to] = segments(FROM.length);
     let request = wqe::memcpy(OPAQUE, FROM, TO.0, TO.1);
-    check::<Rc, _, _>(request.signaled(WrId(1)), &[ctrl(8), METADATA, from, to], false);
+    check::<Rc, _, _>(request.signaled(WrId(1)), &[ctrl(1, 0x2f, 4, 8), METADATA, from, to], false);
     let fenced = request.fence(Fence::SmallAndReads);
-    check::<Dci, _, _>(fenced, &[ctrl(0x80), METADATA, from, to], false);
-    check::<DciStreams, _, _>(fenced.signaled(WrId(1)), &[ctrl(0x88), METADATA, from, to], false);
+    check::<Dci, _, _>(fenced, &[ctrl(1, 0x2f, 4, 0x80), METADATA, from, to], false);
+    check::<DciStreams, _, _>(fenced.signaled(WrId(1)), &[ctrl(1, 0x2f, 4, 0x88), METADATA, from, to], false);
     // The longest is said by 0.
-    let [from, to] = segments([0; 4]);
+    let [from, to] = segments(0);
     let longest = wqe::memcpy(OPAQUE, Sge { length: 1 << 31, ..FROM }, TO.0, TO.1);
-    check::<Rc, _, _>(longest, &[ctrl(0), METADATA, from, to], false);
+    check::<Rc, _, _>(longest, &[ctrl(1, 0x2f, 4, 0), METADATA, from, to], false);
 }
 
 #[test]

@@ -7,11 +7,13 @@ use proptest::prelude::*;
 
 use blueflame::queue::{BlueFlamePolicy, Done, PostError, RetireError, SendQueue};
 use blueflame::transport::RawPacket;
-use blueflame::types::{Ds, Lkey, SqPi, Wqebbs, WrId};
+use blueflame::types::{Ds, SqPi, Wqebbs, WrId};
 use blueflame::wqe::limits::FrameOffloads;
 use blueflame::wqe::{self, CompletionMode, EncodeError, Sge};
 
-use crate::rig::{OLD, QPN, Rig, Setup};
+use crate::oracle::{any_sge, wqe_of};
+use crate::requests::{self, count, ctrl, entry, inline};
+use crate::rig::{OLD, Rig, Setup, put};
 
 /// A queue that takes sessions.
 fn queue(rig: &Rig) -> SendQueue<RawPacket<0>> {
@@ -20,21 +22,7 @@ fn queue(rig: &Rig) -> SendQueue<RawPacket<0>> {
     sq
 }
 
-/// A frame of 60 bytes: 1, 2, 3, …
-fn frame() -> [u8; 60] {
-    core::array::from_fn(|n| n as u8 + 1)
-}
-
-const LOCAL: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x5ea, lkey: Lkey(0x4142_4344) };
-
-/// The ring of 8 WQEBBs with `wqe` from slot 4 on, where index 0x1234 is.
-fn ring_with(wqe: &[[u8; 16]]) -> Vec<u8> {
-    let mut ring = vec![OLD; 8 * 64];
-    for (n, &byte) in wqe.as_flattened().iter().enumerate() {
-        ring[(4 * 64 + n) % (8 * 64)] = byte;
-    }
-    ring
-}
+const LOCAL: Sge = Sge { length: 0x5ea, ..requests::LOCAL };
 
 /// DPDK `drivers/net/mlx5/mlx5_tx.h`, `mlx5_tx_burst_empw_simple`: `mlx5_tx_cseg_init` with
 /// `MLX5_OPCODE_ENHANCED_MPSW` (index, number and size, `MLX5_COMP_ONLY_FIRST_ERR`), `mlx5_tx_eseg_none` with the flags
@@ -53,14 +41,11 @@ fn pointers_are_the_bytes_of_dpdk() {
     assert_eq!((session.len(), session.free()), (15, Ds(15)));
     session.close();
     batch.ring_doorbell();
-    let mut wqe = vec![
-        [0, 0x12, 0x34, 0x29, 0xc0, 0xff, 0xee, 17, 0, 0, 0, 0x04, 0, 0, 0, 0],
-        [0, 0, 0, 0, 0xc0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
-    ];
+    let mut wqe = vec![ctrl(0, 0x29, 17, 0x04), [0, 0, 0, 0, 0xc0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]];
     wqe.extend(
         (0..15).map(|n| [0, 0, 0x05, 0xea, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28 + n]),
     );
-    assert_eq!(rig.ring(), ring_with(&wqe));
+    assert_eq!(rig.ring(), rig.ring_with(0x1234, wqe.as_flattened()));
     assert_eq!(rig.dbrec(), [[OLD; 4], [0, 0, 0x12, 0x39]]);
 }
 
@@ -74,20 +59,20 @@ fn both_kinds_of_frames_are_the_bytes_of_linux() {
     sq.set_blueflame_policy(BlueFlamePolicy::Prefer);
     let mut batch = sq.batch();
     let mut session = batch.session(&wqe::frame().signaled(WrId(7))).expect("room");
-    session.inline(&frame()[..21]).expect("room");
+    session.inline(&count::<21>()).expect("room");
     // SAFETY: no device looks.
     unsafe { session.gather_unchecked(LOCAL) }.expect("room");
     session.close();
     assert_eq!((batch.len(), batch.free()), (2, Wqebbs(6)));
     batch.ring_doorbell();
     let wqe = [
-        [0, 0x12, 0x34, 0x29, 0xc0, 0xff, 0xee, 5, 0, 0, 0, 0x08, 0, 0, 0, 0],
+        ctrl(0, 0x29, 5, 0x08),
         [0; 16],
         [0x80, 0, 0, 21, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
         [13, 14, 15, 16, 17, 18, 19, 20, 21, 0, 0, 0, 0, 0, 0, 0],
-        [0, 0, 0x05, 0xea, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28],
+        entry(LOCAL),
     ];
-    assert_eq!(rig.ring(), ring_with(&wqe));
+    assert_eq!(rig.ring(), rig.ring_with(0x1234, wqe.as_flattened()));
     assert_eq!(rig.dbrec(), [[OLD; 4], [0, 0, 0x12, 0x36]]);
     let page = rig.page();
     assert_eq!(page[..8], wqe[0][..8]);
@@ -102,7 +87,7 @@ fn one_completion_gives_the_tags_of_all_frames() {
     batch.push(&wqe::frame().inline(b"alone").wr_id(WrId(1))).expect("room");
     let mut session = batch.session(&wqe::frame().signaled(WrId(u64::MAX - 1))).expect("room");
     for _ in 0..3 {
-        session.inline(&frame()).expect("room");
+        session.inline(&count::<60>()).expect("room");
     }
     session.close();
     batch.push(&wqe::frame().inline(b"alone").signaled(WrId(9))).expect("room");
@@ -171,7 +156,7 @@ fn a_session_that_is_dropped_or_empty_adds_nothing() {
     let mut sq = queue(&rig);
     let mut batch = sq.batch();
     let mut session = batch.session(&wqe::frame()).expect("room");
-    session.inline(&frame()).expect("room");
+    session.inline(&count::<60>()).expect("room");
     drop(session);
     batch.session(&wqe::frame()).expect("room").close();
     assert_eq!((batch.len(), batch.free()), (0, Wqebbs(8)));
@@ -186,7 +171,7 @@ fn a_session_that_is_dropped_or_empty_adds_nothing() {
 /// A frame as data.
 #[derive(Clone, Debug)]
 enum Data {
-    Pointer(u64, u32, u32),
+    Pointer(Sge),
     Inline(Vec<u8>),
     /// Inline bytes, with a length that the compiler knows.
     Sixty(u8),
@@ -194,7 +179,7 @@ enum Data {
 
 fn data() -> impl Strategy<Value = Data> {
     prop_oneof![
-        (any::<u64>(), 1..=i32::MAX as u32, any::<u32>()).prop_map(|(addr, len, key)| Data::Pointer(addr, len, key)),
+        any_sge(1..=i32::MAX as u32).prop_map(Data::Pointer),
         prop::collection::vec(any::<u8>(), 1..200).prop_map(Data::Inline),
         any::<u8>().prop_map(Data::Sixty),
     ]
@@ -202,16 +187,10 @@ fn data() -> impl Strategy<Value = Data> {
 
 impl Data {
     fn bytes(&self) -> Vec<u8> {
-        let inline = |bytes: &[u8]| {
-            let mut all = Vec::from((bytes.len() as u32 | 1 << 31).to_be_bytes());
-            all.extend(bytes);
-            all.resize(all.len().next_multiple_of(16), 0);
-            all
-        };
         match self {
-            Self::Pointer(addr, len, key) => [&len.to_be_bytes()[..], &key.to_be_bytes(), &addr.to_be_bytes()].concat(),
-            Self::Inline(bytes) => inline(bytes),
-            Self::Sixty(byte) => inline(&[*byte; 60]),
+            Self::Pointer(sge) => entry(*sge).to_vec(),
+            Self::Inline(bytes) => inline(bytes).concat(),
+            Self::Sixty(byte) => inline(&[*byte; 60]).concat(),
         }
     }
 }
@@ -244,9 +223,7 @@ proptest! {
             for frame in frames {
                 let put = match frame {
                     // SAFETY: no device looks.
-                    Data::Pointer(addr, length, key) => unsafe {
-                        session.gather_unchecked(Sge { addr: *addr, length: *length, lkey: Lkey(*key) })
-                    },
+                    Data::Pointer(sge) => unsafe { session.gather_unchecked(*sge) },
                     Data::Inline(bytes) => session.inline(&bytes[..]),
                     Data::Sixty(byte) => session.inline(&[*byte; 60]),
                 };
@@ -267,17 +244,10 @@ proptest! {
             prop_assert_eq!(usize::from(session.free().0), limit - 1 - body.len() / 16);
             session.close();
             let ds = 1 + body.len() / 16;
-            let mut wqe = Vec::from([0, (at >> 8) as u8, at as u8, 0x29]);
-            wqe.extend((QPN << 8 | ds as u32).to_be_bytes());
-            wqe.extend([0, 0, 0, if *signaled { 8 } else { 0 }, 0, 0, 0, 0]);
-            wqe.extend(&body);
             if count == 0 {
                 continue;
             }
-            for (n, byte) in wqe.into_iter().enumerate() {
-                let len = ring.len();
-                ring[(usize::from(at) * 64 + n) % len] = byte;
-            }
+            put(&mut ring, at, &wqe_of(at, 0x29, if *signaled { 8 } else { 0 }, 0, &body));
             let wqebbs = ds.div_ceil(4);
             expected.push((at, tag, count, wqebbs as u16));
             at = at.wrapping_add(wqebbs as u16);

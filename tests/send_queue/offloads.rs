@@ -9,15 +9,16 @@
 
 use blueflame::queue::{PostError, SendQueue};
 use blueflame::transport::RawPacket;
-use blueflame::types::{Lkey, Wqebbs, WrId};
+use blueflame::types::{Wqebbs, WrId};
 use blueflame::wqe::limits::{FrameOffload, FrameOffloads};
 use blueflame::wqe::operations::{HeaderOffsets, HeadersAt, Ip, L4};
 use blueflame::wqe::{self, CompletionMode, EncodeError, Sge};
 
+use crate::requests::{self, Ds, count, ctrl, entry};
 use crate::rig::{OLD, Rig, Setup};
 
-const LOCAL: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x3100, lkey: Lkey(0x4142_4344) };
-const DATA: [u8; 16] = [0, 0, 0x31, 0, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
+const LOCAL: Sge = Sge { length: 0x3100, ..requests::LOCAL };
+const DATA: Ds = entry(LOCAL);
 const ALL: FrameOffloads = FrameOffloads {
     multi_packet: true,
     inner_checksums: true,
@@ -52,17 +53,8 @@ fn rig() -> Rig {
 }
 
 /// The ring's bytes from 0x1234 on, and the rest as it was.
-fn assert_written(rig: &Rig, wqe: &[[u8; 16]]) {
-    let mut ring = vec![OLD; 16 * 64];
-    for (n, byte) in wqe.concat().into_iter().enumerate() {
-        ring[(0x1234 % 16 * 64 + n) % (16 * 64)] = byte;
-    }
-    assert_eq!(rig.ring(), ring);
-}
-
-/// 1, 2, 3, …
-fn count<const N: usize>() -> [u8; N] {
-    core::array::from_fn(|i| i as u8 + 1)
+fn assert_written(rig: &Rig, wqe: &[Ds]) {
+    assert_eq!(rig.ring(), rig.ring_with(0x1234, wqe.as_flattened()));
 }
 
 /// rdma-core `providers/mlx5/qp.c`, `set_tso_eth_seg`; DPDK `drivers/net/mlx5/mlx5_tx.h`, `mlx5_tx_packet_multi_tso`.
@@ -75,7 +67,7 @@ fn a_large_send_has_its_headers_and_the_size_of_its_frames() {
     // SAFETY: no device looks, nor below.
     unsafe { sq.post_unchecked(&request.gather([LOCAL]).signaled(WrId(1))) }.expect("room");
     let wqe = [
-        [0, 0x12, 0x34, 0x0e, 0xc0, 0xff, 0xee, 7, 0, 0, 0, 0x08, 0, 0, 0, 0],
+        ctrl(0, 0x0e, 7, 0x08),
         [0, 0, 0, 0, 0xc0, 0, 0x05, 0xb4, 0, 0, 0, 0, 0, 54, 1, 2],
         [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18],
         [19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34],
@@ -103,7 +95,7 @@ macro_rules! segment_of {
         unsafe { sq.post_unchecked(&$request.gather([LOCAL]).signaled(WrId(1))) }.expect("room");
         let ring = rig.ring();
         let wqe = [ring[4 * 64..4 * 64 + 16].to_vec(), ring[4 * 64 + 32..4 * 64 + 48].to_vec()];
-        assert_eq!(wqe[0], [0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, 3, 0, 0, 0, 0x08, 0, 0, 0, 0]);
+        assert_eq!(wqe[0], ctrl(0, 0x0a, 3, 0x08));
         assert_eq!(wqe[1], DATA);
         ring[4 * 64 + 16..4 * 64 + 32].to_vec()
     }};
@@ -199,20 +191,13 @@ fn options_add_up_in_any_order() {
         .expect("room");
         wqes.push(rig.ring());
     }
-    let mut wqe = vec![
-        [0, 0x12, 0x34, 0x0e, 0xc0, 0xff, 0xee, 11, 0, 0, 0, 0, 0, 0, 0, 0],
-        [27, 7, 52, 42, 0x70, 0x30, 0x05, 0x78, 0, 0, 0, 5, 0, 124, 1, 2],
-    ];
+    let mut wqe = vec![ctrl(0, 0x0e, 11, 0), [27, 7, 52, 42, 0x70, 0x30, 0x05, 0x78, 0, 0, 0, 5, 0, 124, 1, 2]];
     let mut rest = count::<124>()[2..].to_vec();
     rest.resize(8 * 16, 0);
     wqe.extend(rest.chunks_exact(16).map(|ds| <[u8; 16]>::try_from(ds).expect("16 bytes")));
     wqe.push(DATA);
-    let mut ring = vec![OLD; 16 * 64];
-    for (n, &byte) in wqe.as_flattened().iter().enumerate() {
-        ring[4 * 64 + n] = byte;
-    }
     for found in wqes {
-        assert_eq!(found, ring);
+        assert_eq!(found, rig().ring_with(0x1234, wqe.as_flattened()));
     }
 }
 
@@ -231,12 +216,7 @@ fn frames_of_a_session_share_the_options() {
     }
     session.close();
     batch.ring_doorbell();
-    let wqe = [
-        [0, 0x12, 0x34, 0x29, 0xc0, 0xff, 0xee, 4, 0, 0, 0, 0x04, 0, 0, 0, 0],
-        [27, 7, 52, 42, 0x60, 0x30, 0, 0, 10, 11, 12, 13, 0, 0, 0, 0],
-        DATA,
-        DATA,
-    ];
+    let wqe = [ctrl(0, 0x29, 4, 0x04), [27, 7, 52, 42, 0x60, 0x30, 0, 0, 10, 11, 12, 13, 0, 0, 0, 0], DATA, DATA];
     assert_written(&rig, &wqe);
 }
 
@@ -251,7 +231,7 @@ fn a_prepared_request_has_the_options() {
     let prepared = sq.prepare::<_, _, 12, 0>(&frame).expect("within the limits");
     sq.post(&prepared.inline_headers(&headers).signaled_if(true, WrId(1)).inline(&[9; 12])).expect("room");
     let wqe = [
-        [0, 0x12, 0x34, 0x0a, 0xc0, 0xff, 0xee, 5, 0, 0, 0, 0x08, 0, 0, 0, 0],
+        ctrl(0, 0x0a, 5, 0x08),
         [27, 7, 52, 42, 0x20, 0x30, 0, 0, 0, 0, 0, 6, 0, 20, 1, 2],
         [3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18],
         [19, 20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],

@@ -9,9 +9,10 @@ use blueflame::queue::{BlueFlamePolicy, Done, PostError, RetireError, SendQueue}
 use blueflame::transport;
 use blueflame::types::{SqPi, Wqebbs, WrId};
 use blueflame::wqe::EncodeError;
+use blueflame_testkit::request::Data;
 
-use crate::oracle::{Case, Data, Stager, case};
-use crate::rig::{HALF, OLD, Rig, Setup};
+use crate::oracle::{Case, Stager, case};
+use crate::rig::{self, HALF, OLD, Rig, Setup};
 
 #[derive(Clone, Debug)]
 enum Step {
@@ -80,13 +81,13 @@ impl Model {
     /// into the model's ring.
     fn put(&mut self, case: &Case, pending: u16) -> Result<(Sent, Last), PostError> {
         let limits = &self.setup;
-        match &case.data {
+        match &case.wr.data {
             Data::Sges(sges) if sges.len() > limits.max_sge as usize => {
                 return Err(EncodeError::TooManySges { count: sges.len(), limit: limits.max_sge }.into());
             }
             Data::Sges(sges) => {
-                if let Some(&(_, bytes, _)) = sges.iter().find(|(_, bytes, _)| *bytes > i32::MAX as u32) {
-                    return Err(EncodeError::SgeTooLong { bytes, limit: i32::MAX as u32 }.into());
+                if let Some(long) = sges.iter().find(|sge| sge.length > i32::MAX as u32) {
+                    return Err(EncodeError::SgeTooLong { bytes: long.length, limit: i32::MAX as u32 }.into());
                 }
             }
             Data::Inline(data) if data.len() > limits.max_inline as usize => {
@@ -105,11 +106,8 @@ impl Model {
         if wqebbs > free {
             return Err(PostError::Full { needed: Wqebbs(wqebbs), free: Wqebbs(free) });
         }
-        for (i, &byte) in wqe.iter().enumerate() {
-            let len = self.ring.len();
-            self.ring[(usize::from(at) * 64 + i) % len] = byte;
-        }
-        Ok((Sent { at, wqebbs, wr_id: case.wr_id }, Last { wqe, inline: case.is_inline() }))
+        rig::put(&mut self.ring, at, &wqe);
+        Ok((Sent { at, wqebbs, wr_id: case.wr.id }, Last { wqe, inline: case.is_inline() }))
     }
 
     /// libmlx5's doorbell (rdma-core `providers/mlx5/qp.c`, `post_send_db`) for `sent`, of which `last` is the last.

@@ -103,6 +103,13 @@ impl Rig {
         ring.to_vec()
     }
 
+    /// A ring on which only `wqe` was written, from WQEBB `pi` on; it goes on at the ring's start.
+    pub(crate) fn ring_with(&self, pi: u16, wqe: &[u8]) -> Vec<u8> {
+        let mut ring = vec![OLD; self.setup.wqebbs as usize * 64];
+        put(&mut ring, pi, wqe);
+        ring
+    }
+
     /// The bytes of the doorbell record's words: receive, send.
     pub(crate) fn dbrec(&self) -> [[u8; 4]; 2] {
         // SAFETY: as in `ring`.
@@ -130,6 +137,13 @@ impl Rig {
                 byte.write(!byte.read());
             }
         }
+    }
+}
+
+/// Puts `wqe` into a ring, from WQEBB `pi` on; it goes on at the ring's start.
+pub(crate) fn put(ring: &mut [u8], pi: u16, wqe: &[u8]) {
+    for (n, &byte) in wqe.iter().enumerate() {
+        ring[(usize::from(pi) * 64 + n) % ring.len()] = byte;
     }
 }
 

@@ -6,18 +6,13 @@
 
 use blueflame::queue::PostError;
 use blueflame::transport::Rc;
-use blueflame::types::{Lkey, TagIndex, WrId};
+use blueflame::types::{TagIndex, WrId};
 use blueflame::wqe::{self, EncodeError, Sge};
 
 use crate::golden::{check, every_way};
+use crate::requests::{DATA, LOCAL, ctrl};
 use crate::rig::{Rig, Setup};
 
-const fn ctrl(ds: u8, fm_ce_se: u8) -> [u8; 16] {
-    [0, 0x12, 0x34, 0x28, 0xc0, 0xff, 0xee, ds, 0, 0, 0, fm_ce_se, 0, 0, 0, 0]
-}
-
-const BUFFER: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x31, lkey: Lkey(0x4142_4344) };
-const DATA: [u8; 16] = [0, 0, 0, 0x31, 0x41, 0x42, 0x43, 0x44, 0x21, 0x22, 0x23, 0x24, 0x25, 0x26, 0x27, 0x28];
 const NO_DATA: [u8; 16] = [0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 const TAG: [u8; 16] = [1, 2, 3, 4, 5, 6, 7, 8, 0x81, 0x82, 0x83, 0x84, 0x85, 0x86, 0x87, 0x88];
 
@@ -32,19 +27,19 @@ fn append(buffer: Sge) -> wqe::Request<'static, wqe::operations::TagAppend, wqe:
 #[test]
 fn on_a_command_queue() {
     let index = [0xab, 0xcd];
-    check::<Rc, _, _>(append(BUFFER), &[ctrl(4, 0), segment(0x10, 0, index, [0; 2]), TAG, DATA], false);
-    let told = append(BUFFER).reported().unexpected(0x5152).wr_id(WrId(1));
-    check::<Rc, _, _>(told, &[ctrl(4, 0), segment(0x10, 0xc0, index, [0x51, 0x52]), TAG, DATA], false);
+    check::<Rc, _, _>(append(LOCAL), &[ctrl(0, 0x28, 4, 0), segment(0x10, 0, index, [0; 2]), TAG, DATA], false);
+    let told = append(LOCAL).reported().unexpected(0x5152).wr_id(WrId(1));
+    check::<Rc, _, _>(told, &[ctrl(0, 0x28, 4, 0), segment(0x10, 0xc0, index, [0x51, 0x52]), TAG, DATA], false);
     // A message of no bytes.
-    let none = append(Sge { length: 0, ..BUFFER }).reported();
-    check::<Rc, _, _>(none, &[ctrl(4, 0), segment(0x10, 0x80, index, [0; 2]), TAG, NO_DATA], false);
+    let none = append(Sge { length: 0, ..LOCAL }).reported();
+    check::<Rc, _, _>(none, &[ctrl(0, 0x28, 4, 0), segment(0x10, 0x80, index, [0; 2]), TAG, NO_DATA], false);
     let remove = wqe::tag_remove(TagIndex(0xabcd)).reported();
-    check::<Rc, _, _>(remove, &[ctrl(3, 0), segment(0x20, 0x80, index, [0; 2]), [0; 16]], false);
+    check::<Rc, _, _>(remove, &[ctrl(0, 0x28, 3, 0), segment(0x20, 0x80, index, [0; 2]), [0; 16]], false);
     let sync = wqe::tag_sync().unexpected(0x5152);
-    check::<Rc, _, _>(sync, &[ctrl(3, 0), segment(0, 0x40, [0; 2], [0x51, 0x52]), [0; 16]], false);
+    check::<Rc, _, _>(sync, &[ctrl(0, 0x28, 3, 0), segment(0, 0x40, [0; 2], [0x51, 0x52]), [0; 16]], false);
     // Of the command queue itself, which is not of the list.
     let signaled = wqe::tag_sync().signaled(WrId(1));
-    check::<Rc, _, _>(signaled, &[ctrl(3, 8), segment(0, 0, [0; 2], [0; 2]), [0; 16]], false);
+    check::<Rc, _, _>(signaled, &[ctrl(0, 0x28, 3, 8), segment(0, 0, [0; 2], [0; 2]), [0; 16]], false);
 }
 
 #[test]
@@ -60,10 +55,10 @@ fn what_is_too_long_is_refused() {
     let limit = wqe::limits::MAX_SGE_BYTES;
     for length in [limit + 1, u32::MAX] {
         // SAFETY: it is refused.
-        let refused = unsafe { sq.post_unchecked(&append(Sge { length, ..BUFFER })) };
+        let refused = unsafe { sq.post_unchecked(&append(Sge { length, ..LOCAL })) };
         assert_eq!(refused, Err(PostError::Encode(EncodeError::SgeTooLong { bytes: length, limit })));
     }
     assert_eq!((rig.ring(), sq.pi().0), (before, 0x1234));
     // SAFETY: no device looks.
-    unsafe { sq.post_unchecked(&append(Sge { length: limit, ..BUFFER })) }.expect("posted");
+    unsafe { sq.post_unchecked(&append(Sge { length: limit, ..LOCAL })) }.expect("posted");
 }

@@ -5,15 +5,13 @@
 
 use blueflame::queue::PostError;
 use blueflame::transport::{self, Signed, Transport};
-use blueflame::types::{Lkey, Rkey, WrId};
-use blueflame::wqe::{self, Remote, Sge};
+use blueflame::types::WrId;
+use blueflame::wqe::{self};
 use blueflame::{SendQueue, transport::Rc};
 
 use crate::golden::check;
+use crate::requests::{LOCAL, REMOTE};
 use crate::rig::{OLD, Rig, Setup};
-
-const REMOTE: Remote = Remote { addr: 0x0102_0304_0506_0708, rkey: Rkey(0x1112_1314) };
-const LOCAL: Sge = Sge { addr: 0x2122_2324_2526_2728, length: 0x31, lkey: Lkey(0x4142_4344) };
 
 /// Requests of one, two and more WQEBBs by each way there is, of a type that the queue without signatures has, too.
 trait Ways {
