@@ -12,6 +12,9 @@
 
 #![cfg(feature = "verbs")]
 
+#[allow(dead_code, reason = "this program needs a part of it")]
+mod on_device;
+
 use std::ptr::{NonNull, null_mut};
 use std::time::{Duration, Instant};
 
@@ -28,9 +31,7 @@ use blueflame::verbs::{Access, Device, Error, OwnedCq, Pool, ProtectionDomain, Q
 use blueflame::wqe;
 use blueflame_sys as sys;
 
-fn device() -> Device {
-    Device::open_first().unwrap_or_else(|error| panic!("{error}\nrun this by ./run test, or under softhca-run"))
-}
+use on_device::device;
 
 fn parts() -> (Device, ProtectionDomain) {
     let device = device();

@@ -15,8 +15,11 @@
 
 #![cfg(feature = "verbs")]
 
+#[allow(dead_code, reason = "this program needs a part of it")]
+mod on_device;
+
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use blueflame::cq::cqe::{Grh, GrhKind, real_time_nanoseconds};
 use blueflame::cq::{CqeError, Side, WcStatus};
@@ -30,14 +33,12 @@ use blueflame::verbs::{
 use blueflame::wqe::data::Data;
 use blueflame::wqe::{self, Request, SupportedOn, UdAddress};
 
+use on_device::{device, paths, wait_for};
+
 const QKEY: Qkey = Qkey(0x1122_3344);
 /// Receives of an end, and bytes of each.
 const RECEIVES: usize = 8;
 const SLOT: usize = Grh::BYTES + 216;
-
-fn device() -> Device {
-    Device::open_first().expect("these tests need an mlx5 device: run them by ./run test, or under softhca-run")
-}
 
 /// A queue pair, and slots for its receives.
 struct End {
@@ -89,41 +90,27 @@ impl End {
 
     /// The next datagram; sends complete on the way.
     fn receive(&mut self) -> Received {
-        let begin = Instant::now();
-        loop {
-            if let Some(cqe) = self.cq.poll() {
-                match cqe.check().unwrap_or_else(|error| panic!("{error}")) {
-                    Side::Requester => drop(self.pair.sq.retire(&cqe).expect("outstanding")),
-                    Side::Responder => {
-                        let rq = &mut self.pair.rq;
-                        let slot = rq.retire(&cqe).expect("posted").0 as usize;
-                        let mut bytes = vec![0; cqe.byte_len() as usize];
-                        self.buffer.read(slot * SLOT, &mut bytes);
-                        let (header, message) = Grh::split(&bytes).expect("40 bytes");
-                        let received = Received {
-                            header,
-                            message: message.to_vec(),
-                            imm: cqe.imm(),
-                            from: cqe.src_qp(),
-                            back: self.path.route_back(&cqe, &header),
-                        };
-                        self.post_receive(slot);
-                        return received;
-                    }
-                }
+        wait_for("a datagram", || {
+            let cqe = self.cq.poll()?;
+            if cqe.check().unwrap_or_else(|error| panic!("{error}")) == Side::Requester {
+                self.pair.sq.retire(&cqe).expect("outstanding");
+                return None;
             }
-            assert!(begin.elapsed() < Duration::from_secs(20), "no datagram");
-            std::thread::yield_now();
-        }
+            let slot = self.pair.rq.retire(&cqe).expect("posted").0 as usize;
+            let mut bytes = vec![0; cqe.byte_len() as usize];
+            self.buffer.read(slot * SLOT, &mut bytes);
+            let (header, message) = Grh::split(&bytes).expect("40 bytes");
+            let received = Received {
+                header,
+                message: message.to_vec(),
+                imm: cqe.imm(),
+                from: cqe.src_qp(),
+                back: self.path.route_back(&cqe, &header),
+            };
+            self.post_receive(slot);
+            Some(received)
+        })
     }
-}
-
-/// Every path from port 1: with each GID, and on InfiniBand with none.
-fn paths(device: &Device) -> Vec<Path> {
-    let port = device.port(1).expect("port 1");
-    let gids = device.gids(&port).expect("the GID table");
-    let without = (port.link_layer == LinkLayer::InfiniBand).then(|| Path::new(port, None));
-    without.into_iter().chain(gids.into_iter().map(|entry| Path::new(port, Some(entry)))).collect()
 }
 
 fn kind(entry: Option<GidEntry>) -> Option<GrhKind> {
@@ -308,14 +295,11 @@ fn stamps_are_near(device: &Device, mut cq: OwnedCq, timestamps: Timestamps) {
     let before = now();
     pair.sq.post(&wqe::send().to(to).inline(b"to itself").signaled(WrId(1))).expect("room");
     for _ in 0..2 {
-        let begin = Instant::now();
-        let stamp = loop {
-            if let Some(cqe) = cq.poll() {
-                cqe.check().unwrap_or_else(|error| panic!("{error}"));
-                break cqe.timestamp();
-            }
-            assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
-        };
+        let stamp = wait_for("a completion", || {
+            let cqe = cq.poll()?;
+            cqe.check().unwrap_or_else(|error| panic!("{error}"));
+            Some(cqe.timestamp())
+        });
         // The device's clock is not adjusted while it is open. Its thread may wait for a CPU.
         let slack = Duration::from_millis(200);
         let times = before - slack..=now() + slack;
@@ -364,13 +348,7 @@ fn a_receive_into_memory_that_was_unmapped_fails() {
     pair.activate(&path, QKEY).expect("ready to send");
     let address = pd.address(&path.route(&pair.qp.endpoint(&path)).expect("a route")).expect("an address handle");
     a.send(&wqe::send().to(address.queue_pair(pair.qp.qpn(), QKEY)).inline(b"into nothing").signaled(WrId(2)));
-    let begin = Instant::now();
-    let status = loop {
-        if let Some(cqe) = cq.poll() {
-            break cqe.check();
-        }
-        assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
-    };
+    let status = wait_for("a completion", || cq.poll().map(|cqe| cqe.check()));
     assert!(matches!(status, Err(CqeError::Completion(e)) if e.status() == WcStatus::LocProtErr), "{status:?}");
     drop(pair);
     // SAFETY: registered above, and nothing uses it.
@@ -455,18 +433,17 @@ fn receives_may_be_shared() {
         let address = pd.address(&path.route(&there.endpoint(&path)).expect("a route")).expect("an address handle");
         a.send(&wqe::send().to(address.queue_pair(there.qpn(), QKEY)).inline(&[n; 3]).signaled(WrId(1)));
     }
-    let (begin, mut seen) = (Instant::now(), Vec::new());
-    while seen.len() < 4 {
-        cq.poll_with(4, |cqe| {
+    let seen = [(); 4].map(|()| {
+        wait_for("a datagram", || {
+            let cqe = cq.poll()?;
             assert_eq!(cqe.check(), Ok(Side::Responder));
             // SAFETY: both queue pairs receive from there; polled once.
             let slot = unsafe { srq.retire(&cqe) }.expect("posted").0 as usize;
             let mut bytes = [0; Grh::BYTES + 3];
             buffer.read(slot * SLOT, &mut bytes);
-            seen.push((cqe.qpn(), bytes[Grh::BYTES..].to_vec()));
-        });
-        assert!(begin.elapsed() < Duration::from_secs(20), "no datagram");
-    }
-    let expected: Vec<_> = (0..4_u8).map(|n| (pairs[usize::from(n % 2)].qp.qpn(), vec![n; 3])).collect();
+            Some((cqe.qpn(), bytes[Grh::BYTES..].to_vec()))
+        })
+    });
+    let expected = [0, 1, 2, 3].map(|n: u8| (pairs[usize::from(n % 2)].qp.qpn(), vec![n; 3]));
     assert_eq!(seen, expected);
 }

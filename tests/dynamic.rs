@@ -14,6 +14,9 @@
 
 #![cfg(feature = "verbs")]
 
+#[allow(dead_code, reason = "this program needs a part of it")]
+mod on_device;
+
 use std::collections::BTreeMap;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -25,7 +28,6 @@ use blueflame::cq::{CqeError, Side, WcOpcode, WcStatus};
 use blueflame::transport::{Dci, DciStreams, Rc, Transport};
 use blueflame::types::{DcKey, DciStream, Qpn, WrId};
 use blueflame::verbs::adopt::adopt_qp;
-use blueflame::verbs::device::LinkLayer;
 use blueflame::verbs::{
     Access, Buffer, Dct, Device, Drained, Endpoint, Error, OwnedCq, OwnedSrq, Path, Pool, ProtectionDomain, QpState,
     QueuePair,
@@ -35,22 +37,12 @@ use blueflame::wqe::data::Data;
 use blueflame::wqe::{self, DcAddress, Request, SupportedOn};
 use blueflame::{PostError, Remote};
 
+use on_device::{device, paths, wait_for};
+
 const KEY: DcKey = DcKey(0xfeed_beef_0123_4567);
 /// Receives of a target, and bytes of each.
 const RECEIVES: usize = 8;
 const SLOT: usize = 256;
-
-fn device() -> Device {
-    Device::open_first().expect("these tests need an mlx5 device: run them by ./run test, or under softhca-run")
-}
-
-/// Every path from port 1: with each GID, and on InfiniBand with none.
-fn paths(device: &Device) -> Vec<Path> {
-    let port = device.port(1).expect("port 1");
-    let gids = device.gids(&port).expect("the GID table");
-    let without = (port.link_layer == LinkLayer::InfiniBand).then(|| Path::new(port, None));
-    without.into_iter().chain(gids.into_iter().map(|entry| Path::new(port, Some(entry)))).collect()
-}
 
 /// An initiator, and memory for it.
 struct Near<T: Transport = Dci> {
@@ -78,18 +70,14 @@ impl<T: Transport> Near<T> {
     fn run<O: SupportedOn<T>, D: Data>(&mut self, request: &Request<'_, O, D>) -> Result<WcOpcode, CqeError> {
         // SAFETY: the buffer lives as long as the queue, and is looked at when the completion has come.
         unsafe { self.pair.sq.post_unchecked(request) }.expect("room");
-        let begin = Instant::now();
-        loop {
-            if let Some(cqe) = self.cq.poll() {
-                assert_eq!(self.pair.sq.retire(&cqe).expect("outstanding").wr_id, request.id());
-                return cqe.check().map(|side| {
-                    assert_eq!(side, Side::Requester);
-                    cqe.wc_opcode()
-                });
-            }
-            assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
-            std::thread::yield_now();
-        }
+        wait_for("a completion", || {
+            let cqe = self.cq.poll()?;
+            assert_eq!(self.pair.sq.retire(&cqe).expect("outstanding").wr_id, request.id());
+            Some(cqe.check().map(|side| {
+                assert_eq!(side, Side::Requester);
+                cqe.wc_opcode()
+            }))
+        })
     }
 }
 
@@ -161,14 +149,7 @@ impl Far {
     }
 
     fn receive(&mut self) -> Received {
-        let begin = Instant::now();
-        loop {
-            if let Some(received) = self.received() {
-                return received;
-            }
-            assert!(begin.elapsed() < Duration::from_secs(20), "no message");
-            std::thread::yield_now();
-        }
+        wait_for("a message", || self.received())
     }
 }
 
@@ -278,19 +259,17 @@ fn streams_fail_alone_and_work_again_when_they_are_reset() {
             {
                 post(near, to, text.as_bytes());
             }
-            let (mut found, begin) = (Vec::new(), Instant::now());
-            while found.len() < 5 {
-                if let Some(cqe) = near.cq.poll() {
+            let found = [(); 5].map(|()| {
+                wait_for("a completion", || {
+                    let cqe = near.cq.poll()?;
                     let id = near.pair.sq.retire(&cqe).expect("outstanding").wr_id.0 as u8;
                     let status = cqe.check().err().map(|error| match error {
                         CqeError::Completion(error) => error.status(),
                         other => panic!("{other}"),
                     });
-                    found.push((id, status));
-                }
-                assert!(begin.elapsed() < Duration::from_secs(20), "{found:?}");
-                std::thread::yield_now();
-            }
+                    Some((id, status))
+                })
+            });
             assert_eq!(found, expected);
             for (id, _) in expected.into_iter().filter(|(_, status)| status.is_none()) {
                 assert_eq!(far.receive().message, [id]);

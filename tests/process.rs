@@ -10,6 +10,9 @@
 
 #![cfg(feature = "verbs")]
 
+#[allow(dead_code, reason = "this program needs a part of it")]
+mod on_device;
+
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::rc;
@@ -21,6 +24,8 @@ use blueflame::types::{Psn, WrId};
 use blueflame::verbs::{Access, Buffer, Device, OwnedCq, Pool, ProtectionDomain, QueuePair, ThreadDomain};
 use blueflame::{transport, wqe};
 use blueflame_sys as sys;
+
+use on_device::device;
 
 const PAGE: usize = 4096;
 const LONG: Duration = Duration::from_secs(60);
@@ -134,10 +139,6 @@ impl End {
         assert_eq!(known, 0);
         [qp.sq.buf.addr(), qp.dbrec.addr(), cq.buf.addr(), cq.dbrec.addr()]
     }
-}
-
-fn device() -> Device {
-    Device::open_first().expect("these tests need an mlx5 device: run them by ./run test, or under softhca-run")
 }
 
 /// Runs `child` in a child of a fork. Gives its exit code.

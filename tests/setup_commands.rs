@@ -13,13 +13,18 @@
 #[path = "../devx/benches/setup/bare.rs"]
 mod bare;
 
+#[allow(dead_code, reason = "this program needs a part of it")]
+mod on_device;
+
 use blueflame::types::Psn;
-use blueflame::verbs::{Cq, Device, OwnedCq, Path, ProtectionDomain, QueuePair};
+use blueflame::verbs::{Cq, OwnedCq, Path, ProtectionDomain, QueuePair};
 use blueflame::wqe::{self, EncodeError, Sge};
 use blueflame::{Lkey, PostError, transport};
 use blueflame_sys as sys;
 
 use bare::{Bare, Domain, Shape};
+
+use on_device::device;
 
 const SHAPE: Shape = Shape { sends: 16, receives: 16, inline: 28 };
 const PSN: Psn = Psn::truncate(1);
@@ -38,10 +43,6 @@ fn counted<T>(f: impl FnOnce() -> T) -> (T, u64) {
     let before = commands();
     let made = f();
     (made, commands() - before)
-}
-
-fn device() -> Device {
-    Device::open_first().unwrap_or_else(|error| panic!("{error}\nrun this by ./run test, or under softhca-run"))
 }
 
 fn build(pd: &ProtectionDomain, cq: &OwnedCq, shape: Shape) -> QueuePair<transport::Rc> {

@@ -10,6 +10,9 @@
 
 #![cfg(feature = "verbs")]
 
+#[allow(dead_code, reason = "this program needs a part of it")]
+mod on_device;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
@@ -17,8 +20,10 @@ use blueflame::cq::Side;
 use blueflame::types::Psn;
 use blueflame::verbs::async_event::{AsyncEvent, AsyncEvents, QpEvent, SrqEvent};
 use blueflame::verbs::device::LinkLayer;
-use blueflame::verbs::{Access, Buffer, Device, OwnedCq, OwnedSrq, Path, Pool, ProtectionDomain, QueuePair};
+use blueflame::verbs::{Access, Buffer, OwnedCq, OwnedSrq, Path, Pool, ProtectionDomain, QueuePair};
 use blueflame::{ByQpn, WrId, transport, wqe};
+
+use on_device::device;
 
 const QUEUE_PAIRS: u64 = 64;
 const ROUNDS: u64 = 5;
@@ -40,8 +45,7 @@ struct Server {
 
 impl Server {
     fn new() -> Self {
-        let device = Device::open_first()
-            .unwrap_or_else(|error| panic!("{error}\nrun this by ./run test, or under softhca-run"));
+        let device = device();
         let port = device.port(1).expect("port 1");
         let sgid = (port.link_layer == LinkLayer::Ethernet).then(|| device.default_gid(&port).expect("a GID"));
         let pd = device.protection_domain().expect("a PD");

@@ -12,6 +12,9 @@
 
 #![cfg(feature = "verbs")]
 
+#[allow(dead_code, reason = "this program needs a part of it")]
+mod on_device;
+
 use std::rc;
 use std::time::{Duration, Instant};
 
@@ -22,14 +25,12 @@ use blueflame::verbs::{Access, Buffer, Device, Error, OwnedCq, Pool, ProtectionD
 use blueflame::{transport, wqe};
 use blueflame_sys as sys;
 
+use on_device::device;
+
 type Pair<F = TwoFences> = QueuePair<transport::Rc, rc::Rc<ThreadRegister<F>>>;
 
 const PAGE: usize = 4096;
 const LINE: usize = 64;
-
-fn device() -> Device {
-    Device::open_first().expect("these tests need an mlx5 device: run them by ./run test, or under softhca-run")
-}
 
 fn pair<F: FlushMode>(pd: &ProtectionDomain, domain: &ThreadDomain<F>, cq: &OwnedCq) -> Pair<F> {
     pd.queue_pair(cq, cq).sends(32).receives(32).inline(28).build_in(domain).expect("a queue pair")

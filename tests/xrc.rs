@@ -15,9 +15,12 @@
 
 #![cfg(feature = "verbs")]
 
+#[allow(dead_code, reason = "this program needs a part of it")]
+mod on_device;
+
 use std::collections::BTreeMap;
 use std::os::unix::net::UnixStream;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use blueflame::cq::{CqeError, Side, WcStatus};
 use blueflame::transport;
@@ -31,13 +34,11 @@ use blueflame::verbs::{
 use blueflame::wqe::data::Data;
 use blueflame::wqe::{self, Request, SupportedOn};
 
+use on_device::{device, wait_for};
+
 const LONG: Duration = Duration::from_secs(20);
 const RECEIVES: usize = 8;
 const SLOT: usize = 256;
-
-fn device() -> Device {
-    Device::open_first().expect("these tests need an mlx5 device: run them by ./run test, or under softhca-run")
-}
 
 /// A receiver: a shared receive queue with a protection domain, a completion queue and memory of its own.
 struct Worker {
@@ -70,21 +71,17 @@ impl Worker {
 
     /// The next message: which target it came through, its bytes and its immediate data.
     fn receive(&mut self) -> (Qpn, Vec<u8>, Option<u32>) {
-        let begin = Instant::now();
-        loop {
-            if let Some(cqe) = self.cq.poll() {
-                assert_eq!(cqe.check(), Ok(Side::Responder));
-                // SAFETY: nothing else completes there; polled once.
-                let slot = unsafe { self.srq.retire(&cqe) }.expect("posted").0 as usize;
-                let mut bytes = vec![0; cqe.byte_len() as usize];
-                self.buffer.read(slot * SLOT, &mut bytes);
-                let got = (cqe.qpn(), bytes, cqe.imm());
-                self.post(slot);
-                return got;
-            }
-            assert!(begin.elapsed() < LONG, "no message");
-            std::thread::yield_now();
-        }
+        wait_for("a message", || {
+            let cqe = self.cq.poll()?;
+            assert_eq!(cqe.check(), Ok(Side::Responder));
+            // SAFETY: nothing else completes there; polled once.
+            let slot = unsafe { self.srq.retire(&cqe) }.expect("posted").0 as usize;
+            let mut bytes = vec![0; cqe.byte_len() as usize];
+            self.buffer.read(slot * SLOT, &mut bytes);
+            let got = (cqe.qpn(), bytes, cqe.imm());
+            self.post(slot);
+            Some(got)
+        })
     }
 }
 
@@ -127,19 +124,15 @@ impl Sender {
 
     /// The next completion: which request, and how it ended.
     fn done(&mut self) -> (WrId, Result<Side, WcStatus>) {
-        let begin = Instant::now();
-        loop {
-            if let Some(cqe) = self.cq.poll() {
-                let status = match cqe.check() {
-                    Ok(side) => Ok(side),
-                    Err(CqeError::Completion(error)) => Err(error.status()),
-                    Err(other) => panic!("{other}"),
-                };
-                return (self.pair.sq.retire(&cqe).expect("outstanding").wr_id, status);
-            }
-            assert!(begin.elapsed() < LONG, "no completion");
-            std::thread::yield_now();
-        }
+        wait_for("a completion", || {
+            let cqe = self.cq.poll()?;
+            let status = match cqe.check() {
+                Ok(side) => Ok(side),
+                Err(CqeError::Completion(error)) => Err(error.status()),
+                Err(other) => panic!("{other}"),
+            };
+            Some((self.pair.sq.retire(&cqe).expect("outstanding").wr_id, status))
+        })
     }
 }
 

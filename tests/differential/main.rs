@@ -64,6 +64,9 @@ mod in_turn;
 mod key_lists;
 mod large_sends;
 mod memcpy;
+#[path = "../on_device/mod.rs"]
+#[allow(dead_code, reason = "this program needs a part of it")]
+mod on_device;
 mod post;
 mod random;
 #[path = "../requests/mod.rs"]

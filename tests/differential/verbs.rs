@@ -8,6 +8,7 @@ use blueflame::verbs::{Access, AddressHandle, Buffer, Device, Path, Pool, Protec
 use blueflame_sys as sys;
 
 use crate::addresses;
+use crate::on_device::device;
 
 const WITH_RAW_WQE: u64 = 1 << 3;
 /// `MLX5DV_QP_EX_WITH_MR_INTERLEAVED`, `_MR_LIST` and `_MKEY_CONFIGURE`.
@@ -32,12 +33,7 @@ pub(crate) struct Fabric {
 
 impl Fabric {
     pub(crate) fn new() -> Self {
-        let device = match Device::open_first() {
-            Ok(device) => device,
-            Err(error) => {
-                panic!("{error}\nthese tests need an mlx5 device: run them by ./run test, or under softhca-run")
-            }
-        };
+        let device = device();
         let pd = device.protection_domain().expect("a PD");
         let memory = |bytes| Pool::new(&pd, bytes, Access::ALL).expect("a pool").take(bytes).expect("all of it");
         let (mut buffer, victim) = (memory(1 << 20), memory(4096));

@@ -11,7 +11,8 @@ use blueflame::verbs::{Device, Error, OwnedCq, Path, ProtectionDomain, QpState, 
 use blueflame::{transport, wqe};
 use blueflame_sys as sys;
 
-use crate::end::{End, device, wait_for};
+use crate::end::End;
+use crate::on_device::{device, wait_for};
 
 /// As other libraries make them: plain verbs, no flags.
 struct Plain {

@@ -1,20 +1,11 @@
 //! One end of a connection.
 
-use std::time::{Duration, Instant};
-
 use blueflame::queue::PostError;
 use blueflame::types::{Psn, WrId};
 use blueflame::verbs::{
     Access, Buffer, Device, Endpoint, OwnedCq, Path, Pool, ProtectionDomain, QueuePair, VerbsTransport,
 };
 use blueflame::{transport, wqe};
-
-pub(crate) fn device() -> Device {
-    match Device::open_first() {
-        Ok(device) => device,
-        Err(error) => panic!("{error}\nthese tests need an mlx5 device: run them by ./run test, or under softhca-run"),
-    }
-}
 
 /// Requests that each queue takes at a time.
 pub(crate) const DEPTH: u32 = 16;
@@ -68,16 +59,4 @@ pub(crate) fn connected<T: VerbsTransport>(device: &Device, pd: &ProtectionDomai
     let (mut a, mut b) = (End::new(device, pd), End::new(device, pd));
     connect(&device.path(1, None).expect("a path"), 0x123, &mut a, &mut b);
     (a, b)
-}
-
-/// Calls `ready` until it says something; a device that hangs fails the test.
-pub(crate) fn wait_for<A>(what: &str, mut ready: impl FnMut() -> Option<A>) -> A {
-    let begin = Instant::now();
-    loop {
-        if let Some(answer) = ready() {
-            return answer;
-        }
-        assert!(begin.elapsed() < Duration::from_secs(60), "{what}: waited for a minute");
-        std::thread::yield_now();
-    }
 }

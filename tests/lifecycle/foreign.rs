@@ -12,7 +12,7 @@ use blueflame::verbs::{Access, Error, OwnedSrq, Pool};
 use blueflame::{WrId, transport, wqe};
 use blueflame_sys as sys;
 
-use crate::end::wait_for;
+use crate::on_device::wait_for;
 
 /// How long an event may take.
 const PATIENCE: Duration = Duration::from_secs(20);

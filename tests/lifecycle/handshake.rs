@@ -13,7 +13,8 @@ use blueflame::verbs::handshake::{MAX_DATA, Peer};
 use blueflame::verbs::{Device, Error, Path, QpState};
 use blueflame::{Remote, transport, wqe};
 
-use crate::end::{End, connected, device, wait_for};
+use crate::end::{End, connected};
+use crate::on_device::{device, wait_for};
 
 fn usual_path(device: &Device) -> Path {
     device.path(1, None).expect("port 1 is up")

@@ -20,6 +20,9 @@ mod end;
 mod foreign;
 mod handshake;
 mod modes;
+#[path = "../on_device/mod.rs"]
+#[allow(dead_code, reason = "this program needs a part of it")]
+mod on_device;
 mod states;
 mod teardown;
 mod texts;

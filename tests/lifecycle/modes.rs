@@ -9,7 +9,7 @@ use blueflame::cq::mode::{NoOverrun, OncePerCall, PollMode, Prefetch};
 use blueflame::verbs::{Device, OwnedCq, ProtectionDomain, QueuePair};
 use blueflame::{WrId, transport, wqe};
 
-use crate::end::{device, wait_for};
+use crate::on_device::{device, wait_for};
 
 /// A queue pair connected to itself that completes on `cq`.
 fn itself<M: PollMode>(device: &Device, pd: &ProtectionDomain, cq: &OwnedCq<M>) -> QueuePair<transport::Rc> {

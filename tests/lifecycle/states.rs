@@ -7,7 +7,8 @@ use blueflame::types::{Psn, Wqebbs, WrId};
 use blueflame::verbs::{Error, QpState};
 use blueflame::{Remote, transport, wqe};
 
-use crate::end::{DEPTH, End, connected, device, wait_for};
+use crate::end::{DEPTH, End, connected};
+use crate::on_device::{device, wait_for};
 
 #[test]
 fn queues_take_what_was_asked_for_and_no_more() {

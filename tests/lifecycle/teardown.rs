@@ -11,7 +11,8 @@ use blueflame::verbs::{Device, Drained, Error, QpState};
 use blueflame::{transport, wqe};
 use blueflame_sys as sys;
 
-use crate::end::{DEPTH, End, connect, connected, device, wait_for};
+use crate::end::{DEPTH, End, connect, connected};
+use crate::on_device::{device, wait_for};
 
 /// Drains an end. The tags of sends and receives that completions named, in their order, and the WQEBBs the marker
 /// freed.

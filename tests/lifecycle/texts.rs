@@ -7,7 +7,8 @@ use blueflame::types::Psn;
 use blueflame::verbs::device::{Gid, LinkLayer, PortState};
 use blueflame::verbs::{Access, Error, Path, Pool};
 
-use crate::end::{End, device};
+use crate::end::End;
+use crate::on_device::device;
 
 #[test]
 fn a_pool_larger_than_the_machine() {

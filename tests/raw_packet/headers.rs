@@ -1,14 +1,13 @@
 //! The headers that the device needs inline belong here, all other frames in `frames.rs`.
 
-use std::time::{Duration, Instant};
-
-use blueflame::cq::{CqeError, WcStatus};
+use blueflame::cq::WcStatus;
 use blueflame::transport::{self, InlineLayers};
 use blueflame::types::WrId;
 use blueflame::verbs::Error;
 use blueflame::wqe;
 
-use crate::{INLINE_HEADERS, device};
+use crate::on_device::device;
+use crate::{INLINE_HEADERS, completion};
 
 /// The headers that the device needs, by the launcher's option: names of the modes, in their order.
 fn mode() -> usize {
@@ -32,17 +31,7 @@ fn packets_have_the_headers_that_the_device_needs() {
         let (headers, rest) = UDP.split_first_chunk::<N>().expect("so many");
         let frame = wqe::frame().inline_headers(headers).l3_checksum().l4_checksum().inline_slice(rest);
         pair.sq.post(&frame.signaled(WrId(1))).expect("room");
-        let begin = Instant::now();
-        loop {
-            if let Some(cqe) = cq.poll() {
-                return Ok(match cqe.check() {
-                    Ok(_) => Ok(()),
-                    Err(CqeError::Completion(error)) => Err(error.status()),
-                    Err(error) => panic!("{error}"),
-                });
-            }
-            assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
-        }
+        Ok(completion(&mut cq, |cqe| pair.sq.retire(cqe).map(|done| done.wr_id)).0)
     }
     let needs = [InlineLayers::None, InlineLayers::L2, InlineLayers::Ip, InlineLayers::TcpUdp][mode()];
     assert_eq!(device().inline_layers(), Some(needs));

@@ -1,7 +1,6 @@
 //! A sender and a receiver of frames, for the tests of their ends and of rules.
 
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::time::{Duration, Instant};
 
 use blueflame::cq::WcStatus;
 use blueflame::cq::setup::Whose;
@@ -11,6 +10,7 @@ use blueflame::verbs::ethernet::FlowRule;
 use blueflame::verbs::{Access, Buffer, OwnedCq, Pool, ProtectionDomain, QueuePair};
 use blueflame::wqe;
 
+use crate::on_device::wait_for;
 use crate::{Frames, HEADERS, completion, device, frame, pair, rule};
 
 /// A sender, and a receiver on a completion queue where the sender's requests complete, too. Frames come with the
@@ -62,11 +62,10 @@ impl Lab {
             false => self.sender.sq.post(&request),
         };
         posted.expect("room");
-        let begin = Instant::now();
-        while !self.cq.holds(Whose::Receives) || sent && !self.cq.holds(Whose::Sends(self.sender.qp.qpn())) {
-            assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
-            std::thread::yield_now();
-        }
+        let sends = Whose::Sends(self.sender.qp.qpn());
+        wait_for("the completions", || {
+            (self.cq.holds(Whose::Receives) && (!sent || self.cq.holds(sends))).then_some(())
+        });
     }
 
     pub(crate) fn rule(&self) -> FlowRule {

@@ -24,9 +24,10 @@ mod headers;
 mod lab;
 #[path = "../linked_ibverbs/mod.rs"]
 mod linked_ibverbs;
+#[path = "../on_device/mod.rs"]
+#[allow(dead_code, reason = "this program needs a part of it")]
+mod on_device;
 mod receivers;
-
-use std::time::{Duration, Instant};
 
 use blueflame::cq::{CqeCopy, CqeError, WcStatus};
 use blueflame::flow::Flow;
@@ -34,12 +35,10 @@ use blueflame::queue::RetireError;
 use blueflame::transport;
 use blueflame::types::WrId;
 use blueflame::verbs::ethernet::FlowRule;
-use blueflame::verbs::{Device, OwnedCq, ProtectionDomain, QueuePair};
+use blueflame::verbs::{OwnedCq, ProtectionDomain, QueuePair};
 use blueflame::wqe;
 
-fn device() -> Device {
-    Device::open_first().expect("these tests need an mlx5 device: run them by ./run test, or under softhca-run")
-}
+use on_device::{device, wait_for};
 
 /// Frames with as many headers inline as any device of these runs needs, and the least bytes of them.
 type Frames = transport::RawPacket<HEADERS>;
@@ -54,19 +53,15 @@ fn completion(
     cq: &mut OwnedCq,
     mut retire: impl FnMut(&CqeCopy<'_>) -> Result<WrId, RetireError>,
 ) -> (Result<(), WcStatus>, WrId) {
-    let begin = Instant::now();
-    loop {
-        if let Some(cqe) = cq.poll() {
-            let status = match cqe.check() {
-                Ok(_) => Ok(()),
-                Err(CqeError::Completion(error) | CqeError::Aborted(error)) => Err(error.status()),
-                Err(error) => panic!("{error}"),
-            };
-            return (status, retire(&cqe).expect("outstanding"));
-        }
-        assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
-        std::thread::yield_now();
-    }
+    wait_for("a completion", || {
+        let cqe = cq.poll()?;
+        let status = match cqe.check() {
+            Ok(_) => Ok(()),
+            Err(CqeError::Completion(error) | CqeError::Aborted(error)) => Err(error.status()),
+            Err(error) => panic!("{error}"),
+        };
+        Some((status, retire(&cqe).expect("outstanding")))
+    })
 }
 
 /// The EtherType of frames in these tests: one for experiments.

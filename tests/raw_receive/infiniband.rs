@@ -4,7 +4,7 @@
 
 use blueflame::verbs::{CallError, Error};
 
-use crate::lab::device;
+use crate::on_device::device;
 
 #[test]
 fn infiniband_has_no_receivers_of_frames() {

@@ -13,10 +13,11 @@ use blueflame::verbs::{Device, Error};
 
 use crate::frames::udp;
 use crate::lab::Lab;
+use crate::on_device::device;
 
 #[test]
 fn a_device_is_opened_by_each_of_its_interfaces() {
-    let device = crate::lab::device();
+    let device = device();
     let port = device.port(1).expect("port 1");
     let interface = device.interface(&port).expect("a call").expect("an Ethernet port has one");
     let opened = Device::of_interface(&interface.name()).expect("the device behind its own interface");

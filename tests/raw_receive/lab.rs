@@ -1,7 +1,6 @@
 //! A sender, and receivers of frames on the same port.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
 use blueflame::transport::RawPacket;
 use blueflame::verbs::ethernet::{FrameReceiver, OwnedWq, Wq};
@@ -9,12 +8,9 @@ use blueflame::verbs::{Access, Buffer, Device, OwnedCq, Pool, ProtectionDomain, 
 use blueflame::{WrId, wqe};
 
 use crate::frames::Frame;
+use crate::on_device::{device, wait_for};
 
 const RECEIVES: u32 = 16;
-
-pub(crate) fn device() -> Device {
-    Device::open_first().expect("these tests need an mlx5 device: run them by ./run test, or under softhca-run")
-}
 
 /// A frame, and the fields of its completion.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,23 +86,11 @@ impl Sender {
         let (headers, rest) = bytes.split_first_chunk::<18>().expect("so many");
         let sq = &mut self.pair.sq;
         sq.post(&wqe::frame().inline_headers(headers).inline_slice(rest).signaled(WrId(1))).expect("room");
-        until(|| {
+        wait_for("a completion", || {
             let cqe = self.cq.poll()?;
             cqe.check().expect("a success");
             Some(sq.retire(&cqe).expect("outstanding"))
         });
-    }
-}
-
-/// Calls `look` until it finds something.
-pub(crate) fn until<T>(mut look: impl FnMut() -> Option<T>) -> T {
-    let begin = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
-        std::thread::yield_now();
     }
 }
 
@@ -138,7 +122,7 @@ impl Lab {
     pub(crate) fn who_gets(&mut self, frame: &Frame, count: usize) -> (Vec<usize>, Received) {
         self.sender.send(frame);
         let mut got = Vec::new();
-        until(|| {
+        wait_for("a completion", || {
             for (number, queue) in self.queues.iter_mut().enumerate() {
                 got.extend(queue.poll().map(|received| (number, received)));
             }

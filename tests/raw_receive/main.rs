@@ -18,6 +18,9 @@ mod frames;
 mod infiniband;
 mod interface;
 mod lab;
+#[path = "../on_device/mod.rs"]
+#[allow(dead_code, reason = "this program needs a part of it")]
+mod on_device;
 mod packets;
 mod queues;
 mod rules;

@@ -11,7 +11,8 @@ use blueflame::verbs::{OwnedCq, QueuePair};
 use blueflame::{WrId, wqe};
 
 use crate::frames::{SENDER, STATION};
-use crate::lab::{Lab, until};
+use crate::lab::Lab;
+use crate::on_device::wait_for;
 
 struct Wire {
     lab: Lab,
@@ -35,13 +36,13 @@ impl Wire {
         let request = if by_device { request.l3_checksum().l4_checksum() } else { request };
         let prepared = self.pair.sq.prepare::<_, _, 0, 0>(&request).expect("within the limits");
         self.pair.sq.post(&prepared.inline_headers(frame).signaled_if(true, WrId(1))).expect("room");
-        until(|| {
+        wait_for("a completion", || {
             let cqe = self.cq.poll()?;
             cqe.check().expect("a success");
             Some(self.pair.sq.retire(&cqe).expect("outstanding"))
         });
         let queue = &mut self.lab.queues[0];
-        until(|| {
+        wait_for("a completion", || {
             let cqe = queue.cq.poll()?;
             cqe.check().expect("a success");
             let (l3, l4, bytes) = (cqe.l3_ok(), cqe.l4_ok(), cqe.byte_len() as usize);

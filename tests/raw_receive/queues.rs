@@ -10,7 +10,8 @@ use blueflame::verbs::ethernet::{FrameReceiver, OwnedWq, WqTable};
 use blueflame::verbs::{Access, Buffer, Error, OwnedCq, Pool};
 
 use crate::frames::{Frame, STATION, plain};
-use crate::lab::{Lab, Queue, until};
+use crate::lab::{Lab, Queue};
+use crate::on_device::wait_for;
 
 /// Memory of receives, and a work queue that gets the station's frames as long as the last value stays.
 fn steered(lab: &Lab) -> (Buffer, OwnedCq, OwnedWq, impl Sized + use<>) {
@@ -33,7 +34,7 @@ fn errors_flush_and_a_restart_receives_again() {
         }
         lab.sender.send(&plain(STATION));
         let mut taken = |expected: Result<(), WcStatus>| {
-            until(|| {
+            wait_for("a completion", || {
                 let cqe = cq.poll()?;
                 let status = match cqe.check() {
                     Ok(_) => Ok(()),
@@ -48,7 +49,7 @@ fn errors_flush_and_a_restart_receives_again() {
         if round == 0 {
             wq.handle().to_error().expect("ERR");
             let mut taken = |tag| {
-                until(|| {
+                wait_for("a completion", || {
                     let cqe = cq.poll()?;
                     let Err(CqeError::Completion(error) | CqeError::Aborted(error)) = cqe.check() else {
                         panic!("a success")
@@ -90,7 +91,7 @@ fn a_restart_ends_ready_whatever_clones_do() {
         post(&mut wq, tag);
     }
     lab.sender.send(&plain(STATION));
-    until(|| cq.holds(blueflame::cq::setup::Whose::Receives).then_some(()));
+    wait_for("a completion", || cq.holds(blueflame::cq::setup::Whose::Receives).then_some(()));
     let mut forgotten = 0;
     wq.restart(&mut cq, |_| {
         forgotten += 1;
@@ -102,7 +103,7 @@ fn a_restart_ends_ready_whatever_clones_do() {
     post(&mut wq, 7);
     assert!(cq.poll().is_none());
     lab.sender.send(&plain(STATION));
-    let taken = until(|| {
+    let taken = wait_for("a completion", || {
         let cqe = cq.poll()?;
         Some((cqe.check().is_ok(), wq.retire(&cqe)))
     });
@@ -140,7 +141,7 @@ fn frames_left_behind_keep_the_next_queue_away() {
     let mut lab = Lab::new(1);
     let rule = lab.receivers[0].steer(&Flow::mac(STATION)).expect("a rule");
     lab.sender.send(&plain(STATION));
-    until(|| lab.queues[0].cq.holds(blueflame::cq::setup::Whose::Receives).then_some(()));
+    wait_for("a completion", || lab.queues[0].cq.holds(blueflame::cq::setup::Whose::Receives).then_some(()));
     drop(rule);
     lab.receivers.clear();
     let Queue { mut cq, rq, wq } = lab.queues.pop().expect("one");

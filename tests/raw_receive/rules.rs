@@ -11,7 +11,8 @@ use blueflame::verbs::ethernet::{FlowCounts, FrameReceiver, RuleOptions};
 use blueflame::verbs::{CallError, Error};
 
 use crate::frames::{EXPERIMENT, Frame, Packet, SENDER, STATION, TCP, packet, plain, udp};
-use crate::lab::{Lab, device};
+use crate::lab::Lab;
+use crate::on_device::device;
 
 /// A frame with another value of a field of IP.
 fn with(frame: Frame, change: impl FnOnce(&mut Packet)) -> Frame {

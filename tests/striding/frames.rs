@@ -5,7 +5,8 @@
 use blueflame::cq::cqe::{L3Header, L4Header};
 use blueflame::queue::striding::Strides;
 
-use crate::lab::{BURST, LONGEST, Lab, device};
+use crate::lab::{BURST, LONGEST, Lab};
+use crate::on_device::device;
 
 /// Lengths between the least and the most, in no order.
 pub(crate) fn lengths(seed: usize, longest: usize) -> Vec<usize> {

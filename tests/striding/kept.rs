@@ -15,7 +15,8 @@ use memmap2::MmapMut;
 use proptest::prelude::*;
 
 use crate::frames::{lengths, possible};
-use crate::lab::{Lab, checked, device, port, until};
+use crate::lab::{Lab, checked, port};
+use crate::on_device::{device, wait_for};
 
 /// Buffers of about 32 KiB.
 fn strides() -> Strides {
@@ -102,7 +103,7 @@ fn other_threads_read_and_drop() {
         for round in 0..60 {
             let mut n = round;
             // The threads hold fewer frames than there are buffers.
-            until(|| {
+            wait_for("a completion", || {
                 lab.rq.refill();
                 (lab.rq.posted() == 4).then_some(())
             });

@@ -1,8 +1,8 @@
 //! A sender, and a striding queue on the same port.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
 
+use crate::on_device::{device, wait_for};
 use blueflame::cq::CompletionQueue;
 use blueflame::cq::mode::{PollMode, Standard};
 use blueflame::flow::Flow;
@@ -18,10 +18,6 @@ const STATION: [u8; 6] = [2, 0, 0x5e, 0, 0x53, 1];
 pub(crate) const LONGEST: usize = 9000;
 /// Frames that are sent at a time, at most.
 pub(crate) const BURST: usize = 32;
-
-pub(crate) fn device() -> Device {
-    Device::open_first().expect("these tests need an mlx5 device: run them by ./run test, or under softhca-run")
-}
 
 /// Bytes in which frames begin at different places.
 static PATTERN: [u8; LONGEST + 256] = {
@@ -86,23 +82,11 @@ impl Sender {
             pushed.expect("room");
         }
         batch.ring_doorbell();
-        until(|| {
+        wait_for("a completion", || {
             let cqe = self.cq.poll()?;
             cqe.check().expect("a success");
             Some(self.pair.sq.retire(&cqe).expect("outstanding"))
         });
-    }
-}
-
-/// Calls `look` until it finds something.
-pub(crate) fn until<T>(mut look: impl FnMut() -> Option<T>) -> T {
-    let begin = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
-        std::thread::yield_now();
     }
 }
 
@@ -186,7 +170,7 @@ impl<M: PollMode> Lab<M> {
         let (cq, rq, empty) = (&mut self.cq, &mut self.rq, &mut self.empty);
         // Both ways in turn.
         let mut with_completions = self.next % 2 == 0;
-        until(|| {
+        wait_for("a completion", || {
             let mut take = |frame: LentFrame<'_>| {
                 let (&(number, len), rest) = left.split_first().expect("no more frames than sent");
                 assert_eq!((checked(&frame), frame.len(), frame.flow_tag()), (number, len, 0x1234));

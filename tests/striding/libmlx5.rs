@@ -11,7 +11,8 @@
 use blueflame::queue::striding::Strides;
 use blueflame_sys as sys;
 
-use crate::lab::{device, memory, port};
+use crate::lab::{memory, port};
+use crate::on_device::device;
 
 fn ring_of(wq: *mut sys::ibv_wq) -> sys::mlx5dv_rwq {
     let mut out = sys::mlx5dv_rwq::ZERO;

@@ -9,7 +9,8 @@ use blueflame::queue::striding::Strides;
 use blueflame::verbs::{Access, Error};
 
 use crate::frames::possible;
-use crate::lab::{device, memory, port};
+use crate::lab::{memory, port};
+use crate::on_device::device;
 
 #[test]
 fn sizes_are_checked() {

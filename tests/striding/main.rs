@@ -19,4 +19,7 @@ mod kept;
 mod lab;
 mod libmlx5;
 mod limits;
+#[path = "../on_device/mod.rs"]
+#[allow(dead_code, reason = "this program needs a part of it")]
+mod on_device;
 mod states;

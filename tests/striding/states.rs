@@ -5,7 +5,8 @@
 use blueflame::cq::{CqeError, WcStatus};
 
 use crate::frames::{lengths, possible};
-use crate::lab::{Lab, checked, until};
+use crate::lab::{Lab, checked};
+use crate::on_device::wait_for;
 
 #[test]
 fn errors_flush_and_a_restart_receives_again() {
@@ -18,7 +19,7 @@ fn errors_flush_and_a_restart_receives_again() {
             if round > 0 {
                 // One completion for each WQE, the one that was being filled included.
                 let mut flushed = 0;
-                until(|| {
+                wait_for("a completion", || {
                     lab.cq.poll_with(8, |cqe| {
                         let Err(CqeError::Completion(error)) = cqe.check() else { panic!("a success") };
                         assert_eq!(error.status(), WcStatus::WrFlushErr);

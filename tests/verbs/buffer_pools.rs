@@ -11,7 +11,8 @@ use blueflame::verbs::memory::PoolBuffer;
 use blueflame::verbs::{Access, BufferPool, Error};
 use blueflame::wqe;
 
-use crate::end::{connected, device};
+use crate::end::connected;
+use crate::on_device::device;
 
 #[test]
 fn buffers_come_and_go_and_are_made_when_needed() {

@@ -12,7 +12,8 @@ use blueflame::verbs::memory::{POOL_ALIGN, RawMemory};
 use blueflame::verbs::{Access, Buffer, Device, Error, Pool, device_names};
 use blueflame::wqe;
 
-use crate::end::{device, end};
+use crate::end::end;
+use crate::on_device::device;
 
 #[test]
 fn devices_are_found_by_name() {

@@ -1,8 +1,8 @@
 //! One end of a connection, and the objects under it.
 
 use std::ops::{Deref, DerefMut};
-use std::time::{Duration, Instant};
 
+use crate::on_device::wait_for;
 use blueflame::cq::{CqeError, Side, WcStatus};
 use blueflame::db::Register;
 use blueflame::transport::Transport;
@@ -10,13 +10,6 @@ use blueflame::types::{Psn, WrId};
 use blueflame::verbs::{Access, Buffer, Device, OwnedCq, Pool, ProtectionDomain, QueuePair, VerbsTransport};
 use blueflame::wqe::data::Data;
 use blueflame::wqe::{Request, SupportedOn};
-
-pub(crate) fn device() -> Device {
-    match Device::open_first() {
-        Ok(device) => device,
-        Err(error) => panic!("{error}\nthese tests need an mlx5 device: run them by ./run test, or under softhca-run"),
-    }
-}
 
 /// One end of a connection, with memory of its own.
 pub(crate) struct End<T: Transport, R: Register = blueflame::db::ExclusiveRegister> {
@@ -59,33 +52,25 @@ impl<T: VerbsTransport, R: Register> End<T, R> {
 
     /// The next completion, which must be good: its queue, its tag, its bytes.
     pub(crate) fn completion(&mut self) -> (Side, WrId, u32) {
-        let begin = Instant::now();
-        loop {
-            if let Some(cqe) = self.cq.poll() {
-                let side = cqe.check().unwrap_or_else(|error| panic!("{error}"));
-                let tag = match side {
-                    Side::Requester => self.pair.sq.retire(&cqe).expect("outstanding").wr_id,
-                    Side::Responder => self.pair.rq.retire(&cqe).expect("posted"),
-                };
-                return (side, tag, cqe.byte_len());
-            }
-            assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
-            std::thread::yield_now();
-        }
+        wait_for("a completion", || {
+            let cqe = self.cq.poll()?;
+            let side = cqe.check().unwrap_or_else(|error| panic!("{error}"));
+            let tag = match side {
+                Side::Requester => self.pair.sq.retire(&cqe).expect("outstanding").wr_id,
+                Side::Responder => self.pair.rq.retire(&cqe).expect("posted"),
+            };
+            Some((side, tag, cqe.byte_len()))
+        })
     }
 
     /// How the next completion of this end's sends failed. The queue pair is in the error state then.
     pub(crate) fn failure(&mut self) -> WcStatus {
-        let begin = Instant::now();
-        loop {
-            if let Some(cqe) = self.cq.poll() {
-                let Err(CqeError::Completion(error)) = cqe.check() else { panic!("{:?}", cqe.check()) };
-                self.pair.sq.retire(&cqe).expect("outstanding");
-                return error.status();
-            }
-            assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
-            std::thread::yield_now();
-        }
+        wait_for("a failure", || {
+            let cqe = self.cq.poll()?;
+            let Err(CqeError::Completion(error)) = cqe.check() else { panic!("{:?}", cqe.check()) };
+            self.pair.sq.retire(&cqe).expect("outstanding");
+            Some(error.status())
+        })
     }
 
     pub(crate) fn bytes(&self, len: usize) -> Vec<u8> {

@@ -13,7 +13,8 @@ use blueflame::wqe::limits::KEY_LIST_ALIGN;
 use blueflame::wqe::{self, EncodeError, Fence, Remote, Sge};
 use memmap2::MmapMut;
 
-use crate::end::{End, connected, device};
+use crate::end::{End, connected};
+use crate::on_device::device;
 
 /// `near` asks; `far` has the key.
 struct Line {

@@ -23,6 +23,9 @@ mod key_lists;
 mod leaks;
 mod memcpy;
 mod messages;
+#[path = "../on_device/mod.rs"]
+#[allow(dead_code, reason = "this program needs a part of it")]
+mod on_device;
 mod ownership;
 mod regions;
 mod tags;

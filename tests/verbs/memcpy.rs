@@ -12,7 +12,8 @@ use blueflame::wqe::operations::Opaque;
 use blueflame::wqe::{self, EncodeError, Fence, Sge, SupportedOn};
 use memmap2::MmapMut;
 
-use crate::end::{End, connect, device};
+use crate::end::{End, connect};
+use crate::on_device::device;
 
 /// Who copies.
 struct Line<T: VerbsTransport> {

@@ -3,7 +3,7 @@
 //! Traffic belongs here, special memory in `regions.rs`.
 
 use std::os::fd::AsFd;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use blueflame::arch::copy::{BlockCopy, CopyRoutine, CopyVisitor};
 use blueflame::cq::{Notify, Side};
@@ -15,7 +15,8 @@ use blueflame::verbs::{Access, Buffer, OwnedCq, Pool};
 use blueflame::wqe;
 
 use crate::conversation;
-use crate::end::{End, connect, connected, device, end};
+use crate::end::{End, connect, connected, end};
+use crate::on_device::{device, wait_for};
 
 #[test]
 fn rc_sends_writes_reads_and_adds() {
@@ -149,17 +150,12 @@ fn two_queue_pairs_share_a_receive_queue() {
     for (sender, text) in [(&mut a, b"from a"), (&mut b, b"from b")] {
         sender.post(&wqe::send().inline(text).signaled(WrId(0)));
         sender.completion();
-        let begin = Instant::now();
-        let cqe = loop {
-            if let Some(cqe) = cq.poll() {
-                break cqe;
-            }
-            assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
-            std::thread::yield_now();
-        };
-        assert_eq!(cqe.check(), Ok(Side::Responder));
-        // SAFETY: nothing else completes there; polled once.
-        let tag = unsafe { srq.retire(&cqe) }.expect("posted");
+        let tag = wait_for("a message", || {
+            let cqe = cq.poll()?;
+            assert_eq!(cqe.check(), Ok(Side::Responder));
+            // SAFETY: nothing else completes there; polled once.
+            Some(unsafe { srq.retire(&cqe) }.expect("posted"))
+        });
         let mut bytes = [0; 6];
         receive[tag.0 as usize].read(0, &mut bytes);
         assert_eq!(&bytes, text);
@@ -211,15 +207,10 @@ fn queues_that_own_their_buffers_give_them_back() {
         message.fill(n);
         rq.post(page()).expect("room");
         sq.gather(wqe::send(), message, 40).expect("room");
-        let begin = Instant::now();
-        let (mut sent, mut received) = (None, None);
-        while sent.is_none() || received.is_none() {
-            sent = sent.or_else(|| send_cq.poll().map(|cqe| sq.retire(&cqe).expect("outstanding").expect("a buffer")));
-            received = received.or_else(|| recv_cq.poll().map(|cqe| rq.retire(&cqe).expect("posted")));
-            assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
-        }
+        wait_for("a send", || send_cq.poll().map(|cqe| sq.retire(&cqe).expect("outstanding").expect("a buffer")));
+        let received = wait_for("a receive", || recv_cq.poll().map(|cqe| rq.retire(&cqe).expect("posted")));
         let mut bytes = [0xff; 41];
-        received.expect("just seen").read(0, &mut bytes);
+        received.read(0, &mut bytes);
         assert_eq!((&bytes[..40], bytes[40]), (&[n; 40][..], 0));
     }
 }

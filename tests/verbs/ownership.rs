@@ -3,7 +3,6 @@
 //! Owners belong here, random safe programs in `tests/ownership_verbs`.
 
 use std::ptr::NonNull;
-use std::time::{Duration, Instant};
 
 use blueflame::cq::{CqeError, Side, WcStatus};
 use blueflame::transport;
@@ -13,7 +12,8 @@ use blueflame::verbs::{Error, QpState, QueuePair};
 use blueflame::wqe;
 use blueflame_sys as sys;
 
-use crate::end::{End, connect, connected, device, end};
+use crate::end::{End, connect, connected, end};
+use crate::on_device::{device, wait_for};
 
 #[test]
 fn states_follow_each_other_and_errors_flush() {
@@ -33,14 +33,7 @@ fn states_follow_each_other_and_errors_flush() {
     a.post_receive(77);
     a.qp.to_error().expect("ERR");
     assert_eq!(a.qp.state(), Ok(QpState::Error));
-    let begin = Instant::now();
-    let error = loop {
-        if let Some(cqe) = a.cq.poll() {
-            break cqe.check().expect_err("flushed");
-        }
-        assert!(begin.elapsed() < Duration::from_secs(20), "the receive was not flushed");
-        std::thread::yield_now();
-    };
+    let error = wait_for("the flushed receive", || a.cq.poll().map(|cqe| cqe.check().expect_err("flushed")));
     let CqeError::Completion(error) = error else { panic!("{error}") };
     assert_eq!((error.side, error.status()), (Side::Responder, WcStatus::WrFlushErr));
 }

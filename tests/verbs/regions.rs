@@ -19,8 +19,9 @@ use blueflame::{Remote, Sge, wqe};
 use blueflame_sys as sys;
 use memmap2::MmapMut;
 
-use crate::end::{End, connected, device};
+use crate::end::{End, connected};
 use crate::leaks::refuse_command;
+use crate::on_device::device;
 
 const PAGE: usize = 4096;
 

@@ -3,8 +3,6 @@
 //!
 //! Tag matching by verbs belongs here, by commands in `devx/tests/device/tags.rs`.
 
-use std::time::{Duration, Instant};
-
 use blueflame::queue::tags::{TagError, TagEvent, TagListSizes};
 use blueflame::tagged::{RendezvousHeader, TagHeader, TagKind};
 use blueflame::transport::Rc;
@@ -15,7 +13,7 @@ use blueflame::verbs::{Access, Buffer, Device, Error, OwnedCq, Pool, ProtectionD
 use blueflame::wqe::data::Data;
 use blueflame::wqe::{self, Remote, Request, SupportedOn};
 
-use crate::end::device;
+use crate::on_device::{device, wait_for};
 
 const TAGS: u32 = 8;
 /// Bytes of each buffer, and where those for unexpected messages begin.
@@ -86,17 +84,12 @@ impl Line {
 
     /// The next event of the list.
     fn event(&mut self) -> TagEvent {
-        let begin = Instant::now();
-        loop {
+        wait_for("an event", || {
             let (list, mut event) = (&mut self.list, None);
             // SAFETY: nothing else completes there; polled once.
-            self.cq.poll_with(1, |cqe| event = Some(unsafe { list.complete(&cqe) }));
-            match event {
-                Some(event) => return event.expect("of the list"),
-                None => assert!(begin.elapsed() < Duration::from_secs(20), "no completion"),
-            }
-            std::thread::yield_now();
-        }
+            self.cq.poll_with(1, |cqe| event = Some(unsafe { list.complete(&cqe) }.expect("of the list")));
+            event
+        })
     }
 
     /// Appends, and waits until that is done: whether the device compares at once.
@@ -121,17 +114,11 @@ impl Line {
     fn post<O: SupportedOn<Rc>, D: Data>(&mut self, request: &Request<'_, O, D>) {
         // SAFETY: nobody else uses the memory until the request is done, for which this waits.
         unsafe { self.pair.sq.post_unchecked(request) }.expect("room");
-        let (sq, begin) = (&mut self.pair.sq, Instant::now());
-        let mut done = false;
-        while !done {
-            self.send_cq.poll_with(1, |cqe| {
-                assert_eq!(cqe.check().map(drop), Ok(()));
-                sq.retire(&cqe).expect("posted");
-                done = true;
-            });
-            assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
-            std::thread::yield_now();
-        }
+        wait_for("a completion", || {
+            let cqe = self.send_cq.poll()?;
+            assert_eq!(cqe.check().map(drop), Ok(()));
+            Some(self.pair.sq.retire(&cqe).expect("posted"))
+        });
     }
 
     fn is_data(&self, at: usize, tag: u64, bytes: usize) -> bool {
@@ -352,14 +339,11 @@ fn the_device_fetches_a_rendezvous() {
         let message = [header.to_bytes(), data.to_bytes()].concat();
         line.post(&wqe::send().inline_slice(&message[..]).signaled(WrId(1)));
         line.matched(header, entry, n, bytes);
-        let begin = Instant::now();
-        while recv_cq.poll_with(1, |cqe| {
-            assert_eq!((line.pair.rq.retire(&cqe), cqe.byte_len()), (Ok(WrId(n)), 32));
-        }) == 0
-        {
-            assert!(begin.elapsed() < Duration::from_secs(20), "no word that it is finished");
-            std::thread::yield_now();
-        }
+        let finished = wait_for("word that it is finished", || {
+            let cqe = recv_cq.poll()?;
+            Some((line.pair.rq.retire(&cqe), cqe.byte_len()))
+        });
+        assert_eq!(finished, (Ok(WrId(n)), 32));
         let mut found = [0; 32];
         line.memory.read(40 * ROOM, &mut found);
         let (told, rest) = TagHeader::split(&found).expect("a header");

@@ -12,7 +12,8 @@ use blueflame::wqe::keys::WindowRights;
 use blueflame::wqe::{self, Fence};
 use memmap2::MmapMut;
 
-use crate::end::{End, connected, device};
+use crate::end::{End, connected};
+use crate::on_device::device;
 
 const LENT: Access = Access::MW_BIND;
 
