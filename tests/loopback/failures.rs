@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 
 use blueflame::cq::error::KnownSyndrome;
 use blueflame::cq::{Cqe, CqeError, Side, Syndrome, WcStatus};
+use blueflame::queue::BlueFlamePolicy;
 use blueflame::{Lkey, Remote, Rkey, Sge, WrId, transport};
 use blueflame_testkit::request::{Data, Kind, Wr};
 use blueflame_testkit::{Buffer, ConnectOptions, Device, End, Shape, connect, run_until_idle};
@@ -32,21 +33,7 @@ struct Report {
     receives: Vec<(u64, WcStatus)>,
 }
 
-const SHAPE: Shape = Shape {
-    sq_wqebbs: 16,
-    max_inline: 512,
-    max_sge: 24,
-    signal_all: false,
-    register: softhca::embedded::RegisterOptions::Own,
-    policy: blueflame::queue::BlueFlamePolicy::Inline,
-    recv_wqes: 4,
-    recv_sges: 2,
-    shared_recv: false,
-    cqes: 32,
-    cqe_bytes: 64,
-    scatter_to_cqe: 0,
-    compression: None,
-};
+const SHAPE: Shape = Shape { sq_wqebbs: 16, policy: BlueFlamePolicy::Inline, recv_sges: 2, cqes: 32, ..Shape::SMALL };
 
 impl Lab {
     fn new(shape: &Shape) -> Self {

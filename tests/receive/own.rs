@@ -19,8 +19,8 @@ use proptest::prelude::*;
 
 use crate::memory::{Memory, POISON, QPN, Step, entries, expected, recv_memory, sge, steps};
 
-fn recv_queue(memory: &mut Memory<u64>, head: u16) -> RecvQueue {
-    let parts = RqParts {
+fn recv_parts(memory: &mut Memory<u64>, head: u16) -> RqParts {
+    RqParts {
         buf: memory.buf(),
         wqe_cnt: memory.wqe_cnt(),
         stride: memory.stride as u32,
@@ -30,9 +30,12 @@ fn recv_queue(memory: &mut Memory<u64>, head: u16) -> RecvQueue {
         flow_tags: false,
         head,
         shadow: memory.shadow(),
-    };
+    }
+}
+
+fn recv_queue(memory: &mut Memory<u64>, head: u16) -> RecvQueue {
     // SAFETY: the memory outlives the queue in every test, and nobody else uses it.
-    unsafe { RecvQueue::from_parts(parts) }.unwrap()
+    unsafe { RecvQueue::from_parts(recv_parts(memory, head)) }.unwrap()
 }
 
 #[test]
@@ -60,19 +63,8 @@ fn golden_bytes_of_a_receive_wqe() {
 #[test]
 fn golden_bytes_of_a_signed_receive_wqe() {
     let mut memory = recv_memory(4, 64);
-    let parts = RqParts {
-        buf: memory.buf(),
-        wqe_cnt: 4,
-        stride: 64,
-        dbrec: memory.record(),
-        qpn: Qpn::truncate(QPN),
-        cq: CqId::NONE,
-        flow_tags: false,
-        head: 0x0201,
-        shadow: memory.shadow(),
-    };
     // SAFETY: as in `recv_queue`.
-    let mut rq = unsafe { RecvQueue::<SignedRecv>::from_parts(parts) }.unwrap();
+    let mut rq = unsafe { RecvQueue::<SignedRecv>::from_parts(recv_parts(&mut memory, 0x0201)) }.unwrap();
     assert_eq!((rq.max_sge(), rq.capacity(), rq.posted()), (3, 4, 0));
     // SAFETY: there is no device.
     let post = |rq: &mut RecvQueue<SignedRecv>, id: u64, list: &[Sge]| unsafe { rq.post_unchecked(WrId(id), list) };
@@ -238,17 +230,7 @@ fn a_window_counts_outstanding_receives_where_the_ring_is_larger() {
 #[test]
 fn parts_that_cannot_be_are_refused() {
     let mut memory = recv_memory(4, 64);
-    let parts = RqParts {
-        buf: memory.buf(),
-        wqe_cnt: 4,
-        stride: 64,
-        dbrec: memory.record(),
-        qpn: Qpn::truncate(QPN),
-        cq: CqId::NONE,
-        flow_tags: false,
-        head: 0,
-        shadow: memory.shadow(),
-    };
+    let parts = recv_parts(&mut memory, 0);
     // SAFETY: refused before anything is touched.
     let build = |parts| unsafe { RecvQueue::<PlainRecv>::from_parts(parts) }.err();
     // SAFETY: refused before anything is touched.
@@ -286,17 +268,7 @@ fn parts_that_cannot_be_are_refused() {
 #[test]
 fn a_queue_without_a_ring_is_always_full() {
     let mut memory = recv_memory(4, 64);
-    let parts = RqParts {
-        buf: memory.record().cast(),
-        wqe_cnt: 0,
-        stride: 0,
-        dbrec: memory.record(),
-        qpn: Qpn::truncate(QPN),
-        cq: CqId::NONE,
-        flow_tags: false,
-        head: 0,
-        shadow: memory.shadow(),
-    };
+    let parts = RqParts { buf: memory.record().cast(), wqe_cnt: 0, stride: 0, ..recv_parts(&mut memory, 0) };
     // SAFETY: as in `recv_queue`.
     let mut rq = unsafe { RecvQueue::<PlainRecv>::from_parts(parts) }.unwrap();
     assert_eq!((rq.capacity(), rq.posted(), rq.ring_addr()), (0, 0, memory.record().addr().get()));
