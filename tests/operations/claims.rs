@@ -42,6 +42,9 @@ const MASKED_ATOMICS: &[&str] = &["MaskedCompareSwap32", "MaskedCompareSwap64", 
 const CROSS: &str = "tests/send_queue/cross_channel.rs";
 const WAITS: &[&str] = &["WaitCqe", "WaitTime", "SendEnable", "RecvEnable"];
 
+/// All that a reliable connection has, and that libmlx5 has.
+const RELIABLE: &[&str] = &["Send", "SendImm", "SendInval", "Write", "WriteImm", "Read", "CompareSwap", "FetchAdd"];
+
 /// Operations that lists of random requests (`tests/differential/sends.rs`) have none of: tests of their own compare
 /// them with libmlx5, one after the other (`in_turn.rs`). All others that libmlx5 vouches for must be in such lists,
 /// often.
@@ -51,6 +54,15 @@ pub(crate) const IN_TURN: &[&str] =
 /// The operation of which libmlx5 writes the index alone, because a program gives it the other bytes (`wr_raw_wqe`).
 /// Lists of random requests have it as well, often.
 pub(crate) const RAW: &str = "Nop";
+
+const fn claim(
+    column: &'static str,
+    proof: Proof,
+    test: (&'static str, &'static str),
+    operations: &'static [&'static str],
+) -> Claim {
+    Claim { column, proof, test, operations }
+}
 
 /// The proof of a NOP, which is equal on each transport.
 const fn nop(column: &'static str) -> Claim {
@@ -78,168 +90,106 @@ pub(crate) const CLAIMS: &[Claim] = &[
     nop("DCI, compact"),
     nop("DCI with streams"),
     nop("raw packets"),
-    Claim {
-        column: "RC",
-        proof: Proof::Libmlx5,
-        test: (SENDS, "reliable_connections"),
-        operations: &["Send", "SendImm", "SendInval", "Write", "WriteImm", "Read", "CompareSwap", "FetchAdd"],
-    },
-    Claim {
-        column: "RC",
-        proof: Proof::Libmlx5,
-        test: (WINDOWS, "on_reliable_connections"),
-        operations: &["BindWindow", "Invalidate"],
-    },
+    claim("RC", Proof::Libmlx5, (SENDS, "reliable_connections"), RELIABLE),
+    claim("RC", Proof::Libmlx5, (WINDOWS, "on_reliable_connections"), &["BindWindow", "Invalidate"]),
     windows("XRC", "on_xrc_initiators"),
     windows("DCI", "on_dynamic_initiators"),
     windows("DCI, compact", "on_dynamic_initiators"),
     windows("DCI with streams", "on_dynamic_initiators_with_streams"),
-    Claim { column: "RC", proof: Proof::Libmlx5, test: (KEYS, "lists_and_interleaved"), operations: &["ConfigureKey"] },
-    Claim { column: "RC", proof: Proof::Libmlx5, test: (MEMCPY, "on_reliable_connections"), operations: &["Memcpy"] },
-    Claim { column: "DCI", proof: Proof::Libmlx5, test: (MEMCPY, "of_initiators"), operations: &["Memcpy"] },
-    Claim { column: "DCI, compact", proof: Proof::Libmlx5, test: (MEMCPY, "of_initiators"), operations: &["Memcpy"] },
-    Claim {
-        column: "DCI with streams",
-        proof: Proof::Libmlx5,
-        test: (MEMCPY, "of_initiators_with_streams"),
-        operations: &["Memcpy"],
-    },
-    Claim {
-        column: "RC",
-        proof: Proof::Libmlx5,
-        test: ("tests/differential/signatures.rs", "keys_are_configured_and_errors_told_alike"),
-        operations: &["SetPsv"],
-    },
-    Claim {
-        column: "RC",
-        proof: Proof::Golden(
+    claim("RC", Proof::Libmlx5, (KEYS, "lists_and_interleaved"), &["ConfigureKey"]),
+    claim("RC", Proof::Libmlx5, (MEMCPY, "on_reliable_connections"), &["Memcpy"]),
+    claim("DCI", Proof::Libmlx5, (MEMCPY, "of_initiators"), &["Memcpy"]),
+    claim("DCI, compact", Proof::Libmlx5, (MEMCPY, "of_initiators"), &["Memcpy"]),
+    claim("DCI with streams", Proof::Libmlx5, (MEMCPY, "of_initiators_with_streams"), &["Memcpy"]),
+    claim(
+        "RC",
+        Proof::Libmlx5,
+        ("tests/differential/signatures.rs", "keys_are_configured_and_errors_told_alike"),
+        &["SetPsv"],
+    ),
+    claim(
+        "RC",
+        Proof::Golden(
             "DPDK `drivers/common/mlx5/mlx5_prm.h`, `mlx5_wqe_qseg`, `mlx5_wqe_wseg`; MLNX_OFED 4.3 libmlx5 \
             `src/qp.c`, `set_wait_en_seg`",
         ),
-        test: (CROSS, "on_reliable_connections"),
-        operations: WAITS,
-    },
-    Claim {
-        column: "RC",
-        proof: Proof::Golden("DOCA `doca_gpunetio_dev_verbs_qp.cuh`, `doca_gpu_dev_verbs_wqe_prepare_dump`"),
-        test: (CROSS, "on_reliable_connections"),
-        operations: &["Dump"],
-    },
-    Claim {
-        column: "RC",
-        proof: Proof::Libmlx5,
-        test: ("tests/differential/tags/operations.rs", "operations_on_lists"),
-        operations: &["TagAppend", "TagRemove", "TagSync"],
-    },
-    Claim {
-        column: "raw packets",
-        proof: Proof::Golden(
+        (CROSS, "on_reliable_connections"),
+        WAITS,
+    ),
+    claim(
+        "RC",
+        Proof::Golden("DOCA `doca_gpunetio_dev_verbs_qp.cuh`, `doca_gpu_dev_verbs_wqe_prepare_dump`"),
+        (CROSS, "on_reliable_connections"),
+        &["Dump"],
+    ),
+    claim(
+        "RC",
+        Proof::Libmlx5,
+        ("tests/differential/tags/operations.rs", "operations_on_lists"),
+        &["TagAppend", "TagRemove", "TagSync"],
+    ),
+    claim(
+        "raw packets",
+        Proof::Golden(
             "DPDK `drivers/net/mlx5/mlx5_txpp.c`, `mlx5_txpp_fill_wqe_rearm_queue`; `mlx5_wqe_wseg` of `mlx5_prm.h`",
         ),
-        test: (CROSS, "on_raw_packets"),
-        operations: WAITS,
-    },
-    Claim {
-        column: "raw packets",
-        proof: Proof::Golden(
-            "Linux `drivers/net/ethernet/mellanox/mlx5/core/en_accel/ktls_tx.c`, `struct mlx5e_dump_wqe`",
-        ),
-        test: (CROSS, "on_raw_packets"),
-        operations: &["Dump"],
-    },
-    Claim {
-        column: "UC",
-        proof: Proof::Libmlx5,
-        test: (WINDOWS, "on_unreliable_connections"),
-        operations: &["BindWindow", "Invalidate"],
-    },
-    Claim {
-        column: "UC",
-        proof: Proof::Libmlx5,
-        test: (SENDS, "unreliable_connections"),
-        operations: &["Send", "SendImm", "Write", "WriteImm"],
-    },
-    Claim {
-        column: "XRC",
-        proof: Proof::Libmlx5,
-        test: ("tests/differential/xrc.rs", "initiators"),
-        operations: &["Send", "SendImm", "SendInval", "Write", "WriteImm", "Read", "CompareSwap", "FetchAdd"],
-    },
-    Claim { column: "UD", proof: Proof::Libmlx5, test: (DATAGRAMS, "on_infiniband"), operations: &["Send", "SendImm"] },
-    Claim {
-        column: "UD, compact",
-        proof: UCX_ITSELF,
-        test: ("tests/send_queue/datagrams.rs", "ucx_writes_the_same_after_a_compact_address"),
-        operations: &["Send"],
-    },
-    Claim {
-        column: "UD, compact",
-        proof: Proof::Golden("UCX `src/uct/ib/mlx5/ib_mlx5.h`, `mlx5_base_av`"),
-        test: (ROWS, "as_datagrams"),
-        operations: &["SendImm"],
-    },
-    Claim {
-        column: "DCI",
-        proof: Proof::Libmlx5,
-        test: (DYNAMIC, "on_infiniband"),
-        operations: &["Send", "SendImm", "SendInval", "Write", "WriteImm", "Read", "CompareSwap", "FetchAdd"],
-    },
-    Claim {
-        column: "DCI, compact",
-        proof: UCX_ITSELF,
-        test: ("tests/send_queue/dynamic.rs", "ucx_writes_the_same_after_a_compact_address"),
-        operations: &["Send", "Write", "Read"],
-    },
-    Claim {
-        column: "DCI, compact",
-        proof: Proof::Golden(
+        (CROSS, "on_raw_packets"),
+        WAITS,
+    ),
+    claim(
+        "raw packets",
+        Proof::Golden("Linux `drivers/net/ethernet/mellanox/mlx5/core/en_accel/ktls_tx.c`, `struct mlx5e_dump_wqe`"),
+        (CROSS, "on_raw_packets"),
+        &["Dump"],
+    ),
+    claim("UC", Proof::Libmlx5, (WINDOWS, "on_unreliable_connections"), &["BindWindow", "Invalidate"]),
+    claim("UC", Proof::Libmlx5, (SENDS, "unreliable_connections"), &["Send", "SendImm", "Write", "WriteImm"]),
+    claim("XRC", Proof::Libmlx5, ("tests/differential/xrc.rs", "initiators"), RELIABLE),
+    claim("UD", Proof::Libmlx5, (DATAGRAMS, "on_infiniband"), &["Send", "SendImm"]),
+    claim(
+        "UD, compact",
+        UCX_ITSELF,
+        ("tests/send_queue/datagrams.rs", "ucx_writes_the_same_after_a_compact_address"),
+        &["Send"],
+    ),
+    claim(
+        "UD, compact",
+        Proof::Golden("UCX `src/uct/ib/mlx5/ib_mlx5.h`, `mlx5_base_av`"),
+        (ROWS, "as_datagrams"),
+        &["SendImm"],
+    ),
+    claim("DCI", Proof::Libmlx5, (DYNAMIC, "on_infiniband"), RELIABLE),
+    claim(
+        "DCI, compact",
+        UCX_ITSELF,
+        ("tests/send_queue/dynamic.rs", "ucx_writes_the_same_after_a_compact_address"),
+        &["Send", "Write", "Read"],
+    ),
+    claim(
+        "DCI, compact",
+        Proof::Golden(
             "UCX `src/uct/ib/mlx5/rc/rc_mlx5.inl`, `uct_rc_mlx5_txqp_dptr_post`; if all operands are 0, also UCX 1.13.1's \
             own bytes (`ucx_writes_the_same_after_a_compact_address`)",
         ),
-        test: (ROWS, "for_dynamic_targets"),
-        operations: &["CompareSwap", "FetchAdd"],
-    },
-    Claim {
-        column: "DCI, compact",
-        proof: Proof::Golden("UCX `src/uct/ib/mlx5/dc/dc_mlx5_ep.c`, `uct_dc_mlx5_set_dgram_seg`"),
-        test: (ROWS, "for_dynamic_targets"),
-        operations: &["SendImm", "SendInval", "WriteImm"],
-    },
-    Claim {
-        column: "DCI with streams",
-        proof: Proof::Libmlx5,
-        test: (DYNAMIC, "streams"),
-        operations: &["Send", "SendImm", "SendInval", "Write", "WriteImm", "Read", "CompareSwap", "FetchAdd"],
-    },
-    Claim { column: "RC", proof: UCX_ATOMICS, test: (ROWS, "on_connections"), operations: MASKED_ATOMICS },
-    Claim { column: "XRC", proof: UCX_ATOMICS, test: (ROWS, "for_shared_receive_queues"), operations: MASKED_ATOMICS },
-    Claim { column: "DCI", proof: UCX_ATOMICS, test: (ROWS, "for_dynamic_targets"), operations: MASKED_ATOMICS },
-    Claim {
-        column: "DCI, compact",
-        proof: UCX_ATOMICS,
-        test: (ROWS, "for_dynamic_targets"),
-        operations: MASKED_ATOMICS,
-    },
-    Claim {
-        column: "DCI with streams",
-        proof: UCX_ATOMICS,
-        test: (ROWS, "for_dynamic_targets"),
-        operations: MASKED_ATOMICS,
-    },
-    Claim { column: "RC", proof: OFED_ATOMICS, test: (ROWS, "on_connections"), operations: LARGE_ATOMICS },
-    Claim { column: "XRC", proof: OFED_ATOMICS, test: (ROWS, "for_shared_receive_queues"), operations: LARGE_ATOMICS },
-    Claim { column: "DCI", proof: OFED_ATOMICS, test: (ROWS, "for_dynamic_targets"), operations: LARGE_ATOMICS },
-    Claim {
-        column: "DCI, compact",
-        proof: OFED_ATOMICS,
-        test: (ROWS, "for_dynamic_targets"),
-        operations: LARGE_ATOMICS,
-    },
-    Claim {
-        column: "DCI with streams",
-        proof: OFED_ATOMICS,
-        test: (ROWS, "for_dynamic_targets"),
-        operations: LARGE_ATOMICS,
-    },
-    Claim { column: "raw packets", proof: Proof::Libmlx5, test: (FRAMES, "inline_headers"), operations: &["Frame"] },
+        (ROWS, "for_dynamic_targets"),
+        &["CompareSwap", "FetchAdd"],
+    ),
+    claim(
+        "DCI, compact",
+        Proof::Golden("UCX `src/uct/ib/mlx5/dc/dc_mlx5_ep.c`, `uct_dc_mlx5_set_dgram_seg`"),
+        (ROWS, "for_dynamic_targets"),
+        &["SendImm", "SendInval", "WriteImm"],
+    ),
+    claim("DCI with streams", Proof::Libmlx5, (DYNAMIC, "streams"), RELIABLE),
+    claim("RC", UCX_ATOMICS, (ROWS, "on_connections"), MASKED_ATOMICS),
+    claim("XRC", UCX_ATOMICS, (ROWS, "for_shared_receive_queues"), MASKED_ATOMICS),
+    claim("DCI", UCX_ATOMICS, (ROWS, "for_dynamic_targets"), MASKED_ATOMICS),
+    claim("DCI, compact", UCX_ATOMICS, (ROWS, "for_dynamic_targets"), MASKED_ATOMICS),
+    claim("DCI with streams", UCX_ATOMICS, (ROWS, "for_dynamic_targets"), MASKED_ATOMICS),
+    claim("RC", OFED_ATOMICS, (ROWS, "on_connections"), LARGE_ATOMICS),
+    claim("XRC", OFED_ATOMICS, (ROWS, "for_shared_receive_queues"), LARGE_ATOMICS),
+    claim("DCI", OFED_ATOMICS, (ROWS, "for_dynamic_targets"), LARGE_ATOMICS),
+    claim("DCI, compact", OFED_ATOMICS, (ROWS, "for_dynamic_targets"), LARGE_ATOMICS),
+    claim("DCI with streams", OFED_ATOMICS, (ROWS, "for_dynamic_targets"), LARGE_ATOMICS),
+    claim("raw packets", Proof::Libmlx5, (FRAMES, "inline_headers"), &["Frame"]),
 ];
