@@ -6,78 +6,73 @@
 use blueflame::queue::PostError;
 use blueflame::transport::{self, Signed, Transport};
 use blueflame::types::WrId;
-use blueflame::wqe::{self};
+use blueflame::wqe::operations::{Nop, Write};
+use blueflame::wqe::{self, SupportedOn};
 use blueflame::{SendQueue, transport::Rc};
 
 use crate::golden::check;
 use crate::requests::{LOCAL, REMOTE};
 use crate::rig::{OLD, Rig, Setup};
 
-/// Requests of one, two and more WQEBBs by each way there is, of a type that the queue without signatures has, too.
-trait Ways {
-    fn post(&mut self, way: usize) -> Result<(), PostError>;
-}
-
-macro_rules! ways {
-    ($($transport:ty),*) => {
-        $(impl Ways for SendQueue<$transport> {
-            fn post(&mut self, way: usize) -> Result<(), PostError> {
-                let write = || wqe::write(REMOTE).signaled(WrId(1));
-                let long: Vec<u8> = (0..150).collect();
-                // SAFETY: no device looks.
-                unsafe {
-                    match way {
-                        0 => self.post(&wqe::nop().signaled(WrId(1))),
-                        1 => self.post(&write().inline(&[7; 20])),
-                        2 => self.post_unchecked(&write().gather([LOCAL])),
-                        3 => self.post(&write().inline(&[9; 60])),
-                        4 => self.post_unchecked(&write().gather([LOCAL; 5])),
-                        5 => self.post(&write().inline_slice(&long)),
-                        6 => self.post(&write().inline_slice(&long[..5])),
-                        7 => self.stage(&write().inline(&[7; 20])).map(|shot| shot.ring_doorbell()),
-                        8 => self.stage(&write().inline(&[9; 60])).map(|shot| shot.ring_doorbell()),
-                        9 => self.stage(&write().inline_slice(&long)).map(|shot| shot.ring_doorbell()),
-                        10 => {
-                            let mut batch = self.batch();
-                            batch.push(&write().inline(&[7; 20]))?;
-                            batch.push(&write().inline(&[9; 60]))?;
-                            batch.push(&write().inline_slice(&long))?;
-                            batch.ring_doorbell();
-                            Ok(())
-                        }
-                        11 => {
-                            let prepared = self.prepare::<_, _, 20, 0>(&write())?;
-                            self.post(&prepared.signaled_if(false, WrId(3)).inline(&[8; 20]))
-                        }
-                        12 => {
-                            let prepared = self.prepare::<_, _, 150, 0>(&write())?;
-                            self.post(&prepared.at(REMOTE.at(64)).inline(&[8; 150]))
-                        }
-                        _ => {
-                            let mut batch = self.batch();
-                            batch.push_erased(&write().inline(&[7; 20]).erased())?;
-                            batch.push_erased(&write().inline_slice(&long).erased())?;
-                            batch.ring_doorbell();
-                            Ok(())
-                        }
-                    }
-                }
+/// Posts requests of one, two and more WQEBBs, by each way there is.
+fn post<T: Transport>(sq: &mut SendQueue<T>, way: usize) -> Result<(), PostError>
+where
+    Nop: SupportedOn<T>,
+    Write: SupportedOn<T>,
+{
+    let write = || wqe::write(REMOTE).signaled(WrId(1));
+    let long: Vec<u8> = (0..150).collect();
+    // SAFETY: no device looks.
+    unsafe {
+        match way {
+            0 => sq.post(&wqe::nop().signaled(WrId(1))),
+            1 => sq.post(&write().inline(&[7; 20])),
+            2 => sq.post_unchecked(&write().gather([LOCAL])),
+            3 => sq.post(&write().inline(&[9; 60])),
+            4 => sq.post_unchecked(&write().gather([LOCAL; 5])),
+            5 => sq.post(&write().inline_slice(&long)),
+            6 => sq.post(&write().inline_slice(&long[..5])),
+            7 => sq.stage(&write().inline(&[7; 20])).map(|shot| shot.ring_doorbell()),
+            8 => sq.stage(&write().inline(&[9; 60])).map(|shot| shot.ring_doorbell()),
+            9 => sq.stage(&write().inline_slice(&long)).map(|shot| shot.ring_doorbell()),
+            10 => {
+                let mut batch = sq.batch();
+                batch.push(&write().inline(&[7; 20]))?;
+                batch.push(&write().inline(&[9; 60]))?;
+                batch.push(&write().inline_slice(&long))?;
+                batch.ring_doorbell();
+                Ok(())
             }
-        })*
-    };
+            11 => {
+                let prepared = sq.prepare::<_, _, 20, 0>(&write())?;
+                sq.post(&prepared.signaled_if(false, WrId(3)).inline(&[8; 20]))
+            }
+            12 => {
+                let prepared = sq.prepare::<_, _, 150, 0>(&write())?;
+                sq.post(&prepared.at(REMOTE.at(64)).inline(&[8; 150]))
+            }
+            _ => {
+                let mut batch = sq.batch();
+                batch.push_erased(&write().inline(&[7; 20]).erased())?;
+                batch.push_erased(&write().inline_slice(&long).erased())?;
+                batch.ring_doorbell();
+                Ok(())
+            }
+        }
+    }
 }
-ways!(Rc, Signed<Rc>);
 
 const WAYS: usize = 14;
 
 /// The ring, and the register's lower half, after a post at this index.
 fn posted<T: Transport>(way: usize, pi: u16) -> (Vec<u8>, Vec<u8>, u16)
 where
-    SendQueue<T>: Ways,
+    Nop: SupportedOn<T>,
+    Write: SupportedOn<T>,
 {
     let rig = Rig::new(Setup { pi, ..Setup::default() });
     let mut sq = rig.queue::<T>();
-    Ways::post(&mut sq, way).expect("posted");
+    post(&mut sq, way).expect("posted");
     (rig.ring(), rig.page()[..256].to_vec(), sq.pi().0)
 }
 
