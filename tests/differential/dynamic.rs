@@ -3,7 +3,7 @@
 //!
 //! Requests of DC belong here, connections of targets in `tests/dynamic.rs`.
 
-use std::ptr::{NonNull, null_mut};
+use std::ptr::NonNull;
 
 use blueflame::cq::Cqe;
 use blueflame::queue::RetireError;
@@ -18,9 +18,10 @@ use proptest::prelude::*;
 
 use crate::addresses::ITSELF;
 use crate::again::on_ethernet;
-use crate::post::{self, Receive};
+use crate::post::Receive;
 use crate::random;
 use crate::sends::run;
+use crate::shared_receives::post_both;
 use crate::twin::{Link, Receiver};
 use crate::verbs::{Fabric, Geometry, PolledCq, create_srq};
 
@@ -101,17 +102,7 @@ impl Receiver for Targets {
     }
 
     fn receive(&mut self, list: &[Receive]) -> Result<(), String> {
-        let (srq, mut bad) = (self.theirs.srq.as_ptr(), null_mut());
-        // libmlx5 44 writes an entry of no bytes to a shared queue, which the device takes for 2 GiB.
-        let list: Vec<Receive> =
-            list.iter().map(|(id, sges)| (*id, sges.iter().filter(|sge| sge.length != 0).copied().collect())).collect();
-        // SAFETY: the queue is alive, the list lives until the call returns, the memory is the fabric's.
-        post::receive(&list, |first| unsafe { sys::ibv_post_srq_recv(srq, first, &raw mut bad) });
-        for (id, sges) in &list {
-            // SAFETY: the fabric's memory, as above.
-            unsafe { self.srq.post_unchecked(WrId(*id), sges) }.map_err(|error| error.to_string())?;
-        }
-        Ok(())
+        post_both(self.theirs.srq, &mut self.srq, list)
     }
 
     fn retire(&mut self, cqe: &Cqe<'_>) -> Result<WrId, RetireError> {

@@ -2,7 +2,7 @@
 //!
 //! Requests of XRC belong here, domains and targets in `tests/xrc.rs`.
 
-use std::ptr::{NonNull, null_mut};
+use std::ptr::NonNull;
 
 use blueflame::cq::Cqe;
 use blueflame::queue::RetireError;
@@ -13,10 +13,10 @@ use blueflame_sys as sys;
 use blueflame_testkit::request::{Data, Kind, Target};
 use proptest::prelude::*;
 
-use crate::post::{self, Receive};
+use crate::post::Receive;
 use crate::random;
 use crate::sends::run;
-use crate::shared_receives::parts;
+use crate::shared_receives::{parts, post_both};
 use crate::twin::{Link, Receiver};
 use crate::verbs::{Fabric, Geometry, PolledCq};
 
@@ -70,19 +70,7 @@ impl Receiver for Far {
     }
 
     fn receive(&mut self, list: &[Receive]) -> Result<(), String> {
-        // Of no bytes, libmlx5 44 writes entries that the device takes for 2 GiB.
-        let some = |(id, sges): &Receive| (*id, sges.iter().filter(|sge| sge.length != 0).copied().collect());
-        let list: Vec<Receive> = list.iter().map(some).collect();
-        let (raw, mut bad) = (self.theirs.raw.as_ptr(), null_mut());
-        // SAFETY: the queue is alive, the list lives until the call returns, the memory is the fabric's.
-        post::receive(&list, |first| unsafe { sys::ibv_post_srq_recv(raw, first, &raw mut bad) });
-        let mut batch = self.our_srq.batch();
-        for (id, sges) in &list {
-            // SAFETY: the fabric's memory, which outlives the queue.
-            unsafe { batch.push_unchecked(WrId(*id), sges) }.map_err(|error| error.to_string())?;
-        }
-        batch.ring_doorbell();
-        Ok(())
+        post_both(self.theirs.raw, &mut self.our_srq, list)
     }
 
     fn retire(&mut self, cqe: &Cqe<'_>) -> Result<WrId, RetireError> {
