@@ -2,6 +2,7 @@
 
 use crate::context::{QpState, QueueState};
 use crate::memory::DmaFault;
+use std::io;
 use thiserror::Error;
 
 /// The kinds of numbered objects.
@@ -181,8 +182,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// The operating system's last refusal: `what` names the call.
-    pub(crate) fn of_system(what: &'static str) -> Self {
-        Self::System { what, errno: std::io::Error::last_os_error().raw_os_error().unwrap_or(0) }
+    /// The operating system's refusal of a request: `what` names the call.
+    pub(crate) fn of_system(what: &'static str, error: impl Into<io::Error>) -> Self {
+        Self::System { what, errno: error.into().raw_os_error().unwrap_or(0) }
     }
 }

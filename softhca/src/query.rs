@@ -22,9 +22,10 @@ pub struct CqInfo {
 }
 
 /// Which completions raise an event (CQC.st).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CqArming {
     /// None: it was not armed since it has been made, or since the last event.
+    #[default]
     Fired,
     /// The next solicited one.
     Solicited,

@@ -362,7 +362,8 @@ pub(super) fn post_all<E>(
             assert!(is_due(request, &error), "{error:?} of {request:?}");
             continue;
         }
-        let found = device::fetch(&context, qpn.get(), (Transport::Rc, false), pi.0, sq.pi().0, &ring);
+        let found =
+            device::fetch(&context, qpn.get(), (Transport::Rc, false), pi.0, sq.pi().0, device::Source::Ring(&ring));
         let found = found.unwrap_or_else(|fault| panic!("{request:?}: {fault}"));
         agree(&found, &expected);
         // SAFETY: there is no device but `fetch`, which is done.

@@ -192,7 +192,7 @@ impl Lab {
         let context = SqContext { buf, log_size, inline_headers, multi_packet, software_parser };
         for put in puts {
             let service = (Transport::RawPacket, false);
-            let found = device::fetch(&context, QPN, service, put.index, next, &self.ring);
+            let found = device::fetch(&context, QPN, service, put.index, next, device::Source::Ring(&self.ring));
             let found = found.unwrap_or_else(|fault| panic!("{fault}"));
             assert_eq!((found.op, found.wqebbs), (SendOp::Frame(put.framing), put.wqebbs));
             assert_eq!((&found.headers, &split(found.payload)), (&put.headers, &put.parts));

@@ -202,7 +202,14 @@ fn post_to<T: Service>(input: &Input, target: fn(&Request, Option<Target>) -> Op
             Ok(()) => {
                 let told = u32::from_be_bytes(record.bytes()[4..].try_into().expect("4 bytes"));
                 assert_eq!(told, u32::from(sq.pi().0));
-                let found = device::fetch(&context, qpn.get(), (T::TRANSPORT, T::SIGNS), pi.0, sq.pi().0, &ring);
+                let found = device::fetch(
+                    &context,
+                    qpn.get(),
+                    (T::TRANSPORT, T::SIGNS),
+                    pi.0,
+                    sq.pi().0,
+                    device::Source::Ring(&ring),
+                );
                 let found = found.unwrap_or_else(|fault| panic!("{wr:?}: {fault}"));
                 agree(request, &wr, &found, input.signal_all);
                 let taken = sq.pi().since(pi).0;

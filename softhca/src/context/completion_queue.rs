@@ -37,7 +37,7 @@ pub struct CqCompression {
 }
 
 /// Completion queue context.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CqContext {
     /// Host address of the ring.
     pub buf: u64,

@@ -39,9 +39,10 @@ pub struct EqContext {
 }
 
 /// Transport service of a QP.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Transport {
     /// Reliable connection.
+    #[default]
     Rc,
     /// Unreliable connection.
     Uc,
@@ -76,9 +77,10 @@ pub struct RqContext {
 }
 
 /// Where a QP's receive WQEs come from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReceiveSource {
     /// The QP cannot receive.
+    #[default]
     None,
     /// Its own ring.
     Own(RqContext),
@@ -158,7 +160,7 @@ impl FetchedOrder {
 }
 
 /// Queue pair context, as given at creation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QpContext {
     /// Transport service.
     pub transport: Transport,
@@ -212,27 +214,7 @@ impl QpContext {
     /// 0, and timestamps come from the free-running clock.
     #[must_use]
     pub fn new(transport: Transport) -> Self {
-        Self {
-            transport,
-            pd: 0,
-            send_cqn: 0,
-            recv_cqn: 0,
-            sq: None,
-            rq: ReceiveSource::None,
-            dbr: 0,
-            uar: 0,
-            uidx: 0,
-            signal_all: false,
-            scatter_to_cqe_req: 0,
-            scatter_to_cqe_res: 0,
-            timestamps: TimestampFormat::FreeRunning,
-            streams: None,
-            cross_channel: CrossChannel::default(),
-            static_ring: false,
-            signed: false,
-            blocks_own_multicast: false,
-            privileges: Privileges::default(),
-        }
+        Self { transport, ..Self::default() }
     }
 }
 
@@ -383,9 +365,10 @@ pub struct DctContext {
 }
 
 /// States of a DCT (PRM "DCT context", `state`).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DctState {
     /// Initiators can connect.
+    #[default]
     Active,
     /// No further initiators can connect, and connected ones finish.
     Draining,
@@ -394,9 +377,10 @@ pub enum DctState {
 }
 
 /// QP states (IBTA vol. 1, 10.3.1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum QpState {
     /// Reset.
+    #[default]
     Reset,
     /// Initialised.
     Init,

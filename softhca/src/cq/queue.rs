@@ -63,7 +63,7 @@ impl CqFailure {
 }
 
 /// A CQ.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Cq {
     context: CqContext,
     /// CQEs written, all of them: drivers take the number of the pass over the ring from more than the index's 24 bits.
@@ -94,23 +94,7 @@ pub(crate) struct Cq {
 
 impl Cq {
     pub(crate) fn new(context: CqContext) -> Self {
-        Self {
-            context,
-            count: 0,
-            session: Session::default(),
-            solicited: None,
-            armed: CqArming::Fired,
-            missed: None,
-            notified: 0,
-            moderation: Moderation::default(),
-            times: Times::default(),
-            held_until: None,
-            arm_word: ARM_POISON,
-            failure: None,
-            eqn: None,
-            users: 0,
-            last_error: None,
-        }
+        Self { context, arm_word: ARM_POISON, ..Self::default() }
     }
 
     /// The context that it was created from.

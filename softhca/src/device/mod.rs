@@ -456,7 +456,7 @@ impl Device {
         comments.drain(..).for_each(|(packet, reason)| self.wire.comment(&packet, &reason));
         outbox.flush(&mut *self.wire, |route, size| {
             let Some(port) = ports.iter().position(|port| route.begins_at(port)) else { return };
-            size.for_each(|bytes| port_counters[port].sent.add(bytes));
+            size.for_each(|bytes| port_counters[port].sent.add(bytes as u64));
             if port == 0 {
                 size.for_each(|bytes| nic.count_packet(false, route, bytes));
             }
@@ -538,7 +538,7 @@ impl Device {
         let port = self.port_of(&frame.route);
         let place = usize::from(port).checked_sub(1).filter(|_| self.resources.transport_is_up(port));
         if let Some(counters) = place.and_then(|place| self.resources.port_counters.get_mut(place)) {
-            Size::of(frame).for_each(|bytes| counters.received.add(bytes));
+            Size::of(frame).for_each(|bytes| counters.received.add(bytes as u64));
         }
         let first = self.config.ports.first().filter(|_| self.resources.transport_is_up(1));
         if first.is_some_and(|port| frame.route.ends_at(port)) {

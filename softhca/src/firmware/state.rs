@@ -2,11 +2,11 @@
 
 use super::holds::Holds;
 use super::life::{Life, Stage};
-use super::objects::{Contexts, Domain, MkeyRecord, Queues, Umem};
+use super::objects::{Contexts, Domain, Queues, Umem};
 use super::owners::Owners;
 use crate::error::Object;
 use crate::table::Table;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// Most transport domains.
 const MAX_DOMAINS: u32 = 1 << 16;
@@ -22,7 +22,7 @@ pub(crate) struct State {
     pub(super) owners: Owners,
     /// Memory that they lie in, and domains that they name.
     pub(super) holds: Holds,
-    /// Contexts of objects of the Ethernet side.
+    /// Contexts of objects that commands have made; those of queues of work requests are in `queues`.
     pub(super) contexts: Contexts,
     /// Queues.
     pub(super) queues: Queues,
@@ -32,8 +32,6 @@ pub(crate) struct State {
     pub(super) roce_macs: BTreeMap<(u8, u8), [u8; 6]>,
     /// Transport domains.
     pub(super) transport_domains: Table<Domain>,
-    /// Memory keys that commands have made, by index.
-    pub(super) mkeys: HashMap<u32, MkeyRecord>,
     /// User memory.
     pub(super) umems: Table<Umem>,
 }
@@ -49,7 +47,6 @@ impl State {
             node_name: [0; 64],
             roce_macs: BTreeMap::new(),
             transport_domains: Table::new(Object::TransportDomain, 1, MAX_DOMAINS),
-            mkeys: HashMap::new(),
             umems: Table::new(Object::Umem, 1, MAX_UMEMS),
         }
     }

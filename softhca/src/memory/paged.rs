@@ -1,6 +1,7 @@
 //! Host memory with page lists: a list of pages from a driver has one address here, and can be reached there as if the
 //! pages lay in a row. All other memory is reached as before.
 
+use super::dma_map::DmaMap;
 use super::host_memory::{DmaFault, HostMemory};
 use std::collections::BTreeMap;
 
@@ -42,7 +43,7 @@ impl PagedMemory {
 
     /// In the place of another one: no address leads anywhere.
     pub(crate) fn nowhere() -> Self {
-        Self::new(Box::new(Nowhere))
+        Self::new(Box::new(DmaMap::new()))
     }
 
     /// Forgets all lists. None of their addresses comes again.
@@ -177,37 +178,6 @@ impl HostMemory for PagedMemory {
 
     fn write_last_byte_last(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
         self.host.write_last_byte_last(self.in_one_page(addr, data.len())?, data)
-    }
-}
-
-/// No memory at all.
-struct Nowhere;
-
-impl HostMemory for Nowhere {
-    unsafe fn map(&mut self, addr: u64, len: usize) -> Result<(), DmaFault> {
-        Err(DmaFault { addr, len })
-    }
-
-    fn unmap(&mut self, _addr: u64, _len: usize) {}
-
-    fn read(&self, addr: u64, out: &mut [u8]) -> Result<(), DmaFault> {
-        Err(DmaFault { addr, len: out.len() })
-    }
-
-    fn write(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
-        Err(DmaFault { addr, len: data.len() })
-    }
-
-    fn load_be32(&self, addr: u64) -> Result<u32, DmaFault> {
-        Err(DmaFault { addr, len: 4 })
-    }
-
-    fn fetch_update_u64(&self, addr: u64, _f: &mut dyn FnMut(u64) -> u64) -> Result<u64, DmaFault> {
-        Err(DmaFault { addr, len: 8 })
-    }
-
-    fn write_last_byte_last(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
-        Err(DmaFault { addr, len: data.len() })
     }
 }
 

@@ -1,22 +1,7 @@
 //! Counters of the frames that enter and leave through the function's port.
 
 use crate::ethernet::Headers;
-
-/// Frames of a kind.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Traffic {
-    pub(crate) packets: u64,
-    /// Bytes, without frame check sequences.
-    pub(crate) octets: u64,
-}
-
-impl Traffic {
-    /// Counts one of `octets` bytes.
-    pub(super) fn add(&mut self, octets: u64) {
-        self.packets += 1;
-        self.octets += octets;
-    }
-}
+use crate::resources::Traffic;
 
 /// Frames in one direction, by kind of destination.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

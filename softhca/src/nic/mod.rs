@@ -25,7 +25,7 @@ pub(crate) use context::{
     Dispatch, HashContext, HashFunction, HashSelect, ReceiveQueueContext, RqtContext, SendQueueContext, TirContext,
     TisContext,
 };
-pub(crate) use counters::{PortCounters, Traffic};
+pub(crate) use counters::PortCounters;
 pub(crate) use filter::{AddressFilter, LOG_MAX_MULTICAST, LOG_MAX_UNICAST, LOG_MAX_VLANS};
 pub(crate) use objects::{MAX_MTU, MAX_OBJECTS, MAX_RQT, Nic};
 pub(crate) use physical::{Passed, PhysicalCounters};

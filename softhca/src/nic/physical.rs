@@ -1,8 +1,8 @@
 //! Counters of the cable: frames of Ethernet queues, and packets of the transport with the headers that they have
 //! there.
 
-use super::counters::Traffic;
 use crate::ethernet::Headers;
+use crate::resources::Traffic;
 use crate::wire::Route;
 use crate::wire::cable::octets;
 

@@ -137,9 +137,9 @@ impl ReceiveQueue {
             Some(strides) => self.place_in_strides(rqn, resources, strides, bytes.len()),
         };
         let Some(place) = place else { return };
-        let (pd, frame_at) = (self.context.pd, place.offset + place.padding.len() as u64);
-        let scattered = resources.scatter(pd, &place.segs, place.offset, place.padding);
-        let scattered = scattered.and_then(|()| resources.scatter(pd, &place.segs, frame_at, &bytes));
+        let (by, frame_at) = (self.context.pd.into(), place.offset + place.padding.len() as u64);
+        let scattered = resources.scatter(by, &place.segs, place.offset, place.padding);
+        let scattered = scattered.and_then(|()| resources.scatter(by, &place.segs, frame_at, &bytes));
         resources.report_signature_errors(self.context.cqn, rqn);
         if let Err(fault) = scattered {
             log::warn!("RQ {rqn:#x}: receive WQE {:#x}: {fault}", place.wqe);

@@ -35,7 +35,7 @@ use qp_core::{QpCore, Role};
 use requester::request::MAX_MESSAGE;
 use requester::{Broken, Requester};
 use responder::receives::Receives;
-use responder::{Fatal, Responder};
+use responder::{Arrival, Fatal, Responder};
 
 use crate::busy_table::Next;
 use crate::context::{QpAttr, QpContext, QpState, ReceiveSource, Transport};
@@ -97,22 +97,8 @@ impl Qp {
 
     /// A QP with this `role`, in the reset state.
     fn in_role(role: Role, qpn: u32, context: QpContext) -> Self {
-        let core = QpCore {
-            qpn,
-            role,
-            context,
-            state: QpState::Reset,
-            max_message: MAX_MESSAGE,
-            copies: false,
-            fetches: false,
-            rate: 0,
-            counter: 0,
-            attr: QpAttr::default(),
-            route: None,
-            dc_peer: None,
-            pkey: 0,
-            mtu: crate::packet::MAX_PAYLOAD as u32,
-        };
+        let (max_message, mtu) = (MAX_MESSAGE, crate::packet::MAX_PAYLOAD as u32);
+        let core = QpCore { qpn, role, context, max_message, mtu, ..QpCore::default() };
         let receives = Receives::new(&core);
         Self {
             core,
@@ -380,7 +366,9 @@ impl Qp {
             Transport::Ud => responder::datagram::receive(core, receives, resources, route, packet),
             // An initiator answers no requests.
             Transport::Xrc if core.context.rq == ReceiveSource::None => return,
-            Transport::Rc | Transport::Uc | Transport::Xrc => self.responder.request(core, receives, resources, packet),
+            Transport::Rc | Transport::Uc | Transport::Xrc => {
+                self.responder.request(Arrival { qp: core, receives, resources, packet })
+            }
             // An initiator takes no requests, no packet is raw, and changes of keys stay at home.
             Transport::Dc | Transport::RawPacket | Transport::RegUmr => return,
         };

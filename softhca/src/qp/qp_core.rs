@@ -13,9 +13,10 @@ use crate::wire::{Frame, Route, Sender};
 const FULL_MEMBER: u16 = 0x8000;
 
 /// The kind of engine: a whole QP, or a queue that only sends Ethernet frames.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Role {
     /// A QP.
+    #[default]
     Qp,
     /// An SQ.
     SendQueue {
@@ -27,7 +28,7 @@ pub(super) enum Role {
 }
 
 /// Identity, context and attributes of a QP, with values derived from them.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct QpCore {
     /// Number.
     pub(super) qpn: u32,

@@ -8,6 +8,7 @@ use crate::memory::keys::mkey::{
 use crate::memory::{HostMemory, Need, PageTable, PagedMemory};
 use crate::packet::Width;
 use crate::wqe::DataSeg;
+use std::ops::Range;
 
 /// Where bytes are that a key names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,7 +26,7 @@ struct Walk<'a> {
     /// Pieces that it may still have.
     pieces: u32,
     /// Takes each piece of host memory, with its place in the requested bytes.
-    take: &'a mut dyn FnMut(Spot, std::ops::Range<usize>) -> Result<(), KeyFault>,
+    take: &'a mut dyn FnMut(Spot, Range<usize>) -> Result<(), KeyFault>,
 }
 
 impl Resources {
@@ -38,15 +39,14 @@ impl Resources {
     /// memory, with its place in the bytes; most keys have one piece.
     pub(super) fn for_spots(
         &self,
-        (by, key, need): (impl Into<Accessor>, u32, Need),
+        (by, key, need): (Accessor, u32, Need),
         addr: u64,
         len: usize,
-        mut f: impl FnMut(Spot, std::ops::Range<usize>) -> Result<(), KeyFault>,
+        mut f: impl FnMut(Spot, Range<usize>) -> Result<(), KeyFault>,
     ) -> Result<(), KeyFault> {
         if key == NULL_KEY && !need.is_remote() {
             return f(Spot::Null, 0..len);
         }
-        let by = by.into();
         if key == RESERVED_LKEY && by.reserved_lkey && !need.is_remote() {
             PagedMemory::check_host_address(addr, len as u64)?;
             return f(Spot::Host(addr), 0..len);
@@ -60,7 +60,7 @@ impl Resources {
         (by, mkey, need): (Accessor, &Mkey, Need),
         addr: u64,
         len: usize,
-        f: &mut dyn FnMut(Spot, std::ops::Range<usize>) -> Result<(), KeyFault>,
+        f: &mut dyn FnMut(Spot, Range<usize>) -> Result<(), KeyFault>,
     ) -> Result<(), KeyFault> {
         let offset = mkey.offset(&by, addr, len as u64, need)?;
         match &mkey.behind {
@@ -83,7 +83,7 @@ impl Resources {
         walk: &mut Walk<'_>,
         mkey: &Mkey,
         offset: u64,
-        part: std::ops::Range<usize>,
+        part: Range<usize>,
         depth: u8,
     ) -> Result<(), KeyFault> {
         let list = match &mkey.behind {
@@ -140,7 +140,7 @@ impl Resources {
     fn for_pieces(
         segs: &[DataSeg],
         (offset, len): (u64, usize),
-        mut f: impl FnMut(u32, u64, std::ops::Range<usize>) -> Result<(), KeyFault>,
+        mut f: impl FnMut(u32, u64, Range<usize>) -> Result<(), KeyFault>,
     ) -> Result<(), LocalFault> {
         let (mut skip, mut done) = (offset, 0);
         for seg in segs {
@@ -168,22 +168,16 @@ impl Resources {
     ///
     /// # Errors
     /// [`LocalFault`].
-    pub(crate) fn check_local(&self, by: impl Into<Accessor>, seg: DataSeg, need: Need) -> Result<(), LocalFault> {
-        Ok(self.check_by((by.into(), seg.lkey, need), seg.addr, seg.len.into())?)
+    pub(crate) fn check_local(&self, by: Accessor, seg: DataSeg, need: Need) -> Result<(), LocalFault> {
+        Ok(self.check_by((by, seg.lkey, need), seg.addr, seg.len.into())?)
     }
 
     /// Checks that the first `bytes` bytes of `segs` end where data units of keys that encrypt let them.
     ///
     /// # Errors
     /// [`LocalFault`].
-    pub(crate) fn check_units(
-        &self,
-        by: impl Into<Accessor>,
-        segs: &[DataSeg],
-        bytes: u64,
-        need: Need,
-    ) -> Result<(), LocalFault> {
-        let (by, mut left) = (by.into(), bytes);
+    pub(crate) fn check_units(&self, by: Accessor, segs: &[DataSeg], bytes: u64, need: Need) -> Result<(), LocalFault> {
+        let mut left = bytes;
         for seg in segs {
             let len = left.min(seg.len.into());
             left -= len;
@@ -201,14 +195,7 @@ impl Resources {
     ///
     /// # Errors
     /// [`LocalFault`]; `out` is then unspecified.
-    pub(crate) fn gather(
-        &self,
-        by: impl Into<Accessor>,
-        segs: &[DataSeg],
-        offset: u64,
-        out: &mut [u8],
-    ) -> Result<(), LocalFault> {
-        let by = by.into();
+    pub(crate) fn gather(&self, by: Accessor, segs: &[DataSeg], offset: u64, out: &mut [u8]) -> Result<(), LocalFault> {
         self.check_units(by, segs, u64::MAX, Need::LocalRead)?;
         Self::for_pieces(segs, (offset, out.len()), |key, addr, part| {
             self.read_by((by, key, Need::LocalRead), addr, &mut out[part])
@@ -219,14 +206,7 @@ impl Resources {
     ///
     /// # Errors
     /// [`LocalFault`]; segments before the faulty one have been written, as a device does.
-    pub(crate) fn scatter(
-        &self,
-        by: impl Into<Accessor>,
-        segs: &[DataSeg],
-        offset: u64,
-        data: &[u8],
-    ) -> Result<(), LocalFault> {
-        let by = by.into();
+    pub(crate) fn scatter(&self, by: Accessor, segs: &[DataSeg], offset: u64, data: &[u8]) -> Result<(), LocalFault> {
         Self::for_pieces(segs, (offset, data.len()), |key, addr, part| {
             self.write_by((by, key, Need::LocalWrite), addr, &data[part])
         })
@@ -242,7 +222,7 @@ impl Resources {
     /// [`KeyFault`].
     pub(crate) fn check_remote(
         &self,
-        by: impl Into<Accessor>,
+        by: Accessor,
         rkey: u32,
         addr: u64,
         len: u64,
@@ -251,7 +231,6 @@ impl Resources {
         if len == 0 && need != Need::RemoteAtomic {
             return Ok(());
         }
-        let by = by.into();
         let (addr, len) = self.behind((by, rkey, need), addr, len)?;
         self.find_mkey(rkey)?.offset(&by, addr, len, need).map(drop)
     }
@@ -277,34 +256,22 @@ impl Resources {
     ///
     /// # Errors
     /// [`KeyFault`]; `out` is then unspecified.
-    pub(crate) fn remote_read(
-        &self,
-        by: impl Into<Accessor>,
-        rkey: u32,
-        addr: u64,
-        out: &mut [u8],
-    ) -> Result<(), KeyFault> {
+    pub(crate) fn remote_read(&self, by: Accessor, rkey: u32, addr: u64, out: &mut [u8]) -> Result<(), KeyFault> {
         if out.is_empty() {
             return Ok(());
         }
-        self.read_by((by.into(), rkey, Need::RemoteRead), addr, out)
+        self.read_by((by, rkey, Need::RemoteRead), addr, out)
     }
 
     /// Writes for a peer.
     ///
     /// # Errors
     /// [`KeyFault`]; nothing is written then, unless it is a [`KeyFault::Dma`] of one of several pieces.
-    pub(crate) fn remote_write(
-        &self,
-        by: impl Into<Accessor>,
-        rkey: u32,
-        addr: u64,
-        data: &[u8],
-    ) -> Result<(), KeyFault> {
+    pub(crate) fn remote_write(&self, by: Accessor, rkey: u32, addr: u64, data: &[u8]) -> Result<(), KeyFault> {
         if data.is_empty() {
             return Ok(());
         }
-        let access = (by.into(), rkey, Need::RemoteWrite);
+        let access = (by, rkey, Need::RemoteWrite);
         if self.formatted(access.0, rkey, Need::RemoteWrite)?.is_some() {
             return self.write_by(access, addr, data);
         }
@@ -329,14 +296,13 @@ impl Resources {
     /// [`KeyFault`]; nothing is written then.
     pub(crate) fn remote_atomic(
         &self,
-        by: impl Into<Accessor>,
+        by: Accessor,
         rkey: u32,
         (addr, width): (u64, Width),
         f: &mut dyn FnMut(u128) -> u128,
     ) -> Result<u128, KeyFault> {
         let mut whole = None;
         let bytes = usize::from(width.bytes());
-        let by = by.into();
         self.formatted(by, rkey, Need::RemoteAtomic)?;
         self.for_spots((by, rkey, Need::RemoteAtomic), addr, bytes, |spot, part| {
             if part == (0..bytes) {
@@ -362,9 +328,9 @@ impl Resources {
     /// # Errors
     /// [`KeyFault`] if there is no such key in the protection domain, it is bound to another QP, or peers may not
     /// invalidate it.
-    pub(crate) fn invalidate(&mut self, by: impl Into<Accessor>, rkey: u32) -> Result<(), KeyFault> {
+    pub(crate) fn invalidate(&mut self, by: Accessor, rkey: u32) -> Result<(), KeyFault> {
         let mkey = self.mkeys.get_mut(rkey >> 8).filter(|m| m.key == rkey).ok_or(KeyFault::NoSuch(rkey))?;
-        mkey.check_user(&by.into())?;
+        mkey.check_user(&by)?;
         if !mkey.remote_invalidate {
             return Err(KeyFault::NotInvalidated(rkey));
         }
@@ -381,9 +347,9 @@ fn pages(
     mkey: &Mkey,
     table: &PageTable,
     offset: u64,
-    part: std::ops::Range<usize>,
+    part: Range<usize>,
     need: Need,
-    f: &mut dyn FnMut(Spot, std::ops::Range<usize>) -> Result<(), KeyFault>,
+    f: &mut dyn FnMut(Spot, Range<usize>) -> Result<(), KeyFault>,
 ) -> Result<(), KeyFault> {
     let iova = mkey.context.iova;
     // The region begins where its first address says in the first page.

@@ -17,6 +17,7 @@ use crate::resources::Psv;
 use crate::wqe::{DataSeg, Memcpy};
 
 const PD: u32 = 3;
+const BY: Accessor = Accessor { pd: Some(PD), reserved_lkey: false, qpn: None };
 const ALL: Access = Access { local_write: true, remote_write: true, remote_read: true, remote_atomic: true };
 const LOCAL: Access = Access { local_write: true, remote_write: false, remote_read: false, remote_atomic: false };
 
@@ -65,7 +66,7 @@ fn own(resources: &mut Resources, access: Access, pieces: &[KeyPiece]) -> u32 {
 
 fn read<const N: usize>(resources: &Resources, key: u32, addr: u64) -> Result<[u8; N], KeyFault> {
     let mut out = [0xee; N];
-    resources.remote_read(PD, key, addr, &mut out).map(|()| out)
+    resources.remote_read(BY, key, addr, &mut out).map(|()| out)
 }
 
 #[test]
@@ -75,18 +76,18 @@ fn pieces_are_read_and_written_in_order_and_the_null_key_is_nothing() {
     let pieces = [piece(memory, 0x30, 3), piece(NULL_KEY, 7, 2), piece(memory, 0x10, 4)];
     let key = own(&mut resources, ALL, &pieces);
     assert_eq!(read(&resources, key, 1), Ok([0x31, 0x32, 0, 0, 0x10]));
-    resources.remote_write(PD, key, 2, &[0xa1, 0xa2, 0xa3, 0xa4]).unwrap();
+    resources.remote_write(BY, key, 2, &[0xa1, 0xa2, 0xa3, 0xa4]).unwrap();
     assert_eq!(read(&resources, key, 0), Ok([0x30, 0x31, 0xa1, 0, 0, 0xa4, 0x11, 0x12, 0x13]));
     // Local data is gathered and scattered in the same order.
     let seg = [DataSeg { addr: 1, len: 8, lkey: key }];
     let mut out = [0xee; 6];
-    resources.gather(PD, &seg, 1, &mut out).unwrap();
+    resources.gather(BY, &seg, 1, &mut out).unwrap();
     assert_eq!(out, [0xa1, 0, 0, 0xa4, 0x11, 0x12]);
-    resources.scatter(PD, &seg, 4, &[0xb1]).unwrap();
+    resources.scatter(BY, &seg, 4, &[0xb1]).unwrap();
     assert_eq!(read(&resources, key, 5), Ok([0xb1]));
     let null = [DataSeg { addr: u64::MAX - 1, len: 4, lkey: NULL_KEY }];
-    resources.scatter(PD, &null, 0, &[1; 4]).unwrap();
-    resources.gather(PD, &null, 0, &mut out[..4]).unwrap();
+    resources.scatter(BY, &null, 0, &[1; 4]).unwrap();
+    resources.gather(BY, &null, 0, &mut out[..4]).unwrap();
     assert_eq!(out[..4], [0; 4]);
     assert_eq!(read::<1>(&resources, NULL_KEY, 0), Err(KeyFault::NoSuch(NULL_KEY)), "peers have no null key");
 }
@@ -107,25 +108,25 @@ fn pieces_of_one_length_may_be_of_indirect_keys() {
     resources.memory.write(BASE + 0x40, &5_u64.to_ne_bytes()).unwrap();
     let list = KeyList::Equal { pieces: vec![piece(memory, 0x40, 0), piece(memory, 0x4c, 0)], log_bytes: 3 };
     let atomic = add(&mut resources, ALL, (0, 0, 16), Behind::Pieces(list));
-    assert_eq!(resources.remote_atomic(PD, atomic, (0, Width::Eight), &mut |old| old + 1), Ok(5));
-    assert_eq!(resources.remote_atomic(PD, atomic, (0, Width::Eight), &mut |old| old), Ok(6));
-    assert_eq!(resources.remote_atomic(PD, atomic, (8, Width::Eight), &mut |old| old), Err(KeyFault::Misaligned(8)));
+    assert_eq!(resources.remote_atomic(BY, atomic, (0, Width::Eight), &mut |old| old + 1), Ok(5));
+    assert_eq!(resources.remote_atomic(BY, atomic, (0, Width::Eight), &mut |old| old), Ok(6));
+    assert_eq!(resources.remote_atomic(BY, atomic, (8, Width::Eight), &mut |old| old), Err(KeyFault::Misaligned(8)));
     assert_eq!(
-        resources.remote_atomic(PD, key, (0x1000, Width::Eight), &mut |old| old),
+        resources.remote_atomic(BY, key, (0x1000, Width::Eight), &mut |old| old),
         Err(KeyFault::Misaligned(0x1000))
     );
     let list = KeyList::Equal { pieces: vec![piece(memory, 0x40, 0); 4], log_bytes: 2 };
     let torn = add(&mut resources, ALL, (0, 0, 16), Behind::Pieces(list));
-    assert_eq!(resources.remote_atomic(PD, torn, (0, Width::Eight), &mut |old| old), Err(KeyFault::Misaligned(0)));
+    assert_eq!(resources.remote_atomic(BY, torn, (0, Width::Eight), &mut |old| old), Err(KeyFault::Misaligned(0)));
     // Of 4 bytes, half of a word is in one piece, and the other half stays as it is.
     resources.memory.write(BASE + 0x40, &[1, 2, 3, 4, 5, 6, 7, 8]).unwrap();
     let found = u64::from(u32::from_ne_bytes([1, 2, 3, 4]));
-    assert_eq!(resources.remote_atomic(PD, torn, (4, Width::Four), &mut |_| u128::MAX << 16), Ok(found.into()));
+    assert_eq!(resources.remote_atomic(BY, torn, (4, Width::Four), &mut |_| u128::MAX << 16), Ok(found.into()));
     let mut bytes = [0; 8];
     resources.memory.read(BASE + 0x40, &mut bytes).unwrap();
     assert_eq!(bytes[..4], 0xffff_0000_u32.to_ne_bytes());
     assert_eq!(bytes[4..], [5, 6, 7, 8]);
-    assert_eq!(resources.remote_atomic(PD, torn, (2, Width::Four), &mut |old| old), Err(KeyFault::Misaligned(2)));
+    assert_eq!(resources.remote_atomic(BY, torn, (2, Width::Four), &mut |old| old), Err(KeyFault::Misaligned(2)));
 }
 
 #[test]
@@ -137,18 +138,18 @@ fn rights_and_domains_are_checked_at_each_level() {
     let key = own(&mut resources, ALL, &[piece(read_only, 0, 4), piece(elsewhere, 0, 4)]);
     assert_eq!(read(&resources, key, 0), Ok([0, 1, 2, 3]));
     let fault = KeyFault::NotPermitted { key: read_only, need: Need::LocalWrite };
-    assert_eq!(resources.remote_write(PD, key, 0, &[1]), Err(fault));
+    assert_eq!(resources.remote_write(BY, key, 0, &[1]), Err(fault));
     let fault = KeyFault::WrongPd { key: elsewhere, found: PD + 1, expected: PD };
     assert_eq!(read::<2>(&resources, key, 3), Err(fault));
     assert_eq!(check_pieces(&resources, key, 0, 8), Err(fault));
-    assert_eq!(resources.check_remote(PD, key, 0, 8, Need::RemoteRead), Ok(()), "the key alone");
+    assert_eq!(resources.check_remote(BY, key, 0, 8, Need::RemoteRead), Ok(()), "the key alone");
     let local = own(&mut resources, LOCAL, &[piece(read_only, 0, 4)]);
     let fault = KeyFault::NotPermitted { key: local, need: Need::RemoteRead };
     assert_eq!(read::<1>(&resources, local, 0), Err(fault));
     // Nothing is written if a later piece cannot be.
     let memory = direct(&mut resources, LOCAL);
     let key = own(&mut resources, ALL, &[piece(memory, 0x20, 2), piece(0x7700, 0, 2)]);
-    assert_eq!(resources.remote_write(PD, key, 0, &[9; 4]), Err(KeyFault::NoSuch(0x7700)));
+    assert_eq!(resources.remote_write(BY, key, 0, &[9; 4]), Err(KeyFault::NoSuch(0x7700)));
     assert_eq!(read(&resources, key, 0), Ok([0x20, 0x21]));
 }
 
@@ -169,8 +170,8 @@ fn keys_that_lead_to_themselves_or_to_nothing_are_faults() {
     resources.mkeys.get_mut(free >> 8).unwrap().free = true;
     assert_eq!(read::<1>(&resources, free, 0), Err(KeyFault::Free(free)));
     let seg = [DataSeg { addr: 0, len: 8, lkey: free }];
-    assert_eq!(resources.gather(PD, &seg, 0, &mut [0]), Err(LocalFault::Key(KeyFault::Free(free))));
-    assert_eq!(resources.invalidate(PD, free), Err(KeyFault::NotInvalidated(free)));
+    assert_eq!(resources.gather(BY, &seg, 0, &mut [0]), Err(LocalFault::Key(KeyFault::Free(free))));
+    assert_eq!(resources.invalidate(BY, free), Err(KeyFault::NotInvalidated(free)));
 }
 
 #[test]
@@ -182,10 +183,10 @@ fn pages_are_reached_by_their_table_also_from_an_indirect_key() {
     let key = add(&mut resources, ALL, (0x7ffe, 0, 0x1002), table);
     assert!(matches!(read::<1>(&resources, key, 0x7ffd), Err(KeyFault::OutOfBounds { addr: 0x7ffd, len: 1, .. })));
     assert_eq!(read(&resources, key, 0x7ffe), Ok([0xfe, 0xff, 0, 1]));
-    resources.remote_write(PD, key, 0x7fff, &[0x55]).unwrap();
+    resources.remote_write(BY, key, 0x7fff, &[0x55]).unwrap();
     assert_eq!(read(&resources, key, 0x7fff), Ok([0x55]));
     let fault = KeyFault::NoPage { key, addr: 0x8000, need: Need::RemoteWrite };
-    assert_eq!(resources.remote_write(PD, key, 0x7fff, &[9, 9]), Err(fault), "none is written");
+    assert_eq!(resources.remote_write(BY, key, 0x7fff, &[9, 9]), Err(fault), "none is written");
     assert_eq!(read(&resources, key, 0x7fff), Ok([0x55]));
     let indirect = own(&mut resources, ALL, &[piece(key, 0x8002, 2), piece(key, 0x7ffe, 2)]);
     assert_eq!(read(&resources, indirect, 1), Ok([3, 0xfe, 0x55]));
@@ -200,11 +201,11 @@ fn the_reserved_key_is_all_memory_for_those_who_have_it() {
     let resources = resources();
     let seg = [DataSeg { addr: BASE + 0x10, len: 4, lkey: RESERVED_LKEY }];
     let mut out = [0; 4];
-    assert!(resources.gather(PD, &seg, 0, &mut out).is_err());
+    assert!(resources.gather(BY, &seg, 0, &mut out).is_err());
     let kernel = Accessor { reserved_lkey: true, ..PD.into() };
     resources.gather(kernel, &seg, 0, &mut out).unwrap();
     assert_eq!(out, [0x10, 0x11, 0x12, 0x13]);
-    assert_eq!(resources.remote_read(PD, RESERVED_LKEY, BASE, &mut out), Err(KeyFault::NoSuch(RESERVED_LKEY)));
+    assert_eq!(resources.remote_read(BY, RESERVED_LKEY, BASE, &mut out), Err(KeyFault::NoSuch(RESERVED_LKEY)));
     let lists = [DataSeg { addr: HOST_BYTES, len: 4, lkey: RESERVED_LKEY }];
     assert!(resources.scatter(kernel, &lists, 0, &out).is_err(), "not the device's own addresses");
 }
@@ -269,12 +270,12 @@ fn what_leaves_memory_is_encrypted_and_what_arrives_is_decrypted_in_parts_of_any
             let wire = units(&plain, 520);
             let mut read = vec![0; 1560];
             for (n, out) in read.chunks_mut(part).enumerate() {
-                resources.remote_read(PD, key, 0x4000 + (n * part) as u64, out).unwrap();
+                resources.remote_read(BY, key, 0x4000 + (n * part) as u64, out).unwrap();
             }
             assert_eq!(read, wire, "parts of {part}");
             resources.memory.write(BASE, &[0; 1560]).unwrap();
             for (n, data) in wire.chunks(part).enumerate() {
-                resources.remote_write(PD, key, 0x4000 + (n * part) as u64, data).unwrap();
+                resources.remote_write(BY, key, 0x4000 + (n * part) as u64, data).unwrap();
             }
             assert_eq!(memory(&resources, 1560), plain, "parts of {part}");
         }
@@ -287,10 +288,10 @@ fn what_is_encrypted_in_memory_leaves_it_decrypted() {
     let key = encrypting(&mut resources, (Order::MemorySignature, 2), None, 1040);
     let plain: Vec<u8> = (0..1040).map(|n| (n % 251) as u8).collect();
     let seg = [DataSeg { addr: 0x4000, len: 1040, lkey: key }];
-    resources.scatter(PD, &seg, 0, &plain).unwrap();
+    resources.scatter(BY, &seg, 0, &plain).unwrap();
     assert_eq!(memory(&resources, 1040), units(&plain, 520));
     let mut out = vec![0; 1040];
-    resources.gather(PD, &seg, 0, &mut out).unwrap();
+    resources.gather(BY, &seg, 0, &mut out).unwrap();
     assert_eq!(out, plain);
 }
 
@@ -301,7 +302,7 @@ fn bytes_before_an_encrypting_key_are_outside_of_it() {
         let mut resources = resources();
         let key = encrypting(&mut resources, (Order::RawWire, selector), None, 1040);
         for (before, len) in [(8, 7), (16, 15), (16, 16), (1, 1), (600, 520), (600, 599)] {
-            let read = resources.remote_read(PD, key, 0x4000 - before, &mut vec![0; len]);
+            let read = resources.remote_read(BY, key, 0x4000 - before, &mut vec![0; len]);
             assert!(matches!(read, Err(KeyFault::OutOfBounds { .. })), "{len} bytes at -{before}: {read:?}");
         }
     }
@@ -320,29 +321,29 @@ fn accesses_are_of_whole_units_or_of_blocks_at_their_beginning() {
         (504, 536, Need::RemoteRead, true),
         (504, 535, Need::RemoteRead, false),
     ] {
-        assert_eq!(resources.check_remote(PD, key, 0x4000 + at, len, need).is_ok(), good, "{len} bytes at {at}");
+        assert_eq!(resources.check_remote(BY, key, 0x4000 + at, len, need).is_ok(), good, "{len} bytes at {at}");
     }
     let seg = |len| [DataSeg { addr: 0x4000, len, lkey: key }];
-    assert!(resources.gather(PD, &seg(512), 0, &mut [0; 16]).is_err());
-    assert!(resources.gather(PD, &seg(496), 0, &mut [0; 16]).is_ok());
-    assert!(resources.check_units(PD, &seg(1560), 512, Need::LocalWrite).is_err());
-    assert!(resources.check_units(PD, &seg(1560), 528, Need::LocalWrite).is_err());
-    assert!(resources.check_units(PD, &seg(1560), 536, Need::LocalWrite).is_ok());
+    assert!(resources.gather(BY, &seg(512), 0, &mut [0; 16]).is_err());
+    assert!(resources.gather(BY, &seg(496), 0, &mut [0; 16]).is_ok());
+    assert!(resources.check_units(BY, &seg(1560), 512, Need::LocalWrite).is_err());
+    assert!(resources.check_units(BY, &seg(1560), 528, Need::LocalWrite).is_err());
+    assert!(resources.check_units(BY, &seg(1560), 536, Need::LocalWrite).is_ok());
     // The middle of a block that was not begun.
-    assert!(resources.remote_write(PD, key, 0x4000 + 8, &[0; 8]).is_err());
-    assert_eq!(resources.remote_atomic(PD, key, (0x4000, Width::Eight), &mut |old| old), Err(KeyFault::Signed(key)));
+    assert!(resources.remote_write(BY, key, 0x4000 + 8, &[0; 8]).is_err());
+    assert_eq!(resources.remote_atomic(BY, key, (0x4000, Width::Eight), &mut |old| old), Err(KeyFault::Signed(key)));
     // No other key leads to it.
     let outer = own(&mut resources, ALL, &[piece(key, 0x4000, 520)]);
     assert_eq!(check_pieces(&resources, outer, 0, 520), Err(KeyFault::Signed(key)));
     let number = resources.mkeys.get(key >> 8).unwrap().encryption.as_ref().unwrap().properties.unwrap().dek;
     let gone = KeyFault::Encryption { key, what: "its key of encryption is gone" };
     resources.deks.get_mut(number).unwrap().info.pd = PD + 1;
-    assert_eq!(resources.check_remote(PD, key, 0x4000, 520, Need::RemoteRead), Err(gone), "another domain's");
+    assert_eq!(resources.check_remote(BY, key, 0x4000, 520, Need::RemoteRead), Err(gone), "another domain's");
     resources.deks.remove(number);
-    assert_eq!(resources.check_remote(PD, key, 0x4000, 520, Need::RemoteRead), Err(gone));
+    assert_eq!(resources.check_remote(BY, key, 0x4000, 520, Need::RemoteRead), Err(gone));
     resources.mkeys.get_mut(key >> 8).unwrap().encryption = Some(Encryption::default());
     let without = KeyFault::Encryption { key, what: "nothing says how it encrypts" };
-    assert_eq!(resources.check_remote(PD, key, 0x4000, 520, Need::RemoteRead), Err(without));
+    assert_eq!(resources.check_remote(BY, key, 0x4000, 520, Need::RemoteRead), Err(without));
 }
 
 /// Peers cannot fill the device's memory with beginnings of pieces: the ones at the lowest addresses go.
@@ -351,9 +352,9 @@ fn few_pieces_wait_for_their_rest() {
     let mut resources = resources();
     let key = encrypting(&mut resources, (Order::RawWire, 1), None, 1 << 15);
     for piece in 0..1025 {
-        assert_eq!(resources.remote_write(PD, key, 0x4000 + 16 * piece, &[0]), Ok(()));
+        assert_eq!(resources.remote_write(BY, key, 0x4000 + 16 * piece, &[0]), Ok(()));
     }
-    let rest = |piece: u64| resources.remote_write(PD, key, 0x4001 + 16 * piece, &[0; 15]).is_ok();
+    let rest = |piece: u64| resources.remote_write(BY, key, 0x4001 + 16 * piece, &[0; 15]).is_ok();
     assert_eq!([0, 1, 2].map(rest), [false, true, true]);
 }
 
@@ -384,17 +385,17 @@ fn signatures_are_before_or_after_encryption() {
         for part in [1, 100, 256, wire.len()] {
             let mut out = vec![0; wire.len()];
             for (n, out) in out.chunks_mut(part).enumerate() {
-                resources.remote_read(PD, key, 0x4000 + (n * part) as u64, out).unwrap();
+                resources.remote_read(BY, key, 0x4000 + (n * part) as u64, out).unwrap();
             }
             assert_eq!(out, wire, "row {row}, parts of {part}");
         }
         resources.memory.write(BASE, &[0; 1040]).unwrap();
         for (n, data) in wire.chunks(256).enumerate() {
-            resources.remote_write(PD, key, 0x4000 + (n * 256) as u64, data).unwrap();
+            resources.remote_write(BY, key, 0x4000 + (n * 256) as u64, data).unwrap();
         }
         assert_eq!(memory(&resources, in_memory.len()), in_memory, "row {row}");
         assert_eq!(resources.signature_errors.borrow().len(), 0, "row {row}");
-        let check = |len| resources.check_remote(PD, key, 0x4000, len, Need::RemoteRead).is_ok();
+        let check = |len| resources.check_remote(BY, key, 0x4000, len, Need::RemoteRead).is_ok();
         assert_eq!([512, 520].map(check), possible, "row {row}");
     }
 }
@@ -409,7 +410,7 @@ fn signature_values_are_those_of_the_format_and_of_the_domain() {
     resources.mkeys.get_mut(key >> 8).unwrap().signatures.format = Some(Signed::new(format));
     let expected = domain.initial();
     let fault = |found| KeyFault::SignatureValue { key, psv: 1, found, expected };
-    let check = |resources: &Resources| resources.check_remote(PD, key, 0, 512, Need::RemoteRead);
+    let check = |resources: &Resources| resources.check_remote(BY, key, 0, 512, Need::RemoteRead);
     assert_eq!(check(&resources), Err(fault(None)), "it is not there");
     for (pd, value, found) in [
         (PD, None, Err(fault(None))),
@@ -438,9 +439,9 @@ fn keys_are_named_whole() {
     assert_eq!(read::<16>(&resources, key + 1, 0x4000), Err(KeyFault::NoSuch(key + 1)));
     let key = direct(&mut resources, ALL);
     resources.mkeys.get_mut(key >> 8).unwrap().remote_invalidate = true;
-    assert_eq!(resources.invalidate(PD, key + 1), Err(KeyFault::NoSuch(key + 1)));
+    assert_eq!(resources.invalidate(BY, key + 1), Err(KeyFault::NoSuch(key + 1)));
     assert!(read::<1>(&resources, key, 0).is_ok(), "it is not invalidated");
-    assert_eq!(resources.invalidate(PD, key), Ok(()));
+    assert_eq!(resources.invalidate(BY, key), Ok(()));
     assert_eq!(read::<1>(&resources, key, 0), Err(KeyFault::Free(key)));
 }
 
@@ -454,17 +455,17 @@ fn segments_without_a_part_of_the_data_are_not_looked_at() {
     let seg = |lkey, len| DataSeg { addr: 0x10, len, lkey };
     let segs = [seg(0x7700, 8), seg(memory, 4), seg(0x7800, 8)];
     let mut out = [0; 4];
-    assert_eq!(resources.gather(PD, &segs, 8, &mut out), Ok(()));
+    assert_eq!(resources.gather(BY, &segs, 8, &mut out), Ok(()));
     assert_eq!(out, [0x10, 0x11, 0x12, 0x13]);
-    assert_eq!(resources.scatter(PD, &segs, 8, &[1, 2, 3, 4]), Ok(()));
+    assert_eq!(resources.scatter(BY, &segs, 8, &[1, 2, 3, 4]), Ok(()));
     let segs = [seg(memory, 8), seg(unset, 16)];
-    assert_eq!(resources.check_units(PD, &segs, 8, Need::LocalWrite), Ok(()));
-    assert!(resources.check_units(PD, &segs, 9, Need::LocalWrite).is_err());
+    assert_eq!(resources.check_units(BY, &segs, 8, Need::LocalWrite), Ok(()));
+    assert!(resources.check_units(BY, &segs, 9, Need::LocalWrite).is_err());
     let segs = [seg(memory, 4); 2];
     let fault = |offset, len| Err(LocalFault::TooShort { offset, len, capacity: 8 });
     for (offset, len, expected) in [(0, 8, Ok(())), (0, 9, fault(0, 9)), (7, 1, Ok(())), (8, 1, fault(8, 1))] {
-        assert_eq!(resources.gather(PD, &segs, offset, &mut vec![0; len as usize]), expected);
-        assert_eq!(resources.scatter(PD, &segs, offset, &vec![0; len as usize]), expected);
+        assert_eq!(resources.gather(BY, &segs, offset, &mut vec![0; len as usize]), expected);
+        assert_eq!(resources.scatter(BY, &segs, offset, &vec![0; len as usize]), expected);
     }
 }
 
@@ -481,7 +482,7 @@ fn a_format_ends_where_its_count_does() {
     for (addr, len, is_there) in [(END - 512, 511, true), (END - 512, 512, false), (1 << 63, 512, false)] {
         let expected =
             if is_there { Ok(()) } else { Err(KeyFault::OutOfBounds { key, addr, len, start: 0, size: u64::MAX }) };
-        assert_eq!(resources.check_remote(PD, key, addr, len, Need::RemoteRead), expected, "{addr:#x}");
+        assert_eq!(resources.check_remote(BY, key, addr, len, Need::RemoteRead), expected, "{addr:#x}");
     }
 }
 
@@ -504,7 +505,7 @@ fn a_copy_has_at_most_two_mebibytes() {
 fn an_atomic_of_the_null_key_finds_zero() {
     let mut resources = resources();
     let key = own(&mut resources, ALL, &[piece(NULL_KEY, 0, 64)]);
-    let atomic = |addr, width| resources.remote_atomic(PD, key, (addr, width), &mut |old| old + 1);
+    let atomic = |addr, width| resources.remote_atomic(BY, key, (addr, width), &mut |old| old + 1);
     for _ in 0..2 {
         assert_eq!((atomic(8, Width::Eight), atomic(4, Width::Four)), (Ok(0), Ok(0)));
     }

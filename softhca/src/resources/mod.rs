@@ -16,7 +16,7 @@ mod umr;
 
 pub(crate) use link::Link;
 pub(crate) use memcpy::MAX_LOG_BYTES as MAX_LOG_MEMCPY;
-pub(crate) use port_counters::PortCounters;
+pub(crate) use port_counters::{PortCounters, Traffic};
 pub(crate) use q_counter::QCounter;
 pub(crate) use rates::{KILOBITS, RATES, Rates};
 pub use rates::{Rate, RateMode};

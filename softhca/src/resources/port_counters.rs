@@ -3,18 +3,19 @@
 use super::Resources;
 use crate::wire::cable::Dropped;
 
-/// Packets of the transport that have passed a port one way, and their octets.
+/// Frames or packets of a kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Traffic {
     pub(crate) packets: u64,
+    /// Bytes, without frame check sequences.
     pub(crate) octets: u64,
 }
 
 impl Traffic {
-    /// Counts a packet of `bytes` bytes.
-    pub(crate) fn add(&mut self, bytes: usize) {
+    /// Counts one of `octets` bytes.
+    pub(crate) fn add(&mut self, octets: u64) {
         self.packets += 1;
-        self.octets += bytes as u64;
+        self.octets += octets;
     }
 }
 

@@ -10,7 +10,9 @@
 use super::turns::{Taken, Turns};
 use crate::error::Error;
 use crate::memory::page_bytes;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use rustix::fs::{FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, memfd_create};
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -66,26 +68,17 @@ impl UarMemory {
 
     /// A file of no pages.
     pub(crate) fn new() -> Result<Self, Error> {
-        // SAFETY: the name is a C string; the call takes nothing else from us.
-        let raw = unsafe { libc::memfd_create(c"mlx5 UAR".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
-        if raw < 0 {
-            return Err(Error::of_system("memfd_create"));
-        }
-        // SAFETY: the descriptor was just made and nobody else has it.
-        let file = unsafe { OwnedFd::from_raw_fd(raw) };
+        let options = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
+        let file = memfd_create(c"mlx5 UAR", options).map_err(|errno| Error::of_system("memfd_create", errno))?;
         // No process that gets the descriptor can take the memory away from under a mapping.
-        // SAFETY: plain call on a descriptor that we own.
-        if unsafe { libc::fcntl(raw, libc::F_ADD_SEALS, libc::F_SEAL_SHRINK) } != 0 {
-            return Err(Error::of_system("F_ADD_SEALS"));
-        }
+        fcntl_add_seals(&file, SealFlags::SHRINK).map_err(|errno| Error::of_system("F_ADD_SEALS", errno))?;
         Ok(Self(Arc::new(file)))
     }
 
     /// Allocates or frees the memory of the page at `offset`, by `mode`.
-    fn allocate(&self, offset: u64, mode: libc::c_int) -> libc::c_int {
-        let (offset, len) = (offset as libc::off64_t, UAR_PAGE_BYTES as libc::off64_t);
-        // SAFETY: plain call on a descriptor that we own.
-        unsafe { libc::fallocate64(self.0.as_raw_fd(), mode, offset, len) }
+    fn allocate(&self, offset: u64, mode: FallocateFlags) -> Result<(), Error> {
+        let done = fallocate(&self.0, mode, offset, UAR_PAGE_BYTES as u64);
+        done.map_err(|errno| Error::of_system("fallocate", errno))
     }
 }
 
@@ -121,18 +114,14 @@ impl Uar {
 
     /// The page at byte `offset` of `memory`, on a system with pages of `page` bytes.
     fn in_pages_of(page: usize, memory: &UarMemory, offset: u64) -> Result<Self, Error> {
-        if memory.allocate(offset, 0) != 0 {
-            return Err(Error::of_system("fallocate"));
-        }
+        memory.allocate(offset, FallocateFlags::empty())?;
         let (prot, flags, fd) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED, memory.0.as_raw_fd());
         let before = (offset % page as u64) as usize;
         let (start, len) = ((offset - before as u64) as libc::off64_t, before + UAR_PAGE_BYTES);
         // SAFETY: a new mapping at an address that the kernel chooses replaces nothing.
         let mapped = unsafe { libc::mmap64(std::ptr::null_mut(), len, prot, flags, fd, start) };
-        if mapped == libc::MAP_FAILED {
-            return Err(Error::of_system("mmap"));
-        }
-        let mapped = NonNull::new(mapped.cast::<u8>()).ok_or_else(|| Error::of_system("mmap"))?;
+        let mapped = NonNull::new(mapped.cast::<u8>()).filter(|_| mapped != libc::MAP_FAILED);
+        let mapped = mapped.ok_or_else(|| Error::of_system("mmap", io::Error::last_os_error()))?;
         // SAFETY: the mapping has so many bytes before the page.
         let addr = unsafe { mapped.add(before) };
         let uar = Self {
@@ -263,7 +252,7 @@ impl Drop for Uar {
         // SAFETY: unmaps what `new` mapped, once; references handed out by `word` do not outlive `self`.
         unsafe { libc::munmap(self.addr.as_ptr().sub(self.before).cast(), self.before + UAR_PAGE_BYTES) };
         // If it fails the memory stays until the index comes back.
-        self.memory.allocate(self.offset, libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE);
+        let _ = self.memory.allocate(self.offset, FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE);
     }
 }
 

@@ -34,6 +34,18 @@ pub(crate) fn copy_from_ring(
     Ok(())
 }
 
+/// Where the bytes of a WQE are read.
+#[derive(Clone, Copy)]
+pub enum Source<'a> {
+    /// The ring.
+    Ring(&'a dyn HostMemory),
+    /// What the register received: all bytes that the control segment claims.
+    Copy(&'a [u8]),
+    /// The ring, where a WQE's own index is ignored (`cmd_hca_cap.wqe_index_ignore_cap`). The producer may be further
+    /// ahead than the ring's length: its WQEs may be executed again in each round.
+    Static(&'a dyn HostMemory),
+}
+
 /// Reads and checks the WQE at WQEBB `index` of the send ring of `qpn`; `producer` is the index that the doorbell
 /// record announced, and is not `index` (there is at least one WQEBB). `signed`: WQEs have signatures.
 ///
@@ -45,70 +57,29 @@ pub fn fetch(
     (transport, signed): (Transport, bool),
     index: u16,
     producer: u16,
-    memory: &dyn HostMemory,
+    source: Source<'_>,
 ) -> Result<SendWqe, WqeFault> {
-    checked(sq, qpn, (transport, signed), index, producer, |at, out| copy_from_ring(sq, index, at, out, memory))
-}
-
-/// [Fetches](fetch) a WQE of which the register received `copy`: all bytes that its control segment claims.
-///
-/// # Errors
-/// As for [`fetch`].
-pub(crate) fn fetch_copy(
-    sq: &SqContext,
-    qpn: u32,
-    (transport, signed): (Transport, bool),
-    index: u16,
-    producer: u16,
-    copy: &[u8],
-) -> Result<SendWqe, WqeFault> {
-    checked(sq, qpn, (transport, signed), index, producer, |at, out| {
-        for (to, from) in out.iter_mut().zip(copy.iter().skip(at)) {
-            *to = *from;
-        }
-        Ok(())
-    })
-}
-
-/// [Fetches](fetch) a WQE whose own index is ignored (`cmd_hca_cap.wqe_index_ignore_cap`). The producer may be further
-/// ahead than the ring's length: its WQEs may be executed again in each round.
-///
-/// # Errors
-/// As for [`fetch`].
-pub(crate) fn fetch_static(
-    sq: &SqContext,
-    qpn: u32,
-    (transport, signed): (Transport, bool),
-    index: u16,
-    producer: u16,
-    memory: &dyn HostMemory,
-) -> Result<SendWqe, WqeFault> {
-    let ahead = u32::from(producer.wrapping_sub(index)).min(1 << sq.log_size);
-    checked(sq, qpn, (transport, signed), index, index.wrapping_add(ahead as u16), |at, out| {
-        copy_from_ring(sq, index, at, out, memory)?;
-        if at == 0 {
-            out[control::INDEX..control::INDEX + 2].copy_from_slice(&index.to_be_bytes());
-        }
-        Ok(())
-    })
-}
-
-/// Checks and decodes a WQE. `read` copies its bytes from an offset on.
-fn checked(
-    sq: &SqContext,
-    qpn: u32,
-    (transport, signed): (Transport, bool),
-    index: u16,
-    producer: u16,
-    read: impl Fn(usize, &mut [u8]) -> Result<(), DmaFault>,
-) -> Result<SendWqe, WqeFault> {
-    let announced = producer.wrapping_sub(index);
+    let ahead = producer.wrapping_sub(index);
     let entries = 1u32 << sq.log_size;
+    let announced = match source {
+        Source::Static(_) => u32::from(ahead).min(entries) as u16,
+        Source::Ring(_) | Source::Copy(_) => ahead,
+    };
     if u32::from(announced) > entries {
-        return Err(WqeFault::Overrun { index, producer, ahead: announced, entries });
+        return Err(WqeFault::Overrun { index, producer, ahead, entries });
     }
+    let read = |at, out: &mut [u8]| match source {
+        Source::Ring(memory) | Source::Static(memory) => copy_from_ring(sq, index, at, out, memory),
+        Source::Copy(copy) => {
+            out.iter_mut().zip(copy.iter().skip(at)).for_each(|(to, from)| *to = *from);
+            Ok(())
+        }
+    };
     let mut buf = [0; MAX_WQE_BYTES];
     read(0, &mut buf[..control::BYTES])?;
+    if let Source::Static(_) = source {
+        buf[control::INDEX..control::INDEX + 2].copy_from_slice(&index.to_be_bytes());
+    }
 
     let found = be16(&buf, control::INDEX);
     if found != index {

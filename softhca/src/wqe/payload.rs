@@ -23,6 +23,12 @@ pub enum Payload {
     Mixed(Vec<Part>),
 }
 
+impl Default for Payload {
+    fn default() -> Self {
+        Self::Segs(Vec::new())
+    }
+}
+
 /// One data segment of a send WQE.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {

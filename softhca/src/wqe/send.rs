@@ -9,9 +9,10 @@ use crate::packet::{Masked, Width};
 use std::time::Duration;
 
 /// Fence bits of a WQE (`fm_ce_se` bits 7:5).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fence {
     /// None.
+    #[default]
     None,
     /// Wait for earlier local operations: memory windows, local invalidate (`INITIATOR_SMALL_FENCE`).
     Small,
@@ -219,9 +220,10 @@ impl WaitTime {
 }
 
 /// The request of a send WQE.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SendOp {
     /// Nothing.
+    #[default]
     Nop,
     /// SEND. The address is there on UD only.
     Send(Option<UdAddress>),
@@ -286,7 +288,7 @@ pub enum SendOp {
 }
 
 /// A send WQE that has passed every check.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SendWqe {
     /// Index of its first WQEBB, 16 bits, as the CQE will say.
     pub index: u16,

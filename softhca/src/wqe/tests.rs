@@ -33,7 +33,7 @@ fn fetch_at(index: u16, wqe: &[u8], transport: Transport) -> Result<SendWqe, Wqe
     let memory = ArrayMemory::filled(BASE, 256, 0xa5);
     put_wqe(&memory, index, wqe);
     let producer = index.wrapping_add(wqe.len().div_ceil(64).min(4) as u16);
-    fetch(&SQ, QPN, (transport, false), index, producer, &memory)
+    fetch(&SQ, QPN, (transport, false), index, producer, Source::Ring(&memory))
 }
 
 /// Control segment of a WQE at index 0 with a CQ update, followed by `segments`; DS is filled in.
@@ -214,7 +214,7 @@ fn inline_data_wraps_at_the_end_of_the_ring() {
     assert_eq!(bytes[7], 9);
     let memory = ArrayMemory::filled(BASE, 256, 0xa5);
     put_wqe(&memory, 0xffff, &bytes);
-    let found = fetch(&SQ, QPN, (Transport::Uc, false), 0xffff, 2, &memory).unwrap();
+    let found = fetch(&SQ, QPN, (Transport::Uc, false), 0xffff, 2, Source::Ring(&memory)).unwrap();
     assert_eq!((found.index, found.wqebbs), (0xffff, 3));
     assert_eq!(found.payload, Payload::Inline(data));
 }
@@ -404,9 +404,9 @@ fn address_vectors() {
 fn indices_and_rings() {
     let memory = ArrayMemory::filled(BASE, 256, 0);
     let overrun = WqeFault::Overrun { index: 3, producer: 8, ahead: 5, entries: 4 };
-    assert_eq!(fetch(&SQ, QPN, (Transport::Rc, false), 3, 8, &memory), Err(overrun));
+    assert_eq!(fetch(&SQ, QPN, (Transport::Rc, false), 3, 8, Source::Ring(&memory)), Err(overrun));
     let gone = SqContext { buf: BASE + 200, ..SQ };
-    assert!(matches!(fetch(&gone, QPN, (Transport::Rc, false), 1, 2, &memory), Err(WqeFault::Dma(_))));
+    assert!(matches!(fetch(&gone, QPN, (Transport::Rc, false), 1, 2, Source::Ring(&memory)), Err(WqeFault::Dma(_))));
 }
 
 #[test]
@@ -438,7 +438,7 @@ fn any_bytes_are_an_answer() {
             [Transport::Rc, Transport::Uc, Transport::Ud, Transport::Dc, Transport::Xrc, Transport::RawPacket]
         {
             let announced = 1 + random() as u16 % 5;
-            match fetch(&SQ, QPN, (transport, false), index, index.wrapping_add(announced), &memory) {
+            match fetch(&SQ, QPN, (transport, false), index, index.wrapping_add(announced), Source::Ring(&memory)) {
                 Ok(found) => {
                     decoded += 1;
                     assert!(found.wqebbs >= 1 && found.wqebbs <= announced && found.wqebbs <= 4);

@@ -5,8 +5,7 @@ use crate::options::{Network, PortOptions};
 use crate::stepped::Stepped;
 use crate::vectors::Vectors;
 use parking_lot::Mutex;
-use softhca::config::{DeviceConfig, DoorbellSource, Limits, LinkLayer, PortConfig, SrqFaults};
-use softhca::context::InlineHeaders;
+use softhca::config::{DeviceConfig, DoorbellSource, LinkLayer, PortConfig};
 use softhca::device::Device;
 use softhca::error::Error;
 use softhca::memory::DmaMap;
@@ -70,17 +69,9 @@ impl Endpoint {
             node_guid: node_guid(options.index),
             qpn_first: qpns.start,
             qpn_count: qpns.end - qpns.start,
-            reuse_qpns: false,
-            ports: vec![port],
             doorbells: DoorbellSource::Calls,
-            limits: Limits::default(),
-            srq_faults: SrqFaults::default(),
             umr_registers: options.umr_registers,
-            real_time: None,
-            real_time_only: false,
-            inline_headers: InlineHeaders::None,
-            device_memory: 0,
-            sink: false,
+            ..DeviceConfig::with_port(port)
         };
         let (memory, vectors) = (DmaMap::new(), Vectors::new());
         let device = Device::new(config, Box::new(memory.clone()), wire)?;

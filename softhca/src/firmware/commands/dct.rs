@@ -6,7 +6,6 @@ use crate::context::{Access, DctContext, DctState};
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::layout::{View, ViewMut, layout};
-use crate::firmware::objects::DCTC_BYTES;
 use crate::firmware::status::Refusal;
 
 layout! {
@@ -72,9 +71,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     }
     let number = call.device.create_dct(context)?;
     call.created(Object::Dct, number);
-    let mut given = [0; DCTC_BYTES];
-    given.copy_from_slice(&view.0[..DCTC_BYTES]);
-    call.state.queues.dcts.insert(number, given);
+    call.state.contexts.add(Object::Dct, number, view.0);
     call.output.set(create_dct_out::DCTN, number.into());
     Ok(())
 }
@@ -129,11 +126,7 @@ fn context(view: View<'_>) -> Result<DctContext, Refusal> {
 }
 
 fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let number = call.owned(Object::Dct, destroy_dct_in::DCTN)?;
-    call.device.destroy_dct(number)?;
-    call.destroyed(Object::Dct, number);
-    call.state.queues.dcts.remove(&number);
-    Ok(())
+    call.destroy(Object::Dct, destroy_dct_in::DCTN, |device, number| device.destroy_dct(number))
 }
 
 fn drain(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -144,7 +137,8 @@ fn drain(call: &mut Call<'_>) -> Result<(), Refusal> {
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     let number = call.usable(Object::Dct, query_dct_in::DCTN)?;
     let info = call.device.query_dct(number)?;
-    let mut context = call.state.queues.dcts.get(&number).copied().unwrap_or_else(|| describe(&info.context));
+    let kept = call.state.contexts.get(Object::Dct, number);
+    let mut context = if kept.is_empty() { describe(&info.context) } else { kept };
     let mut view = ViewMut(&mut context);
     let state = match info.state {
         DctState::Active => 0,
@@ -158,8 +152,8 @@ fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 /// The context of a DCT that was made on the device itself.
-fn describe(c: &DctContext) -> [u8; DCTC_BYTES] {
-    let mut bytes = [0; DCTC_BYTES];
+fn describe(c: &DctContext) -> Vec<u8> {
+    let mut bytes = vec![0; dctc::LAYOUT.bytes];
     let mut view = ViewMut(&mut bytes);
     for (field, value) in [
         (dctc::USER_INDEX, u64::from(c.uidx)),

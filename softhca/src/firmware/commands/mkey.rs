@@ -7,7 +7,6 @@ use crate::device::KeyOptions;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::layout::{View, ViewMut, layout};
-use crate::firmware::objects::MkeyRecord;
 use crate::firmware::status::{Refusal, Status};
 use crate::memory::{ENTRY_BYTES, HOST_BYTES, NULL_KEY, PAGE_LOGS, PAGE_READ, PAGE_WRITE, RESERVED_LKEY};
 use crate::resources::MAX_TRANSLATIONS;
@@ -148,8 +147,8 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     };
     let key = call.device.create_mkey_with(made, options)?;
     let index = key >> 8;
-    call.state.mkeys.insert(index, MkeyRecord { context: context.0.to_vec() });
     call.created(Object::Mkey, index);
+    call.state.contexts.add(Object::Mkey, index, context.0);
     call.output.set(create_mkey_out::MKEY_INDEX, index.into());
     Ok(())
 }
@@ -347,7 +346,7 @@ fn pieces(list: &[u8]) -> Result<Vec<KeyPiece>, Refusal> {
 /// The context as the driver gave it, with later changes by UMR or an invalidation.
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     let index = call.usable(Object::Mkey, query_mkey_in::MKEY_INDEX)?;
-    let mut context = find(call, index)?.context.clone();
+    let mut context = find(call, index)?;
     let info = call.device.query_mkey(index)?;
     let [all, by_umr] = [mkc::LENGTH64, mkc::UMR_EN].map(|field| View(&context).flag(field));
     let mut view = ViewMut(&mut context);
@@ -379,17 +378,15 @@ fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
 fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
     let index = call.owned(Object::Mkey, destroy_mkey_in::MKEY_INDEX)?;
     find(call, index)?;
-    // UMR may have changed its lowest byte.
-    let key = call.device.query_mkey(index)?.key;
-    call.device.destroy_mkey(key)?;
-    call.state.mkeys.remove(&index);
+    call.device.destroy_mkey_of(index)?;
     call.destroyed(Object::Mkey, index);
     Ok(())
 }
 
-/// The key with this index, made by a command.
-fn find<'a>(call: &'a Call<'_>, index: u32) -> Result<&'a MkeyRecord, Refusal> {
-    call.state.mkeys.get(&index).ok_or_else(|| Refusal::resource(format!("no mkey {index:#x}")))
+/// The context of the key with this index, made by a command.
+fn find(call: &Call<'_>, index: u32) -> Result<Vec<u8>, Refusal> {
+    let context = call.state.contexts.get(Object::Mkey, index);
+    if context.is_empty() { Err(Refusal::resource(format!("no mkey {index:#x}"))) } else { Ok(context) }
 }
 
 fn query_special(call: &mut Call<'_>) -> Result<(), Refusal> {

@@ -5,7 +5,8 @@ use super::work_queue::check_absent;
 use crate::firmware::call::{Call, Command, command};
 use crate::firmware::layout::layout;
 use crate::firmware::status::Refusal;
-use crate::nic::{PortCounters, Traffic};
+use crate::nic::PortCounters;
+use crate::resources::Traffic;
 
 layout! {
     struct query_vport_counter_in: query 0x20 bytes {

@@ -6,9 +6,6 @@ use std::collections::HashMap;
 /// Bytes of a CQ context.
 pub(crate) const CQC_BYTES: usize = 0x40;
 
-/// Bytes of a DCT context.
-pub(crate) const DCTC_BYTES: usize = 0x40;
-
 /// A CQ.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CqRecord {
@@ -70,8 +67,6 @@ pub(crate) struct SrqRecord {
 pub(crate) struct Queues {
     /// CQs.
     pub(crate) cqs: HashMap<u32, CqRecord>,
-    /// DCTs: their contexts as they were created.
-    pub(crate) dcts: HashMap<u32, [u8; DCTC_BYTES]>,
     /// QPs.
     pub(crate) qps: HashMap<u32, QpRecord>,
     /// Shared receive queues.

@@ -7,7 +7,7 @@ use crate::qp::failure::Failure;
 use crate::qp::psn::Psn;
 use crate::qp::qp_core::{DcPeer, QpCore};
 use crate::qp::responder::receives::Receives;
-use crate::qp::responder::{Fatal, Responder};
+use crate::qp::responder::{Arrival, Fatal, Responder};
 use crate::resources::Resources;
 use crate::wire::{Frame, Route};
 
@@ -81,7 +81,7 @@ impl Connection {
         now: Duration,
     ) -> Result<(), Fatal> {
         self.heard = now;
-        self.responder.request(&self.core, &mut self.receives, resources, packet)
+        self.responder.request(Arrival { qp: &self.core, receives: &mut self.receives, resources, packet })
     }
 
     /// Sends replies. `true` if there were any; an error after a refusal, with which the connection ends.

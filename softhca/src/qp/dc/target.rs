@@ -10,7 +10,7 @@ use crate::context::{DctContext, DctState, QpAttr, QpContext, QpState, ReceiveSo
 use crate::event::{DctEvent, Event};
 use crate::packet::{AethSyndrome, ConnectEth, DcEth, NakCode, Operation, Packet};
 use crate::qp::psn::Psn;
-use crate::qp::qp_core::{self, DcPeer, QpCore, Role};
+use crate::qp::qp_core::{self, DcPeer, QpCore};
 use crate::qp::requester::request::MAX_MESSAGE;
 use crate::qp::requester::timer;
 use crate::qp::responder::replies;
@@ -37,7 +37,7 @@ pub struct DctInfo {
 }
 
 /// A target.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Dct {
     number: u32,
     context: DctContext,
@@ -53,15 +53,7 @@ pub(crate) struct Dct {
 impl Dct {
     /// A target without connections.
     pub(crate) fn new(number: u32, context: DctContext) -> Self {
-        Self {
-            number,
-            context,
-            state: DctState::Active,
-            connections: BTreeMap::new(),
-            last_connection: 0,
-            key_violations: 0,
-            armed: false,
-        }
+        Self { number, context, ..Self::default() }
     }
 
     /// State and context.
@@ -240,19 +232,15 @@ impl Dct {
         };
         QpCore {
             qpn: self.number,
-            role: Role::Qp,
             context,
             state: QpState::Rtr,
             max_message: MAX_MESSAGE,
-            copies: false,
-            fetches: false,
-            rate: 0,
-            counter: 0,
             attr,
             route: Some(route),
             dc_peer: Some(peer),
             pkey: pkey.unwrap_or(0),
             mtu,
+            ..QpCore::default()
         }
     }
 

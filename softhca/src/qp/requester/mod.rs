@@ -26,7 +26,7 @@ use crate::context::{QpState, Transport};
 use crate::cq::{Completion, Syndrome};
 use crate::explanation::{Reason, Subject};
 use crate::resources::Resources;
-use crate::wqe::{self, DcTarget, Fence, SendOp};
+use crate::wqe::{self, DcTarget, Fence, SendOp, Source};
 use local::Hold;
 use pace::Pace;
 use request::Request;
@@ -215,14 +215,12 @@ impl Requester {
         }
         let (index, memory) = (self.next_wqe, &*resources.memory);
         let service = (qp.transport(), qp.context.signed);
-        let fetched = match self.copies.get(&index) {
-            Some(copy) => wqe::fetch_copy(sq, qp.qpn, service, index, self.producer, copy),
-            None if ignores_index(qp, resources) => {
-                wqe::fetch_static(sq, qp.qpn, service, index, self.producer, memory)
-            }
-            None => wqe::fetch(sq, qp.qpn, service, index, self.producer, memory),
+        let source = match self.copies.get(&index) {
+            Some(copy) => Source::Copy(copy),
+            None if ignores_index(qp, resources) => Source::Static(memory),
+            None => Source::Ring(memory),
         };
-        let mut request = match fetched {
+        let mut request = match wqe::fetch(sq, qp.qpn, service, index, self.producer, source) {
             Ok(wqe) if resources.sink => Request::new(wqe, self.next_psn, qp).sunk(),
             Ok(wqe) if qp.context.streams.is_some() && wqe.target.is_some() && self.failed_streams.has(wqe.stream) => {
                 Request::new(wqe, self.next_psn, qp).flushed()

@@ -36,7 +36,7 @@ fn longest_message(op: &SendOp, qp: &QpCore) -> u64 {
 const PRIVILEGED_QKEY: u32 = 1 << 31;
 
 /// A send WQE that was fetched and has not completed.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(in crate::qp) struct Request {
     /// The fetched WQE; if it made no sense, only its index, size and opcode.
     pub(in crate::qp) wqe: SendWqe,
@@ -90,19 +90,7 @@ impl Request {
             SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. } | SendOp::Extended(..) | SendOp::Frame(_) => 1,
             _ => qp.packets(len),
         };
-        Self {
-            wqe,
-            first,
-            span,
-            started: false,
-            failure,
-            is_flushed: false,
-            inline_result: None,
-            errand: None,
-            follows_wait: false,
-            leaving: None,
-            len,
-        }
+        Self { wqe, first, span, failure, len, ..Self::default() }
     }
 
     /// A malformed WQE: it fails when all requests before it have completed.
@@ -112,36 +100,8 @@ impl Request {
         first: Psn,
         fault: WqeFault,
     ) -> Self {
-        let wqe = SendWqe {
-            index,
-            wqebbs,
-            opcode,
-            op: SendOp::Nop,
-            umr: None,
-            target: None,
-            stream: 0,
-            srqn: None,
-            headers: Vec::new(),
-            payload: Payload::Segs(Vec::new()),
-            signaled: true,
-            first_error_only,
-            solicited: false,
-            fence: crate::wqe::Fence::None,
-            imm: 0,
-        };
-        Self {
-            wqe,
-            first,
-            span: 0,
-            started: false,
-            failure: Some(Failure::BAD_WQE.because(fault)),
-            is_flushed: false,
-            inline_result: None,
-            errand: None,
-            follows_wait: false,
-            leaving: None,
-            len: 0,
-        }
+        let wqe = SendWqe { index, wqebbs, opcode, signaled: true, first_error_only, ..SendWqe::default() };
+        Self { wqe, first, failure: Some(Failure::BAD_WQE.because(fault)), ..Self::default() }
     }
 
     /// This request without packets, as if all were sent and acknowledged: it completes after those before it.
@@ -339,7 +299,7 @@ impl Request {
             return Ok(());
         }
         match &self.wqe.payload {
-            Payload::Segs(segs) => resources.gather(&qp.context, segs, offset, out).map_err(unreachable),
+            Payload::Segs(segs) => resources.gather((&qp.context).into(), segs, offset, out).map_err(unreachable),
             Payload::Inline(bytes) => copy_inline(bytes, offset, out),
             Payload::Mixed(parts) => {
                 let (mut skip, mut done) = (offset, 0);
@@ -429,7 +389,7 @@ fn unreachable(fault: LocalFault) -> Failure {
 /// Copies a segment's data from `offset` on into `out`.
 fn copy_part(part: &Part, qp: &QpCore, resources: &Resources, offset: u64, out: &mut [u8]) -> Result<(), Failure> {
     match part {
-        Part::Seg(seg) => resources.gather(&qp.context, &[*seg], offset, out).map_err(unreachable),
+        Part::Seg(seg) => resources.gather((&qp.context).into(), &[*seg], offset, out).map_err(unreachable),
         Part::Inline(bytes) => copy_inline(bytes, offset, out),
     }
 }

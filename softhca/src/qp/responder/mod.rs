@@ -69,8 +69,9 @@ fn broken(failure: Failure) -> Refusal {
 pub(super) struct Fatal;
 
 /// The message of which not all packets have arrived.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 enum Arriving {
+    #[default]
     None,
     /// A SEND: bytes received.
     Send(u64),
@@ -79,7 +80,7 @@ enum Arriving {
 }
 
 /// State of the responder.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Responder {
     expected: Psn,
     /// Messages completed, 24 bits.
@@ -95,19 +96,18 @@ pub(super) struct Responder {
     refused: bool,
 }
 
+/// A request packet that has arrived, with the QP that it is for and what its execution may change beside the responder.
+pub(super) struct Arrival<'a> {
+    pub(super) qp: &'a QpCore,
+    pub(super) receives: &'a mut Receives,
+    pub(super) resources: &'a mut Resources,
+    pub(super) packet: &'a Packet<'a>,
+}
+
 impl Responder {
     /// A responder that expects `psn` first.
     pub(super) fn new(psn: Psn) -> Self {
-        Self {
-            expected: psn,
-            msn: 0,
-            arriving: Arriving::None,
-            named: None,
-            replies: Replies::default(),
-            answered: Answered::default(),
-            asked_again: false,
-            refused: false,
-        }
+        Self { expected: psn, ..Self::default() }
     }
 
     /// PSN expected next.
@@ -121,24 +121,19 @@ impl Responder {
     }
 
     /// Takes a request packet of the peer.
-    pub(super) fn request(
-        &mut self,
-        qp: &QpCore,
-        receives: &mut Receives,
-        resources: &mut Resources,
-        packet: &Packet<'_>,
-    ) -> Result<(), Fatal> {
-        if qp.transport() == Transport::Uc {
-            return self.unreliable(qp, receives, resources, packet);
+    pub(super) fn request(&mut self, mut arrival: Arrival<'_>) -> Result<(), Fatal> {
+        if arrival.qp.transport() == Transport::Uc {
+            return self.unreliable(arrival);
         }
         if self.refused {
             return Ok(());
         }
+        let Arrival { qp, packet, .. } = arrival;
         let psn = Psn::new(packet.headers.bth.psn);
         match psn.after(self.expected) {
             0 => {}
             1..HALF => {
-                resources.count(qp.counter, |counter| &mut counter.out_of_sequence);
+                arrival.resources.count(qp.counter, |counter| &mut counter.out_of_sequence);
                 if !self.asked_again {
                     self.asked_again = true;
                     self.replies.conclude(Verdict::Again(AethSyndrome::Nak(NakCode::PSN_SEQUENCE)));
@@ -146,12 +141,12 @@ impl Responder {
                 return Ok(());
             }
             _ => {
-                resources.count(qp.counter, |counter| &mut counter.duplicate_request);
-                self.duplicate(qp, resources, packet, psn);
+                arrival.resources.count(qp.counter, |counter| &mut counter.duplicate_request);
+                self.duplicate(qp, arrival.resources, packet, psn);
                 return Ok(());
             }
         }
-        match self.execute(qp, receives, resources, packet) {
+        match self.execute(&mut arrival) {
             Ok(psns) => {
                 self.expected = psn.plus(psns);
                 self.answered.forget_old(self.expected);
@@ -162,7 +157,7 @@ impl Responder {
                     self.replies.conclude(Verdict::Ack);
                 }
             }
-            Err(refusal) => self.refuse(qp, receives, resources, refusal, psn),
+            Err(refusal) => self.refuse(arrival, refusal, psn),
         }
         Ok(())
     }
@@ -187,7 +182,8 @@ impl Responder {
     }
 
     /// Refuses the request with PSN `psn`.
-    fn refuse(&mut self, qp: &QpCore, receives: &mut Receives, resources: &mut Resources, refusal: Refusal, psn: Psn) {
+    fn refuse(&mut self, arrival: Arrival<'_>, refusal: Refusal, psn: Psn) {
+        let Arrival { qp, receives, resources, .. } = arrival;
         match refusal {
             Refusal::NotReady(reason) => {
                 self.asked_again = true;
@@ -230,28 +226,23 @@ impl Responder {
 
     /// UC: a request that cannot be executed is dropped with the rest of its message, and the peer is not told. Its
     /// receive WQE serves the next message. Only a bad receive WQE stops the QP.
-    fn unreliable(
-        &mut self,
-        qp: &QpCore,
-        receives: &mut Receives,
-        resources: &mut Resources,
-        packet: &Packet<'_>,
-    ) -> Result<(), Fatal> {
+    fn unreliable(&mut self, mut arrival: Arrival<'_>) -> Result<(), Fatal> {
+        let Arrival { qp, packet, .. } = arrival;
         let psn = Psn::new(packet.headers.bth.psn);
         if psn != self.expected || packet.headers.bth.opcode.place().begins() {
             self.arriving = Arriving::None;
         }
         self.expected = psn.plus(packet.packets.into());
-        match self.execute(qp, receives, resources, packet) {
+        match self.execute(&mut arrival) {
             Err(Refusal::WrongReceive(NakCode::REMOTE_OPERATIONAL, failure)) => {
-                receives.fail(qp, resources, failure);
+                arrival.receives.fail(qp, arrival.resources, failure);
                 Err(Fatal)
             }
             Err(refusal) => {
                 self.arriving = Arriving::None;
                 if let Some(reason) = refusal.reason() {
                     let subject = Subject::Message { peer: qp.dest_qpn(), psn: psn.get() };
-                    resources.explanations.add(qp.qpn, subject, reason);
+                    arrival.resources.explanations.add(qp.qpn, subject, reason);
                 }
                 Ok(())
             }
@@ -260,13 +251,8 @@ impl Responder {
     }
 
     /// Executes the request; returns the PSNs it takes.
-    fn execute(
-        &mut self,
-        qp: &QpCore,
-        receives: &mut Receives,
-        resources: &mut Resources,
-        packet: &Packet<'_>,
-    ) -> Result<u32, Refusal> {
+    fn execute(&mut self, arrival: &mut Arrival<'_>) -> Result<u32, Refusal> {
+        let Arrival { qp, receives, resources, packet } = arrival;
         let opcode = packet.headers.bth.opcode;
         let (place, len, packets) = (opcode.place(), packet.payload.len(), u32::from(packet.packets));
         let continues = match (self.arriving, opcode.operation()) {
@@ -307,10 +293,8 @@ impl Responder {
             _ => {}
         }
         match opcode.operation() {
-            Operation::Send => self.send(qp, by, receives, resources, packet)?,
-            Operation::Write => self
-                .write(qp, by, receives, resources, packet)
-                .map_err(|refusal| with_its_receive(qp, receives, resources, packet, refusal))?,
+            Operation::Send => self.send(by, arrival)?,
+            Operation::Write => self.write(by, arrival).map_err(|refusal| with_its_receive(arrival, refusal))?,
             Operation::ReadRequest => return self.read(qp, by, resources, packet),
             Operation::CompareSwap | Operation::FetchAdd | Operation::ExtendedAtomic => {
                 self.atomic(qp, by, resources, packet)?
@@ -320,14 +304,8 @@ impl Responder {
         Ok(packets)
     }
 
-    fn send(
-        &mut self,
-        qp: &QpCore,
-        by: Accessor,
-        receives: &mut Receives,
-        resources: &mut Resources,
-        packet: &Packet<'_>,
-    ) -> Result<(), Refusal> {
+    fn send(&mut self, by: Accessor, arrival: &mut Arrival<'_>) -> Result<(), Refusal> {
+        let Arrival { qp, receives, resources, packet } = arrival;
         let place = packet.headers.bth.opcode.place();
         let offset = if let Arriving::Send(received) = self.arriving { received } else { 0 };
         let begins = place.begins() && !receives.has_begun();
@@ -357,18 +335,12 @@ impl Responder {
             let refused = |fault: KeyFault| Refusal::Silent(Failure::BAD_INVALIDATE.because(fault));
             resources.invalidate(by, key.0).map_err(refused)?;
         }
-        self.complete_receive(qp, receives, resources, packet, end as u32);
+        self.complete_receive(arrival, end as u32);
         Ok(())
     }
 
-    fn write(
-        &mut self,
-        qp: &QpCore,
-        by: Accessor,
-        receives: &mut Receives,
-        resources: &mut Resources,
-        packet: &Packet<'_>,
-    ) -> Result<(), Refusal> {
+    fn write(&mut self, by: Accessor, arrival: &mut Arrival<'_>) -> Result<(), Refusal> {
+        let Arrival { qp, receives, resources, packet } = arrival;
         let opcode = packet.headers.bth.opcode;
         let place = opcode.place();
         let (mut left, whole) = match (self.arriving, packet.headers.reth) {
@@ -393,7 +365,7 @@ impl Responder {
         left.len -= len;
         match (place.ends(), opcode.tail()) {
             (false, _) => self.arriving = Arriving::Write(left, whole),
-            (true, Tail::Immediate) => self.complete_receive(qp, receives, resources, packet, whole),
+            (true, Tail::Immediate) => self.complete_receive(arrival, whole),
             (true, _) => self.complete_message(),
         }
         Ok(())
@@ -460,15 +432,9 @@ impl Responder {
         self.msn = self.msn.wrapping_add(1) & 0x00ff_ffff;
     }
 
-    fn complete_receive(
-        &mut self,
-        qp: &QpCore,
-        receives: &mut Receives,
-        resources: &mut Resources,
-        packet: &Packet<'_>,
-        byte_cnt: u32,
-    ) {
+    fn complete_receive(&mut self, arrival: &mut Arrival<'_>, byte_cnt: u32) {
         self.complete_message();
+        let Arrival { qp, receives, resources, packet } = arrival;
         let headers = &packet.headers;
         let kind = match (headers.bth.opcode.operation(), headers.bth.opcode.tail()) {
             (Operation::Write, _) => ReceiveKind::WriteImm,
@@ -508,13 +474,8 @@ fn take_receive(qp: &QpCore, receives: &mut Receives, resources: &mut Resources)
 /// A WRITE with immediate data would complete a receive WQE. If its key does not permit the WRITE, that WQE fails, if
 /// one is posted (`IBV_WC_LOC_ACCESS_ERR`). Linux `rxe_resp.c` does the same: `check_resource` takes the WQE before
 /// `check_rkey` looks at the key, and an error of class C completes the WQE. On UC the WQE serves the next message.
-fn with_its_receive(
-    qp: &QpCore,
-    receives: &mut Receives,
-    resources: &mut Resources,
-    packet: &Packet<'_>,
-    refusal: Refusal,
-) -> Refusal {
+fn with_its_receive(arrival: &mut Arrival<'_>, refusal: Refusal) -> Refusal {
+    let Arrival { qp, receives, resources, packet } = arrival;
     let Refusal::Wrong(code @ NakCode::REMOTE_ACCESS, reason) = refusal else { return refusal };
     let takes_one = qp.is_reliable() && packet.headers.bth.opcode.tail() == Tail::Immediate;
     match takes_one.then(|| receives.take(qp, resources)) {

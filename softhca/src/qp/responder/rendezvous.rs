@@ -114,21 +114,5 @@ impl Errands {
 }
 
 fn request(opcode: u8, op: SendOp, payload: Payload, fence: Fence) -> SendWqe {
-    SendWqe {
-        index: 0,
-        wqebbs: 0,
-        opcode,
-        op,
-        umr: None,
-        target: None,
-        stream: 0,
-        srqn: None,
-        headers: Vec::new(),
-        payload,
-        signaled: false,
-        first_error_only: false,
-        solicited: opcode == opcode::SEND,
-        fence,
-        imm: 0,
-    }
+    SendWqe { opcode, op, payload, solicited: opcode == opcode::SEND, fence, ..SendWqe::default() }
 }

@@ -85,7 +85,7 @@ fn inner_checksums_stated_headers_and_metadata() {
         bit(ipv6, bits == 0x10, at == 5 && bits == 1);
         bit(udp, bits == 0x20, bits == 2);
         put_wqe(&memory, 0, &wqe(0x0a, &[&seg, &DATA]));
-        let refused = fetch(&without, QPN, (Transport::RawPacket, false), 0, 4, &memory);
+        let refused = fetch(&without, QPN, (Transport::RawPacket, false), 0, 4, Source::Ring(&memory));
         assert_eq!(refused, Err(WqeFault::NoSoftwareParser), "{at}, {bits:#x}");
     }
 }
@@ -111,7 +111,7 @@ fn ethernet_segments_that_make_no_sense() {
     let memory = ArrayMemory::filled(BASE, 256, 0);
     for (len, ok) in [(0, false), (17, false), (18, true)] {
         put_wqe(&memory, 0, &wqe(0x0a, &[&eth(0, &vec![7; len]), &DATA]));
-        let found = fetch(&sq, QPN, (Transport::RawPacket, false), 0, 4, &memory);
+        let found = fetch(&sq, QPN, (Transport::RawPacket, false), 0, 4, Source::Ring(&memory));
         assert_eq!(found.is_ok(), ok, "{found:?}");
         assert!(ok || found == Err(WqeFault::FewInlineHeaders { found: len as u16, needed: 18 }));
     }
@@ -171,7 +171,7 @@ fn several_frames_have_nothing_of_their_own_but_a_segment() {
 
     let memory = ArrayMemory::filled(BASE, 256, 0);
     put_wqe(&memory, 0, &wqe(0x29, &[&eth(0, &[]), &DATA]));
-    let of = |sq: &SqContext| fetch(sq, QPN, (Transport::RawPacket, false), 0, 4, &memory).map(drop);
+    let of = |sq: &SqContext| fetch(sq, QPN, (Transport::RawPacket, false), 0, 4, Source::Ring(&memory)).map(drop);
     assert_eq!(of(&SQ), Ok(()));
     assert_eq!(of(&SqContext { multi_packet: false, ..SQ }), Err(WqeFault::SingleFramesOnly));
     for (inline_headers, needed) in [(InlineHeaders::L2, 18), (InlineHeaders::Ip, 18), (InlineHeaders::TcpUdp, 18)] {

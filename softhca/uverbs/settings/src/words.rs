@@ -25,14 +25,15 @@ pub(crate) use words;
 
 words! {
     /// The least headers that the WQE of a raw packet must contain.
+    #[cfg_attr(feature = "clap", derive(clap::ValueEnum), value(rename_all = "snake"))]
     pub enum InlineHeaders {
-        /// Nothing, as with a ConnectX-5 and later.
+        /// None (ConnectX-5 and later)
         None = "none",
-        /// Addresses, a VLAN tag and the EtherType, as with a ConnectX-4 Lx.
+        /// L2, 18 bytes (ConnectX-4 Lx)
         L2 = "l2",
-        /// Of an IP packet, also its IP header.
+        /// L2 and IP (for some eSwitches)
         Ip = "ip",
-        /// Of a TCP or UDP packet, also its TCP or UDP header.
+        /// L2, IP, and TCP or UDP
         TcpUdp = "tcp_udp",
     }
 }
@@ -50,12 +51,13 @@ impl From<InlineHeaders> for softhca::context::InlineHeaders {
 
 words! {
     /// Whom `RLIMIT_MEMLOCK` keeps from pinning more.
+    #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
     pub enum Memlock {
-        /// Users without `CAP_IPC_LOCK`.
+        /// Users without CAP_IPC_LOCK, which root has
         Linux = "linux",
-        /// Root, too.
+        /// All users, root included
         Everybody = "everybody",
-        /// No user.
+        /// No user
         Nobody = "nobody",
     }
 }

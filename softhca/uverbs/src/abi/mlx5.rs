@@ -79,11 +79,6 @@ abi! {
         overflow_period: u64,
     }
 
-    /// `struct mlx5_ib_alloc_pd_resp`.
-    struct PdResp {
-        pdn: u32,
-    }
-
     /// `struct mlx5_ib_query_device_resp`: almost all of it describes offloads that the device does not have.
     struct DeviceResp {
         comp_mask: u32,

@@ -144,11 +144,6 @@ abi! {
         netdev_ifindex: u32,
     }
 
-    /// `struct ib_uverbs_alloc_pd_resp`.
-    struct AllocPdResp {
-        pd_handle: u32,
-    }
-
     /// `struct ib_uverbs_reg_mr`.
     struct RegMr {
         response: u64,
@@ -189,11 +184,6 @@ abi! {
         addr: u64,
         length: u32,
         lkey: u32,
-    }
-
-    /// `struct ib_uverbs_create_comp_channel_resp`.
-    struct CreateCompChannelResp {
-        fd: i32,
     }
 
     /// `struct ib_uverbs_resize_cq`.
@@ -247,6 +237,11 @@ abi! {
         user_handle: u64,
         pd_handle: u32,
         reserved: u32,
+        attr: AhAttr,
+    }
+
+    /// `struct ib_uverbs_ah_attr`.
+    struct AhAttr {
         grh: GlobalRoute,
         dlid: u16,
         sl: u8,
@@ -254,12 +249,7 @@ abi! {
         static_rate: u8,
         is_global: u8,
         port_num: u8,
-        reserved2: u8,
-    }
-
-    /// `struct ib_uverbs_create_ah_resp`.
-    struct CreateAhResp {
-        ah_handle: u32,
+        reserved: u8,
     }
 
     /// `struct ib_uverbs_qp_cap`.
@@ -337,11 +327,6 @@ abi! {
         /// The file that it stands for; -1 for none.
         fd: i32,
         oflags: u32,
-    }
-
-    /// `struct ib_uverbs_open_xrcd_resp`.
-    struct OpenXrcdResp {
-        xrcd_handle: u32,
     }
 
     /// `struct ib_uverbs_open_qp`.

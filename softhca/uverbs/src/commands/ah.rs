@@ -3,7 +3,7 @@
 use super::pd::Pd;
 use super::port;
 use super::request::Request;
-use crate::abi::{CreateAh, CreateAhResp, UHW_OUT, mlx5};
+use crate::abi::{CreateAh, UHW_OUT, mlx5};
 use crate::context::{Context, Object, Rank};
 use crate::device::Hca;
 use crate::process::{Errno, route};
@@ -103,8 +103,8 @@ fn group_mac(gid: &Gid) -> Option<[u8; 6]> {
 
 /// `CREATE_AH`.
 pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    let wanted: CreateAh = request.core_in()?;
-    let pd: Arc<Pd> = context.get(wanted.pd_handle).map_err(|_| Errno::EINVAL)?;
+    let CreateAh { pd_handle, attr: wanted, .. } = request.core_in()?;
+    let pd: Arc<Pd> = context.get(pd_handle).map_err(|_| Errno::EINVAL)?;
     port::check_path(&context.hca, wanted.port_num.into(), wanted.is_global != 0, wanted.grh.sgid_index)?;
     let dmac = if wanted.is_global != 0 {
         mac_of(&context.hca, wanted.port_num, wanted.grh.sgid_index, &wanted.grh.dgid)?
@@ -118,7 +118,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         let driver = mlx5::CreateAhResp { response_length, dmac, ..FromZeros::new_zeroed() };
         request.put_optional(UHW_OUT, &driver)?;
     }
-    request.core_out(&CreateAhResp { ah_handle })
+    request.core_out(&ah_handle)
 }
 
 #[cfg(test)]

@@ -57,7 +57,7 @@ impl context::Object for Cq {
 impl Cq {
     /// The kind of timestamps of queues that complete here (mlx5_ib `qp.c`, `get_ts_format`).
     pub(super) fn timestamps(&self, hca: &Hca) -> Result<TimestampFormat, Errno> {
-        let has = hca.capabilities();
+        let has = hca.capabilities;
         match (self.real_time, self.timestamps) {
             (true, _) if has.real_time => Ok(TimestampFormat::RealTime),
             (true, _) => Err(Errno::EOPNOTSUPP),

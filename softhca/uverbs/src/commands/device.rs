@@ -67,7 +67,7 @@ pub(crate) fn get_context(context: &Arc<Context>, request: &Request) -> Result<(
     }
     context.show_clock().inspect_err(|_| context.end_user())?;
     let response = AllocUcontextResp {
-        qp_tab_size: hca.capabilities().attributes.max_qp,
+        qp_tab_size: hca.capabilities.attributes.max_qp,
         // Left out where write combining does not work (`set_ucontext_resp`).
         bf_reg_size: if hca.settings.no_write_combining { 0 } else { uars::REGISTER_BYTES },
         tot_bfregs,
@@ -76,11 +76,11 @@ pub(crate) fn get_context(context: &Arc<Context>, request: &Request) -> Result<(
         max_rq_desc_sz: MAX_RQ_WQE,
         max_send_wqebb: MAX_QUEUE_WR,
         max_recv_wr: MAX_QUEUE_WR,
-        max_srq_recv_wr: hca.capabilities().attributes.max_srq_wr + 1,
+        max_srq_recv_wr: hca.capabilities.attributes.max_srq_wr + 1,
         num_ports: hca.settings.ports as u16,
         comp_mask: ALLOC_UCONTEXT_CORE_CLOCK
             | ALLOC_UCONTEXT_MKEY_TAG
-            | if hca.capabilities().real_time { ALLOC_UCONTEXT_REAL_TIME } else { 0 },
+            | if hca.capabilities.real_time { ALLOC_UCONTEXT_REAL_TIME } else { 0 },
         response_length: size_of::<AllocUcontextResp>() as u32,
         cqe_version: wanted.max_cqe_version.min(1),
         // Extended QUERY_DEVICE and CREATE_AH carry a driver's part.
@@ -118,7 +118,7 @@ fn put_context(request: &Request, driver: u16, response: &AllocUcontextResp) -> 
 
 /// `enum ib_device_cap_flags`.
 fn capabilities(hca: &Hca) -> u32 {
-    let has = hca.capabilities();
+    let has = hca.capabilities;
     has.attributes.cap_flags | has.frames.cap_flags
 }
 
@@ -126,9 +126,9 @@ fn base(context: &Context) -> QueryDeviceResp {
     let hca = &context.hca;
     let [major, minor, sub_minor] = hca.settings.generation.firmware().map(u64::from);
     let guid = settings::node_guid(hca.settings.number(hca.index)).to_be_bytes();
-    let has = hca.capabilities().attributes;
+    let has = hca.capabilities.attributes;
     // All processes on the fabric share the device's QPs, and each has numbers for a part of them.
-    let max_qp = has.max_qp.min(hca.queue_numbers());
+    let max_qp = has.max_qp.min(hca.queue_numbers);
     QueryDeviceResp {
         fw_ver: major << 32 | minor << 16 | sub_minor,
         node_guid: guid,
@@ -184,36 +184,36 @@ pub(crate) fn ex_query_device(context: &Arc<Context>, request: &Request) -> Resu
     }
     let room = request.len(write::CORE_OUT);
     let hca = &context.hca;
-    let frames = hca.capabilities().frames;
+    let frames = hca.capabilities.frames;
     request.core_out(&ExQueryDeviceResp {
         base: base(context),
         response_length: room.min(size_of::<ExQueryDeviceResp>()) as u32,
         odp_general_caps: ODP_SUPPORT | ODP_SUPPORT_IMPLICIT,
         odp_transport_caps: ODP_TRANSPORTS,
         timestamp_mask: i64::MAX as u64,
-        hca_core_clock: hca.capabilities().attributes.core_clock_khz,
+        hca_core_clock: hca.capabilities.attributes.core_clock_khz,
         device_cap_flags_ex: capabilities(hca).into(),
         rss_caps: frames.rss_caps,
         max_wq_type_rq: frames.max_wq_type_rq,
         raw_packet_caps: frames.raw_packet_caps,
-        tm_caps: hca.capabilities().attributes.tm_caps,
+        tm_caps: hca.capabilities.attributes.tm_caps,
         max_cq_moderation_count: u16::MAX,
         max_cq_moderation_period: 4095,
-        max_dm_size: hca.capabilities().device_memory,
+        max_dm_size: hca.capabilities.device_memory,
         ..FromZeros::new_zeroed()
     })?;
     let response = DeviceResp {
         response_length: size_of::<DeviceResp>() as u32,
-        flags: DEVICE_SCAT2CQE_DCT | hca.capabilities().attributes.cqe_128_compression,
-        cqe_comp_caps: hca.capabilities().attributes.cqe_compression,
+        flags: DEVICE_SCAT2CQE_DCT | hca.capabilities.attributes.cqe_128_compression,
+        cqe_comp_caps: hca.capabilities.attributes.cqe_compression,
         tso_caps: frames.tso_caps,
         rss_caps: frames.hash_caps,
-        packet_pacing_caps: hca.capabilities().pacing.caps(),
+        packet_pacing_caps: hca.capabilities.pacing.caps(),
         multi_pkt_send_wqes: frames.multi_packet_wqes,
         sw_parsing_caps: frames.sw_parsing_caps,
         tunnel_offloads_caps: frames.tunnel_offloads,
         striding_rq_caps: frames.striding_rq_caps,
-        dci_streams_caps: hca.capabilities().attributes.dci_streams,
+        dci_streams_caps: hca.capabilities.attributes.dci_streams,
         ..FromZeros::new_zeroed()
     };
     request.put_optional(UHW_OUT, &response)

@@ -1,7 +1,7 @@
 //! Event files: completion channels, and the file for asynchronous events.
 
 use super::request::Request;
-use crate::abi::{AsyncEvent, CompEvent, CreateCompChannelResp};
+use crate::abi::{AsyncEvent, CompEvent};
 use crate::context::Context;
 use crate::device::EventPipe;
 use crate::process::{Errno, fds};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// Gives the program its end, known as an event file of `context` from now on.
 fn hand_over(context: &Context, pipe: EventPipe, program: OwnedFd) -> Result<(Arc<EventPipe>, RawFd), Errno> {
     let pipe = Arc::new(pipe);
-    context.adopt_events(&pipe);
+    context.event_files.add(&pipe);
     let fd = program.as_raw_fd();
     fds::insert(fd, pipe.clone())?;
     Ok((pipe, program.into_raw_fd()))
@@ -22,7 +22,7 @@ pub(crate) fn create_channel(context: &Arc<Context>, request: &Request) -> Resul
     let _: u64 = request.core_in()?;
     let (pipe, program) = EventPipe::new(size_of::<CompEvent>())?;
     let (_, fd) = hand_over(context, pipe, program)?;
-    request.core_out(&CreateCompChannelResp { fd })
+    request.core_out(&fd)
 }
 
 /// `ASYNC_EVENT_ALLOC`: 0 descriptor.
@@ -38,6 +38,6 @@ pub(crate) fn alloc_async(context: &Arc<Context>, request: &Request) -> Result<(
 /// none here (Linux `drivers/infiniband/core/rdma_core.c`, `lookup_get_fd_uobject`).
 pub(super) fn named(context: &Context, request: &Request, id: u16) -> Result<Option<Arc<EventPipe>>, Errno> {
     let Some(fd) = request.optional_handle(id) else { return Ok(None) };
-    let pipe = RawFd::try_from(fd).ok().and_then(fds::get_as).filter(|pipe| context.has_events(pipe));
+    let pipe = RawFd::try_from(fd).ok().and_then(fds::get_as).filter(|pipe| context.event_files.has(pipe));
     pipe.map(Some).ok_or(Errno::EBADF)
 }

@@ -190,7 +190,7 @@ fn rules(
         ALL_DEFAULT => Ok(received(leftovers(tirn, true))),
         MC_DEFAULT => Ok(received(leftovers(tirn, false))),
         // `create_sniffer_rule`.
-        SNIFFER if context.hca.capabilities().frames.sniffs && wanted.flags & EGRESS == 0 => {
+        SNIFFER if context.hca.capabilities.frames.sniffs && wanted.flags & EGRESS == 0 => {
             let directions = [FlowDirection::SniffedReceived, FlowDirection::SniffedSent];
             Ok(directions.map(|direction| (direction, everything(FlowPriority::Sniffer, tirn))).into())
         }

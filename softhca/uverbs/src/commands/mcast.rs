@@ -23,13 +23,13 @@ fn wanted(context: &Context, request: &Request) -> Result<(Arc<Qp>, Group), Errn
 /// Whether a QP can be in the group.
 fn fits(context: &Context, qp: &Qp, (gid, lid): &Group) -> bool {
     let has_lid = context.hca.settings.link == Link::Ethernet || GROUP_LIDS.contains(lid);
-    qp.transport() == Transport::Ud && is_group(gid) && has_lid
+    qp.transport == Transport::Ud && is_group(gid) && has_lid
 }
 
 /// `ATTACH_MCAST`. A group that the QP is in already is no error.
 pub(crate) fn attach(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let (qp, group) = wanted(context, request)?;
-    let mut groups = lock(qp.groups());
+    let mut groups = lock(&qp.groups);
     if groups.contains(&group) {
         return Ok(());
     }
@@ -44,7 +44,7 @@ pub(crate) fn attach(context: &Arc<Context>, request: &Request) -> Result<(), Er
 /// `DETACH_MCAST`.
 pub(crate) fn detach(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let (qp, group) = wanted(context, request)?;
-    let mut groups = lock(qp.groups());
+    let mut groups = lock(&qp.groups);
     let place = groups.iter().position(|known| *known == group).ok_or(Errno::EINVAL)?;
     groups.remove(place);
     // The device knows groups by GID alone.

@@ -316,7 +316,7 @@ pub(crate) fn reg_device_memory(context: &Arc<Context>, request: &Request) -> Re
     let piece: Arc<Piece> = context.get(request.handle(5)?)?;
     let pd: Arc<Pd> = context.get(request.handle(3)?)?;
     // Linux has no lower bound (`UVERBS_HANDLER(UVERBS_METHOD_DM_MR_REG)`), so a region of no bytes is one.
-    let inside = offset.checked_add(length).is_some_and(|end| end <= piece.length());
+    let inside = offset.checked_add(length).is_some_and(|end| end <= piece.length);
     if !inside || flags & !PERMITTED != 0 {
         return Err(Errno::EINVAL);
     }

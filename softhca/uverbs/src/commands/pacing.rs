@@ -42,7 +42,7 @@ impl context::Object for PacketPacing {
 /// `PP_OBJ_ALLOC`: 0x1000 handle, 0x1001 the rate as the device has it, 0x1002 flags, 0x1003 index.
 pub(crate) fn alloc(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let hca = &context.hca;
-    if hca.capabilities().pacing.table_size == 0 || !hca.capabilities().pacing.user {
+    if hca.capabilities.pacing.table_size == 0 || !hca.capabilities.pacing.user {
         return Err(Errno::EPROTONOSUPPORT);
     }
     // Only commands of programs can name the entry.
@@ -59,7 +59,7 @@ pub(crate) fn alloc(context: &Arc<Context>, request: &Request) -> Result<(), Err
     }
     let mode = match mode_and_typical >> 16 {
         0 => RateMode::Data,
-        1 if hca.capabilities().pacing.wqes => RateMode::Wqes,
+        1 if hca.capabilities.pacing.wqes => RateMode::Wqes,
         _ => return Err(Errno::EINVAL),
     };
     let rate = Rate { limit, mode, burst, typical: mode_and_typical as u16 };
@@ -87,7 +87,7 @@ pub(super) fn wanted(
     }
     let (burst, typical) = (driver.max_burst_sz, driver.typical_pkt_sz);
     let rate = Rate { limit: kilobits, mode: RateMode::Data, burst, typical };
-    let pacing = context.hca.capabilities().pacing;
+    let pacing = context.hca.capabilities.pacing;
     let (burst, typical) = (rate.burst != 0, rate.typical != 0);
     if burst && !pacing.burst || typical && !pacing.typical || kilobits == 0 && (burst || typical) {
         return Err(Errno::EINVAL);

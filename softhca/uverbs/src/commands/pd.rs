@@ -1,8 +1,7 @@
 //! Protection domains.
 
 use super::request::Request;
-use crate::abi::mlx5::PdResp;
-use crate::abi::{AllocPdResp, UHW_OUT};
+use crate::abi::UHW_OUT;
 use crate::context::registry::{self, Shared, own_pid};
 use crate::context::{self, Context, Rank};
 use crate::device::Hca;
@@ -34,8 +33,8 @@ pub(crate) fn alloc_pd(context: &Arc<Context>, request: &Request) -> Result<(), 
     let pd_handle = context.insert(Arc::new(Pd { number }));
     let own = Shared { pid: own_pid(), ..Shared::default() };
     context.registry.publish(registry::DOMAIN, pd_handle, &own);
-    request.put_optional(UHW_OUT, &PdResp { pdn: number })?;
-    request.core_out(&AllocPdResp { pd_handle })
+    request.put_optional(UHW_OUT, &number)?;
+    request.core_out(&pd_handle)
 }
 
 /// `PD_QUERY` of the mlx5 driver: 0x1000 handle, 0x1001 number.

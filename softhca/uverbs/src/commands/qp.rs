@@ -55,10 +55,11 @@ pub(crate) struct Qp {
     pub(super) transport: Transport,
     /// The rate at which it sends.
     pub(super) rate: PairRate,
-    events: Arc<Source>,
+    /// Where its events go.
+    pub(super) events: Arc<Source>,
     needs: Needs,
     /// The multicast groups that it is in.
-    groups: Mutex<Vec<Group>>,
+    pub(super) groups: Mutex<Vec<Group>>,
 }
 
 /// The needs of a QP.
@@ -114,27 +115,12 @@ impl Qp {
         Self { number, cap, signal_all: false, transport: Transport::Xrc, rate, events, needs, groups }
     }
 
-    /// Its transport service.
-    pub(super) fn transport(&self) -> Transport {
-        self.transport
-    }
-
-    /// The multicast groups that it is in.
-    pub(super) fn groups(&self) -> &Mutex<Vec<Group>> {
-        &self.groups
-    }
-
     /// The receiver of its frames.
     pub(super) fn receiver(&self) -> Option<&RawReceiver> {
         match &self.needs {
             Needs::Parts { kept } => kept.receiver.as_ref(),
             Needs::Domain(_) => None,
         }
-    }
-
-    /// Where its events go.
-    pub(super) fn events(&self) -> &Arc<Source> {
-        &self.events
     }
 
     /// Attributes that mean nothing to it, as it is one end of XRC (`modify_qp_mask` of the kernel).
@@ -284,8 +270,8 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
                 log_size,
                 inline_headers: hca.settings.inline_headers.into(),
                 // Linux sets it the same way (`create_raw_packet_qp_sq`).
-                multi_packet: hca.capabilities().frames.multi_packet_wqes & MULTI_PACKET_ALLOWED != 0,
-                software_parser: hca.capabilities().frames.sw_parsing_caps[0] != 0,
+                multi_packet: hca.capabilities.frames.multi_packet_wqes & MULTI_PACKET_ALLOWED != 0,
+                software_parser: hca.capabilities.frames.sw_parsing_caps[0] != 0,
             }),
             rq,
             dbr: driver.db_addr,

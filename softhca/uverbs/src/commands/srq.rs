@@ -155,7 +155,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         Kind::Basic => hca.create(context.user(), Object::Srq, |device| device.create_srq(srq))?,
         // The driver's own, as in `create_srq_user`: commands of users cannot name it.
         Kind::Xrc((xrcd, cq)) => {
-            let xrc = XrcContext { xrcd: xrcd.number(), cqn: cq.number, uidx };
+            let xrc = XrcContext { xrcd: xrcd.domain.number, cqn: cq.number, uidx };
             hca.create(DRIVER, Object::Srq, |device| device.create_xrc_srq(srq, xrc))?
         }
         Kind::Tags(cq, log_list) => {

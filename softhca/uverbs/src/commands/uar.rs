@@ -18,7 +18,7 @@ pub(crate) fn alloc(context: &Arc<Context>, request: &Request) -> Result<(), Err
         _ => return Err(Errno::EOPNOTSUPP),
     }
     let (page, at) = mapping::allocate(context, kind == NON_CACHED)?;
-    let index = page.index();
+    let index = page.index;
     let handle = context.insert(Arc::new(page));
     request.put(0x1002, &at)?;
     request.put(0x1003, &(UAR_PAGE_BYTES as u64))?;

@@ -106,7 +106,7 @@ fn ring(driver: &mlx5::CreateWq, max_wr: u32, most: u32) -> Result<(u32, u32, u6
 fn make(context: &Arc<Context>, request: &Request, wanted: Wanted) -> Result<(u32, Arc<Wq>), Errno> {
     let hca = &context.hca;
     // Linux' driver has no such calls on InfiniBand ports.
-    if hca.capabilities().frames.max_wq_type_rq == 0 {
+    if hca.capabilities.frames.max_wq_type_rq == 0 {
         return Err(Errno::EOPNOTSUPP);
     }
     let pd: Arc<Pd> = context.get(wanted.pd)?;
@@ -119,8 +119,8 @@ fn make(context: &Arc<Context>, request: &Request, wanted: Wanted) -> Result<(u3
         return Err(Errno::EINVAL);
     }
     let driver: mlx5::CreateWq = request.input(UHW_IN)?;
-    let strides = strides(hca.capabilities().frames.striding_rq_caps, &driver)?;
-    let (log_size, log_stride, bytes) = ring(&driver, wanted.max_wr, 1 << hca.capabilities().frames.log_max_wq_size)?;
+    let strides = strides(hca.capabilities.frames.striding_rq_caps, &driver)?;
+    let (log_size, log_stride, bytes) = ring(&driver, wanted.max_wr, 1 << hca.capabilities.frames.log_max_wq_size)?;
     let pinned = [Pinned::to_read(hca, driver.buf_addr, bytes)?, context.pin_record(driver.db_addr, 4)?];
     check_flags(wanted.flags)?;
     let events = Source::new(context.async_events(wanted.pipe), wanted.user_handle);

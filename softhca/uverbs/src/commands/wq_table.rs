@@ -60,8 +60,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let handles = words.get(header..header + (1 << wanted.log_ind_tbl_size)).ok_or(Errno::ENOSPC)?;
     let wqs = handles.iter().map(|&handle| context.get(handle)).collect::<Result<Vec<Arc<Wq>>, _>>()?;
     let room = request.len(UHW_OUT);
-    if wanted.log_ind_tbl_size > context.hca.capabilities().frames.log_max_table_size
-        || room != 0 && room < DRIVER_OUTPUT
+    if wanted.log_ind_tbl_size > context.hca.capabilities.frames.log_max_table_size || room != 0 && room < DRIVER_OUTPUT
     {
         return Err(Errno::EINVAL);
     }

@@ -1,7 +1,7 @@
 //! XRC domains.
 
 use super::request::Request;
-use crate::abi::{OpenXrcd, OpenXrcdResp};
+use crate::abi::OpenXrcd;
 use crate::context::{self, Context, Rank};
 use crate::device::{Domain, Hca, Inode, Origin, Source};
 use crate::process::{Errno, lock};
@@ -24,11 +24,6 @@ impl context::Object for Xrcd {
 }
 
 impl Xrcd {
-    /// The device's number for it.
-    pub(super) fn number(&self) -> u32 {
-        self.domain.number
-    }
-
     /// A target of it is closed. The last close destroys it.
     pub(super) fn close_target(&self, hca: &Hca, qpn: u32, events: &Arc<Source>) -> Result<(), Errno> {
         let mut targets = lock(&self.domain.targets);
@@ -51,6 +46,5 @@ pub(crate) fn open(context: &Arc<Context>, request: &Request) -> Result<(), Errn
     let inode = (wanted.fd != -1).then(|| Inode::of(wanted.fd)).transpose()?;
     let flag = |flag: i32| wanted.oflags & flag as u32 != 0;
     let domain = context.hca.open_domain(inode, (flag(libc::O_CREAT), flag(libc::O_EXCL)))?;
-    let xrcd_handle = context.insert(Arc::new(Xrcd { domain }));
-    request.core_out(&OpenXrcdResp { xrcd_handle })
+    request.core_out(&context.insert(Arc::new(Xrcd { domain })))
 }

@@ -44,7 +44,7 @@ pub(super) fn create_target(context: &Arc<Context>, request: &Request) -> Result
                 uidx: driver.uidx & 0xff_ffff,
                 signed: driver.flags & qp_flag::SIGNATURE != 0,
                 // As Linux (`create_xrc_tgt_qp`).
-                timestamps: hca.capabilities().default_timestamps(),
+                timestamps: hca.capabilities.default_timestamps(),
                 ..QpContext::new(Transport::Xrc)
             })
         })?;
@@ -82,6 +82,6 @@ pub(crate) fn open_target(context: &Arc<Context>, request: &Request) -> Result<(
 /// A handle of target `number`.
 fn add(context: &Context, xrcd: Arc<Xrcd>, number: u32, events: Arc<Source>) -> u32 {
     let qp = Arc::new(Qp::of_target(number, events, Needs::Domain(xrcd)));
-    context.hca.know(Origin::Qp(number), qp.events());
+    context.hca.know(Origin::Qp(number), &qp.events);
     context.insert(qp)
 }

@@ -52,16 +52,10 @@ impl Allocated {
 
 /// A page allocated by itself.
 pub(crate) struct UarPage {
-    index: u32,
+    /// The device's number for it.
+    pub(crate) index: u32,
     place: u32,
     of: Arc<Allocated>,
-}
-
-impl UarPage {
-    /// The device's number for it.
-    pub(crate) fn index(&self) -> u32 {
-        self.index
-    }
 }
 
 impl Object for UarPage {
@@ -86,7 +80,7 @@ mod tests {
         let allocated = Arc::new(Allocated::default());
         let add = |mapped: &[u32]| {
             let (page, place) = allocated.add(|place| mapped.contains(&place), |place| Ok(100 + place)).unwrap();
-            assert_eq!((page.index(), allocated.page(place)), (100 + place, Some(100 + place)));
+            assert_eq!((page.index, allocated.page(place)), (100 + place, Some(100 + place)));
             place
         };
         assert_eq!([add(&[]), add(&[]), add(&[])], [0, 1, 2]);

@@ -7,10 +7,9 @@ use crate::process::fds::OpenFile;
 use crate::process::forked::StaticLock;
 use crate::process::{Errno, Identity, fds, identity, lock};
 use libc::c_int;
-use rustix::fs::{SealFlags, fcntl_get_seals, fstatfs};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, fcntl_get_seals, fstatfs, memfd_create};
 use softhca::uar::UarMemory;
-use std::ffi::CString;
-use std::os::fd::{AsRawFd, FromRawFd, IntoRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, IntoRawFd, RawFd};
 use std::sync::{Arc, Mutex, Weak};
 
 /// The device that `path` names: `/dev/infiniband/uverbsN` for an N that exists.
@@ -21,8 +20,8 @@ pub(crate) fn index(path: &[u8]) -> Option<u32> {
 }
 
 /// The name of the memory behind an open file, as `/proc/self/fd` shows it.
-fn name(index: u32) -> CString {
-    CString::new(format!("softhca-uverbs{index}")).unwrap_or_default()
+fn name(index: u32) -> String {
+    format!("softhca-uverbs{index}")
 }
 
 /// Opens device `index`: a descriptor that can be mapped. Its pages are the UAR pages, at the offsets that the commands
@@ -30,15 +29,10 @@ fn name(index: u32) -> CString {
 pub(crate) fn open(index: u32, flags: c_int) -> Result<RawFd, Errno> {
     let settings = settings().ok_or(Errno::ENOENT)?;
     let hca = Hca::get(index, settings)?;
-    let close_on_exec = if flags & libc::O_CLOEXEC != 0 { libc::MFD_CLOEXEC } else { 0 };
-    let options = close_on_exec | libc::MFD_ALLOW_SEALING;
-    // SAFETY: the name is a string that ends with a zero byte.
-    let fd = new_descriptor(unsafe { libc::memfd_create(name(index).as_ptr(), options) })?;
+    let close_on_exec = if flags & libc::O_CLOEXEC != 0 { MemfdFlags::CLOEXEC } else { MemfdFlags::empty() };
+    let fd = memfd_create(name(index), close_on_exec | MemfdFlags::ALLOW_SEALING)?;
     // No holder of the file can make it shorter, which would take mapped pages away.
-    // SAFETY: plain call.
-    if unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_ADD_SEALS, libc::F_SEAL_SHRINK) } != 0 {
-        return Err(Errno::last());
-    }
+    fcntl_add_seals(&fd, SealFlags::SHRINK)?;
     let context = Context::new(hca, own_descriptor(fd.as_raw_fd())?, false)?;
     register(fd.as_raw_fd(), context)?;
     Ok(fd.into_raw_fd())
@@ -85,18 +79,11 @@ pub(crate) fn find(fd: RawFd) -> Option<Arc<Context>> {
     passed(fd).and_then(import)
 }
 
-/// The result of a call, as a descriptor.
-fn new_descriptor(fd: RawFd) -> Result<OwnedFd, Errno> {
-    // SAFETY: a descriptor that a call has just made, so nobody else has it.
-    if fd < 0 { Err(Errno::last()) } else { Ok(unsafe { OwnedFd::from_raw_fd(fd) }) }
-}
-
 /// A descriptor of ours for the memory that `fd` is open for. `EINVAL` for memory that can be made shorter. Anybody may
 /// give it the name of a device file, and SIGBUS kills a process that touches memory behind its end. Huge pages, which
 /// can run out, are refused, too.
 fn own_descriptor(fd: RawFd) -> Result<UarMemory, Errno> {
-    // SAFETY: plain call.
-    let own = new_descriptor(unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) })?;
+    let own = fds::duplicate(fd)?;
     let is_memory = fstatfs(&own).is_ok_and(|system| i128::from(system.f_type) == i128::from(libc::TMPFS_MAGIC));
     let is_sealed = fcntl_get_seals(&own).is_ok_and(|seals| seals.contains(SealFlags::SHRINK));
     if is_memory && is_sealed { Ok(UarMemory::in_file(own)) } else { Err(Errno::EINVAL) }

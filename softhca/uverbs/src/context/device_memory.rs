@@ -4,7 +4,8 @@ use super::objects::{Object, Rank};
 use super::offset;
 use crate::device::Hca;
 use crate::device::limits::DEVICE_MEMORY_BYTES;
-use crate::process::{Errno, lock, page_bytes, real};
+use crate::process::{Errno, Mapping, lock, page_bytes};
+use rustix::fs::{FallocateFlags, fallocate};
 use softhca::uar::UarMemory;
 use std::os::fd::AsRawFd;
 use std::sync::{Arc, Mutex};
@@ -64,33 +65,30 @@ impl DeviceMemory {
         let bytes = length.checked_next_multiple_of(UNIT).ok_or(Errno::EINVAL)?;
         let pages = bytes.div_ceil(page_bytes());
         let first = self.take(pages)?;
-        // From here on, dropping it gives the pages back.
-        let mut piece = Piece {
-            of: self.clone(),
-            first,
-            length,
-            mapping: std::ptr::null_mut(),
-            mapped: (pages * page_bytes()) as usize,
-        };
-        piece.map(file)?;
-        Ok(piece)
+        let mapping = map(file, first, pages * page_bytes()).inspect_err(|_| self.give_back(first))?;
+        Ok(Piece { of: self.clone(), first, length, mapping })
     }
+}
+
+/// Maps `len` bytes of device memory from page `first` of `file` on. They are zeros.
+fn map(file: &UarMemory, first: u64, len: u64) -> Result<Mapping, Errno> {
+    let at = offset::encode(offset::DEVICE_MEMORY, first);
+    // The content of the last owner is not shown. The call fails for memory that never existed.
+    for mode in [FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE, FallocateFlags::empty()] {
+        fallocate(file.fd(), mode, at, len)?;
+    }
+    Mapping::of(file.fd().as_raw_fd(), at, len as usize)
 }
 
 /// Allocated device memory.
 pub(crate) struct Piece {
     of: Arc<DeviceMemory>,
     first: u64,
-    length: u64,
-    /// Of its pages in this process, by which the device reaches it; null if there is none.
-    mapping: *mut libc::c_void,
-    mapped: usize,
+    /// Bytes that were asked for.
+    pub(crate) length: u64,
+    /// Of its pages in this process, by which the device reaches it.
+    mapping: Mapping,
 }
-
-// SAFETY: the mapping belongs to no thread; the device reaches it by system calls.
-unsafe impl Send for Piece {}
-// SAFETY: the mapping belongs to no thread; the device reaches it by system calls.
-unsafe impl Sync for Piece {}
 
 impl Piece {
     /// Number of the first page, as `mmap` offsets name it.
@@ -98,43 +96,14 @@ impl Piece {
         self.first
     }
 
-    /// Bytes that were asked for.
-    pub(crate) fn length(&self) -> u64 {
-        self.length
-    }
-
     /// Where the device finds it.
     pub(crate) fn address(&self) -> u64 {
-        self.mapping as u64
-    }
-
-    fn map(&mut self, file: &UarMemory) -> Result<(), Errno> {
-        let (fd, at) = (file.fd().as_raw_fd(), offset::encode(offset::DEVICE_MEMORY, self.first) as libc::off64_t);
-        // The content of the last owner is not shown. The call fails for memory that never existed.
-        let hole = libc::FALLOC_FL_PUNCH_HOLE | libc::FALLOC_FL_KEEP_SIZE;
-        for mode in [hole, 0] {
-            // SAFETY: plain call on a descriptor that we own.
-            if unsafe { libc::fallocate64(fd, mode, at, self.mapped as libc::off64_t) } != 0 {
-                return Err(Errno::last());
-            }
-        }
-        let protection = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: a new mapping at an address that the kernel chooses replaces nothing.
-        let mapping = unsafe { real::mmap(std::ptr::null_mut(), self.mapped, protection, libc::MAP_SHARED, fd, at) };
-        if mapping == libc::MAP_FAILED {
-            return Err(Errno::last());
-        }
-        self.mapping = mapping;
-        Ok(())
+        self.mapping.at() as u64
     }
 }
 
 impl Drop for Piece {
     fn drop(&mut self) {
-        if !self.mapping.is_null() {
-            // SAFETY: unmaps what `map` has mapped, once.
-            unsafe { real::munmap(self.mapping, self.mapped) };
-        }
         self.of.give_back(self.first);
     }
 }

@@ -30,6 +30,29 @@ use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use uars::StaticUars;
 
+/// Files that belong to a device file, and to no other.
+pub(crate) struct Adopted<T>(Mutex<Vec<Weak<T>>>);
+
+impl<T> Default for Adopted<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T> Adopted<T> {
+    /// `file` belongs to it.
+    pub(crate) fn add(&self, file: &Arc<T>) {
+        let mut files = lock(&self.0);
+        files.retain(|file| file.strong_count() > 0);
+        files.push(Arc::downgrade(file));
+    }
+
+    /// Whether `file` belongs to it.
+    pub(crate) fn has(&self, file: &Arc<T>) -> bool {
+        lock(&self.0).iter().any(|one| std::ptr::eq(one.as_ptr(), Arc::as_ptr(file)))
+    }
+}
+
 /// An open device file (`struct ib_uverbs_file`).
 pub(crate) struct Context {
     /// The device.
@@ -55,9 +78,9 @@ pub(crate) struct Context {
     /// Where asynchronous events go.
     default_events: OnceLock<Arc<EventPipe>>,
     /// Files of answers and events that belong to this one.
-    files: Mutex<Vec<Weak<RecordFile>>>,
+    pub(crate) record_files: Adopted<RecordFile>,
     /// Files of events that belong to this one.
-    event_files: Mutex<Vec<Weak<EventPipe>>>,
+    pub(crate) event_files: Adopted<EventPipe>,
     /// The transport domain of what receives frames, once there was any.
     transport_domain: Mutex<Option<u32>>,
     /// The device's user that the context is, if it was set up as one; else 0.
@@ -95,8 +118,8 @@ impl Context {
             device_memory: Arc::default(),
             clock: OnceLock::new(),
             default_events: OnceLock::new(),
-            files: Mutex::default(),
-            event_files: Mutex::default(),
+            record_files: Adopted::default(),
+            event_files: Adopted::default(),
             transport_domain: Mutex::default(),
             user: AtomicU16::new(0),
         };
@@ -205,30 +228,6 @@ impl Context {
         named.or_else(|| self.default_events.get().cloned())
     }
 
-    /// `file` belongs to this one, and ends with it.
-    pub(crate) fn adopt(&self, file: &Arc<RecordFile>) {
-        let mut files = lock(&self.files);
-        files.retain(|file| file.strong_count() > 0);
-        files.push(Arc::downgrade(file));
-    }
-
-    /// Whether `file` belongs to this one.
-    pub(crate) fn has(&self, file: &Arc<RecordFile>) -> bool {
-        lock(&self.files).iter().any(|one| std::ptr::eq(one.as_ptr(), Arc::as_ptr(file)))
-    }
-
-    /// `pipe` belongs to this file.
-    pub(crate) fn adopt_events(&self, pipe: &Arc<EventPipe>) {
-        let mut pipes = lock(&self.event_files);
-        pipes.retain(|pipe| pipe.strong_count() > 0);
-        pipes.push(Arc::downgrade(pipe));
-    }
-
-    /// Whether `pipe` belongs to this file.
-    pub(crate) fn has_events(&self, pipe: &Arc<EventPipe>) -> bool {
-        lock(&self.event_files).iter().any(|one| std::ptr::eq(one.as_ptr(), Arc::as_ptr(pipe)))
-    }
-
     /// Gives `object` a handle.
     pub(crate) fn insert<T: Object>(&self, object: Arc<T>) -> u32 {
         lock(&self.objects).insert(object)
@@ -264,7 +263,7 @@ impl Context {
     /// Destroys all objects, users before the objects that they use. It repeats this while it helps, because objects
     /// made by commands may use any others.
     fn release(&self) {
-        lock(&self.files).iter().filter_map(Weak::upgrade).for_each(|file| file.end());
+        lock(&self.record_files.0).iter().filter_map(Weak::upgrade).for_each(|file| file.end());
         let mut objects = lock(&self.objects).take_all();
         loop {
             let before = objects.len();

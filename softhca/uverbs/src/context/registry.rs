@@ -7,7 +7,8 @@
 //! the kernel lets this process reach.
 
 use crate::abi::mlx5::AllocUcontextResp;
-use crate::process::{Errno, real, user};
+use crate::process::{Errno, Mapping, user};
+use rustix::fs::{SeekFrom, ftruncate, seek};
 use softhca::uar::UarMemory;
 use std::os::fd::AsRawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -63,13 +64,8 @@ const _: () = assert!(size_of::<Shared>() == (ENTRY_WORDS - 1) * 8);
 
 /// The mapped table of a device file.
 pub(crate) struct Registry {
-    words: *const AtomicU64,
+    words: Mapping,
 }
-
-// SAFETY: the mapping belongs to no thread, and all access to it is by atomic words.
-unsafe impl Send for Registry {}
-// SAFETY: the mapping belongs to no thread, and all access to it is by atomic words.
-unsafe impl Sync for Registry {}
 
 /// This process, as the registry has it.
 pub(crate) fn own_pid() -> u64 {
@@ -84,27 +80,19 @@ impl Registry {
     /// The table of `file`, empty if the file is new.
     pub(crate) fn of(file: &UarMemory) -> Result<Self, Errno> {
         const BYTES: usize = WORDS * 8;
-        let fd = file.fd().as_raw_fd();
+        let end = OFFSET + BYTES as u64;
         // A file that others have grown further is left as it is; growing it costs no memory.
-        // SAFETY: plain calls on a descriptor of ours.
-        let grown = unsafe {
-            let end = OFFSET as libc::off_t + BYTES as libc::off_t;
-            libc::lseek(fd, 0, libc::SEEK_END) >= end || libc::ftruncate(fd, end) == 0
-        };
-        if !grown {
-            return Err(Errno::last());
+        if seek(file.fd(), SeekFrom::End(0))? < end {
+            ftruncate(file.fd(), end)?;
         }
-        let (protection, at) = (libc::PROT_READ | libc::PROT_WRITE, OFFSET as libc::off_t);
-        // SAFETY: a new mapping at an address that the kernel chooses replaces nothing.
-        let words = unsafe { real::mmap(std::ptr::null_mut(), BYTES, protection, libc::MAP_SHARED, fd, at) };
-        if words == libc::MAP_FAILED { Err(Errno::last()) } else { Ok(Self { words: words.cast() }) }
+        Ok(Self { words: Mapping::of(file.fd().as_raw_fd(), OFFSET, BYTES)? })
     }
 
     fn words(&self) -> &[AtomicU64] {
         // SAFETY: the mapping has that many words, all bytes of which are valid, and lives as long as this does. `of`
         // has seen that the file is as long, and `device_file::own_descriptor` that no process can make it shorter.
         // Other processes also access it by atomic words.
-        unsafe { std::slice::from_raw_parts(self.words, WORDS) }
+        unsafe { std::slice::from_raw_parts(self.words.at().cast(), WORDS) }
     }
 
     /// The entries that can be that of `name`.
@@ -180,13 +168,6 @@ impl Registry {
             (entry.load(Ordering::Relaxed) == name && object.pid != own_pid).then_some(object)
         };
         self.entries(name).find_map(found).ok_or(Errno::ENOENT)
-    }
-}
-
-impl Drop for Registry {
-    fn drop(&mut self) {
-        // SAFETY: unmaps what `of` mapped, once.
-        unsafe { real::munmap(self.words.cast_mut().cast(), WORDS * 8) };
     }
 }
 

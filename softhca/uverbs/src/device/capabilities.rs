@@ -58,7 +58,7 @@ impl EventMasks {
 }
 
 /// The abilities of a device.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Capabilities {
     /// It can tell its users apart, who may send commands.
     pub(crate) users: bool,
@@ -101,20 +101,7 @@ impl Capabilities {
             (status == Status::Ok).then(|| output.split_off(BEFORE))
         };
         let Some(general) = query(GENERAL) else {
-            let (attributes, frames) = (Attributes::default(), FrameAttributes::default());
-            return Self {
-                users: false,
-                user_caps: 0,
-                apu: false,
-                vhca_tunnel: false,
-                real_time: false,
-                free_running: true,
-                attributes,
-                frames,
-                pacing: Pacing::default(),
-                device_memory: 0,
-                events: None,
-            };
+            return Self { free_running: true, ..Self::default() };
         };
         let formats = [SQ_TS_FORMAT, RQ_TS_FORMAT].map(|field| field.get(&general));
         let of_qps = query(ROCE).map_or(0, |roce| QP_TS_FORMAT.get(&roce));

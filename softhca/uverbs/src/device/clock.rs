@@ -12,7 +12,7 @@
 //! behaves alike.
 
 use crate::abi::mlx5::ClockInfo;
-use crate::process::{Errno, real};
+use crate::process::{Errno, Mapping};
 use softhca::uar::{UAR_PAGE_BYTES, UarMemory};
 use std::os::fd::AsRawFd;
 use std::sync::Arc;
@@ -40,7 +40,7 @@ const UPDATING: u32 = 1;
 /// A device's clock.
 pub(crate) struct Clock {
     /// When it was 0.
-    zero: Instant,
+    pub(crate) zero: Instant,
     /// The time at that moment: nanoseconds since 1970.
     wall_at_zero: u64,
     /// The latest time that was shown.
@@ -84,11 +84,6 @@ impl Clock {
         let (at, wall) = together(libc::CLOCK_REALTIME);
         let wall_at_zero = nanoseconds(wall).wrapping_sub(nanoseconds(at - zero));
         Self { zero, wall_at_zero, shown: Duration::ZERO, told: Duration::ZERO, real_time, pages: Vec::new() }
-    }
-
-    /// When it was 0.
-    pub(crate) fn zero(&self) -> Instant {
-        self.zero
     }
 
     /// The time at that moment, since 1970.
@@ -144,27 +139,21 @@ impl Clock {
 /// The two pages of a device file, as we have them mapped.
 pub(crate) struct ClockPages {
     /// The counter, as the NIC's register: 64 bits, big endian, first in its page; then the real time.
-    counter: *const AtomicU64,
-    info: *const AtomicU64,
+    counter: Mapping,
+    info: Mapping,
 }
-
-// SAFETY: the mappings belong to no thread, and are accessed by atomic words.
-unsafe impl Send for ClockPages {}
-// SAFETY: the mappings belong to no thread, and are accessed by atomic words.
-unsafe impl Sync for ClockPages {}
 
 impl ClockPages {
     /// The pages at these offsets of `file`, which is long enough.
     pub(crate) fn of(file: &UarMemory, [counter, info]: [u64; 2]) -> Result<Self, Errno> {
-        let counter = map(file, counter)?;
-        let info = map(file, info).inspect_err(|_| unmap(counter))?;
-        Ok(Self { counter, info })
+        let map = |at| Mapping::of(file.fd().as_raw_fd(), at, UAR_PAGE_BYTES);
+        Ok(Self { counter: map(counter)?, info: map(info)? })
     }
 
     fn show(&self, word: usize, time: u64) {
         assert!(word < WORDS);
         // SAFETY: a word of a mapping that lives as long as this; others only read it, word by word.
-        let register = unsafe { &*self.counter.add(word) };
+        let register = unsafe { &*self.counter.at().cast::<AtomicU64>().add(word) };
         // A reader of a CQE that is written later finds this time.
         register.store(time.to_be(), Ordering::Release);
     }
@@ -172,9 +161,9 @@ impl ClockPages {
     /// Shows that at `cycles` it was `nsec`.
     fn tell(&self, cycles: u64, nsec: u64) {
         // SAFETY: all words of a mapping that lives as long as this; others only read it, word by word.
-        let words = unsafe { std::slice::from_raw_parts(self.info, WORDS) };
+        let words = unsafe { std::slice::from_raw_parts(self.info.at().cast::<AtomicU64>(), WORDS) };
         // SAFETY: the first half of the first word, which is accessed as this alone.
-        let sign = unsafe { &*self.info.cast::<AtomicU32>() };
+        let sign = unsafe { &*self.info.at().cast::<AtomicU32>() };
         let before = sign.load(Ordering::Relaxed);
         let info = ClockInfo {
             sign: 0,
@@ -195,26 +184,6 @@ impl ClockPages {
         }
         sign.store((before & !UPDATING).wrapping_add(2 * UPDATING), Ordering::Release);
     }
-}
-
-impl Drop for ClockPages {
-    fn drop(&mut self) {
-        unmap(self.counter);
-        unmap(self.info);
-    }
-}
-
-fn map(file: &UarMemory, at: u64) -> Result<*const AtomicU64, Errno> {
-    let (protection, fd) = (libc::PROT_READ | libc::PROT_WRITE, file.fd().as_raw_fd());
-    let (bytes, at) = (UAR_PAGE_BYTES, at as libc::off_t);
-    // SAFETY: a new mapping at an address that the kernel chooses replaces nothing.
-    let mapped = unsafe { real::mmap(std::ptr::null_mut(), bytes, protection, libc::MAP_SHARED, fd, at) };
-    if mapped == libc::MAP_FAILED { Err(Errno::last()) } else { Ok(mapped.cast::<AtomicU64>().cast_const()) }
-}
-
-fn unmap(page: *const AtomicU64) {
-    // SAFETY: unmaps what `map` has mapped, once.
-    unsafe { real::munmap(page.cast_mut().cast(), UAR_PAGE_BYTES) };
 }
 
 #[cfg(test)]

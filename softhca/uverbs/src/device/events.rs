@@ -4,11 +4,12 @@
 use crate::abi::{AsyncEvent, CompEvent};
 use crate::process::fds::{OpenFile, Own};
 use crate::process::{Errno, lock};
+use rustix::fs::{Mode, OFlags, fcntl_setfl, open};
+use rustix::pipe::{PipeFlags, pipe_with};
 use std::collections::VecDeque;
-use std::ffi::CString;
 use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, Weak};
 use zerocopy::IntoBytes;
@@ -86,28 +87,14 @@ struct Ends {
 impl EventPipe {
     /// A new pipe for events of `event_len` bytes, and the descriptor of the program's end.
     pub(crate) fn new(event_len: usize) -> Result<(Self, OwnedFd), Errno> {
-        let mut ends = [-1; 2];
-        // SAFETY: `ends` has room for two descriptors.
-        if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
-            return Err(Errno::last());
-        }
-        // SAFETY: both descriptors are new and belong to nobody else.
-        let [program, write] = ends.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
-        // SAFETY: a descriptor of ours; the write end of a pipe has no other flags than this one.
-        if unsafe { libc::fcntl(write.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) } != 0 {
-            return Err(Errno::last());
-        }
+        let (program, write) = pipe_with(PipeFlags::CLOEXEC)?;
+        // The write end of a pipe has no other flags than this one.
+        fcntl_setfl(&write, OFlags::NONBLOCK)?;
         let path = format!("/proc/self/fd/{}", program.as_raw_fd());
-        let path = CString::new(path).map_err(|_| Errno::EINVAL)?;
-        // SAFETY: `path` is a string that ends with a zero byte.
-        let read = unsafe { libc::open(path.as_ptr(), libc::O_RDONLY | libc::O_NONBLOCK | libc::O_CLOEXEC) };
-        if read < 0 {
-            return Err(Errno::last());
-        }
-        // SAFETY: a new descriptor that belongs to nobody else.
-        let read = unsafe { File::from_raw_fd(read) };
+        let read = open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC, Mode::empty())?;
         let own = [Own::new(&write), Own::new(&read)];
-        let ends = Ends { _own: own, write: write.into(), read, waiting: VecDeque::new(), is_behind: false };
+        let (write, read) = (write.into(), read.into());
+        let ends = Ends { _own: own, write, read, waiting: VecDeque::new(), is_behind: false };
         Ok((Self { event_len, ends: Mutex::new(ends) }, program))
     }
 

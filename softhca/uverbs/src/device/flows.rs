@@ -16,7 +16,7 @@ pub(crate) struct Flows {
 impl Hca {
     /// Adds rules, all or none.
     pub(crate) fn add_flows(&self, rules: &[(FlowDirection, FlowRule)]) -> Result<Flows, Errno> {
-        let log_most = self.capabilities().frames.log_max_flow_table;
+        let log_most = self.capabilities.frames.log_max_flow_table;
         let mut all = lock(&self.flow_tables);
         let carry_out = |input: &[u8]| self.carry_out(input);
         let mut added = Vec::new();

@@ -52,13 +52,15 @@ pub(crate) struct Hca {
     pub(super) flow_tables: Mutex<BTreeMap<FlowDirection, FlowTables>>,
     /// Rates of send queues.
     pub(super) rates: Mutex<RateTable>,
-    capabilities: Capabilities,
+    /// The abilities of the device.
+    pub(crate) capabilities: Capabilities,
     /// On whose behalf contexts ask that are no users.
     pub(super) common_user: OnceLock<Option<Uid>>,
     trapped: &'static Trapped,
-    gsi_qpn: Option<u32>,
+    /// The number that stands for QP 1 of this process; a device without a network has none.
+    pub(crate) gsi_qpn: Option<u32>,
     /// QPNs of the device in this process.
-    queue_numbers: u32,
+    pub(crate) queue_numbers: u32,
     /// The process that opened it.
     process: u32,
     /// Stops the thread when dropped, which it never is: a device lives as long as the process. A sink has none.
@@ -260,21 +262,6 @@ impl Hca {
     /// Whether a thread steps the device; without one it does nothing by itself.
     pub(super) fn has_thread(&self) -> bool {
         self.runner.is_some()
-    }
-
-    /// The abilities of the device.
-    pub(crate) fn capabilities(&self) -> &Capabilities {
-        &self.capabilities
-    }
-
-    /// The number that stands for QP 1 of this process; a device without a network has none.
-    pub(crate) fn gsi_qpn(&self) -> Option<u32> {
-        self.gsi_qpn
-    }
-
-    /// Most QPs of the device in this process.
-    pub(crate) fn queue_numbers(&self) -> u32 {
-        self.queue_numbers
     }
 
     /// Sends a management datagram to QP `qpn`, its kin at the end of `path`.

@@ -56,7 +56,7 @@ pub(crate) use polled::Polled;
 pub(crate) use reach::{Opened, Pinned};
 pub(crate) use record_file::{RecordFile, RecordKind, Taken};
 pub(crate) use stepped::{Origin, take_mads};
-pub(crate) use subscriptions::{EventFd, Receiver, Topic, queue_kind};
+pub(crate) use subscriptions::{Receiver, Topic, queue_kind};
 pub(crate) use xrc_domains::{Domain, Inode};
 // For `vfio`.
 #[cfg(target_arch = "x86_64")]

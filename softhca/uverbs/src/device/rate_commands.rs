@@ -7,7 +7,7 @@ use softhca::device::Rate;
 impl Hca {
     /// Adds a user of a rate; its index.
     pub(crate) fn add_rate(&self, rate: Rate, dedicated: bool) -> Result<u16, Errno> {
-        let pacing = &self.capabilities().pacing;
+        let pacing = &self.capabilities.pacing;
         if pacing.table_size == 0 {
             return Err(Errno::EOPNOTSUPP);
         }

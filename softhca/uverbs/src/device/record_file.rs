@@ -4,12 +4,13 @@
 //! Behind the descriptor is an eventfd that counts records, so that the kernel lets programs wait for them in any way:
 //! `poll`, a blocking `read`, a signal. The records themselves are here, for our own `read`.
 
-use crate::process::fds::{OpenFile, Own};
+use crate::process::fds::{self, OpenFile, Own};
 use crate::process::{Errno, lock, user};
+use rustix::io::fcntl_dupfd_cloexec;
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Write;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{OwnedFd, RawFd};
 use std::sync::{Arc, Mutex};
 
 /// The purpose of a file, which decides its behaviour at its limits.
@@ -73,10 +74,8 @@ pub(crate) enum Taken {
 impl RecordFile {
     /// A new file, and the program's descriptor.
     pub(crate) fn new(kind: RecordKind) -> Result<(Arc<Self>, OwnedFd), Errno> {
-        // SAFETY: plain call.
-        let program = owned(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_SEMAPHORE) })?;
-        // SAFETY: plain call.
-        let own = owned(unsafe { libc::fcntl(program.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 0) })?;
+        let program = fds::counter(libc::O_CLOEXEC)?;
+        let own = fcntl_dupfd_cloexec(&program, 0)?;
         let file = Self { kind, _own: Own::new(&own), counter: own.into(), state: Mutex::default() };
         Ok((Arc::new(file), program))
     }
@@ -168,12 +167,6 @@ impl OpenFile for RecordFile {
     fn close(self: Arc<Self>, _: RawFd) {
         self.end();
     }
-}
-
-/// The result of a call, as a descriptor.
-fn owned(fd: RawFd) -> Result<OwnedFd, Errno> {
-    // SAFETY: a descriptor that a call has just made, so nobody else has it.
-    if fd < 0 { Err(Errno::last()) } else { Ok(unsafe { OwnedFd::from_raw_fd(fd) }) }
 }
 
 #[cfg(test)]

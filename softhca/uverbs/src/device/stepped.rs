@@ -227,7 +227,7 @@ impl Step for Stepped {
     }
 
     fn zero(&self) -> Option<Instant> {
-        Some(self.clock.zero())
+        Some(self.clock.zero)
     }
 
     fn step(&mut self, now: Duration) -> bool {

@@ -2,14 +2,10 @@
 //! (`struct mlx5_devx_event_table`).
 
 use super::record_file::RecordFile;
-use crate::process::Errno;
-use crate::process::fds::Own;
+use crate::process::EventFd;
 use softhca::error::Object;
 use softhca::event::{EQE_BYTES, Event};
 use std::collections::HashMap;
-use std::fs::File;
-use std::io::Write;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::Arc;
 
 /// Which events: their number, the kind of object, and which one.
@@ -44,40 +40,6 @@ pub(crate) enum Receiver {
     Record(u64),
     /// By another file, an eventfd.
     Redirected(EventFd),
-}
-
-/// A file that counts events, which the program has made.
-pub(crate) struct EventFd {
-    _own: Own,
-    file: File,
-}
-
-impl EventFd {
-    /// The program's descriptor `fd`, held on to: `EBADF` if it is none, `EINVAL` if it is another file's.
-    pub(crate) fn of(fd: i32) -> Result<Self, Errno> {
-        // SAFETY: plain call.
-        let own = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
-        if own < 0 {
-            return Err(Errno::EBADF);
-        }
-        // SAFETY: a descriptor that the call has just made, so nobody else has it.
-        let own = unsafe { OwnedFd::from_raw_fd(own) };
-        let link = std::fs::read_link(format!("/proc/self/fd/{}", own.as_raw_fd()));
-        if link.is_ok_and(|link| link.as_os_str() == "anon_inode:[eventfd]") {
-            Ok(Self { _own: Own::new(&own), file: own.into() })
-        } else {
-            Err(Errno::EINVAL)
-        }
-    }
-
-    fn signal(&self) {
-        // The program decides how high it may count, and whether writing blocks.
-        let mut ready = libc::pollfd { fd: self.file.as_raw_fd(), events: libc::POLLOUT, revents: 0 };
-        // SAFETY: one entry, a local.
-        if unsafe { libc::poll(&mut ready, 1, 0) } == 1 {
-            let _ = (&self.file).write(&1_u64.to_ne_bytes());
-        }
-    }
 }
 
 struct Subscription {

@@ -26,11 +26,11 @@ impl Hca {
         if has_capability(capability::SYS_RAWIO) {
             caps |= CAP_INTERNAL_DEV_RES;
         }
-        self.create_user_with(caps & self.capabilities().user_caps)
+        self.create_user_with(caps & self.capabilities.user_caps)
     }
 
     fn create_user_with(&self, caps: u32) -> Result<Uid, Errno> {
-        if !self.capabilities().users {
+        if !self.capabilities.users {
             return Err(Errno::EINVAL);
         }
         let mut input = mailbox::command(CREATE_UCTX, 0, CREATE_BYTES);

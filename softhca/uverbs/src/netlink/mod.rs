@@ -17,9 +17,11 @@ mod nldev;
 use crate::launch::settings;
 use crate::process::fds::{OpenFile, Own};
 use crate::process::{Errno, fds, real, user};
-use libc::{c_int, c_void};
+use libc::c_int;
 use message::{Request, requests};
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use rustix::net::netlink::{self, SocketAddrNetlink};
+use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, bind, getsockname, sendto, socket_with};
+use std::os::fd::{BorrowedFd, RawFd};
 use std::sync::Arc;
 
 /// Bytes of the longest data that a program can send: more than any request has.
@@ -107,70 +109,26 @@ fn answers(request: &Request<'_>, port: u32, settings: &softhca_settings::Settin
     messages
 }
 
-/// An address of the kernel's (`port` 0) or of a socket.
-fn address(port: u32) -> libc::sockaddr_nl {
-    // SAFETY: plain data, for which all zeros is valid.
-    let mut address: libc::sockaddr_nl = unsafe { std::mem::zeroed() };
-    // The families' numbers have 16 bits.
-    address.nl_family = libc::AF_NETLINK as libc::sa_family_t;
-    address.nl_pid = port;
-    address
-}
-
 /// The port of socket `fd`. Linux gives it one when it first sends, if it is not bound.
 fn port_of(fd: RawFd) -> Result<u32, Errno> {
-    let mut own = address(0);
-    let room = size_of::<libc::sockaddr_nl>() as libc::socklen_t;
-    let ask = |own: &mut libc::sockaddr_nl| {
-        let mut len = room;
-        // SAFETY: an address of a local variable, with its length.
-        if unsafe { libc::getsockname(fd, (&raw mut *own).cast(), &mut len) } != 0 {
-            Err(Errno::last())
-        } else {
-            Ok(())
-        }
-    };
-    ask(&mut own)?;
-    if own.nl_pid == 0 {
-        let any = address(0);
-        // SAFETY: an address of a local variable, with its length.
-        if unsafe { libc::bind(fd, (&raw const any).cast(), room) } != 0 {
-            return Err(Errno::last());
-        }
-        ask(&mut own)?;
+    // SAFETY: the program's call that we answer is about this descriptor, so it is open meanwhile.
+    let socket = unsafe { BorrowedFd::borrow_raw(fd) };
+    let own = || Ok(SocketAddrNetlink::try_from(getsockname(socket)?)?.pid());
+    match own()? {
+        0 => bind(socket, &SocketAddrNetlink::new(0, 0)).map_err(Errno::from).and_then(|()| own()),
+        port => Ok(port),
     }
-    Ok(own.nl_pid)
 }
 
 /// Sends each message to the socket at `port`, from a socket that has no other use.
 fn deliver(port: u32, messages: &[Vec<u8>]) -> Result<(), Errno> {
-    // SAFETY: takes no pointers.
-    let fd = unsafe { real::socket(libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_CLOEXEC, libc::NETLINK_USERSOCK) };
-    if fd < 0 {
-        return Err(Errno::last());
-    }
-    // SAFETY: opened above, and nobody else has it.
-    let socket = unsafe { OwnedFd::from_raw_fd(fd) };
+    let protocol = Some(netlink::USERSOCK);
+    let socket = socket_with(AddressFamily::NETLINK, SocketType::RAW, SocketFlags::CLOEXEC, protocol)?;
     let _own = Own::new(&socket);
-    let to = address(port);
     for message in messages {
-        // As a system call, which no cancellation of the thread ends. Linux waits for no program either that does not
+        // A system call, which no cancellation of the thread ends. Linux waits for no program either that does not
         // read its answers.
-        // SAFETY: a buffer and an address, with their lengths.
-        let sent = unsafe {
-            libc::syscall(
-                libc::SYS_sendto,
-                socket.as_raw_fd(),
-                message.as_ptr().cast::<c_void>(),
-                message.len(),
-                libc::MSG_DONTWAIT,
-                &raw const to,
-                size_of::<libc::sockaddr_nl>(),
-            )
-        };
-        if sent < 0 {
-            return Err(Errno::last());
-        }
+        sendto(&socket, message, SendFlags::DONTWAIT, &SocketAddrNetlink::new(port, 0))?;
     }
     Ok(())
 }

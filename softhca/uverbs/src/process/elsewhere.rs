@@ -2,9 +2,10 @@
 
 use super::errno::Errno;
 use super::fds::Own;
-use super::{real, user};
-use std::ffi::CString;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use super::user;
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::{pread, pwrite};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 /// The memory that a process has now. Once the process ends or starts another program, each access is an error: a new
@@ -33,30 +34,19 @@ impl Elsewhere {
         if user::lacks_calls() {
             return Err(Errno::EOPNOTSUPP);
         }
-        let path = CString::new(format!("/proc/{pid}/mem")).map_err(|_| Errno::EINVAL)?;
-        // SAFETY: a string that ends with a zero byte.
-        let fd = unsafe { real::open(path.as_ptr(), libc::O_RDWR | libc::O_CLOEXEC, 0) };
-        if fd < 0 {
-            return Err(Errno::last());
-        }
-        // SAFETY: a descriptor that the call has just made.
-        let file = unsafe { OwnedFd::from_raw_fd(fd) };
+        let file = open(format!("/proc/{pid}/mem"), OFlags::RDWR | OFlags::CLOEXEC, Mode::empty())?;
         Ok(Self(Arc::new(Memory { _own: Own::new(&file), file })))
     }
 
     /// Copies from address `addr` there.
     pub(crate) fn read(&self, addr: u64, out: &mut [u8]) -> Result<(), Errno> {
-        let at = libc::off64_t::try_from(addr).map_err(|_| Errno::EFAULT)?;
-        // SAFETY: `out` is borrowed mutably.
-        let copied = unsafe { real::pread64(self.0.file.as_raw_fd(), out.as_mut_ptr().cast(), out.len(), at) };
-        user::whole(copied, out.len())
+        let copied = pread(&self.0.file, &mut *out, addr).map_err(|_| Errno::EFAULT)?;
+        if copied == out.len() { Ok(()) } else { Err(Errno::EFAULT) }
     }
 
     /// Copies to address `addr` there.
     pub(crate) fn write(&self, addr: u64, data: &[u8]) -> Result<(), Errno> {
-        let at = libc::off64_t::try_from(addr).map_err(|_| Errno::EFAULT)?;
-        // SAFETY: the kernel only reads `data`, and changes no memory of this process.
-        let copied = unsafe { real::pwrite64(self.0.file.as_raw_fd(), data.as_ptr().cast(), data.len(), at) };
-        user::whole(copied, data.len())
+        let copied = pwrite(&self.0.file, data, addr).map_err(|_| Errno::EFAULT)?;
+        if copied == data.len() { Ok(()) } else { Err(Errno::EFAULT) }
     }
 }

@@ -11,9 +11,10 @@ use super::errno::Errno;
 use super::forked;
 use super::kind::AnyKind;
 use super::lock::lock;
+use rustix::event::{EventfdFlags, eventfd};
 use softhca::wire::shm::is_apart;
 use std::collections::BTreeMap;
-use std::os::fd::{AsRawFd, RawFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -71,6 +72,24 @@ impl Drop for Own {
             word.fetch_and(!bit, Ordering::AcqRel);
         }
     }
+}
+
+/// A descriptor of ours for what the program's descriptor `fd` is open for. `EBADF` if it is none.
+pub(crate) fn duplicate(fd: RawFd) -> Result<OwnedFd, Errno> {
+    // SAFETY: plain call.
+    let own = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
+    if own < 0 {
+        return Err(Errno::EBADF);
+    }
+    // SAFETY: a descriptor that the call has just made, so nobody else has it.
+    Ok(unsafe { OwnedFd::from_raw_fd(own) })
+}
+
+/// A new descriptor with these flags of `open` that counts: it can be read once for each that is written to it.
+pub(crate) fn counter(flags: i32) -> Result<OwnedFd, Errno> {
+    let given = |flag, means| if flags & flag != 0 { means } else { EventfdFlags::empty() };
+    let close_on_exec = given(libc::O_CLOEXEC, EventfdFlags::CLOEXEC);
+    Ok(eventfd(0, EventfdFlags::SEMAPHORE | close_on_exec | given(libc::O_NONBLOCK, EventfdFlags::NONBLOCK))?)
 }
 
 /// Our own from `first` to `last`.

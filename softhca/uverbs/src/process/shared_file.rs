@@ -1,24 +1,18 @@
 //! Files that stand for dma-bufs: memory that other devices, or other processes, have as well.
 
 use super::errno::Errno;
+use super::mapping::Mapping;
 use super::page::page_bytes;
-use super::real;
 
 /// File systems whose files are memory (`linux/magic.h`): dma-bufs, memfds and other files of tmpfs, huge pages.
 const MEMORY: [i64; 3] = [0x444d_4142, 0x0102_1994, 0x9584_58f6];
 
 /// A mapped part of one.
 pub(crate) struct SharedFile {
-    mapping: *mut libc::c_void,
-    len: usize,
+    mapping: Mapping,
     /// The offset of the requested part in the mapping.
     offset: u64,
 }
-
-// SAFETY: the mapping belongs to no thread, and this never accesses it: the device does so by system calls.
-unsafe impl Send for SharedFile {}
-// SAFETY: the mapping belongs to no thread, and this never accesses it: the device does so by system calls.
-unsafe impl Sync for SharedFile {}
 
 impl SharedFile {
     /// Maps `length` bytes at `offset` of what `fd` is open for.
@@ -45,31 +39,14 @@ impl SharedFile {
             return Err(Errno::EINVAL);
         }
         let inside = offset % page_bytes();
-        let from = libc::off_t::try_from(offset - inside).map_err(|_| Errno::EINVAL)?;
         let len = usize::try_from(length + inside).map_err(|_| Errno::EINVAL)?;
-        let mapped = |protection| {
-            // SAFETY: a new mapping at an address that the kernel chooses replaces nothing.
-            unsafe { real::mmap(std::ptr::null_mut(), len, protection, libc::MAP_SHARED, fd, from) }
-        };
-        let mut mapping = mapped(libc::PROT_READ | libc::PROT_WRITE);
-        if mapping == libc::MAP_FAILED {
-            mapping = mapped(libc::PROT_READ);
-        }
-        if mapping == libc::MAP_FAILED {
-            return Err(Errno::last());
-        }
-        Ok(Self { mapping, len, offset: inside })
+        let mapped = |protection| Mapping::with(protection, fd, offset - inside, len);
+        let mapping = mapped(libc::PROT_READ | libc::PROT_WRITE).or_else(|_| mapped(libc::PROT_READ))?;
+        Ok(Self { mapping, offset: inside })
     }
 
     /// Address of the first byte that was asked for.
     pub(crate) fn address(&self) -> u64 {
-        self.mapping as u64 + self.offset
-    }
-}
-
-impl Drop for SharedFile {
-    fn drop(&mut self) {
-        // SAFETY: unmaps what `map` mapped, once.
-        unsafe { real::munmap(self.mapping, self.len) };
+        self.mapping.at() as u64 + self.offset
     }
 }

@@ -5,7 +5,8 @@
 
 use super::errno::Errno;
 use super::real;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use rustix::pipe::{PipeFlags, pipe_with};
+use std::os::fd::AsRawFd;
 use zerocopy::IntoBytes;
 
 /// Bytes that an empty pipe takes at once (`PIPE_BUF` of pipe(7)).
@@ -56,23 +57,12 @@ fn is_refused(copied: isize) -> bool {
     copied < 0 && [Errno::ENOSYS, Errno::EPERM].contains(&Errno::last())
 }
 
-/// A pipe: the end to read from, and the end to write to.
-fn pipe() -> Result<(OwnedFd, OwnedFd), Errno> {
-    let mut ends = [0; 2];
-    // SAFETY: the call writes two descriptors.
-    if unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) } != 0 {
-        return Err(Errno::last());
-    }
-    // SAFETY: descriptors that the call has just made.
-    Ok(unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) })
-}
-
 /// Copies bytes within this process. The kernel checks both addresses.
 ///
 /// # Safety
 /// If there is memory at `to`, the caller may write to it.
 unsafe fn copy_by_pipe(from: u64, to: u64, len: usize) -> Result<(), Errno> {
-    let (read_end, write_end) = pipe()?;
+    let (read_end, write_end) = pipe_with(PipeFlags::CLOEXEC)?;
     for start in (0..len).step_by(PIPE_BYTES) {
         let part = PIPE_BYTES.min(len - start);
         let [from, to] = [from, to].map(|addr| addr.wrapping_add(start as u64));

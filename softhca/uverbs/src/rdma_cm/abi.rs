@@ -1,7 +1,7 @@
 //! The structures of `/dev/infiniband/rdma_cm` (rdma-core, `kernel-headers/rdma/rdma_user_cm.h`, and its parts from
 //! `ib_user_sa.h` and `ib_user_verbs.h`), ABI version 4.
 
-use crate::abi::{GlobalRoute, abi};
+use crate::abi::{AhAttr, abi};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// `RDMA_MAX_PRIVATE_DATA`.
@@ -100,23 +100,6 @@ abi! {
         ps: u16,
         qp_type: u8,
         reserved: [u8; 5],
-    }
-
-    /// `struct rdma_ucm_create_id_resp`: the number of an id, or of a membership.
-    struct CreateIdResp {
-        id: u32,
-    }
-
-    /// `struct rdma_ucm_destroy_id`, which also leaves a multicast group.
-    struct DestroyId {
-        response: u64,
-        id: u32,
-        reserved: u32,
-    }
-
-    /// `struct rdma_ucm_destroy_id_resp` and `struct rdma_ucm_migrate_resp`.
-    struct EventsReportedResp {
-        events_reported: u32,
     }
 
     /// `struct rdma_ucm_bind_ip`.
@@ -245,18 +228,6 @@ abi! {
         valid: u8,
     }
 
-    /// `struct ib_uverbs_ah_attr`.
-    struct AhAttr {
-        grh: GlobalRoute,
-        dlid: u16,
-        sl: u8,
-        src_path_bits: u8,
-        static_rate: u8,
-        is_global: u8,
-        port_num: u8,
-        reserved: u8,
-    }
-
     /// `struct rdma_ucm_ud_param`.
     struct UdParam {
         qp_num: u32,
@@ -297,11 +268,6 @@ abi! {
         reason: u8,
         reserved: [u8; 2],
         private_data: [u8; MAX_PRIVATE_DATA],
-    }
-
-    /// `struct rdma_ucm_disconnect`.
-    struct Disconnect {
-        id: u32,
     }
 
     /// `struct rdma_ucm_init_qp_attr`.
@@ -358,11 +324,6 @@ abi! {
         addr_size: u16,
         join_flags: u16,
         addr: [u8; STORAGE_BYTES],
-    }
-
-    /// `struct rdma_ucm_get_event`.
-    struct GetEvent {
-        response: u64,
     }
 
     /// `struct rdma_ucm_event_resp`.

@@ -1,15 +1,15 @@
 //! The commands that a program writes (`ucma.c` of the kernel): copied in, checked, carried out.
 
 use super::abi::{
-    Accept, Bind, BindIp, Connect, CreateId, CreateIdResp, DestroyId, Disconnect, EVENT_RESP_MIN, EventsReportedResp,
-    GetEvent, IdAndNumber, InitQpAttr, Join, JoinIp, MigrateId, Query, QueryRouteResp, Reject, ResolveAddr, ResolveIp,
-    SetOption, command, event, option, port_space,
+    Accept, Bind, BindIp, Connect, CreateId, EVENT_RESP_MIN, IdAndNumber, InitQpAttr, Join, JoinIp, MigrateId, Query,
+    QueryRouteResp, Reject, ResolveAddr, ResolveIp, SetOption, command, event, option, port_space,
 };
 use super::address::Address;
 use super::events::EventFile;
 use super::id::Id;
 use super::manager::MANAGER;
 use super::{establish, qp_attr, query};
+use crate::abi::{Destroy, EventsReported};
 use crate::process::{Errno, fds, lock, user};
 use std::sync::Arc;
 use zerocopy::{FromBytes, Immutable, IntoBytes};
@@ -123,7 +123,7 @@ pub(super) fn run(number: u32, call: &Call<'_>) -> Result<(), Errno> {
             let private = &wanted.private_data[..usize::from(wanted.private_data_len)];
             call.on(wanted.id, |id| establish::reject(id, wanted.reason, private))
         }
-        command::DISCONNECT => call.on(call.input::<Disconnect>()?.id, establish::disconnect),
+        command::DISCONNECT => call.on(call.input()?, establish::disconnect),
         command::INIT_QP_ATTR => {
             call.room::<super::abi::QpAttr>()?;
             let wanted: InitQpAttr = call.input()?;
@@ -160,7 +160,7 @@ fn sized(bytes: &[u8], len: u16) -> Result<Address, Errno> {
 }
 
 fn create(call: &Call<'_>) -> Result<(), Errno> {
-    call.room::<CreateIdResp>()?;
+    call.room::<u32>()?;
     let wanted: CreateId = call.input()?;
     let datagram = match wanted.ps {
         port_space::TCP => false,
@@ -170,27 +170,27 @@ fn create(call: &Call<'_>) -> Result<(), Errno> {
     };
     let mut manager = lock(&MANAGER);
     let number = manager.new_number();
-    put(wanted.response, &CreateIdResp { id: number })?;
+    put(wanted.response, &number)?;
     manager.ids.insert(number, Id::new(number, wanted.uid, call.file, wanted.ps, datagram));
     Ok(())
 }
 
 fn destroy(call: &Call<'_>) -> Result<(), Errno> {
-    call.room::<EventsReportedResp>()?;
-    let wanted: DestroyId = call.input()?;
+    call.room::<EventsReported>()?;
+    let wanted: Destroy = call.input()?;
     let mut manager = lock(&MANAGER);
-    manager.id(call.file, wanted.id)?;
-    let events_reported = manager.destroy(wanted.id);
-    put(wanted.response, &EventsReportedResp { events_reported })
+    manager.id(call.file, wanted.handle)?;
+    let events_reported = manager.destroy(wanted.handle);
+    put(wanted.response, &EventsReported { events_reported })
 }
 
 /// Joins a multicast group.
 fn join(call: &Call<'_>, number: u32, uid: u64, group: Address, response: u64) -> Result<(), Errno> {
-    call.room::<CreateIdResp>()?;
+    call.room::<u32>()?;
     let mut manager = lock(&MANAGER);
     manager.id(call.file, number)?;
     let (membership, joined) = manager.join(number, uid, group)?;
-    if let Err(error) = put(response, &CreateIdResp { id: membership }) {
+    if let Err(error) = put(response, &membership) {
         manager.memberships.remove(&membership);
         return Err(error);
     }
@@ -199,10 +199,10 @@ fn join(call: &Call<'_>, number: u32, uid: u64, group: Address, response: u64) -
 }
 
 fn leave(call: &Call<'_>) -> Result<(), Errno> {
-    call.room::<EventsReportedResp>()?;
-    let wanted: DestroyId = call.input()?;
-    let events_reported = lock(&MANAGER).leave(call.file, wanted.id)?;
-    put(wanted.response, &EventsReportedResp { events_reported })
+    call.room::<EventsReported>()?;
+    let wanted: Destroy = call.input()?;
+    let events_reported = lock(&MANAGER).leave(call.file, wanted.handle)?;
+    put(wanted.response, &EventsReported { events_reported })
 }
 
 fn set_option(call: &Call<'_>) -> Result<(), Errno> {
@@ -233,7 +233,7 @@ fn set_option(call: &Call<'_>) -> Result<(), Errno> {
 }
 
 fn migrate(call: &Call<'_>) -> Result<(), Errno> {
-    call.room::<EventsReportedResp>()?;
+    call.room::<EventsReported>()?;
     let wanted: MigrateId = call.input()?;
     let from: Arc<EventFile> = fds::get_as(wanted.fd).ok_or(Errno::EINVAL)?;
     let mut manager = lock(&MANAGER);
@@ -242,16 +242,16 @@ fn migrate(call: &Call<'_>) -> Result<(), Errno> {
         id.file = call.file.clone();
         from.take_back(|event| event.owner == wanted.id).into_iter().for_each(|event| call.file.push(event));
     }
-    put(wanted.response, &EventsReportedResp { events_reported: id.events_reported })
+    put(wanted.response, &EventsReported { events_reported: id.events_reported })
 }
 
 /// Gives the program the oldest event of its file; `None` if there is none, though one had been counted.
 pub(super) fn next_event(call: &Call<'_>) -> Option<Result<(), Errno>> {
     let mut manager = lock(&MANAGER);
     let taken = call.file.pop(|event| {
-        let wanted: GetEvent = call.input()?;
+        let response: u64 = call.input()?;
         let bytes = event.response.as_bytes();
-        user::write(wanted.response, &bytes[..call.len_out.min(bytes.len())])
+        user::write(response, &bytes[..call.len_out.min(bytes.len())])
     })?;
     Some(taken.map(|event| {
         if let Some(membership) = event.membership {

@@ -5,7 +5,7 @@ use super::peer::Peer;
 use std::time::{Duration, Instant};
 
 /// How far it is (`enum ib_cm_state` of the kernel).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Phase {
     /// REQ sent.
     ReqSent,
@@ -28,6 +28,7 @@ pub(super) enum Phase {
     /// Asked of us, not answered.
     SidrReqReceived,
     /// Nothing is left to be said.
+    #[default]
     Over,
 }
 
@@ -41,7 +42,7 @@ pub(super) struct Resend {
 }
 
 /// A conversation.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Conversation {
     pub(super) phase: Phase,
     pub(super) peer: Peer,
@@ -74,29 +75,7 @@ pub(super) struct Conversation {
 
 impl Conversation {
     pub(super) fn new(phase: Phase, peer: Peer, life: Option<u32>, local_id: u32) -> Self {
-        Self {
-            phase,
-            peer,
-            life,
-            transaction: u64::from(local_id) << 32,
-            local_id,
-            remote_id: 0,
-            deadline: None,
-            resend: None,
-            answer: None,
-            service_id: 0,
-            local_qpn: 0,
-            remote_qpn: 0,
-            sq_psn: 0,
-            responder_resources: 0,
-            initiator_depth: 0,
-            retry_count: 0,
-            rnr_retry_count: 0,
-            mtu: 0,
-            ack_timeout: 0,
-            response_ms: 0,
-            max_retries: 0,
-        }
+        Self { phase, peer, life, transaction: u64::from(local_id) << 32, local_id, ..Self::default() }
     }
 
     /// Has `message` sent again until an answer ends the phase.

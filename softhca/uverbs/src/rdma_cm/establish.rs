@@ -173,7 +173,7 @@ pub(super) fn listen(id: &mut Id, backlog: u32) -> Result<(), Errno> {
     let mut agents = vec![0; settings.devices as usize];
     for (device, agent) in (0..).zip(&mut agents) {
         if id.local.as_ref().is_none_or(|local| local.hca.index == device) {
-            *agent = Hca::get(device, settings)?.gsi_qpn().ok_or(Errno::ENODEV)?;
+            *agent = Hca::get(device, settings)?.gsi_qpn.ok_or(Errno::ENODEV)?;
         }
     }
     id.lease.as_mut().ok_or(Errno::EINVAL)?.listen(&agents)?;

@@ -2,9 +2,9 @@
 //! counts them, so that it can be polled, and read to wait for one.
 
 use super::abi::EventResp;
-use crate::process::{Credentials, Errno, forked, lock, real};
+use crate::process::{Credentials, Errno, fds, forked, lock, real};
 use std::collections::VecDeque;
-use std::os::fd::RawFd;
+use std::os::fd::{IntoRawFd, RawFd};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -30,13 +30,7 @@ pub(crate) struct EventFile {
 impl EventFile {
     /// A new one, whose descriptor has these flags of `open`.
     pub(super) fn new(flags: i32) -> Result<Self, Errno> {
-        let close_on_exec = if flags & libc::O_CLOEXEC != 0 { libc::EFD_CLOEXEC } else { 0 };
-        let non_blocking = if flags & libc::O_NONBLOCK != 0 { libc::EFD_NONBLOCK } else { 0 };
-        // SAFETY: takes no pointers.
-        let fd = unsafe { libc::eventfd(0, libc::EFD_SEMAPHORE | close_on_exec | non_blocking) };
-        if fd < 0 {
-            return Err(Errno::last());
-        }
+        let fd = fds::counter(flags)?.into_raw_fd();
         Ok(Self { fd, process: std::process::id(), opener: Credentials::now(), events: Mutex::default() })
     }
 

@@ -1,10 +1,11 @@
 //! An id: one end of a connection, or a listener, as the program names it (`struct rdma_cm_id`).
 
-use super::abi::{self, ConnParam, Ece, EventResp, UdParam};
+use super::abi::{ConnParam, Ece, EventResp, UdParam};
 use super::address::Address;
 use super::conversation::Conversation;
 use super::events::{Event, EventFile};
 use super::ports::Lease;
+use crate::abi::AhAttr;
 use crate::device::Hca;
 use crate::device::resources::Counted;
 use crate::process::Errno;
@@ -158,9 +159,9 @@ impl Id {
     }
 
     /// The data of that way for a QP or an address handle.
-    pub(super) fn ah_attr(&self) -> abi::AhAttr {
-        let (Some(path), Some(local)) = (self.path(), &self.local) else { return abi::AhAttr::new_zeroed() };
-        let mut attr = abi::AhAttr { port_num: local.port, ..FromZeros::new_zeroed() };
+    pub(super) fn ah_attr(&self) -> AhAttr {
+        let (Some(path), Some(local)) = (self.path(), &self.local) else { return AhAttr::new_zeroed() };
+        let mut attr = AhAttr { port_num: local.port, ..FromZeros::new_zeroed() };
         if let Some(grh) = path.grh {
             attr.is_global = 1;
             attr.grh.dgid = grh.dgid;

@@ -1,11 +1,12 @@
 //! Multicast groups (`rdma_join_multicast` of the kernel's `cma.c`). On Ethernet nobody is asked: the program's QP takes
 //! the group's datagrams as soon as librdmacm has attached it.
 
-use super::abi::{AhAttr, UdParam, event};
+use super::abi::{UdParam, event};
 use super::address::Address;
 use super::events::{Event, EventFile};
 use super::id::{HOP_LIMIT, Membership, Param, State, UDP_QKEY};
 use super::manager::Manager;
+use crate::abi::AhAttr;
 use crate::process::Errno;
 use softhca::wire::MULTICAST_QPN;
 use softhca_settings::gid_of;

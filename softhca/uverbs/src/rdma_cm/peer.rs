@@ -5,7 +5,7 @@ use softhca::wire::shm;
 use softhca_settings::Gid;
 
 /// The other end of a conversation, and the address of ours that it uses.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Peer {
     /// The number of its QP 1.
     pub(super) qpn: u32,

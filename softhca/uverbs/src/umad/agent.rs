@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Agent {
     /// Its QP: 0 or 1.
-    qpn: u32,
+    pub(super) qpn: u32,
     /// The upper half of its requests' transactions, which no other agent has.
     transactions: u32,
     /// The kernel puts the segments of its messages together.
-    has_rmpp: bool,
+    pub(super) has_rmpp: bool,
 }
 
 /// A registration.
@@ -59,16 +59,6 @@ impl Agent {
         }
         let transactions = LAST.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         Ok(Self { qpn: wish.qpn, transactions, has_rmpp: wish.rmpp_version != 0 })
-    }
-
-    /// Its QP.
-    pub(super) fn qpn(&self) -> u32 {
-        self.qpn
-    }
-
-    /// Whether it gets messages of several segments.
-    pub(super) fn has_rmpp(&self) -> bool {
-        self.has_rmpp
     }
 
     /// Makes the transaction of a request one of this agent's, so that the answer comes back to it.

@@ -10,12 +10,13 @@ use super::route;
 use super::subnet::{Port, Subnet};
 use super::timer::Timer;
 use crate::device::Taken;
-use crate::process::fds::{OpenFile, Own};
+use crate::process::fds::{self, OpenFile, Own};
 use crate::process::{Errno, lock, real, user};
+use rustix::io::fcntl_dupfd_cloexec;
 use softhca::gsi::MAD_BYTES;
 use softhca_settings::Settings;
 use std::collections::VecDeque;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use zerocopy::IntoBytes;
@@ -54,7 +55,8 @@ struct State {
 
 /// An open file.
 pub(crate) struct UmadFile {
-    port: Port,
+    /// Its port.
+    pub(super) port: Port,
     settings: Arc<Settings>,
     _own: Own,
     /// The eventfd, by a descriptor of ours.
@@ -63,29 +65,14 @@ pub(crate) struct UmadFile {
     timer: Arc<Timer>,
 }
 
-/// The result of a call, as a descriptor.
-fn owned(fd: RawFd) -> Result<OwnedFd, Errno> {
-    // SAFETY: a descriptor that a call has just made, so nobody else has it.
-    if fd < 0 { Err(Errno::last()) } else { Ok(unsafe { OwnedFd::from_raw_fd(fd) }) }
-}
-
 impl UmadFile {
     /// Opens the file of `port` with these flags of `open`; also gives the program's descriptor.
     pub(super) fn new(port: Port, settings: Arc<Settings>, flags: i32) -> Result<(Arc<Self>, OwnedFd), Errno> {
-        let close_on_exec = if flags & libc::O_CLOEXEC != 0 { libc::EFD_CLOEXEC } else { 0 };
-        let non_blocking = if flags & libc::O_NONBLOCK != 0 { libc::EFD_NONBLOCK } else { 0 };
-        // SAFETY: takes no pointers.
-        let program = owned(unsafe { libc::eventfd(0, libc::EFD_SEMAPHORE | close_on_exec | non_blocking) })?;
-        // SAFETY: plain call.
-        let counter = owned(unsafe { libc::fcntl(program.as_raw_fd(), libc::F_DUPFD_CLOEXEC, 0) })?;
+        let program = fds::counter(flags)?;
+        let counter = fcntl_dupfd_cloexec(&program, 0)?;
         let file =
             Self { port, settings, _own: Own::new(&counter), counter, state: Mutex::default(), timer: Arc::default() };
         Ok((Arc::new(file), program))
-    }
-
-    /// Its port.
-    pub(super) fn port(&self) -> Port {
-        self.port
     }
 
     /// One more is there to read. The counter cannot be full: it has 64 bits.
@@ -207,13 +194,13 @@ impl UmadFile {
             return Err(Errno::EINVAL);
         }
         let subnet = Subnet { settings: &self.settings };
-        let answer = route::send(subnet, self.port, agent.qpn(), &header, &mad)?;
+        let answer = route::send(subnet, self.port, agent.qpn, &header, &mad)?;
         // Without a time, the program waits for no answer.
         if header.timeout_ms == 0 || mad.is_response() {
             return Ok(());
         }
         // The manager gives a message up whose first segment nobody acknowledges.
-        let answer = answer.filter(|(_, bytes)| bytes.len() <= MAD_BYTES || agent.has_rmpp());
+        let answer = answer.filter(|(_, bytes)| bytes.len() <= MAD_BYTES || agent.has_rmpp);
         if let Some((answered, bytes)) = answer {
             let length = (header_bytes(&state) + bytes.len()) as u32;
             let header = Header { length, ..answered };

@@ -63,7 +63,7 @@ pub(crate) fn is_request(request: u64) -> bool {
 
 /// The number of the file that `fd` is open for.
 pub(crate) fn index_of(fd: RawFd) -> Option<u32> {
-    let Port { device, number } = find(fd)?.port();
+    let Port { device, number } = find(fd)?.port;
     settings().map(|settings| port_index(settings, device, number))
 }
 

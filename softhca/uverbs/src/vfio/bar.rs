@@ -10,11 +10,12 @@
 //! mapping by a system call of its own, the kernel refuses, so no store is lost.
 
 use crate::process::fds::Own;
-use crate::process::{Errno, real};
+use crate::process::{Errno, Mapping, real};
 use crate::strict::{self, Trapped};
+use rustix::fs::{MemfdFlags, SealFlags, fcntl_add_seals, ftruncate, memfd_create};
 use softhca::pci::{BAR_BYTES, Function};
 use softhca::uar::UAR_PAGE_BYTES;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Where the registers are that can be read: the initialization segment is in the first two pages.
@@ -29,46 +30,22 @@ pub(super) struct Bar {
     _own: Own,
     file: OwnedFd,
     /// Our mapping of the registers.
-    registers: *mut u32,
+    registers: Mapping,
 }
-
-// SAFETY: the mapping belongs to no thread, lives as long as the value, and is accessed by atomic words.
-unsafe impl Send for Bar {}
-// SAFETY: the mapping belongs to no thread, lives as long as the value, and is accessed by atomic words.
-unsafe impl Sync for Bar {}
 
 impl Bar {
     /// Memory of zeros.
     pub(super) fn new() -> Result<Self, Errno> {
-        // SAFETY: the name is a C string; the call takes nothing else from us.
-        let raw = unsafe { libc::memfd_create(c"softhca-vfio".as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
-        if raw < 0 {
-            return Err(Errno::last());
-        }
-        // SAFETY: the descriptor was just made and nobody else has it.
-        let file = unsafe { OwnedFd::from_raw_fd(raw) };
-        // SAFETY: plain call on a descriptor that we own.
-        if unsafe { libc::ftruncate(raw, BAR_BYTES as libc::off_t) } != 0 {
-            return Err(Errno::last());
-        }
-        let protection = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: a new mapping at an address that the kernel chooses replaces nothing.
-        let at = unsafe { real::mmap(std::ptr::null_mut(), REGISTER_BYTES, protection, libc::MAP_SHARED, raw, 0) };
-        if at == libc::MAP_FAILED {
-            return Err(Errno::last());
-        }
-        let bar = Self { _own: Own::new(&file), file, registers: at.cast() };
-        let seals = libc::F_SEAL_SHRINK | libc::F_SEAL_GROW | libc::F_SEAL_FUTURE_WRITE | libc::F_SEAL_SEAL;
-        // SAFETY: plain call on a descriptor that we own.
-        if unsafe { libc::fcntl(raw, libc::F_ADD_SEALS, seals) } != 0 {
-            return Err(Errno::last());
-        }
-        Ok(bar)
+        let file = memfd_create("softhca-vfio", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+        ftruncate(&file, BAR_BYTES)?;
+        let registers = Mapping::of(file.as_raw_fd(), 0, REGISTER_BYTES)?;
+        fcntl_add_seals(&file, SealFlags::SHRINK | SealFlags::GROW | SealFlags::FUTURE_WRITE | SealFlags::SEAL)?;
+        Ok(Self { _own: Own::new(&file), file, registers })
     }
 
     /// Our descriptor for the memory.
-    pub(super) fn fd(&self) -> RawFd {
-        self.file.as_raw_fd()
+    pub(super) fn fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
     }
 
     /// Shows the registers of `function`.
@@ -80,7 +57,7 @@ impl Bar {
             for (index, word) in (range.start / 4..).zip(bytes.chunks_exact(4)) {
                 let word = u32::from_ne_bytes([word[0], word[1], word[2], word[3]]);
                 // SAFETY: inside of the mapping, and aligned; whoever else has the memory only reads it.
-                let place = unsafe { AtomicU32::from_ptr(self.registers.add(index)) };
+                let place = unsafe { AtomicU32::from_ptr(self.registers.at().cast::<u32>().add(index)) };
                 // Lines that do not change stay in the readers' caches.
                 if place.load(Ordering::Relaxed) != word {
                     place.store(word, Ordering::Release);
@@ -108,7 +85,7 @@ impl Bar {
         let can_store = protection & libc::PROT_WRITE != 0;
         let protection = protection & !libc::PROT_WRITE;
         // SAFETY: the program asks for a mapping, and answers for the mappings that it replaces, as with the kernel.
-        let mapped = unsafe { real::mmap(address, len, protection, flags, self.fd(), at as libc::off_t) };
+        let mapped = unsafe { real::mmap(address, len, protection, flags, self.file.as_raw_fd(), at as libc::off_t) };
         if mapped == libc::MAP_FAILED {
             return Err(Errno::last());
         }
@@ -121,12 +98,5 @@ impl Bar {
             })?;
         }
         Ok(mapped)
-    }
-}
-
-impl Drop for Bar {
-    fn drop(&mut self) {
-        // SAFETY: unmaps what `new` mapped, once.
-        unsafe { real::munmap(self.registers.cast(), REGISTER_BYTES) };
     }
 }

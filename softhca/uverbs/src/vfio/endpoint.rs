@@ -85,7 +85,7 @@ impl Endpoint {
         let trapped: &'static Trapped = Box::leak(Box::new(Trapped::one_by_one(notify.clone())));
         let bar = Arc::new(Bar::new()?);
         let mishaps = Mishaps::new(&settings.fabric, index, settings.ports);
-        let core = Core { function, mishaps, bar: bar.clone(), trapped, shown: Duration::ZERO, zero: clock.zero() };
+        let core = Core { function, mishaps, bar: bar.clone(), trapped, shown: Duration::ZERO, zero: clock.zero };
         let core = Arc::new(FunctionMutex::new(core));
         let runner = Runner::start(core.clone(), notify, Some(trapped.queue().clone()), drop).map_err(|error| {
             log::error!("the function's thread does not start: {error}");

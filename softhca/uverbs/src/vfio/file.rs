@@ -7,7 +7,9 @@ use super::paths::Path;
 use crate::process::fds::{self, OpenFile};
 use crate::process::{Errno, Identity, identity, lock};
 use libc::c_int;
-use std::os::fd::{FromRawFd, IntoRawFd, OwnedFd, RawFd};
+use rustix::fs::{MemfdFlags, memfd_create};
+use rustix::io::{dup, fcntl_dupfd_cloexec};
+use std::os::fd::{AsRawFd, IntoRawFd, RawFd};
 use std::sync::{Arc, Mutex, Weak};
 
 /// An open file.
@@ -39,26 +41,15 @@ pub(crate) fn open(path: Path, flags: c_int) -> Result<RawFd, Errno> {
 /// A new descriptor of `kind`, opened with these flags.
 fn new(flags: c_int, kind: Kind) -> Result<RawFd, Errno> {
     let close_on_exec = flags & libc::O_CLOEXEC != 0;
-    // SAFETY: plain calls: a name that is a C string, and a descriptor of ours.
-    let raw = unsafe {
-        match &kind {
-            Kind::Container(_) | Kind::Group(_) => {
-                libc::memfd_create(c"softhca-vfio".as_ptr(), if close_on_exec { libc::MFD_CLOEXEC } else { 0 })
-            }
-            // The program maps the BAR's memory from it.
-            Kind::Device(opened) => libc::fcntl(
-                opened.endpoint.bar.fd(),
-                if close_on_exec { libc::F_DUPFD_CLOEXEC } else { libc::F_DUPFD },
-                0,
-            ),
+    let fd = match &kind {
+        Kind::Container(_) | Kind::Group(_) => {
+            memfd_create("softhca-vfio", if close_on_exec { MemfdFlags::CLOEXEC } else { MemfdFlags::empty() })?
         }
+        // The program maps the BAR's memory from it.
+        Kind::Device(opened) if close_on_exec => fcntl_dupfd_cloexec(opened.endpoint.bar.fd(), 0)?,
+        Kind::Device(opened) => dup(opened.endpoint.bar.fd())?,
     };
-    if raw < 0 {
-        return Err(Errno::last());
-    }
-    // SAFETY: the descriptor was just made and nobody else has it.
-    let fd = unsafe { OwnedFd::from_raw_fd(raw) };
-    let identity = identity(raw).ok_or(Errno::EBADF)?;
+    let identity = identity(fd.as_raw_fd()).ok_or(Errno::EBADF)?;
     let mut open = lock(&OPEN);
     open.retain(|file| file.strong_count() > 0);
     // Two descriptors of one function are one file.
@@ -68,7 +59,7 @@ fn new(flags: c_int, kind: Kind) -> Result<RawFd, Errno> {
         open.push(Arc::downgrade(&file));
         file
     });
-    fds::insert(raw, file)?;
+    fds::insert(fd.as_raw_fd(), file)?;
     Ok(fd.into_raw_fd())
 }
 
@@ -124,7 +115,7 @@ impl File {
     /// A descriptor of the program's for the same file, besides `fd`, that we do not know of.
     fn unseen_descriptor(&self, fd: RawFd) -> Option<RawFd> {
         let own = match &self.kind {
-            Kind::Device(opened) => Some(opened.endpoint.bar.fd()),
+            Kind::Device(opened) => Some(opened.endpoint.bar.fd().as_raw_fd()),
             _ => None,
         };
         let open = std::fs::read_dir("/proc/self/fd").ok()?;

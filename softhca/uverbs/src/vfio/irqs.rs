@@ -1,54 +1,17 @@
 //! Interrupts of a function: the event files that a program has them come by.
 
 use super::abi::{IrqInfo, IrqSet, irq, irq_flag, irq_set_flag};
-use crate::process::fds::Own;
-use crate::process::{Errno, lock, user};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use crate::process::{Errno, EventFd, lock, user};
 use softhca::pci::{Interrupts, VECTORS};
-use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::fd::RawFd;
 use std::sync::{Arc, Mutex};
-
-/// An event file of the program's, by a descriptor of ours.
-#[derive(Debug)]
-struct Event {
-    _own: Own,
-    file: OwnedFd,
-}
-
-impl Event {
-    /// That which `fd` is open for: the kernel takes event files (`eventfd`) only.
-    fn new(fd: RawFd) -> Result<Self, Errno> {
-        // SAFETY: plain call.
-        let duplicate = unsafe { libc::fcntl(fd, libc::F_DUPFD_CLOEXEC, 0) };
-        if duplicate < 0 {
-            return Err(Errno::EBADF);
-        }
-        // SAFETY: a descriptor that was just made, so nobody else has it.
-        let file = unsafe { OwnedFd::from_raw_fd(duplicate) };
-        let link = std::fs::read_link(format!("/proc/self/fd/{duplicate}")).map_err(|_| Errno::EBADF)?;
-        if link.as_os_str() != "anon_inode:[eventfd]" {
-            return Err(Errno::EINVAL);
-        }
-        Ok(Self { _own: Own::new(&file), file })
-    }
-
-    /// Counts one more. A file that has no room has events that nobody has taken: the function does not wait for that.
-    fn raise(&self) {
-        let mut room = [PollFd::new(&self.file, PollFlags::OUT)];
-        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
-        if poll(&mut room, Some(&at_once)) == Ok(1) && room[0].revents().contains(PollFlags::OUT) {
-            // Another thread may have filled it since.
-            let _ = rustix::io::write(&self.file, &1_u64.to_ne_bytes());
-        }
-    }
-}
 
 /// Events of one index: by vector.
 #[derive(Debug, Default)]
 struct Vectors {
     /// The program has asked for them; before, there are none to change.
     enabled: bool,
-    events: Vec<Option<Event>>,
+    events: Vec<Option<EventFd>>,
 }
 
 /// All of a function's interrupts.
@@ -93,7 +56,7 @@ impl Irqs {
     fn fire(&self, index: u32, vector: u32) {
         let all = lock(&self.0);
         if let Some(Some(event)) = all[index as usize].events.get(vector as usize) {
-            event.raise();
+            event.signal();
         }
     }
 
@@ -157,10 +120,10 @@ impl Irqs {
         let event = |fd| match fd {
             -1 => Ok(None),
             fd if fd < 0 => Err(Errno::EINVAL),
-            fd => Event::new(fd).map(Some),
+            fd => EventFd::of(fd).map(Some),
         };
         // All or nothing.
-        let events: Vec<Option<Event>> = fds.map(event).collect::<Result<_, _>>()?;
+        let events: Vec<Option<EventFd>> = fds.map(event).collect::<Result<_, _>>()?;
         let mut all = lock(&self.0);
         let vectors = &mut all[index as usize];
         vectors.enabled = true;
@@ -182,19 +145,17 @@ impl Vectors {
 mod tests {
     use super::*;
     use irq_set_flag::{ACTION_MASK, ACTION_TRIGGER, DATA_BOOL, DATA_EVENTFD, DATA_NONE};
-    use std::os::fd::AsRawFd;
+    use rustix::event::{EventfdFlags, eventfd};
+    use std::os::fd::{AsRawFd, OwnedFd};
 
     fn event_file() -> OwnedFd {
-        // SAFETY: a new descriptor, which nobody else has.
-        unsafe { OwnedFd::from_raw_fd(libc::eventfd(0, libc::EFD_NONBLOCK | libc::EFD_CLOEXEC)) }
+        eventfd(0, EventfdFlags::NONBLOCK | EventfdFlags::CLOEXEC).expect("an eventfd")
     }
 
     /// The count since the last call.
     fn counted(file: &OwnedFd) -> u64 {
-        let mut count = 0_u64;
-        // SAFETY: eight bytes of a local.
-        let read = unsafe { libc::read(file.as_raw_fd(), (&raw mut count).cast(), 8) };
-        if read == 8 { count } else { 0 }
+        let mut count = [0; 8];
+        rustix::io::read(file, &mut count).map_or(0, |_| u64::from_ne_bytes(count))
     }
 
     fn set(irqs: &Irqs, flags: u32, index: u32, start: u32, data: &[i32]) -> Result<(), Errno> {
@@ -244,11 +205,10 @@ mod tests {
     #[test]
     fn a_full_file_keeps_nobody_waiting() {
         let mut irqs = Irqs::default();
-        // SAFETY: a new descriptor; writing to it blocks if there is no room.
-        let file = unsafe { OwnedFd::from_raw_fd(libc::eventfd(0, libc::EFD_CLOEXEC)) };
+        // Writing to it blocks if there is no room.
+        let file = eventfd(0, EventfdFlags::CLOEXEC).expect("an eventfd");
         let most = u64::MAX - 1;
-        // SAFETY: eight bytes of a local.
-        assert_eq!(unsafe { libc::write(file.as_raw_fd(), (&raw const most).cast(), 8) }, 8);
+        assert_eq!(rustix::io::write(&file, &most.to_ne_bytes()), Ok(8));
         set(&irqs, DATA_EVENTFD | ACTION_TRIGGER, irq::MSIX, 0, &[file.as_raw_fd()]).expect("set");
         irqs.raise(0);
         assert_eq!(counted(&file), most);

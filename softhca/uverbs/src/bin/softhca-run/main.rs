@@ -74,8 +74,8 @@ struct Options {
     generation: Generation,
 
     /// Headers that the WQE of a raw packet must hold inline
-    #[arg(long, value_enum, default_value_t = InlineOption::None, value_name = "HEADERS")]
-    inline_headers: InlineOption,
+    #[arg(long, value_enum, default_value_t = InlineHeaders::None, value_name = "HEADERS")]
+    inline_headers: InlineHeaders,
 
     /// Trap every store to a doorbell register and check it (x86-64). The launcher reports mistakes; its exit code is
     /// then 70 if the program's is 0
@@ -106,8 +106,8 @@ struct Options {
     explain: ExplainOption,
 
     /// The users whose registered memory RLIMIT_MEMLOCK (ulimit -l) limits
-    #[arg(long, value_enum, default_value_t = MemlockOption::Linux, value_name = "WHOM")]
-    memlock: MemlockOption,
+    #[arg(long, value_enum, default_value_t = Memlock::Linux, value_name = "WHOM")]
+    memlock: Memlock,
 
     /// Directory in which the devices of one network meet. The launcher makes it. It must be the user's, no symbolic
     /// link, and not writable by others [default: /dev/shm/softhca-UID]
@@ -251,29 +251,6 @@ Files in the directory of --fabric
                    every program
   mlx5_0.failed    when it appears, mlx5_0 fails in every program, for good";
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum InlineOption {
-    /// None (ConnectX-5 and later)
-    None,
-    /// L2, 18 bytes (ConnectX-4 Lx)
-    L2,
-    /// L2 and IP (for some eSwitches)
-    Ip,
-    /// L2, IP, and TCP or UDP
-    #[value(name = "tcp_udp")]
-    TcpUdp,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum MemlockOption {
-    /// Users without CAP_IPC_LOCK, which root has
-    Linux,
-    /// All users, root included
-    Everybody,
-    /// No user
-    Nobody,
-}
-
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum NamespaceOption {
     /// If the machine permits it, and CMD keeps its capabilities
@@ -365,17 +342,8 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
         generation: options.generation,
         addresses,
         own_route: addresses::route_to(settings::own_ip(options.index, 1)),
-        inline_headers: match options.inline_headers {
-            InlineOption::None => InlineHeaders::None,
-            InlineOption::L2 => InlineHeaders::L2,
-            InlineOption::Ip => InlineHeaders::Ip,
-            InlineOption::TcpUdp => InlineHeaders::TcpUdp,
-        },
-        memlock: match options.memlock {
-            MemlockOption::Linux => Memlock::Linux,
-            MemlockOption::Everybody => Memlock::Everybody,
-            MemlockOption::Nobody => Memlock::Nobody,
-        },
+        inline_headers: options.inline_headers,
+        memlock: options.memlock,
         strict: options.strict,
         static_uars: options.static_uars,
         no_write_combining: options.no_write_combining,
@@ -426,13 +394,17 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
     Ok(if code == 0 && !has_acted { EXIT_NO_ACT } else { code })
 }
 
+/// What devices have written to a file; `None` if none has.
+fn text_of(file: &Path) -> std::io::Result<Option<String>> {
+    match std::fs::read_to_string(file) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        text => text.map(Some),
+    }
+}
+
 /// Prints why requests were refused or failed, if `always` or if an error was left unread.
 fn explain(file: &Path, always: bool) -> std::io::Result<()> {
-    let lines = match std::fs::read_to_string(file) {
-        Ok(lines) => lines,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return Err(error),
-    };
+    let Some(lines) = text_of(file)? else { return Ok(()) };
     let lines = counted(&lines);
     if always || lines.iter().any(|(_, what)| what.starts_with(UNREAD)) {
         eprintln!("softhca-run: why requests were refused or failed:");
@@ -453,20 +425,15 @@ fn own_script(file: &Path, scratch: &Path) -> Result<(PathBuf, PathBuf), String>
 
 /// Prints the script's acts. Returns whether the script did its job: it acted, or has no rows.
 fn tell(script: &Path, timeline: &Path) -> std::io::Result<bool> {
-    match std::fs::read_to_string(timeline) {
-        Ok(lines) => {
-            eprintln!("softhca-run: what the script has done:");
-            lines.lines().for_each(|line| eprintln!("  {line}"));
-            Ok(true)
-        }
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
-            let has_rows = std::fs::read_to_string(script)?.parse().is_ok_and(|script: Chaos| script.has_rows());
-            let why = if has_rows { "no row has met its count or its time" } else { "it has no rows" };
-            eprintln!("softhca-run: the script has done nothing: {why}");
-            Ok(!has_rows)
-        }
-        Err(error) => Err(error),
+    if let Some(lines) = text_of(timeline)? {
+        eprintln!("softhca-run: what the script has done:");
+        lines.lines().for_each(|line| eprintln!("  {line}"));
+        return Ok(true);
     }
+    let has_rows = std::fs::read_to_string(script)?.parse().is_ok_and(|script: Chaos| script.has_rows());
+    let why = if has_rows { "no row has met its count or its time" } else { "it has no rows" };
+    eprintln!("softhca-run: the script has done nothing: {why}");
+    Ok(!has_rows)
 }
 
 /// The namespace for the program, if it is to have one: `tree` over `/sys`. `scratch` is a directory to make.
@@ -551,11 +518,7 @@ fn show<'a>(lines: impl ExactSizeIterator<Item = (u64, &'a str)>) {
 
 /// Shows what strict mode has complained about; gives the exit code.
 fn summary(report: &Path, strict: bool, code: u8) -> std::io::Result<u8> {
-    let complaints = match std::fs::read_to_string(report) {
-        Ok(complaints) => complaints,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(code),
-        Err(error) => return Err(error),
-    };
+    let Some(complaints) = text_of(report)? else { return Ok(code) };
     let complaints = counted(&complaints);
     let count = complaints.iter().fold(0_u64, |count, (held, _)| count.saturating_add(*held).saturating_add(1));
     eprintln!("softhca-run: the device has {count} complaint(s):");

@@ -5,8 +5,8 @@ use super::objects::DevxObject;
 use crate::abi::mailbox::creator;
 use crate::commands::request::Request;
 use crate::context::Context;
-use crate::device::{EventFd, Hca, Receiver, RecordKind, Topic, queue_kind};
-use crate::process::Errno;
+use crate::device::{Hca, Receiver, RecordKind, Topic, queue_kind};
+use crate::process::{Errno, EventFd};
 use softhca::firmware::DRIVER;
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ pub(crate) fn alloc(context: &Arc<Context>, request: &Request) -> Result<(), Err
 
 /// Whether programs may ask for event `number` of an object, or of none.
 fn may_ask(hca: &Hca, number: u16, of_object: bool) -> bool {
-    match &hca.capabilities().events {
+    match &hca.capabilities.events {
         Some(masks) => of_object && number == COMPLETION || masks.permit(number, of_object),
         None if of_object => OF_OBJECTS.contains(&number),
         None => OF_NONE.contains(&number),

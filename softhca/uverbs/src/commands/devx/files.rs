@@ -12,7 +12,7 @@ pub(super) fn alloc(context: &Context, request: &Request, kind: RecordKind) -> R
     let (file, program) = RecordFile::new(kind)?;
     // Descriptors are not negative.
     request.put_handle(0x1000, program.as_raw_fd() as u32)?;
-    context.adopt(&file);
+    context.record_files.add(&file);
     fds::insert(program.as_raw_fd(), file)?;
     // The program's from now on.
     let _ = program.into_raw_fd();
@@ -28,5 +28,5 @@ pub(super) fn named(
 ) -> Result<Arc<RecordFile>, Errno> {
     let fd = RawFd::try_from(request.handle(id)?).map_err(|_| Errno::EBADF)?;
     let file: Arc<RecordFile> = fds::get_as(fd).ok_or(Errno::EBADF)?;
-    if kinds.contains(&file.kind) && context.has(&file) { Ok(file) } else { Err(Errno::EBADF) }
+    if kinds.contains(&file.kind) && context.record_files.has(&file) { Ok(file) } else { Err(Errno::EBADF) }
 }

@@ -32,7 +32,7 @@ const GENERAL: [u16; 17] = [
 
 fn is_general(hca: &Hca, input: &[u8]) -> bool {
     let opcode = OPCODE.get(input) as u16;
-    let tunnelled = hca.capabilities().vhca_tunnel && VHCA_TUNNEL_ID.get(input) != 0;
+    let tunnelled = hca.capabilities.vhca_tunnel && VHCA_TUNNEL_ID.get(input) != 0;
     tunnelled || (0xb00..0xd00).contains(&opcode) || GENERAL.contains(&opcode)
 }
 

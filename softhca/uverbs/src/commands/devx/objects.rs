@@ -81,7 +81,7 @@ fn prepare(hca: &Hca, kind: &Kind, input: &mut [u8]) -> Result<(), Errno> {
         }
         creator::CQ => {
             kind.set_in_umem(input);
-            let apu = hca.capabilities().apu && APU_CQ.get(input) != 0;
+            let apu = hca.capabilities.apu && APU_CQ.get(input) != 0;
             if !apu && !(FIRST_EQN..FIRST_EQN + COMP_VECTORS).contains(&EQN.get32(input)) {
                 return Err(Errno::ENOENT);
             }

@@ -12,12 +12,7 @@ pub(super) fn quads(bytes: &[u8]) -> String {
 
 /// Writes the file `name` with a line, `value`, and makes its directory if it is not there.
 pub(crate) fn put(directory: &Path, name: &str, value: &str) -> io::Result<()> {
-    let (file, line) = (directory.join(name), format!("{value}\n"));
-    let written = match fs::write(&file, &line) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::create_dir_all(directory).and_then(|()| fs::write(&file, &line))
-        }
-        written => written,
-    };
+    let file = directory.join(name);
+    let written = fs::create_dir_all(directory).and_then(|()| fs::write(&file, format!("{value}\n")));
     written.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", file.display())))
 }

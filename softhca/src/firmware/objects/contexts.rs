@@ -1,4 +1,4 @@
-//! The Ethernet side: the values from drivers that the device itself does not act on, and that drivers will query.
+//! Contexts of objects: they have values that the device itself does not act on, and that drivers will query.
 
 use crate::error::Object;
 use std::collections::HashMap;
