@@ -1,5 +1,7 @@
 //! The table of dependencies in `docs/architecture.md`, against the manifests and what cargo resolves.
 //!
+//! The lock files of other workspaces, against the manifests.
+//!
 //! Counts and names of dependencies belong here. Licences and versions belong in `deny.toml`.
 
 use std::collections::BTreeSet;
@@ -80,4 +82,49 @@ fn no_package_brings_more_crates_than_the_page_says() {
         let (package, features) = (&row.package, &row.features);
         assert_eq!(all.len(), row.crates, "crates of {package} with features: {features}: {all:#?}");
     }
+}
+
+/// The entries of the array `key` of a package in a lock file.
+fn locked(package: &toml::Table, key: &str) -> BTreeSet<String> {
+    let entries = package.get(key).and_then(toml::Value::as_array).into_iter().flatten();
+    // `syn 1.0.109` where there are several versions.
+    entries.filter_map(toml::Value::as_str).filter_map(|entry| entry.split(' ').next()).map(str::to_owned).collect()
+}
+
+/// Commands with `--locked` fail where a lock file is older than a manifest.
+#[test]
+fn lock_files_of_other_workspaces_are_up_to_date() {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--offline", "--no-deps", "--format-version", "1"])
+        .current_dir(root())
+        .output()
+        .expect("cargo metadata");
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).expect("what cargo prints");
+    let ours = metadata["packages"].as_array().expect("packages");
+    let mut compared = 0;
+    for workspace in ["fuzz", "examples/adopt/others"] {
+        let text = std::fs::read_to_string(root().join(workspace).join("Cargo.lock")).expect("a lock file");
+        let lock: toml::Table = text.parse().expect("TOML");
+        for package in lock["package"].as_array().expect("packages") {
+            let package = package.as_table().expect("a package");
+            let name = package["name"].as_str().expect("a name");
+            let Some(manifest) = ours.iter().find(|manifest| manifest["name"] == name) else { continue };
+            // Cargo locks what every choice of features needs, and of the rest what the workspace chooses.
+            let dependencies = manifest["dependencies"].as_array().expect("dependencies");
+            let of = |optional: bool| -> BTreeSet<String> {
+                let normal =
+                    dependencies.iter().filter(|one| one["kind"] != "dev" && (optional || one["optional"] == false));
+                normal.filter_map(|one| one["name"].as_str()).map(str::to_owned).collect()
+            };
+            let locked = locked(package, "dependencies");
+            assert!(
+                of(false).is_subset(&locked) && locked.is_subset(&of(true)),
+                "{workspace}/Cargo.lock has {locked:?} for {name}, and its manifest {:?}: `cargo update --workspace \
+                 --offline` in {workspace}",
+                of(true)
+            );
+            compared += 1;
+        }
+    }
+    assert!(compared >= 8, "{compared} packages");
 }
