@@ -59,7 +59,7 @@ type Query = unsafe extern "C" fn(*mut sys::ibv_qp, *mut sys::ibv_qp_attr, c_int
 // SAFETY: as libibverbs' function of this name, which it calls.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn ibv_modify_qp(qp: *mut sys::ibv_qp, attr: *mut sys::ibv_qp_attr, mask: c_int) -> c_int {
-    // SAFETY: the function is of this type, and the caller vouches for the arguments.
+    // SAFETY: libibverbs' function has this type. The caller promises valid arguments.
     noticed(|| unsafe { std::mem::transmute::<*mut c_void, Modify>(next(c"ibv_modify_qp"))(qp, attr, mask) })
 }
 

@@ -110,7 +110,7 @@ fn table() -> Vec<(String, u64)> {
         ("mlx5dv_qp, bf.size", offset_of!(mlx5dv_qp, bf.size)),
         ("mlx5dv_obj, qp.in", offset_of!(mlx5dv_obj, qp.r#in)),
         ("mlx5dv_obj, srq.out", offset_of!(mlx5dv_obj, srq.out)),
-        // What the first two bytes of a DCI's key are.
+        // Here, a DCI has these two bytes at the place of a target's key.
         ("mlx5dv_dc_init_attr, dci_streams", offset_of!(mlx5dv_dc_init_attr, dct_access_key)),
         ("mlx5dv_dci_streams, log_num_concurent", 0),
         ("mlx5dv_dci_streams, log_num_errored", 1),

@@ -1,7 +1,8 @@
-//! What tests on a device through libibverbs share: the device, its paths, and waiting.
+//! What tests on a device through libibverbs share: the device, its paths, waiting, and how a request ended.
 
 use std::time::{Duration, Instant};
 
+use blueflame::cq::{CqeCopy, CqeError, WcStatus};
 use blueflame::verbs::device::LinkLayer;
 use blueflame::verbs::{Device, Path};
 
@@ -29,5 +30,14 @@ pub(crate) fn wait_for<T>(what: &str, mut ready: impl FnMut() -> Option<T>) -> T
         }
         assert!(begin.elapsed() < Duration::from_secs(60), "{what}: waited for a minute");
         std::thread::yield_now();
+    }
+}
+
+/// The status of a completion. Panics if it is none of a request.
+pub(crate) fn status(cqe: &CqeCopy<'_>) -> Result<(), WcStatus> {
+    match cqe.check() {
+        Ok(_) => Ok(()),
+        Err(CqeError::Completion(error) | CqeError::Aborted(error)) => Err(error.status()),
+        Err(error) => panic!("{error}"),
     }
 }

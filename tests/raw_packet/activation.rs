@@ -100,7 +100,7 @@ unsafe extern "C" fn ibv_modify_qp(qp: *mut sys::ibv_qp, attr: *mut sys::ibv_qp_
     // SAFETY: looks a name up among the loaded objects.
     let next = unsafe { libc::dlsym(libc::RTLD_NEXT, c"ibv_modify_qp".as_ptr()) };
     assert!(!next.is_null(), "no libibverbs");
-    // SAFETY: the function is of this type, and the caller vouches for the arguments, which are read here.
+    // SAFETY: libibverbs' function has this type. The caller promises valid arguments, so `attr` can also be read.
     let (returned, to) =
         unsafe { (std::mem::transmute::<*mut c_void, Modify>(next)(qp, attr, mask), (*attr).qp_state) };
     if to == sys::IBV_QPS_INIT && returned == 0 {

@@ -29,7 +29,7 @@ mod linked_ibverbs;
 mod on_device;
 mod receivers;
 
-use blueflame::cq::{CqeCopy, CqeError, WcStatus};
+use blueflame::cq::{CqeCopy, WcStatus};
 use blueflame::flow::Flow;
 use blueflame::queue::RetireError;
 use blueflame::transport;
@@ -38,7 +38,7 @@ use blueflame::verbs::ethernet::FlowRule;
 use blueflame::verbs::{OwnedCq, ProtectionDomain, QueuePair};
 use blueflame::wqe;
 
-use on_device::{device, wait_for};
+use on_device::{device, status, wait_for};
 
 /// Frames with as many headers inline as any device of these runs needs, and the least bytes of them.
 type Frames = transport::RawPacket<HEADERS>;
@@ -55,12 +55,7 @@ fn completion(
 ) -> (Result<(), WcStatus>, WrId) {
     wait_for("a completion", || {
         let cqe = cq.poll()?;
-        let status = match cqe.check() {
-            Ok(_) => Ok(()),
-            Err(CqeError::Completion(error) | CqeError::Aborted(error)) => Err(error.status()),
-            Err(error) => panic!("{error}"),
-        };
-        Some((status, retire(&cqe).expect("outstanding")))
+        Some((status(&cqe), retire(&cqe).expect("outstanding")))
     })
 }
 

@@ -11,7 +11,7 @@ use blueflame::verbs::{Access, Buffer, Error, OwnedCq, Pool};
 
 use crate::frames::{Frame, STATION, plain};
 use crate::lab::{Lab, Queue};
-use crate::on_device::wait_for;
+use crate::on_device::{status, wait_for};
 
 /// Memory of receives, and a work queue that gets the station's frames as long as the last value stays.
 fn steered(lab: &Lab) -> (Buffer, OwnedCq, OwnedWq, impl Sized + use<>) {
@@ -36,12 +36,7 @@ fn errors_flush_and_a_restart_receives_again() {
         let mut taken = |expected: Result<(), WcStatus>| {
             wait_for("a completion", || {
                 let cqe = cq.poll()?;
-                let status = match cqe.check() {
-                    Ok(_) => Ok(()),
-                    Err(CqeError::Completion(error) | CqeError::Aborted(error)) => Err(error.status()),
-                    Err(error) => panic!("{error}"),
-                };
-                assert_eq!(status, expected, "round {round}");
+                assert_eq!(status(&cqe), expected, "round {round}");
                 Some(wq.retire(&cqe).expect("outstanding"))
             })
         };

@@ -69,7 +69,7 @@ pub(crate) const fn dynamic_base(mark: u8) -> Ds {
     base([0x51, 0x52, 0x53, 0x54, 0x55, 0x56, 0x57, 0x58], mark)
 }
 
-/// What a request is for.
+/// The destination of a request, by service.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Destination {
     Reliable,
@@ -127,7 +127,7 @@ struct Operation {
     /// The modifier, and the opcode.
     opcode: [u8; 2],
     imm: u32,
-    /// What follows the address.
+    /// The segments behind the address.
     segments: Vec<Ds>,
 }
 
@@ -159,7 +159,7 @@ fn fetching(name: &str, kind: Kind, opcode: [u8; 2], entries: &[Sge], operands: 
     Operation { name: name.to_owned(), kind, data: Data::Sges(entries.to_vec()), opcode, imm: 0, segments }
 }
 
-/// What every connection has.
+/// The operations that all connections have.
 fn connected() -> Vec<Operation> {
     [
         carrying("SEND", Kind::Send, 0x0a, 0, &[]),
@@ -172,7 +172,7 @@ fn connected() -> Vec<Operation> {
     .concat()
 }
 
-/// What a reliable one has besides.
+/// The operations that only reliable connections have.
 fn acknowledged() -> Vec<Operation> {
     let (invalidating, read) = (Kind::SendInval(Rkey(0x5152_5354)), Kind::Read(REMOTE));
     let reads = [

@@ -1,5 +1,5 @@
-//! Entries given in each way that there is: by value and by reference, in a request of a type and in one that was chosen
-//! at run time, alone, behind inline data and in a batch. All have the same bytes, or the same error.
+//! Each way to give entries makes the same bytes, or the same error. Entries are given by value or by reference, alone
+//! or behind inline data. The request has a type or was chosen at run time, and is posted alone or in a batch.
 //!
 //! Numbers of entries, and entries without bytes, belong here. Other requests belong in `golden.rs`.
 use blueflame::Sge;

@@ -231,7 +231,7 @@ fn every_way_writes_the_same() {
     every_way!(Rc, wqe::read(REMOTE).signaled(WrId(0)), 0, 1, |read| read.scatter([other]));
     every_way!(Rc, wqe::fetch_add(REMOTE, 3), 0, 1, |add| add.result(LOCAL.addr, LOCAL.lkey));
     every_way!(Rc, wqe::nop(), 0, 0, |nop| nop);
-    // With a modifier of the opcode.
+    // These set the opcode's modifier as well.
     let (eight, sixteen) = (Masked { value: 7_u64, mask: 8 }, Masked { value: 7_u128, mask: 8 });
     let swap = wqe::masked_compare_swap(REMOTE, eight, eight).signaled(WrId(1));
     every_way!(Rc, swap, 0, 1, |swap| swap.result(LOCAL.addr, LOCAL.lkey));

@@ -39,7 +39,7 @@ pub(crate) fn copy_from_ring(
 pub enum Source<'a> {
     /// The ring.
     Ring(&'a dyn HostMemory),
-    /// What the register received: all bytes that the control segment claims.
+    /// The bytes that were written to the register. They have the length that the control segment states.
     Copy(&'a [u8]),
     /// The ring, where a WQE's own index is ignored (`cmd_hca_cap.wqe_index_ignore_cap`). The producer may be further
     /// ahead than the ring's length: its WQEs may be executed again in each round.

@@ -371,7 +371,7 @@ member_functions! {
     /// Ends what [`ibv_start_poll`] began.
     fn ibv_end_poll(cq: *mut ibv_cq_ex);
         (*cq) => end_poll;
-    /// What the completion is of.
+    /// The operation that completed.
     fn ibv_wc_read_opcode(cq: *mut ibv_cq_ex) -> ibv_wc_opcode;
         (*cq) => read_opcode;
     /// The device's own error number.

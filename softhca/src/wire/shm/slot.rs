@@ -331,8 +331,8 @@ impl Control {
     pub(super) fn waker(&self) -> Waker {
         let (sleeper, bell) = (self.0.own.address(Self::SLEEPER_AT), self.0.bell.address(Self::BELL_AT));
         let owner: Arc<dyn std::any::Any + Send + Sync> = self.0.clone();
-        // SAFETY: inside the mappings and aligned, both checked by `address`; the mappings live as long as `owner`,
-        // that of the bell is writable, and every process accesses the words through `Waker` and `Notify` only.
+        // SAFETY: `address` has checked that both words are aligned and inside their mappings. `owner` keeps the
+        // mappings, and that of the bell is writable. Every process accesses the words through `Waker` and `Notify` only.
         unsafe { Waker::at(sleeper, bell, owner) }
     }
 }
