@@ -99,7 +99,7 @@ pub enum Error {
         /// Number that was named.
         number: u32,
     },
-    /// Other objects still refer to it.
+    /// Other objects still refer to it, or the device of a peer uses it at this moment.
     #[error("{object} {number:#x} is in use by {users} other objects")]
     Busy {
         /// Kind.

@@ -142,12 +142,13 @@ impl Device {
     /// Changes the region, the protection domain or the rights of a memory key; there is host memory behind it then.
     ///
     /// # Errors
-    /// [`Error::NoSuch`]; as [`Self::create_mkey`].
+    /// [`Error::NoSuch`]; as [`Self::create_mkey`]; [`Error::Busy`] if a peer is in the middle of a request by it.
     pub fn modify_mkey(&mut self, key: u32, context: MkeyContext) -> Result<(), Error> {
         check_mkey(&context)?;
         let missing = Error::NoSuch { object: Object::Mkey, number: key };
         let mkey = self.resources.find_mkey(key).map_err(|_| missing)?;
         let (before, entries) = (mkey.context.pd, mkey.behind.translations());
+        self.take_key_back(key)?;
         self.resources.pds.find_mut(context.pd)?.users += 1;
         self.resources.mkeys.insert(key >> 8, Mkey::of_memory(key, context));
         self.resources.translations -= entries;
@@ -158,7 +159,7 @@ impl Device {
     /// Destroys the memory key with this index. Its lowest byte, which may have changed, does not matter.
     ///
     /// # Errors
-    /// [`Error::NoSuch`].
+    /// As [`Self::destroy_mkey`].
     pub fn destroy_mkey_of(&mut self, index: u32) -> Result<(), Error> {
         let key = self.resources.mkeys.find(index)?.key;
         self.destroy_mkey(key)
@@ -167,11 +168,12 @@ impl Device {
     /// Destroys a memory key. Uses of it fail from now on.
     ///
     /// # Errors
-    /// [`Error::NoSuch`].
+    /// [`Error::NoSuch`]; [`Error::Busy`] if a peer is in the middle of a request by it.
     pub fn destroy_mkey(&mut self, key: u32) -> Result<(), Error> {
         let missing = Error::NoSuch { object: Object::Mkey, number: key };
         let mkey = self.resources.find_mkey(key).map_err(|_| missing)?;
         let (pd, entries) = (mkey.context.pd, mkey.behind.translations());
+        self.take_key_back(key)?;
         self.resources.mkeys.remove(key >> 8);
         self.resources.translations -= entries;
         self.release_pd(pd);

@@ -10,6 +10,7 @@ mod deks;
 mod events;
 mod hw_counters;
 mod keys;
+mod loans;
 mod multicast;
 mod nic;
 mod objects;
@@ -48,7 +49,9 @@ use crate::resources::Resources;
 use crate::script::{Act, Happening, Running, Script};
 use crate::table::Table;
 use crate::uar::{Doorbells, UarMemory};
+use crate::wire::loan::Done;
 use crate::wire::{Arrived, Frame, Route, Size, Wire};
+use loans::{End, Loans};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
@@ -90,6 +93,7 @@ pub struct Device {
     is_behind: bool,
     /// A peer waits for answers of the queue pairs.
     owes_answers: bool,
+    loans: Loans,
     failed: bool,
 }
 
@@ -120,6 +124,7 @@ impl Device {
             variant: 0,
             is_behind: false,
             owes_answers: false,
+            loans: Loans::default(),
             failed: false,
             config,
         })
@@ -284,6 +289,7 @@ impl Device {
     /// destroyed as before.
     pub fn fail(&mut self) {
         if !std::mem::replace(&mut self.failed, true) {
+            self.end_loans();
             self.resources.raise(Event::DeviceFatal);
         }
     }
@@ -319,8 +325,9 @@ impl Device {
         if self.failed {
             return played;
         }
-        let mut worked = played | self.wire.advance(now);
+        let mut worked = played | self.wire.advance(now) | self.look_at_loans(now);
         if self.resources.script.is_stalled() {
+            self.end_loans();
             return worked;
         }
         worked |= self.doorbells.scan(&mut self.qps, &mut self.resources);
@@ -406,8 +413,15 @@ impl Device {
     /// Does the work of the busy objects. `true` if there was any.
     fn work(&mut self, now: Duration) -> bool {
         let mut worked = false;
+        let mut to_see_to = Vec::new();
         self.owes_answers = false;
-        self.qps.visit_from(self.resources.egress.turn(), now, |_, qp| {
+        self.qps.visit_from(self.resources.egress.turn(), now, |qpn, qp| {
+            let mut done = Done::default();
+            if qp.execute_one_sided(&mut self.resources, &mut *self.wire, &mut done) {
+                worked = true;
+                let (port, route) = (qp.port(), qp.route());
+                Self::count_done(&mut self.nic, &mut self.resources, End::Borrower, (port, route), &done);
+            }
             let awaited = qp.awaited_peer(now);
             if awaited.is_some_and(|peer| self.is_behind || self.wire.is_kept_waiting_by(peer)) {
                 qp.wait_longer(now);
@@ -415,8 +429,12 @@ impl Device {
             let has_worked = qp.step(&mut self.resources, now);
             worked |= has_worked;
             self.owes_answers |= qp.owes_answers();
+            if qp.has_loan_to_see_to() {
+                to_see_to.push(qpn);
+            }
             if has_worked { Next::Busy } else { qp.next() }
         });
+        to_see_to.into_iter().for_each(|qpn| self.see_to_loan(qpn));
         worked |= self.step_dcts(now);
         worked |= self.nic.step(&mut self.resources, &mut *self.wire);
         worked |= self.send_packets();
@@ -553,8 +571,18 @@ impl Device {
             return dct.receive(&mut self.resources, &frame.route, &packet, now);
         }
         let qpn = if qpn == QP1 { self.qp1_of(&frame.route).unwrap_or(qpn) } else { qpn };
+        if !self.take_back_for(&packet) {
+            return log::info!("packet for QP {qpn:#x} dropped: its peer executes a request by a loan");
+        }
+        let connection = self.wire.sender();
         match self.qps.get_mut(qpn) {
-            Some(qp) => qp.receive(&mut self.resources, &frame.route, &packet, now),
+            Some(qp) => {
+                let before = qp.expected();
+                qp.receive(&mut self.resources, &frame.route, &packet, now);
+                if let Some(connection) = connection {
+                    qp.note_request(&packet, connection, before);
+                }
+            }
             None if self.gsi.receive(&frame.route, &packet) => {}
             None => log::debug!("packet for QP {qpn:#x} dropped: no such QP"),
         }

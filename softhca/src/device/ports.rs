@@ -86,6 +86,7 @@ impl Device {
 
     /// Tells the wire the addresses of the device, its multicast groups, and whether it has a QP 1.
     pub(super) fn announce(&mut self) {
+        self.end_loans();
         let ports = self.resources.ports.iter().zip(&self.resources.links);
         let gids = ports.filter(|(_, link)| link.has_transport).flat_map(|(port, _)| &port.gids);
         let mut gids: Vec<Gid> = gids.copied().filter(|gid| gid.raw != Gid::FREE.raw).collect();

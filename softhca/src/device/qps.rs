@@ -9,6 +9,7 @@ use crate::event::Event;
 use crate::memory::HostMemory;
 use crate::qp::{Qp, QpInfo};
 use crate::wire::Route;
+use crate::wire::loan::Returned;
 
 impl Device {
     /// Creates a QP in the reset state; returns its number.
@@ -116,9 +117,10 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::NoSuch`], [`Error::BadTransition`], [`Error::MissingAttr`], [`Error::UnexpectedAttr`],
-    /// [`Error::BadValue`].
+    /// [`Error::BadValue`]; [`Error::Busy`] if its peer is in the middle of a request.
     pub fn modify_qp(&mut self, qpn: u32, attr: &QpAttr) -> Result<(), Error> {
         let before = self.find_qp(qpn)?.counter();
+        self.take_back(qpn)?;
         let qp = self.qps.find_mut(qpn)?;
         qp.modify(&mut self.resources, attr)?;
         self.doorbells.follow_qp(qpn, qp, &*self.resources.memory);
@@ -146,6 +148,7 @@ impl Device {
     /// [`Error::NoSuch`].
     pub(crate) fn set_qp_max_message(&mut self, qpn: u32, bytes: u64) -> Result<(), Error> {
         self.find_qp(qpn)?;
+        self.take_back(qpn)?;
         self.qps.find_mut(qpn)?.set_max_message(bytes);
         Ok(())
     }
@@ -169,6 +172,7 @@ impl Device {
         if counter != 0 {
             self.resources.q_counters.find(counter.into())?;
         }
+        self.take_back(qpn)?;
         self.count_q_counter(counter, 1);
         self.count_q_counter(before, -1);
         self.qps.find_mut(qpn)?.set_counter(counter);
@@ -180,20 +184,31 @@ impl Device {
     /// # Errors
     /// [`Error::NoSuch`].
     pub fn query_qp(&self, qpn: u32) -> Result<QpInfo, Error> {
-        Ok(self.find_qp(qpn)?.query(&*self.resources.memory))
+        Ok(self.info(qpn, self.find_qp(qpn)?))
     }
 
     /// State and attributes of all QPs, by number.
     pub fn queue_pairs(&self) -> impl Iterator<Item = (u32, QpInfo)> {
-        self.qps.iter().map(|(number, qp)| (number, qp.query(&*self.resources.memory)))
+        self.qps.iter().map(|(number, qp)| (number, self.info(number, qp)))
+    }
+
+    /// State and attributes of a QP. Of a responder on loan, the peer knows how far it is.
+    fn info(&self, number: u32, qp: &Qp) -> QpInfo {
+        let mut info = qp.query(&*self.resources.memory);
+        if let Some(Returned { psn, done }) = self.wire.on_loan(number).filter(|_| qp.is_lent()) {
+            info.attr.rq_psn = Some(psn);
+            info.rmsn = info.rmsn.wrapping_add(done.writes.wrapping_add(done.reads)) & 0x00ff_ffff;
+        }
+        info
     }
 
     /// Destroys a QP, in any state. Its outstanding WQEs never complete.
     ///
     /// # Errors
-    /// [`Error::NoSuch`].
+    /// [`Error::NoSuch`]; [`Error::Busy`] if its peer is in the middle of a request.
     pub fn destroy_qp(&mut self, qpn: u32) -> Result<(), Error> {
         self.find_qp(qpn)?;
+        self.take_back(qpn)?;
         self.remove_qp(qpn);
         Ok(())
     }

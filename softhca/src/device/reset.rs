@@ -9,6 +9,7 @@ impl Device {
     /// memory, wire, plugged cables and the clock stay. New objects get numbers that no earlier object had, as long as
     /// there are such numbers. So late packets reach no object.
     pub fn reset(&mut self) {
+        self.end_loans();
         let Self {
             config,
             resources,
@@ -27,6 +28,7 @@ impl Device {
             variant: _,
             is_behind: _,
             owes_answers: _,
+            loans: _,
             failed,
         } = self;
         config.ports.clone_from(ports);

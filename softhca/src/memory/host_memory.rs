@@ -42,6 +42,12 @@ pub trait HostMemory: Send {
     /// Undoes one [`Self::map`] or [`Self::map_writable`] of exactly this range.
     fn unmap(&mut self, addr: u64, len: usize);
 
+    /// Whether these bytes are mapped, and lie in this process at this very address, so that another process can reach
+    /// them there past the device. `write`: they can be written.
+    fn is_of_process(&self, _addr: u64, _len: usize, _write: bool) -> bool {
+        false
+    }
+
     /// Copies host memory at `addr` into `out`.
     ///
     /// # Errors

@@ -164,6 +164,10 @@ impl HostMemory for ProcessMemory {
         self.merge(addr, end);
     }
 
+    fn is_of_process(&self, addr: u64, len: usize, write: bool) -> bool {
+        self.check(addr, len, write).is_ok()
+    }
+
     fn read(&self, addr: u64, out: &mut [u8]) -> Result<(), DmaFault> {
         let from = self.pointer(addr, out.len(), false)?;
         // SAFETY: the range is mapped, and whoever mapped it promised that it stays valid until it is unmapped. `out`

@@ -15,6 +15,56 @@ pub(crate) const SIZES: [u64; 10] = [64, 127, 255, 511, 1023, 1518, 2047, 4095, 
 /// Bytes of the shortest frame on a cable, and of a frame check sequence.
 const SHORTEST: u64 = 60;
 const FCS: u64 = 4;
+
+/// Packets of the transport that are counted together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Packets {
+    /// How many.
+    pub packets: u64,
+    /// Their bytes, from BTH to padding.
+    pub bytes: u64,
+    /// Bytes of their frames, without check sequences.
+    pub octets: u64,
+    /// Bytes of their frames on a cable, with check sequences, where short ones are padded.
+    pub on_cable: u64,
+    /// Packets by size, as [`Passed::sizes`].
+    pub sizes: [u64; SIZES.len()],
+}
+
+impl Packets {
+    /// Counts `count` packets of `bytes` bytes along `route`.
+    pub fn add(&mut self, route: &Route, bytes: usize, count: u64) {
+        let octets = octets(route, bytes) as u64;
+        self.packets += count;
+        self.bytes += count * bytes as u64;
+        self.octets += count * octets;
+        self.on_cable += count * on_cable(octets);
+        if let Some(class) = class(on_cable(octets)) {
+            self.sizes[class] += count;
+        }
+    }
+
+    /// Counts these, too. Another process may say how many, so any number is possible.
+    pub fn add_all(&mut self, other: &Self) {
+        let Self { packets, bytes, octets, on_cable, sizes } = other;
+        let pairs = [(&mut self.packets, packets), (&mut self.bytes, bytes)];
+        let more = [(&mut self.octets, octets), (&mut self.on_cable, on_cable)];
+        for (sum, count) in pairs.into_iter().chain(more).chain(self.sizes.iter_mut().zip(sizes)) {
+            *sum = sum.wrapping_add(*count);
+        }
+    }
+}
+
+/// Bytes on the cable of a frame of `len` bytes without its check sequence.
+fn on_cable(len: u64) -> u64 {
+    len.max(SHORTEST) + FCS
+}
+
+/// The class of sizes of a frame with so many bytes on the cable.
+fn class(octets: u64) -> Option<usize> {
+    SIZES.iter().position(|&longest| octets <= longest)
+}
+
 /// Counters of the frames in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Passed {
@@ -46,11 +96,19 @@ impl Passed {
         self.add(octets(route, packet) as u64, usize::from(route.sl));
     }
 
+    /// Counts packets of the transport, all along `route`. Another process may say how many, so any number is possible.
+    pub(crate) fn add_packets(&mut self, route: &Route, packets: &Packets) {
+        for traffic in [&mut self.all, &mut self.priorities[usize::from(route.sl) % PRIORITIES]] {
+            traffic.add_many(packets.packets, packets.on_cable);
+        }
+        self.sizes.iter_mut().zip(packets.sizes).for_each(|(size, count)| *size = size.wrapping_add(count));
+    }
+
     fn add(&mut self, len: u64, priority: usize) {
-        let octets = len.max(SHORTEST) + FCS;
+        let octets = on_cable(len);
         self.all.add(octets);
         self.priorities[priority % PRIORITIES].add(octets);
-        if let Some(class) = SIZES.iter().position(|&longest| octets <= longest) {
+        if let Some(class) = class(octets) {
             self.sizes[class] += 1;
         }
     }

@@ -4,6 +4,7 @@ use super::context::{Dispatch, TirContext};
 use super::hash::hash;
 use super::looped::Looped;
 use super::objects::Nic;
+use super::physical::Packets;
 use crate::ethernet::{Headers, Leaving};
 use crate::resources::Resources;
 use crate::steering::{Direction, Key};
@@ -52,6 +53,16 @@ impl Nic {
         };
         counters.transport.add(octets);
         passed.add_packet(route, packet);
+    }
+
+    /// Counts packets of the transport, as [`Self::count_packet`] does each.
+    pub(crate) fn count_packets(&mut self, arrived: bool, route: &Route, packets: &Packets) {
+        let (counters, passed) = match arrived {
+            true => (&mut self.received, &mut self.physical.received),
+            false => (&mut self.transmitted, &mut self.physical.transmitted),
+        };
+        counters.transport.add_many(packets.packets, packets.octets);
+        passed.add_packets(route, packets);
     }
 
     /// Counts Ethernet frames that the wire has lost.

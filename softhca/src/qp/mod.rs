@@ -18,6 +18,7 @@
 mod congestion;
 pub mod dc;
 mod failure;
+mod lending;
 mod modify;
 mod psn;
 mod qp_core;
@@ -30,6 +31,7 @@ use std::time::Duration;
 
 use congestion::Notices;
 use dc::initiator::Initiator;
+use lending::Lending;
 use psn::Psn;
 use qp_core::{QpCore, Role};
 use requester::request::MAX_MESSAGE;
@@ -43,7 +45,8 @@ use crate::event::QpEvent;
 use crate::memory::HostMemory;
 use crate::packet::Packet;
 use crate::resources::Resources;
-use crate::wire::Route;
+use crate::wire::loan::Done;
+use crate::wire::{Route, Wire};
 
 pub(crate) use failure::Failure;
 
@@ -87,6 +90,8 @@ pub struct Qp {
     drain_reported: bool,
     /// Notifications of congestion to the peer.
     notices: Notices,
+    /// The loan of its responder.
+    lending: Lending,
 }
 
 impl Qp {
@@ -109,6 +114,7 @@ impl Qp {
             established: false,
             drain_reported: true,
             notices: Notices::default(),
+            lending: Lending::default(),
         }
     }
 
@@ -306,6 +312,21 @@ impl Qp {
             return connected || sent.unwrap_or(true);
         }
         sent.unwrap_or(true)
+    }
+
+    /// Executes requests in place of the peer's responder, if that is on loan ([`crate::wire::loan`]). `true` if there
+    /// were any; `done` counts them.
+    pub(crate) fn execute_one_sided(
+        &mut self,
+        resources: &mut Resources,
+        wire: &mut dyn Wire,
+        done: &mut Done,
+    ) -> bool {
+        let executed = self.requester.execute_one_sided(&self.core, resources, wire, done);
+        if let Err(broken) = executed {
+            self.stop_sending(resources, broken);
+        }
+        executed.unwrap_or(true)
     }
 
     /// Has a stream that has failed work again. `false` if it has not failed.

@@ -56,6 +56,7 @@ impl Qp {
             };
         }
         self.core.attr = merged;
+        self.requester.has_met_peer = false;
         if self.core.context.transport != Transport::Dc {
             self.core.route = route;
         }

@@ -1,12 +1,14 @@
 //! Access to host memory by keys: for a QP's own requests, and for those of its peer.
 
 use super::Resources;
+use crate::context::MkeyContext;
 use crate::memory::keys::fault::LocalFault;
 use crate::memory::keys::mkey::{
     Accessor, Behind, KeyFault, MAX_INDIRECTION, MAX_PIECES, Mkey, NULL_KEY, RESERVED_LKEY,
 };
 use crate::memory::{HostMemory, Need, PageTable, PagedMemory};
 use crate::packet::Width;
+use crate::wire::loan::Grant;
 use crate::wqe::DataSeg;
 use std::ops::Range;
 
@@ -250,6 +252,52 @@ impl Resources {
         let (addr, len) = self.behind((by, key, need), addr, len)?;
         let len = usize::try_from(len).map_err(|_| KeyFault::TooManyPieces { key, addr, len })?;
         self.for_spots((by, key, need), addr, len, |_, _| Ok(()))
+    }
+
+    /// The memory of this process behind a key, and what the key lets a peer do to it. `None` if the region is not a
+    /// row of such memory that stays as it is: the key has formats, is in pieces or pages, or UMR may change it.
+    pub(crate) fn grant(&self, by: Accessor, key: u32) -> Option<Grant> {
+        let mkey = self.find_mkey(key).ok()?;
+        let is_plain = matches!(mkey.behind, Behind::Memory) && !mkey.is_formatted();
+        if !is_plain || mkey.free || mkey.umr_octwords.is_some() || mkey.check_user(&by).is_err() {
+            return None;
+        }
+        let MkeyContext { iova, addr, len, access, .. } = mkey.context;
+        let bytes = usize::try_from(len).ok().filter(|_| PagedMemory::check_host_address(addr, len).is_ok())?;
+        let (reads, writes) = (access.remote_read, access.remote_write);
+        self.memory.host().is_of_process(addr, bytes, writes).then_some(())?;
+        Some(Grant { key, reads, writes, start: iova, len, address: addr })
+    }
+
+    /// Appends the places in this process of everything that `segs` hold: addresses and lengths. `None` if not all of it
+    /// is memory of this process that may be accessed so.
+    pub(crate) fn places_in_process(
+        &self,
+        by: Accessor,
+        segs: &[DataSeg],
+        need: Need,
+        places: &mut Vec<(u64, usize)>,
+    ) -> Option<()> {
+        for seg in segs {
+            let key = (by, seg.lkey, need);
+            if self.formatted(by, seg.lkey, need).ok()?.is_some() {
+                return None;
+            }
+            let mut are_here = true;
+            let found = self.for_spots(key, seg.addr, seg.len as usize, |spot, part| {
+                match spot {
+                    Spot::Host(at) => {
+                        let write = need == Need::LocalWrite;
+                        are_here &= self.memory.host().is_of_process(at, part.len(), write);
+                        places.push((at, part.len()));
+                    }
+                    Spot::Null => are_here = false,
+                }
+                Ok(())
+            });
+            found.ok().filter(|()| are_here)?;
+        }
+        Some(())
     }
 
     /// Reads for a peer.

@@ -17,6 +17,12 @@ impl Traffic {
         self.packets += 1;
         self.octets += octets;
     }
+
+    /// Counts `packets` of `octets` bytes in all. Another process may say how many, so any number is possible.
+    pub(crate) fn add_many(&mut self, packets: u64, octets: u64) {
+        self.packets = self.packets.wrapping_add(packets);
+        self.octets = self.octets.wrapping_add(octets);
+    }
 }
 
 /// Counters of a port. Names are those of Linux, except for the last ones.

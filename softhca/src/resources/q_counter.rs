@@ -111,9 +111,14 @@ impl Resources {
 
     /// Something happened to a queue of set `set`; `counter` names what.
     pub(crate) fn count(&mut self, set: u8, counter: fn(&mut QCounter) -> &mut u32) {
+        self.count_many(set, 1, counter);
+    }
+
+    /// Something happened `count` times.
+    pub(crate) fn count_many(&mut self, set: u8, count: u32, counter: fn(&mut QCounter) -> &mut u32) {
         for set in self.counting(set) {
             let counter = counter(set);
-            *counter = counter.wrapping_add(1);
+            *counter = counter.wrapping_add(count);
         }
     }
 

@@ -9,6 +9,7 @@ pub mod ethernet;
 pub mod fault;
 mod frame;
 pub mod in_process;
+pub mod loan;
 mod outbox;
 mod port;
 mod segment;

@@ -3,6 +3,7 @@
 use super::address::Announcement;
 use super::cable::Dropped;
 use super::frame::Frame;
+use super::loan::{Batch, Done, InUse, Loan, Returned};
 use std::fmt::Display;
 use std::os::fd::RawFd;
 use std::time::Duration;
@@ -146,6 +147,47 @@ pub trait Wire: Send {
         self.behind_mut().is_some_and(|wire| wire.is_kept_waiting_by(qpn))
     }
 
+    /// The connection that the latest frame of [`Self::recv`] has come by, if the wire lends responders to its sender
+    /// (see [`loan`](super::loan)). Wires before another one lend none: they would miss packets.
+    fn sender(&self) -> Option<u64> {
+        None
+    }
+
+    /// Lends a responder to the device at the other end of a connection. `false` if it cannot.
+    fn lend(&mut self, _connection: u64, _loan: &Loan) -> bool {
+        false
+    }
+
+    /// Takes back what was lent of queue pair `qpn`; `None` if nothing was. Waits for a request that is being executed,
+    /// for `patience` at most.
+    ///
+    /// # Errors
+    /// [`InUse`]: the responder is still on loan.
+    fn take_back(&mut self, _qpn: u32, _patience: Duration) -> Result<Option<Returned>, InUse> {
+        Ok(None)
+    }
+
+    /// How far the borrower of queue pair `qpn` is, if it is on loan, and what it has done since that was last counted.
+    fn on_loan(&self, _qpn: u32) -> Option<Returned> {
+        None
+    }
+
+    /// What the borrower of queue pair `qpn` has done since this was last asked.
+    fn done_by_loan(&mut self, _qpn: u32) -> Option<Done> {
+        None
+    }
+
+    /// Whether the responder of queue pair `qpn` is on loan to queue pair `from`, and expects `psn`.
+    fn may_execute(&self, _qpn: u32, _from: u32, _psn: u32) -> bool {
+        false
+    }
+
+    /// Executes requests in place of the responder that they are for, in their order; how many of them. The next one has
+    /// to go by packets. Part of it, if it is a WRITE, may have been written.
+    fn execute(&mut self, _batch: &Batch<'_>) -> usize {
+        0
+    }
+
     /// When [`Self::advance`] has something to do although nothing happens.
     fn next_deadline(&self) -> Option<Duration> {
         self.behind()?.next_deadline()
@@ -174,6 +216,34 @@ impl Wire for Box<dyn Wire> {
 
     fn segment_bytes(&self) -> usize {
         (**self).segment_bytes()
+    }
+
+    fn sender(&self) -> Option<u64> {
+        (**self).sender()
+    }
+
+    fn lend(&mut self, connection: u64, loan: &Loan) -> bool {
+        (**self).lend(connection, loan)
+    }
+
+    fn take_back(&mut self, qpn: u32, patience: Duration) -> Result<Option<Returned>, InUse> {
+        (**self).take_back(qpn, patience)
+    }
+
+    fn on_loan(&self, qpn: u32) -> Option<Returned> {
+        (**self).on_loan(qpn)
+    }
+
+    fn done_by_loan(&mut self, qpn: u32) -> Option<Done> {
+        (**self).done_by_loan(qpn)
+    }
+
+    fn may_execute(&self, qpn: u32, from: u32, psn: u32) -> bool {
+        (**self).may_execute(qpn, from, psn)
+    }
+
+    fn execute(&mut self, batch: &Batch<'_>) -> usize {
+        (**self).execute(batch)
     }
 
     fn behind(&self) -> Option<&dyn Wire> {

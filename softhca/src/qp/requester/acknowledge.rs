@@ -52,6 +52,7 @@ impl Requester {
     }
 
     fn note_progress(&mut self, qp: &QpCore, now: Duration) {
+        self.has_met_peer = true;
         let outstanding = self.unacked != self.sent_end;
         self.retry.progress(&qp.attr, outstanding, now);
     }

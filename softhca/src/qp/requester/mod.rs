@@ -8,6 +8,7 @@
 mod acknowledge;
 mod flush;
 mod local;
+mod one_sided;
 mod pace;
 pub(super) mod request;
 mod streams;
@@ -28,6 +29,7 @@ use crate::explanation::{Reason, Subject};
 use crate::resources::Resources;
 use crate::wqe::{self, DcTarget, Fence, SendOp, Source};
 use local::Hold;
+use one_sided::Drafts;
 use pace::Pace;
 use request::Request;
 use timer::Retry;
@@ -109,6 +111,10 @@ pub(super) struct Requester {
     pub(super) error_told: bool,
     /// The cursor has moved back because an answer was missing, and nothing has been acknowledged since.
     pub(super) gone_back: bool,
+    /// A packet of the peer has acknowledged something: its present attributes lead there.
+    pub(super) has_met_peer: bool,
+    /// For requests that are executed in place of the peer's responder.
+    drafts: Drafts,
 }
 
 impl Requester {

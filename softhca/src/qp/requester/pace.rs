@@ -41,6 +41,11 @@ impl Pace {
         Some(self.due(rate, bytes)).filter(|&due| due > resources.now)
     }
 
+    /// Whether its requests have times of their own.
+    pub(super) fn has_rate(&self, qp: &QpCore, resources: &Resources) -> bool {
+        rate_of(qp, resources, RateMode::Wqes).is_some()
+    }
+
     /// When the next WQE may begin, if not now.
     pub(super) fn wait_to_begin(&self, qp: &QpCore, resources: &Resources) -> Option<Duration> {
         rate_of(qp, resources, RateMode::Wqes)?;

@@ -60,7 +60,7 @@ pub(in crate::qp) struct Request {
     /// take megabytes.
     pub(super) leaving: Option<usize>,
     /// Bytes of the message or of the answer.
-    len: u32,
+    pub(super) len: u32,
 }
 
 impl Request {
@@ -317,6 +317,12 @@ impl Request {
         }
     }
 
+    /// Most bytes of an answer that go to the CQE of a signaled READ, and not to memory.
+    pub(super) fn room_in_cqe(&self, qp: &QpCore, resources: &Resources) -> u32 {
+        let room = resources.inline_capacity(qp.context.send_cqn);
+        u32::try_from(room).unwrap_or(u32::MAX).min(qp.context.scatter_to_cqe_req.into())
+    }
+
     /// Puts `data`, which begins at byte `offset` of the answer, where the WQE wants it.
     pub(super) fn scatter_answer(
         &mut self,
@@ -333,8 +339,7 @@ impl Request {
         // `uct_rc_mlx5_common_atomic64_le_handler`) and in the host's by libmlx5 (`qp.c`, `mlx5_copy_to_send_wqe`).
         let is_read = matches!(self.wqe.op, SendOp::Read(_));
         let whole = is_read && offset == 0 && data.len() == self.len as usize;
-        let room = resources.inline_capacity(qp.context.send_cqn).min(qp.context.scatter_to_cqe_req as usize);
-        if whole && signaled && data.len() <= room {
+        if whole && signaled && self.len <= self.room_in_cqe(qp, resources) {
             self.inline_result = Some(data.to_vec());
             return Ok(());
         }

@@ -21,6 +21,7 @@ use crate::memory::Need;
 use crate::memory::keys::mkey::{Accessor, KeyFault};
 use crate::packet::{AethSyndrome, NakCode, Operation, Packet, Place, Reth, Tail, Width, XrcEth};
 use crate::resources::Resources;
+use crate::wire::loan::{Grant, MAX_BYTES};
 use answered::Answered;
 use receives::{Message, Receives};
 use replies::{Content, Found, Replies, Sent, Verdict};
@@ -118,6 +119,32 @@ impl Responder {
     /// Messages completed, 24 bits.
     pub(super) fn messages(&self) -> u32 {
         self.msn
+    }
+
+    /// Whether a peer may go on in its place: it is between messages, and owes nothing.
+    pub(super) fn may_be_lent(&self) -> bool {
+        matches!(self.arriving, Arriving::None) && self.replies.are_empty() && !self.asked_again && !self.refused
+    }
+
+    /// What a key lets the peer read and write, if the peer can reach all of the key's memory by itself.
+    pub(super) fn grant(&self, qp: &QpCore, resources: &Resources, key: u32) -> Option<Grant> {
+        let access = access(qp);
+        let by = Accessor { qpn: Some(qp.qpn), ..qp.context.pd.into() };
+        let grant = resources.grant(by, key).filter(|_| qp.max_message >= MAX_BYTES)?;
+        let (reads, writes) =
+            (grant.reads && access.remote_read && answers(qp) > 0, grant.writes && access.remote_write);
+        (reads || writes).then_some(Grant { reads, writes, ..grant })
+    }
+
+    /// The peer has executed messages in its place, up to before `psn`.
+    pub(super) fn go_on_at(&mut self, psn: Psn) {
+        self.expected = psn;
+        self.answered.forget_old(psn);
+    }
+
+    /// So many messages have been executed elsewhere.
+    pub(super) fn add_messages(&mut self, count: u32) {
+        self.msn = self.msn.wrapping_add(count) & 0x00ff_ffff;
     }
 
     /// Takes a request packet of the peer.

@@ -94,6 +94,16 @@ pub(super) struct Link {
 }
 
 impl Link {
+    /// Its number: no later connection has it.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// Tells when the other end is gone.
+    pub(super) fn closed(&self) -> Arc<AtomicBool> {
+        self.closed.clone()
+    }
+
     /// Whether the other end is gone.
     pub(super) fn is_closed(&self) -> bool {
         self.closed.load(Ordering::Acquire)

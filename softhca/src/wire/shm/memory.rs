@@ -6,7 +6,12 @@
 //! sealed, which is why a fabric has no memory in files (memfd_create(2), fcntl(2) "File Sealing"). Memory that its
 //! maker alone writes to is sealed against the writes of others, too.
 
-use std::{ffi::c_void, io, ptr::NonNull, sync::atomic::AtomicU32};
+use std::{
+    ffi::c_void,
+    io,
+    ptr::NonNull,
+    sync::atomic::{AtomicU32, AtomicU64},
+};
 
 use rustix::fs::{
     FallocateFlags, MemfdFlags, SealFlags, fallocate, fcntl_add_seals, fcntl_get_seals, fstat, fstatfs, memfd_create,
@@ -100,6 +105,13 @@ impl Shared {
         // SAFETY: inside the mapping (checked), which starts at a page and lives as long as `self`; aligned
         // (checked); all processes access it atomically.
         unsafe { AtomicU32::from_ptr(self.bytes(at, 4).cast()) }
+    }
+
+    /// The aligned word of 8 bytes at `at`.
+    pub(super) fn long(&self, at: usize) -> &AtomicU64 {
+        assert!(at % 8 == 0);
+        // SAFETY: as in `word`.
+        unsafe { AtomicU64::from_ptr(self.bytes(at, 8).cast()) }
     }
 
     /// Address of a `T` at `at`, for types made of atomics.

@@ -23,6 +23,8 @@
 
 mod contacts;
 mod descriptor;
+mod landing;
+mod loans;
 mod memory;
 mod own_directory;
 mod peer;
@@ -40,6 +42,7 @@ use std::{
 
 use self::{
     contacts::{Contacts, Link, News},
+    loans::Lent,
     own_directory::check_own,
     peer::Peer,
     ring::{Reader, Record},
@@ -48,6 +51,7 @@ use self::{
 use super::address::{Address, Announcement, GSI_QPN};
 use super::cable::Dropped;
 use super::frame::Frame;
+use super::loan::{Batch, Done, InUse, Loan, Returned};
 use super::port::{Arrived, Wire};
 use crate::{
     config::Gid,
@@ -114,6 +118,12 @@ pub struct ShmWire {
     neighbours: Vec<u32>,
     neighbours_looked: Option<Instant>,
     inbound: Vec<Inbound>,
+    /// The connection that the latest frame for the device has come by.
+    sender: Option<u64>,
+    /// Whether it lends responders.
+    lends: bool,
+    /// Responders on loan, by QPN.
+    lent: HashMap<u32, Lent>,
     /// The latest search for a packet ended before the rings were empty.
     is_behind: bool,
     /// Index into `inbound` of the next ring to read.
@@ -165,6 +175,9 @@ impl ShmWire {
             neighbours: Vec::new(),
             neighbours_looked: None,
             inbound: Vec::new(),
+            sender: None,
+            lends: true,
+            lent: HashMap::new(),
             is_behind: false,
             turn: 0,
         })
@@ -180,6 +193,12 @@ impl ShmWire {
     #[must_use]
     pub fn with_answer_life(self, life: Duration) -> Self {
         Self { answer_life: life, ..self }
+    }
+
+    /// Lends no responders, so that each request of a peer comes by packets.
+    #[must_use]
+    pub fn without_loans(self) -> Self {
+        Self { lends: false, ..self }
     }
 
     /// The QPNs that this instance, and no other of the fabric, may use.
@@ -232,7 +251,10 @@ impl ShmWire {
             tries -= 1;
             self.turn = if self.turn + 1 < self.inbound.len() { self.turn + 1 } else { 0 };
             match self.inbound[self.turn].reader.pop() {
-                Ok(Some(Record::Packet(frame))) => return Some(frame),
+                Ok(Some(Record::Packet(frame))) => {
+                    self.sender = Some(self.inbound[self.turn].link.number());
+                    return Some(frame);
+                }
                 Ok(Some(Record::Ethernet(frame))) => {
                     if self.ethernet.len() < ETHERNET_FRAMES {
                         self.ethernet.push_back(frame);
@@ -433,6 +455,7 @@ impl Wire for ShmWire {
     }
 
     fn recv(&mut self) -> Option<Frame> {
+        self.sender = None;
         while let Some(frame) = self.loopback.pop_front() {
             // It may have given the address up since.
             if self.takes(&frame) {
@@ -454,6 +477,42 @@ impl Wire for ShmWire {
 
     fn is_holding(&self) -> bool {
         self.is_behind
+    }
+
+    fn sender(&self) -> Option<u64> {
+        self.sender.filter(|_| self.lends)
+    }
+
+    fn lend(&mut self, connection: u64, loan: &Loan) -> bool {
+        let Some(inbound) = self.inbound.iter().find(|inbound| inbound.link.number() == connection) else {
+            return false;
+        };
+        let lent = inbound.reader.lend(inbound.link.closed(), loan);
+        lent.map(|lent| self.lent.insert(loan.qpn, lent)).is_some()
+    }
+
+    fn take_back(&mut self, qpn: u32, patience: Duration) -> Result<Option<Returned>, InUse> {
+        let returned = self.lent.get(&qpn).map(|lent| lent.take_back(patience)).transpose()?;
+        self.lent.remove(&qpn);
+        Ok(returned)
+    }
+
+    fn on_loan(&self, qpn: u32) -> Option<Returned> {
+        self.lent.get(&qpn).map(Lent::state)
+    }
+
+    fn done_by_loan(&mut self, qpn: u32) -> Option<Done> {
+        self.lent.get(&qpn).map(Lent::done)
+    }
+
+    fn may_execute(&self, qpn: u32, from: u32, psn: u32) -> bool {
+        let peer = self.peers.get(slot::slot_of(qpn) as usize).and_then(Option::as_ref);
+        peer.is_some_and(|peer| peer.may_execute((qpn, from, psn)) && peer.is_alive())
+    }
+
+    fn execute(&mut self, batch: &Batch<'_>) -> usize {
+        let peer = self.peers.get_mut(slot::slot_of(batch.qpn) as usize).and_then(Option::as_mut);
+        peer.map_or(0, |peer| peer.execute(batch))
     }
 }
 

@@ -1,16 +1,19 @@
 //! A receiver as its sender sees it: its ring, and whether it lives.
 
 use std::{
+    num::NonZeroU32,
     sync::{Arc, OnceLock},
     time::{Duration, Instant},
 };
 
 use super::contacts::{Contacts, Link, Reached};
+use super::landing::Process;
 use super::ring::Writer;
 use super::slot::Control;
 use crate::notify::Waker;
 use crate::packet::buffer;
 use crate::wire::frame::Frame;
+use crate::wire::loan::Batch;
 
 /// How often it is looked at whether the process of a receiver is stopped.
 const STOP_LOOK: Duration = Duration::from_secs(1);
@@ -29,6 +32,8 @@ pub(super) struct Peer {
     full_since: Option<Instant>,
     /// The number of its process.
     process: u32,
+    /// The kernel has refused access to its memory.
+    is_out_of_reach: bool,
     /// The end of records that were unanswered, and since when.
     owed: Option<(u32, Instant)>,
     /// When its process was last looked at, and whether it was stopped then.
@@ -39,7 +44,17 @@ impl Peer {
     /// A receiver that was reached.
     pub(super) fn new(Reached { link, writer, control, process }: Reached) -> Self {
         let writer = Some(writer);
-        Self { link, writer, control, news: None, full_since: None, process, owed: None, stopped: None }
+        Self {
+            link,
+            writer,
+            control,
+            news: None,
+            full_since: None,
+            process,
+            is_out_of_reach: false,
+            owed: None,
+            stopped: None,
+        }
     }
 
     /// Whether the owner is still there: by its own word, and by the kernel's.
@@ -94,6 +109,30 @@ impl Peer {
                 is
             }
         }
+    }
+
+    /// Whether it lends the responder of queue pair `qpn` to queue pair `from`, and expects `psn`: `ids`.
+    pub(super) fn may_execute(&self, ids: (u32, u32, u32)) -> bool {
+        !self.is_out_of_reach && self.writer.as_ref().is_some_and(|writer| writer.may_execute(ids))
+    }
+
+    /// Executes requests by a loan; how many.
+    pub(super) fn execute(&mut self, batch: &Batch<'_>) -> usize {
+        let landing = self.control.get().and_then(|(control, _)| control.landing());
+        let process = NonZeroU32::new(self.process).zip(landing).filter(|_| !self.is_out_of_reach);
+        let Some((number, landing)) = process else { return 0 };
+        let Some(writer) = &self.writer else { return 0 };
+        let mut is_refused = false;
+        let executed = writer.execute(batch, |there| {
+            let copied = Process { number, landing }.copy(batch.write, batch.local, there);
+            is_refused = copied.is_err();
+            copied.unwrap_or(0)
+        });
+        if is_refused {
+            log::info!("no access to the memory of process {number}: all requests to it go by packets");
+            self.is_out_of_reach = true;
+        }
+        executed
     }
 
     fn wake(&self) {

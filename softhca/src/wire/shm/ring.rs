@@ -5,7 +5,7 @@
 //! writer's index is past it.
 //!
 //! ```text
-//! 0   magic   4 capacity   64 tail (writer)   128 head (reader)   192 answered (reader)   4096 records
+//! 0   magic   4 capacity   64 tail (writer)   128 head (reader)   192 answered (reader)   4096 records, then `loans`
 //! record: length u32, slid u16, dlid u16, sl u8, GID type u8 (0: no GRH), traffic class u8, hop limit u8, flow label u32,
 //!         source GID, destination GID, source MAC, destination MAC, packets u16, 2 bytes of 0, packet; padded to 8 bytes;
 //!         wraps anywhere
@@ -28,22 +28,34 @@
 //!     write over bytes before head     // not before the load
 //! ```
 
-use std::{io, sync::atomic::Ordering};
+use std::{
+    io,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+};
 
 use thiserror::Error;
 
-use super::{descriptor::Descriptor, memory::Shared};
+use super::{
+    descriptor::Descriptor,
+    landing::Piece,
+    loans::{self, Lent},
+    memory::Shared,
+};
 use crate::{
     config::GidType,
     ethernet::MAX_FRAME,
     packet::{MAX_HEADERS, MAX_SEGMENT, buffer},
     wire::frame::{Frame, Grh, Macs, Route},
+    wire::loan::{Batch, Loan},
 };
 
 /// Bytes of records that a ring holds.
 pub(super) const CAPACITY: u32 = 1 << 20;
 /// Bytes of a ring's memory.
-const BYTES: usize = RECORDS + CAPACITY as usize;
+const BYTES: usize = LOANS + loans::BYTES;
 
 const MAGIC: u32 = 0x5248_4353;
 const MAGIC_AT: usize = 0;
@@ -52,6 +64,7 @@ const TAIL_AT: usize = 64;
 const HEAD_AT: usize = 128;
 const ANSWERED_AT: usize = 192;
 const RECORDS: usize = 4096;
+const LOANS: usize = RECORDS + CAPACITY as usize;
 
 const RECORD_HEADER: usize = 64;
 /// The longest packet a ring carries, or the longest segment, in bytes.
@@ -195,6 +208,16 @@ impl Writer {
         (self.answered != self.tail).then_some(Unanswered { start: self.answered, end: self.tail })
     }
 
+    /// Whether the responder of queue pair `qpn` is on loan here to queue pair `from`, and expects `psn`: `ids`.
+    pub(super) fn may_execute(&self, ids: (u32, u32, u32)) -> bool {
+        loans::is_on_loan(&self.shared, LOANS, ids)
+    }
+
+    /// Executes requests by a loan: see [`loans::execute`].
+    pub(super) fn execute(&self, batch: &Batch<'_>, copy: impl FnOnce(&[Piece]) -> usize) -> usize {
+        loans::execute(&self.shared, LOANS, batch, copy)
+    }
+
     /// Announces a ring full of records that were never written, as no writer does.
     #[cfg(test)]
     pub(super) fn claim_all(&self) {
@@ -214,7 +237,8 @@ impl Writer {
 /// The reader's end.
 #[derive(Debug)]
 pub(super) struct Reader {
-    shared: Shared,
+    /// Loans keep it as long as they last.
+    shared: Arc<Shared>,
     head: u32,
     /// The writer's index when last looked at.
     tail: u32,
@@ -225,13 +249,18 @@ pub(super) struct Reader {
 impl Reader {
     /// Opens a ring that a peer has laid out.
     pub(super) fn open(memory: &Descriptor) -> io::Result<Self> {
-        let shared = Shared::of_peer(memory, BYTES)?;
+        let shared = Arc::new(Shared::of_peer(memory, BYTES)?);
         let found = (shared.word(MAGIC_AT).load(Ordering::Acquire), shared.word(CAPACITY_AT).load(Ordering::Relaxed));
         if found != (MAGIC, CAPACITY) {
             let what = format!("ring with magic {:#x} and capacity {:#x}", found.0, found.1);
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
         Ok(Self { shared, head: 0, tail: 0, answered: 0 })
+    }
+
+    /// Lends a responder to the writer, who is gone once `closed` says so. `None` if it lends as much as it can.
+    pub(super) fn lend(&self, closed: Arc<AtomicBool>, loan: &Loan) -> Option<Lent> {
+        Lent::new(self.shared.clone(), LOANS, closed, loan)
     }
 
     /// All records that were read are answered.

@@ -33,6 +33,7 @@ use rustix::{
 };
 
 use super::descriptor::Descriptor;
+use super::landing::{Landing, Place};
 use super::memory::Shared;
 use crate::config::Gid;
 use crate::notify::{Notify, Waker};
@@ -48,7 +49,7 @@ const RESERVED_QPNS: u32 = 0x40;
 const QPN_MULTICAST: u32 = 0xff_ffff;
 
 /// The message that goes with descriptors: the version of everything that is shared.
-const MESSAGE: [u8; 8] = *b"softhca8";
+const MESSAGE: [u8; 8] = *b"softhca9";
 
 /// Room for the descriptors that go with a message.
 const DESCRIPTORS_SPACE: usize = rustix::cmsg_space!(ScmRights(2));
@@ -288,6 +289,7 @@ impl Connection {
 ///
 /// ```text
 /// the owner's part, which others can only read:  0 here: 1 until the owner leaves   64 the sleeper's words
+///                                                128 address of its landing, and the number there
 /// the bell, which senders write to:              0 wake-ups
 /// ```
 ///
@@ -299,32 +301,47 @@ pub(super) struct Control(Arc<Parts>);
 struct Parts {
     own: Shared,
     bell: Shared,
+    /// The owner's own; `None` of a peer, and where there is no memory for it.
+    _landing: Option<Landing>,
 }
 
 impl Control {
     const BYTES: usize = 4096;
     const HERE_AT: usize = 0;
     const SLEEPER_AT: usize = 64;
+    const LANDING_AT: usize = 128;
     const BELL_AT: usize = 0;
 
     /// New memory, and its descriptors for senders.
     fn create() -> io::Result<(Self, [Descriptor; 2])> {
         let (own, own_file) = Shared::create_read_only(Self::BYTES)?;
         let (bell, bell_file) = Shared::create(Self::BYTES)?;
+        let landing = Landing::new().ok();
+        if let Some(Place { address, number }) = landing.as_ref().map(Landing::place) {
+            own.long(Self::LANDING_AT).store(address, Ordering::Relaxed);
+            own.long(Self::LANDING_AT + 8).store(number, Ordering::Relaxed);
+        }
         own.word(Self::HERE_AT).store(1, Ordering::Release);
-        Ok((Self(Arc::new(Parts { own, bell })), [own_file, bell_file]))
+        Ok((Self(Arc::new(Parts { own, bell, _landing: landing })), [own_file, bell_file]))
     }
 
     /// That of a peer.
     pub(super) fn of_peer(own: &Descriptor, bell: &Descriptor) -> io::Result<Self> {
         let own = Shared::read_only_of_peer(own, Self::BYTES)?;
-        Ok(Self(Arc::new(Parts { own, bell: Shared::of_peer(bell, Self::BYTES)? })))
+        let bell = Shared::of_peer(bell, Self::BYTES)?;
+        Ok(Self(Arc::new(Parts { own, bell, _landing: None })))
     }
 
     /// Whether the owner is still here. An owner that was killed could not note it here: only the connection shows
     /// that.
     pub(super) fn is_here(&self) -> bool {
         self.0.own.word(Self::HERE_AT).load(Ordering::Acquire) != 0
+    }
+
+    /// The owner's landing, if it has one.
+    pub(super) fn landing(&self) -> Option<Place> {
+        let [address, number] = [0, 8].map(|at| self.0.own.long(Self::LANDING_AT + at).load(Ordering::Relaxed));
+        (address != 0).then_some(Place { address, number })
     }
 
     /// Wakes the owner.

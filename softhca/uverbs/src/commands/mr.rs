@@ -203,7 +203,11 @@ impl State {
             hca.command(|device| device.modify_mkey(self.key, context))?;
         } else {
             let key = hca.command(|device| device.create_mkey(context))?;
-            hca.command(|device| device.destroy_mkey(self.key))?;
+            let gone = hca.command(|device| device.destroy_mkey(self.key));
+            if let Err(errno) = gone {
+                hca.command(|device| device.destroy_mkey(key))?;
+                return Err(errno);
+            }
             self.key = key;
             self.pages = region.pages().checked_next_power_of_two().unwrap_or(u64::MAX);
         }

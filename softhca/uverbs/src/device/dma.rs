@@ -144,6 +144,11 @@ impl HostMemory for UserMemory {
         self.pinned.unmap(addr, len);
     }
 
+    fn is_of_process(&self, addr: u64, len: usize, write: bool) -> bool {
+        // What peers write past the device comes undamaged.
+        self.damage.is_none() && self.pinned.is_of_process(addr, len, write)
+    }
+
     fn read(&self, addr: u64, out: &mut [u8]) -> Result<(), DmaFault> {
         self.pinned
             .read(addr, out)

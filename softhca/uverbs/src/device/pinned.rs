@@ -31,6 +31,10 @@ impl HostMemory for PinnedMemory {
         self.0.unmap(addr, len);
     }
 
+    fn is_of_process(&self, addr: u64, len: usize, write: bool) -> bool {
+        self.0.is_of_process(addr, len, write)
+    }
+
     fn read(&self, addr: u64, out: &mut [u8]) -> Result<(), DmaFault> {
         self.0.check(addr, out.len(), false)?;
         guarded::read(addr, out).map_err(|_| DmaFault { addr, len: out.len() })

@@ -1,0 +1,97 @@
+//! The loan of a responder, as its queue pair sees it ([`crate::wire::loan`]).
+
+use super::Qp;
+use super::psn::Psn;
+use crate::context::{QpState, Transport};
+use crate::packet::{Operation, Packet};
+use crate::resources::Resources;
+use crate::wire::Route;
+use crate::wire::loan::{Done, GRANTS, Loan};
+
+/// State of a loan.
+#[derive(Debug, Default)]
+pub(super) struct Lending {
+    /// Keys that the peer has used, the latest first; [`GRANTS`] at most.
+    keys: Vec<u32>,
+    /// The connection of the wire by which the peer's latest request has come, if nothing was lent since.
+    connection: Option<u64>,
+    /// The responder is on loan.
+    is_lent: bool,
+}
+
+impl Qp {
+    /// A request has come by a connection of a wire that lends, while the responder expected `before`. Where the peer
+    /// has written or read, it may do so again by a loan.
+    pub(crate) fn note_request(&mut self, packet: &Packet<'_>, connection: u64, before: Psn) {
+        let is_executed = self.responder.expected() != before;
+        if self.core.transport() != Transport::Rc || !is_executed {
+            return;
+        }
+        let by_key = matches!(packet.headers.bth.opcode.operation(), Operation::Write | Operation::ReadRequest);
+        let keys = &mut self.lending.keys;
+        if let Some(reth) = packet.headers.reth.filter(|reth| by_key && reth.len != 0) {
+            keys.retain(|&key| key != reth.rkey);
+            keys.truncate(GRANTS - 1);
+            keys.insert(0, reth.rkey);
+        }
+        self.lending.connection = Some(connection).filter(|_| !self.lending.keys.is_empty());
+    }
+
+    /// The PSN that the responder expects.
+    pub(crate) fn expected(&self) -> Psn {
+        self.responder.expected()
+    }
+
+    /// What can be lent now, and by which connection.
+    pub(crate) fn to_lend(&mut self, resources: &Resources) -> Option<(u64, Loan)> {
+        let is_ready = matches!(self.core.state, QpState::Rtr | QpState::Rts) && self.core.is_linked(resources);
+        if !is_ready || self.lending.is_lent || !self.responder.may_be_lent() {
+            return None;
+        }
+        let connection = self.lending.connection.take()?;
+        let grants = self.lending.keys.iter().filter_map(|&key| self.responder.grant(&self.core, resources, key));
+        let loan = Loan {
+            qpn: self.core.qpn,
+            peer: self.core.dest_qpn(),
+            psn: self.responder.expected().get(),
+            grants: grants.collect(),
+        };
+        (!loan.grants.is_empty()).then_some((connection, loan))
+    }
+
+    /// The responder is on loan from now on.
+    pub(crate) fn lend(&mut self) {
+        self.lending.is_lent = true;
+    }
+
+    /// Whether the responder is on loan.
+    pub(crate) fn is_lent(&self) -> bool {
+        self.lending.is_lent
+    }
+
+    /// Whether its responder is to be lent, or is on loan and must come back.
+    pub(crate) fn has_loan_to_see_to(&self) -> bool {
+        match self.lending.is_lent {
+            true => !matches!(self.core.state, QpState::Rtr | QpState::Rts | QpState::Sqd | QpState::Sqe),
+            false => self.lending.connection.is_some(),
+        }
+    }
+
+    /// The loan is over: the responder expects `psn`.
+    pub(crate) fn returned(&mut self, psn: u32) {
+        self.lending.is_lent = false;
+        self.responder.go_on_at(Psn::new(psn));
+    }
+
+    /// The peer has done this by the loan.
+    pub(crate) fn note_done(&mut self, resources: &mut Resources, done: &Done) {
+        self.responder.add_messages(done.writes.wrapping_add(done.reads));
+        resources.count_many(self.core.counter, done.writes, |counter| &mut counter.rx_write_requests);
+        resources.count_many(self.core.counter, done.reads, |counter| &mut counter.rx_read_requests);
+    }
+
+    /// The way to its peer, if it is connected.
+    pub(crate) fn route(&self) -> Option<Route> {
+        self.core.route
+    }
+}
