@@ -202,6 +202,12 @@ impl Lent {
         Place::of(&self.shared, self.first, self.qpn)
     }
 
+    /// As if the borrower were in the middle of a request.
+    #[cfg(test)]
+    pub(super) fn put_in_use(&self) {
+        self.place().state().store(BORROWERS, Relaxed);
+    }
+
     /// How far the borrower is.
     pub(super) fn state(&self) -> Returned {
         let place = self.place();
@@ -287,4 +293,59 @@ fn grant(place: Place<'_>, batch: &Batch<'_>, there: &mut [Piece; MOST]) -> usiz
     };
     let found = batch.requests.iter().map_while(|request| Some((address_of(request)?, request.len as usize)));
     there.iter_mut().zip(found).map(|(piece, (address, len))| *piece = Piece { address, len }).count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::loan::GRANTS;
+
+    const LOAN: Loan = Loan { qpn: 0x4040, peer: 0x40, psn: 7, grants: Vec::new() };
+
+    /// Whatever a borrower leaves in the place, the owner gets it back, with some PSN and some counts.
+    #[test]
+    fn a_hostile_borrower_keeps_nothing() {
+        let (shared, _file) = Shared::create(BYTES).unwrap();
+        let shared = Arc::new(shared);
+        let lend = || Lent::new(shared.clone(), 0, Arc::default(), &LOAN);
+        for state in [OWNERS, ON_LOAN, 3, u32::MAX] {
+            let lent = lend().expect("a place");
+            for at in (4..PLACE_BYTES).step_by(4) {
+                lent.place().set(at, u32::MAX);
+            }
+            lent.place().state().store(state, Relaxed);
+            let returned = lent.take_back(Duration::ZERO).expect("back");
+            assert_eq!(returned.psn, PSN_MASK);
+        }
+        let other = Loan { qpn: LOAN.qpn + PLACES, ..LOAN };
+        let first = lend().expect("a place");
+        assert!(Lent::new(shared.clone(), 0, Arc::default(), &other).is_none(), "both have one place");
+        assert!(first.take_back(Duration::ZERO).is_ok());
+        assert!(Lent::new(shared.clone(), 0, Arc::default(), &other).is_some());
+    }
+
+    /// A hostile owner counts more grants than there are.
+    #[test]
+    fn a_loan_has_so_many_grants() {
+        let (shared, _file) = Shared::create(BYTES).unwrap();
+        let grant = |key| Grant { key, reads: true, writes: true, start: 0, len: 8, address: 64 * u64::from(key) };
+        let loan = Loan { grants: (1..=GRANTS as u32).map(grant).collect(), ..LOAN };
+        let lent = Lent::new(Arc::new(shared), 0, Arc::default(), &loan).expect("a place");
+        lent.place().set(COUNT, u32::MAX);
+        let route = crate::wire::test_frames::frame(1, 2, 0).route;
+        let found = |key| {
+            let requests = [OneSided { key, addr: 4, len: 4, span: 1 }];
+            let (qpn, from, psn) = (LOAN.qpn, LOAN.peer, LOAN.psn);
+            let batch =
+                Batch { qpn, from, psn, mtu: 1024, route: &route, write: true, requests: &requests, local: &[] };
+            let mut there = None;
+            let count = execute(&lent.shared, 0, &batch, |pieces| {
+                there = pieces.first().copied();
+                0
+            });
+            assert_eq!(count, 0, "nothing was copied");
+            there.map(|piece| piece.address)
+        };
+        assert_eq!([0, 1, 4, 5].map(found), [None, Some(68), Some(260), None]);
+    }
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::contacts::{Contacts, Link, Reached};
-use super::landing::Process;
+use super::landing::{Place, Process};
 use super::ring::Writer;
 use super::slot::Control;
 use crate::notify::Waker;
@@ -116,10 +116,14 @@ impl Peer {
         !self.is_out_of_reach && self.writer.as_ref().is_some_and(|writer| writer.may_execute(ids))
     }
 
+    /// The landing of its process, once it has said where.
+    pub(super) fn landing(&self) -> Option<Place> {
+        self.control.get().and_then(|(control, _)| control.landing())
+    }
+
     /// Executes requests by a loan; how many.
     pub(super) fn execute(&mut self, batch: &Batch<'_>) -> usize {
-        let landing = self.control.get().and_then(|(control, _)| control.landing());
-        let process = NonZeroU32::new(self.process).zip(landing).filter(|_| !self.is_out_of_reach);
+        let process = NonZeroU32::new(self.process).zip(self.landing()).filter(|_| !self.is_out_of_reach);
         let Some((number, landing)) = process else { return 0 };
         let Some(writer) = &self.writer else { return 0 };
         let mut is_refused = false;

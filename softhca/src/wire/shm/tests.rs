@@ -6,6 +6,7 @@ use crate::wire::test_frames::{FORKING, frame, numbered};
 use crate::wire::{Grh, Macs, Route};
 
 mod hostile;
+mod loans;
 mod processes;
 
 const LID: u16 = 3;

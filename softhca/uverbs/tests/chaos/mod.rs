@@ -67,6 +67,18 @@ fn requests_to_a_killed_peer_end_once() {
     }
 }
 
+/// On wires that lend no responder, all goes by packets.
+#[test]
+fn writes_and_reads_need_no_cpu_of_the_owner() {
+    let (_directory, program) = compiled("one_sided");
+    let faults = ["--faults", "drop=10,dup=10,reorder=10,seed=1"];
+    let modes = [(&[][..], &[][..]), (&["--link", "ethernet"], &[]), (STRICT, &["packets"]), (&faults, &["packets"])];
+    for (options, arguments) in modes {
+        let (code, output) = launch(options, &[&[program.as_str()], arguments].concat(), PATIENCE);
+        assert_eq!((code, output.as_str()), (Some(0), ""), "{options:?}");
+    }
+}
+
 #[test]
 fn a_message_is_acknowledged_however_its_receiver_leaves() {
     let (_directory, program) = compiled("leaving");
