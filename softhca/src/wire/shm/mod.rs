@@ -5,6 +5,8 @@
 //! and receiver; the sender makes it for its first frame. Rings are sealed memory without a name, and are handed over
 //! by sockets in the directory: see `memory` and `slot`.
 //!
+//! WRITEs and READs may go past the rings: see `loans` and `landing`.
+//!
 //! Ethernet frames go to all other instances, over the same rings, and are lost where there is no room. The wire tells
 //! its device of each.
 //!
