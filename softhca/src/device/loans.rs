@@ -10,8 +10,8 @@ use crate::wire::loan::{Done, InUse};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How long a command waits for a peer that is in the middle of a request.
-const PATIENCE: Duration = Duration::from_secs(1);
+/// How long a command waits for a peer that is in the middle of a request: it may have no CPU for a while.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// How long a packet waits for it: it has overtaken the end of that request, or is a copy of it.
 const BRIEFLY: Duration = Duration::from_micros(20);
 /// How often it is looked at what peers have done.
