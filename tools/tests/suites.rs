@@ -123,3 +123,23 @@ fn lines_run_as_server_and_client() {
     assert!(printed.contains("1 passed, 1 failed, 1 skipped: own"), "{printed}");
     assert_eq!(fs::read_to_string(runs).expect("written"), "server\nclient\n".repeat(2));
 }
+
+/// Servers of lines that run at one time listen to different ports.
+#[test]
+fn a_line_has_a_port_of_its_own() {
+    let lab = Lab::new();
+    let ports = lab.suite.path().join("ports");
+    executable(&lab.suite.path().join("talk"), &format!("#!/bin/sh\necho $2 $3 $4 >> {}\n", ports.display()));
+    let run = "kind = \"lines\"\n[runs.pair]\nlauncher = []\nseconds = 20\narguments = [\"-p\", \"PORT\"]\n\
+               server = [\"server\"]\nclient = [\"client\"]\nlines = [\"talk one\", \"talk other\"]\n";
+    lab.table_of(TABLE, run);
+    lab.run();
+    let ports = fs::read_to_string(ports).expect("written");
+    let port = |line: &str, end: &str| {
+        let words = ports.lines().find_map(|words| words.strip_suffix(&format!(" {line} {end}")));
+        words.expect("both ends of both lines ran").parse::<u16>().expect("a port")
+    };
+    assert_eq!(port("one", "server"), port("one", "client"), "{ports}");
+    assert_eq!(port("other", "server"), port("other", "client"), "{ports}");
+    assert_ne!(port("one", "server"), port("other", "server"), "{ports}");
+}
