@@ -2,8 +2,8 @@
 //! another through it, and find the data that they expect. A C program of our own makes the calls that they do not
 //! make.
 //!
-//! Programs of rdma-core and perftest, and our own C programs, belong here. UCX belongs in `ucx.rs`; Rust programs of
-//! the crate belong in `tests` of the workspace.
+//! Programs of rdma-core, perftest and MPI, and our own C programs, belong here. UCX belongs in `ucx.rs`; Rust programs
+//! of the crate belong in `tests` of the workspace.
 
 mod captures;
 mod chaos;
@@ -12,6 +12,7 @@ mod frames;
 mod hosts;
 mod launcher;
 mod loading;
+mod mpi;
 mod netlink;
 mod pair;
 mod polls;
