@@ -9,6 +9,7 @@ mod captures;
 mod chaos;
 mod devx;
 mod frames;
+mod host_devices;
 mod hosts;
 mod launcher;
 mod loading;

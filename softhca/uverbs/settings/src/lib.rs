@@ -49,12 +49,14 @@ pub fn device_directory(sysfs: &Path) -> PathBuf {
 pub const MODULES: [&str; 7] = ["mlx5_core", "mlx5_ib", "ib_core", "ib_uverbs", "ib_umad", "rdma_cm", "rdma_ucm"];
 
 /// Directories of sysfs in which the devices' entries lie beside those of the machine.
-pub const SHARED: [&str; 8] = [
+pub const SHARED: [&str; 10] = [
     "class",
     "class/misc",
     "class/pci_bus",
     "bus/pci/devices",
     "bus/pci/drivers",
+    "bus/auxiliary/devices",
+    "bus/auxiliary/drivers",
     "devices",
     "module",
     "kernel/iommu_groups",

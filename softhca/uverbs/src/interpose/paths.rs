@@ -7,7 +7,7 @@ use crate::umad;
 use crate::vfio;
 use libc::c_char;
 use std::borrow::Cow;
-use std::ffi::{CStr, CString};
+use std::ffi::{CStr, CString, OsStr};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -18,11 +18,12 @@ const STAND_IN: &CStr = c"/dev/null";
 /// that look themselves, cannot. PCI functions are looked for by their names; those of ours are in a domain
 /// (`PCI_DOMAIN`) and have groups (`vfio_group`) that no real ones have.
 const KERNELS_TREE: &[u8] = b"/sys/";
-const KERNELS_PLACES: [&[u8]; 6] = [
+const KERNELS_PLACES: [&[u8]; 7] = [
     b"/sys/class/infiniband",
     b"/sys/class/misc/rdma_cm",
     b"/sys/class/pci_bus/ca00:",
     b"/sys/bus/pci/devices/ca00:",
+    b"/sys/bus/pci/drivers/mlx5_core",
     b"/sys/devices/pcica00:",
     b"/sys/kernel/iommu_groups/517",
 ];
@@ -147,24 +148,30 @@ unsafe fn in_our_tree(path: *const c_char) -> Option<CString> {
         return directory_of_devices(name);
     }
     let in_sysfs = path.strip_prefix(KERNELS_TREE)?;
-    if !KERNELS_PLACES.iter().any(|place| path.starts_with(place)) && !is_module(in_sysfs) && !is_shared(in_sysfs) {
-        return None;
-    }
+    let ours =
+        if KERNELS_PLACES.iter().any(|place| path.starts_with(place)) || is_module(in_sysfs) || is_shared(in_sysfs) {
+            in_sysfs
+        } else if is_of_machines_device(in_sysfs) {
+            b"none"
+        } else {
+            return None;
+        };
     // Where the tree lies over the kernel's, the kernel finds it.
     let settings = settings().filter(|settings| !settings.namespace)?;
     let root = settings.sysfs.as_deref()?.as_os_str().as_bytes();
-    CString::new([root, b"/", in_sysfs].concat()).ok()
+    CString::new([root, b"/", ours].concat()).ok()
 }
 
-/// The listing of a directory in `/dev` in which all device files are ours.
+/// The listing of a directory in `/dev` in which all device files are ours. Files of the machine's devices are not
+/// found there.
 fn directory_of_devices(name: &[u8]) -> Option<CString> {
     let settings = settings()?;
     let name = match without_slashes(name) {
-        b"infiniband" => "infiniband",
-        b"vfio" if settings.vfio > 0 => "vfio",
+        b"vfio" if settings.vfio > 0 => b"vfio",
+        name if name == b"infiniband" || name.starts_with(b"infiniband/") => name,
         _ => return None,
     };
-    let directory = softhca_settings::device_directory(settings.sysfs.as_deref()?).join(name);
+    let directory = softhca_settings::device_directory(settings.sysfs.as_deref()?).join(OsStr::from_bytes(name));
     CString::new(directory.into_os_string().into_encoded_bytes()).ok()
 }
 
@@ -172,6 +179,13 @@ fn directory_of_devices(name: &[u8]) -> Option<CString> {
 fn is_module(path: &[u8]) -> bool {
     let name = path.strip_prefix(b"module/").and_then(|rest| rest.split(|&byte| byte == b'/').next());
     name.is_some_and(|name| softhca_settings::MODULES.iter().any(|module| module.as_bytes() == name))
+}
+
+/// Whether a path below `/sys` tells of an RDMA device of the machine: `class/net/eth0/device/infiniband/mlx5_0`.
+fn is_of_machines_device(path: &[u8]) -> bool {
+    let mut names = path.split(|&byte| byte == b'/');
+    let top = names.next();
+    [&b"class"[..], b"bus", b"devices"].map(Some).contains(&top) && names.any(|name| name.starts_with(b"infiniband"))
 }
 
 /// Whether a path below `/sys` is a directory with entries of ours and of the machine. The launcher's tree has both.

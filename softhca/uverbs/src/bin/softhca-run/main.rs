@@ -4,6 +4,7 @@ mod addresses;
 mod child;
 mod counters;
 mod dev;
+mod machine;
 mod namespace;
 #[cfg(test)]
 mod page;
@@ -215,6 +216,9 @@ Files in /sys
   rights gets a user namespace too, in which sudo has no effect. Without a
   namespace, programs that call the C library see them, and find them in
   listings of /sys. /dev/infiniband is listed either way.
+  The machine's own RDMA devices are hidden: in /sys, in /dev/infiniband and
+  from questions by netlink. Without a namespace, a listing of a directory that
+  CMD reaches by a network interface still shows their names.
 
 Functions that CMD finds with dlsym(RTLD_DEFAULT, NAME)
   int softhca_step(void)

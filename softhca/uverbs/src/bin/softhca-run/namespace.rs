@@ -9,9 +9,12 @@
 //! devices/pcica00:00       devices/pci0000:00 ────> both
 //! ```
 //!
-//! No directory can be made in sysfs. A directory that lacks one of the tree's entries is therefore replaced as a
-//! whole: by a directory of the launcher's, onto which all that it hides is bound.
+//! No directory can be made or removed in sysfs. A directory that lacks one of the tree's entries, or has one of the
+//! machine's RDMA devices, is therefore replaced as a whole: by a directory of the launcher's, onto which all else that
+//! it hides is bound.
 
+use super::machine;
+use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::fs;
 use std::io;
@@ -21,6 +24,7 @@ use std::path::{Path, PathBuf};
 
 /// Where programs look.
 const SYSFS: &str = "/sys";
+const DEVICE_FILES: &str = "/dev/infiniband";
 /// Directories whose entries are the launcher's alone, as without a namespace. The devices of the machine are hidden
 /// there.
 const OURS_ALONE: [&str; 5] = [
@@ -81,8 +85,16 @@ impl Namespace {
         let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
         let map = |id: u32| format!("{id} {id} 1\n").into_bytes();
         let identity = (right == Right::User).then(|| [map(user), map(group)]);
-        let mut overlay = Overlay { tree, scratch, hosts: Path::new(SYSFS), binds: Vec::new() };
+        let (hosts, hidden) = (Path::new(SYSFS), machine::rdma_entries(Path::new(SYSFS)));
+        let mut overlay = Overlay { tree, scratch, hosts, hidden, binds: Vec::new() };
+        overlay.hide()?;
         overlay.lay(Path::new(""))?;
+        if is_directory(Path::new(DEVICE_FILES)) {
+            // The preloaded object answers for the devices' files. Programs without it must not open the machine's.
+            let empty = scratch.join("none");
+            fs::create_dir(&empty)?;
+            overlay.bind(&empty, Path::new(DEVICE_FILES))?;
+        }
         Ok(Self { binds: overlay.binds, identity })
     }
 
@@ -159,10 +171,32 @@ struct Overlay<'a> {
     tree: &'a Path,
     scratch: &'a Path,
     hosts: &'a Path,
+    /// Entries of the machine's that are not to be seen.
+    hidden: BTreeSet<PathBuf>,
     binds: Vec<Bind>,
 }
 
 impl Overlay<'_> {
+    /// Replaces each directory with hidden entries that the tree lacks. Later mounts take these along, and an outer
+    /// directory takes an inner one along.
+    fn hide(&mut self) -> io::Result<()> {
+        let holders: BTreeSet<PathBuf> =
+            self.hidden.iter().filter_map(|hidden| hidden.parent()).map(Into::into).collect();
+        let lacking = holders.iter().rev().filter(|holder| !is_directory(&self.tree.join(holder)));
+        for (number, holder) in lacking.enumerate() {
+            let whole = self.scratch.join("without").join(number.to_string());
+            self.unite(holder, &whole)?;
+            self.bind(&whole, &self.hosts.join(holder))?;
+        }
+        Ok(())
+    }
+
+    /// Whether the machine's directory `name` has a hidden entry that no entry of the tree replaces.
+    fn hides_in(&self, name: &Path) -> bool {
+        let mut hidden = self.hidden.iter().filter(|hidden| hidden.parent() == Some(name));
+        hidden.any(|hidden| !is_directory(&self.tree.join(hidden)))
+    }
+
     /// Lays the tree's directory `name` over the machine's.
     fn lay(&mut self, name: &Path) -> io::Result<()> {
         let host = self.hosts.join(name);
@@ -170,7 +204,9 @@ impl Overlay<'_> {
             return self.bind(&self.tree.join(name), &host);
         }
         let ours = self.entries(name)?;
-        if ours.iter().all(|entry| is_directory(&self.tree.join(entry)) && is_directory(&self.hosts.join(entry))) {
+        if !self.hides_in(name)
+            && ours.iter().all(|entry| is_directory(&self.tree.join(entry)) && is_directory(&self.hosts.join(entry)))
+        {
             return ours.iter().try_for_each(|entry| self.lay(entry));
         }
         let whole = self.scratch.join(name);
@@ -178,14 +214,15 @@ impl Overlay<'_> {
         self.bind(&whole, &host)
     }
 
-    /// Makes `into` a directory with the entries of both; the tree's hide the machine's.
+    /// Makes `into` a directory with the entries of both; the tree's hide the machine's. Those to hide are left out.
     fn unite(&mut self, name: &Path, into: &Path) -> io::Result<()> {
         fs::create_dir_all(into)?;
         let ours = self.entries(name)?;
         for entry in fs::read_dir(self.hosts.join(name))? {
             let entry = entry?;
             let (path, to) = (entry.path(), into.join(entry.file_name()));
-            if ours.iter().any(|ours| ours.file_name() == Some(&entry.file_name())) {
+            let is_hidden = self.hidden.contains(&name.join(entry.file_name()));
+            if is_hidden || ours.iter().any(|ours| ours.file_name() == Some(&entry.file_name())) {
                 continue;
             }
             self.place(&path, &to)?;
@@ -222,9 +259,13 @@ impl Overlay<'_> {
         Ok(())
     }
 
-    /// Entries of the tree's directory `name`. Those of its root that are no directories are none of sysfs'.
+    /// Entries of the tree's directory `name`, if the tree has it. Those of the root that are no directories are none
+    /// of sysfs'.
     fn entries(&self, name: &Path) -> io::Result<Vec<PathBuf>> {
         let mut entries = Vec::new();
+        if !is_directory(&self.tree.join(name)) {
+            return Ok(entries);
+        }
         for entry in fs::read_dir(self.tree.join(name))? {
             let entry = entry?;
             if !name.as_os_str().is_empty() || entry.file_type()?.is_dir() {
@@ -271,7 +312,9 @@ mod tests {
             make(&root(name), names);
         }
         let (ours, scratch, host) = (root("tree"), root("scratch"), root("host"));
-        let mut overlay = Overlay { tree: &ours, scratch: &scratch, hosts: &host, binds: Vec::new() };
+        let hidden = machine::rdma_entries(&host);
+        let mut overlay = Overlay { tree: &ours, scratch: &scratch, hosts: &host, hidden, binds: Vec::new() };
+        overlay.hide().unwrap();
         overlay.lay(Path::new("")).unwrap();
         let short = |path: CString| path.to_str().unwrap()[directory.path().to_str().unwrap().len() + 1..].to_owned();
         let mut binds: Vec<_> = overlay.binds.into_iter().map(|bind| (short(bind.from), short(bind.to))).collect();
@@ -302,6 +345,31 @@ mod tests {
     fn devices_of_the_machine_are_hidden_and_nothing_else_is() {
         let found = binds(&["class/infiniband/real_0", "class/net/"], &["class/infiniband/mlx5_0", "counters.bin"]);
         assert_eq!(found, pairs(&[("tree/class/infiniband", "host/class/infiniband")]));
+    }
+
+    #[test]
+    fn what_tells_of_a_card_of_the_machine_is_left_out() {
+        let card = "devices/pci/0:1.0";
+        let names =
+            ["infiniband/mlx5_0/", "infiniband_verbs/uverbs0/", "part.sf/infiniband/mlx5_1/", "net/eth0/", "vendor"];
+        let mut hosts: Vec<String> = names.map(|name| format!("{card}/{name}")).to_vec();
+        for (class, device) in [("infiniband", "mlx5_0"), ("infiniband_verbs", "uverbs0"), ("infiniband_cm", "ucm0")] {
+            hosts.push(format!("class/{class}/{device} -> ../../{card}/{class}/{device}"));
+        }
+        hosts.push(format!("class/infiniband/mlx5_1 -> ../../{card}/part.sf/infiniband/mlx5_1"));
+        let hosts: Vec<&str> = hosts.iter().map(String::as_str).collect();
+        let found = binds(&hosts, &["class/infiniband/mlx5_0", "class/infiniband_verbs/uverbs0"]);
+        // The inner directory is replaced first.
+        let part = ("scratch/without/0".to_owned(), format!("host/{card}/part.sf"));
+        let whole = ("scratch/without/1".to_owned(), format!("host/{card}"));
+        let kept =
+            ["net", "part.sf", "vendor"].map(|name| (format!("host/{card}/{name}"), format!("{}/{name}", whole.0)));
+        for bind in kept.iter().chain([&part, &whole]) {
+            assert!(found.contains(bind), "{bind:?} is not in {found:?}");
+        }
+        let is_of_rdma = |(from, _): &&(String, String)| from.starts_with("host") && from.contains("infiniband");
+        assert_eq!(found.iter().find(is_of_rdma), None);
+        assert_eq!(found.last(), Some(&("scratch/class".to_owned(), "host/class".to_owned())));
     }
 
     #[test]

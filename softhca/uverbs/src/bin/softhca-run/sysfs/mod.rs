@@ -4,6 +4,7 @@ mod pci;
 mod port;
 mod text;
 
+use super::machine;
 use softhca_settings::{self as settings, PCI_DOMAIN, Settings, pci_function};
 use std::fs;
 use std::io;
@@ -51,18 +52,24 @@ pub(crate) fn write(settings: &Settings, root: &Path) -> io::Result<()> {
         pci::link_to_bus(root, &name)?;
     }
     pci::link_to_module(root)?;
+    // For the listings of the machine's entries.
+    for bus in machine::AUXILIARY.iter().filter(|bus| Path::new("/sys").join(bus).is_dir()) {
+        fs::create_dir_all(root.join(bus))?;
+    }
     (settings.devices..settings.devices + settings.vfio).try_for_each(|device| write_vfio(settings, device, root))
 }
 
-/// Links each entry that the machine has in a shared directory into the tree at `root`, which has entries there, too. For
-/// programs without a namespace: they find both in the tree.
+/// Links each entry that the machine has in a shared directory into the tree at `root`, which has the directory, too. Its
+/// RDMA devices are left out. For programs without a namespace: they find both in the tree.
 pub(crate) fn link_to_machine(root: &Path) -> io::Result<()> {
+    let hidden = machine::rdma_entries(Path::new("/sys"));
     for shared in settings::SHARED {
         let (ours, machines) = (root.join(shared), Path::new("/sys").join(shared));
         let Ok(entries) = fs::read_dir(&machines) else { continue };
         for name in entries.flatten().map(|entry| entry.file_name()) {
             let link = ours.join(&name);
-            if ours.is_dir() && link.symlink_metadata().is_err() {
+            let is_hidden = hidden.contains(&Path::new(shared).join(&name));
+            if !is_hidden && ours.is_dir() && link.symlink_metadata().is_err() {
                 symlink(machines.join(&name), link)?;
             }
         }
