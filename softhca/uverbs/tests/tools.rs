@@ -7,6 +7,7 @@
 
 mod captures;
 mod chaos;
+mod containers;
 mod devx;
 mod frames;
 mod host_devices;

@@ -20,6 +20,11 @@ pub struct BadSetting {
     pub expected: Cow<'static, str>,
 }
 
+/// Names the launcher to programs that it has not started: the object that they preload starts them by it.
+pub const LAUNCHER_VARIABLE: &str = "SOFTHCA_LAUNCHER";
+/// The options of that launcher, with white space between.
+pub const OPTIONS_VARIABLE: &str = "SOFTHCA_OPTIONS";
+
 const DEVICES: &str = "SOFTHCA_DEVICES";
 const VFIO: &str = "SOFTHCA_VFIO";
 const PORTS: &str = "SOFTHCA_PORTS";

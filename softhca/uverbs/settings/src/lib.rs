@@ -21,7 +21,7 @@ pub use chaos::{BadScript, Chaos, Refusal};
 pub use clock::Clock;
 pub use counters::{all_counters, counters_file, first_counter};
 pub use damage::{BadDamage, Damage};
-pub use environment::BadSetting;
+pub use environment::{BadSetting, LAUNCHER_VARIABLE, OPTIONS_VARIABLE};
 pub use generation::Generation;
 pub use local_address::{Gid, LocalAddress, MAX_LOCAL_ADDRESSES, gid_of};
 pub use mishaps::{Mishaps, cable_file};

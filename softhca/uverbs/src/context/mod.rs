@@ -207,7 +207,7 @@ impl Context {
             match records.get(&page).and_then(Weak::upgrade) {
                 Some(locked) => locked,
                 None => {
-                    let locked = Arc::new(Locked::new(self.hca.settings.memlock, address, len)?);
+                    let locked = Arc::new(self.hca.lock_pages(address, len)?);
                     records.insert(page, Arc::downgrade(&locked));
                     locked
                 }

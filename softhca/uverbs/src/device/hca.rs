@@ -17,7 +17,7 @@ use super::stepped::{Origin, STEPS_BY_POLL, Stepped};
 use super::subscriptions::{Receiver, Topic};
 use super::xrc_domains::Domains;
 use crate::launch::{chaos, report};
-use crate::process::{Errno, forked, lock};
+use crate::process::{Errno, Locked, forked, lock};
 use crate::strict::{self, Trapped};
 use parking_lot::{Mutex as DeviceMutex, MutexGuard as DeviceMutexGuard};
 use softhca::config::{DeviceConfig, DoorbellSource, Limits, PortConfig};
@@ -81,6 +81,14 @@ static OPENER: AtomicU32 = AtomicU32::new(0);
 pub(super) static DEVICES: Mutex<Vec<Arc<Hca>>> = Mutex::new(Vec::new());
 
 impl Hca {
+    /// Counts the pages of `len` bytes at `address` as pinned, or explains why not.
+    pub(crate) fn lock_pages(&self, address: u64, len: u64) -> Result<Locked, Errno> {
+        Locked::new(self.settings.memlock, address, len).map_err(|reason| {
+            report::explanation(&format!("mlx5_{}", self.index), &reason.to_string());
+            reason.into()
+        })
+    }
+
     /// The process ends: the devices' packets leave, and their reports.
     pub(crate) fn end_all() {
         // A child of a program with devices has no device threads, and perhaps a lock that one of them had.

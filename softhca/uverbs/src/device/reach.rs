@@ -22,7 +22,7 @@ impl Pinned {
     /// Pins `len` bytes at `address`. If the device is to write them (`write`), the process must have that right, too:
     /// `EFAULT` otherwise, as from Linux (`ib_umem_get`).
     pub(crate) fn new(hca: &Arc<Hca>, address: u64, len: u64, write: bool) -> Result<Self, Errno> {
-        let locked = Locked::new(hca.settings.memlock, address, len)?;
+        let locked = hca.lock_pages(address, len)?;
         Self::counted(hca, address, len, Arc::new(locked), write)
     }
 

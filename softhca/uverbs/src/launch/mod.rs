@@ -3,6 +3,7 @@
 mod log;
 mod repeated;
 pub(crate) mod report;
+mod restart;
 mod settings;
 
 pub(crate) use settings::{chaos, settings};

@@ -4,6 +4,7 @@ use super::capability::{IPC_LOCK, has_capability};
 use super::errno::Errno;
 use super::page::page_bytes;
 use softhca_settings::Memlock;
+use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Pages that this process has pinned.
@@ -15,11 +16,45 @@ pub(crate) struct Locked {
     pages: u64,
 }
 
+/// Why pages cannot be pinned.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum NotLocked {
+    /// There are no such addresses.
+    Overflow,
+    /// Too many bytes, beside those that are pinned.
+    PastLimit { bytes: u64, pinned: u64, limit: u64 },
+}
+
+impl From<NotLocked> for Errno {
+    fn from(reason: NotLocked) -> Self {
+        match reason {
+            NotLocked::Overflow => Self::EINVAL,
+            // Nothing may be locked at all (`can_do_mlock`).
+            NotLocked::PastLimit { limit: 0, .. } => Self::EPERM,
+            NotLocked::PastLimit { .. } => Self::ENOMEM,
+        }
+    }
+}
+
+impl fmt::Display for NotLocked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Overflow => f.write_str("memory past the last address cannot be pinned"),
+            Self::PastLimit { bytes, pinned, limit } => write!(
+                f,
+                "{bytes} bytes beside {pinned} pinned ones exceed RLIMIT_MEMLOCK ({limit} bytes): raise it (ulimit -l, \
+                or --ulimit memlock of podman and docker), or give softhca-run --memlock nobody"
+            ),
+        }
+    }
+}
+
 impl Locked {
-    /// Counts the pages of `len` bytes at `address`: `ENOMEM` past the soft limit.
-    pub(crate) fn new(rule: Memlock, address: u64, len: u64) -> Result<Self, Errno> {
+    /// Counts the pages of `len` bytes at `address`.
+    pub(crate) fn new(rule: Memlock, address: u64, len: u64) -> Result<Self, NotLocked> {
         let page = page_bytes();
-        let end = address.checked_add(len).and_then(|end| end.checked_next_multiple_of(page)).ok_or(Errno::EINVAL)?;
+        let end = address.checked_add(len).and_then(|end| end.checked_next_multiple_of(page));
+        let end = end.ok_or(NotLocked::Overflow)?;
         let pages = (end - address / page * page) / page;
         let limited = match rule {
             Memlock::Linux => !has_capability(IPC_LOCK),
@@ -27,15 +62,10 @@ impl Locked {
             Memlock::Nobody => false,
         };
         let limit = if limited { soft_limit() } else { u64::MAX };
-        // Nothing may be locked at all (`can_do_mlock`).
-        if limit == 0 {
-            return Err(Errno::EPERM);
-        }
         let before = PINNED.fetch_add(pages, Ordering::Relaxed);
         let locked = Self { pages };
-        if before + pages > limit / page {
-            log::info!("{pages} pages beside the {before} pinned ones are past RLIMIT_MEMLOCK, {limit} bytes");
-            return Err(Errno::ENOMEM);
+        if before + pages > limit / page || limit == 0 {
+            return Err(NotLocked::PastLimit { bytes: pages * page, pinned: before * page, limit });
         }
         Ok(locked)
     }

@@ -4,6 +4,7 @@ mod addresses;
 mod child;
 mod counters;
 mod dev;
+mod install;
 mod machine;
 mod namespace;
 #[cfg(test)]
@@ -23,6 +24,7 @@ use softhca_settings::{
     self as settings, Chaos, Clock, DEFAULT_MTU, Damage, Generation, InlineHeaders, Link, LocalAddress, MAX_DEVICES,
     MAX_INDEX, MAX_PORTS, MTUS, Memlock, Settings, UNREAD, WireKind,
 };
+use std::error::Error;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -156,12 +158,16 @@ struct Options {
     #[arg(long, value_name = "FILE")]
     preload: Option<PathBuf>,
 
+    /// Write this program, the object to preload and a CDI file into DIR, and run nothing; see "Containers" below
+    #[arg(long, value_name = "DIR", exclusive = true)]
+    install: Option<PathBuf>,
+
     #[command(flatten)]
     written: Written,
 
     /// The program, and its arguments
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "CMD",
-        required_unless_present_any = ["completions", "man"])]
+        required_unless_present_any = ["completions", "man", "install"])]
     command: Vec<OsString>,
 }
 
@@ -219,6 +225,13 @@ Files in /sys
   The machine's own RDMA devices are hidden: in /sys, in /dev/infiniband and
   from questions by netlink. Without a namespace, a listing of a directory that
   CMD reaches by a network interface still shows their names.
+
+Containers
+  --install DIR writes softhca-run, libsofthca_uverbs.so and softhca.json: a file
+  of the Container Device Interface, whose device is softhca/hca=mlx5. Containers
+  have DIR as /opt/softhca, and two variables: LD_PRELOAD names the object, and
+  SOFTHCA_LAUNCHER names softhca-run. Then each program that softhca-run has not
+  started is started anew by it, with the options in SOFTHCA_OPTIONS.
 
 Functions that CMD finds with dlsym(RTLD_DEFAULT, NAME)
   int softhca_step(void)
@@ -313,9 +326,12 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
+fn run(options: &Options) -> Result<u8, Box<dyn Error>> {
     if options.written.print(Options::command())? {
         return Ok(0);
+    }
+    if let Some(directory) = &options.install {
+        return install::install(directory).map(|()| 0);
     }
     if options.strict && cfg!(not(target_arch = "x86_64")) {
         return Err("--strict needs an x86-64 CPU".into());
@@ -329,7 +345,11 @@ fn run(options: &Options) -> Result<u8, Box<dyn std::error::Error>> {
     let fabric = match &options.fabric {
         Some(directory) => shm::own_directory(directory),
         None => shm::default_directory(),
-    }?;
+    };
+    let fabric = fabric.map_err(|error| {
+        let reason = error.source().map_or_else(String::new, |source| format!(": {source}"));
+        format!("{error}{reason}; name another directory with --fabric")
+    })?;
     let HostNetwork { link, mtu, addresses, mac } = host_network(options)?;
     // Removed when they go out of scope, also when an error ends this function.
     let object = preload::Object::new(options.preload.as_deref())?;
@@ -462,7 +482,7 @@ struct HostNetwork {
     mac: Option<[u8; 6]>,
 }
 
-fn host_network(options: &Options) -> Result<HostNetwork, Box<dyn std::error::Error>> {
+fn host_network(options: &Options) -> Result<HostNetwork, Box<dyn Error>> {
     let wire = &options.wire;
     let (addresses, mac) = match wire {
         WireKind::Shm => {

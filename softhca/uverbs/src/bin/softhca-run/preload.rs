@@ -7,7 +7,7 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-const NAME: &str = "libsofthca_uverbs.so";
+pub(crate) const NAME: &str = "libsofthca_uverbs.so";
 
 /// The object that was built together with this program; empty if none was.
 static EMBEDDED: &[u8] = softhca_embed::shared_object!("softhca_uverbs");
@@ -76,6 +76,15 @@ impl Object {
 
 fn is_plain(path: &Path) -> bool {
     !path.as_os_str().as_bytes().iter().any(|byte| b": $".contains(byte))
+}
+
+/// The bytes of the object that was built together with this program.
+pub(crate) fn object() -> Result<Vec<u8>, String> {
+    match beside_this_program() {
+        Some(file) => std::fs::read(&file).map_err(|error| format!("{}: {error}", file.display())),
+        None if EMBEDDED.is_empty() => Err(format!("{NAME} is not beside this program, and was not built into it")),
+        None => Ok(EMBEDDED.to_vec()),
+    }
 }
 
 /// An object in the directory of this program, or, after `cargo test`, one below it.
