@@ -277,6 +277,21 @@ fn a_namespace_hides_nothing_else() {
     assert!(!Path::new("/sys/class/infiniband/mlx5_0/node_desc").exists(), "it is on the machine");
 }
 
+/// A launcher that another one has started gives its program a namespace, with its own devices.
+#[test]
+fn a_launcher_runs_under_another() {
+    if !has_namespaces() {
+        return eprintln!("this machine permits no namespaces");
+    }
+    let inner = tempfile::tempdir().expect("a directory");
+    let launcher =
+        crate::pair::launcher(&[NAMESPACE, "--devices", "2"], inner.path(), &["ls", "/sys/class/infiniband"]);
+    let words = std::iter::once(launcher.get_program()).chain(launcher.get_args());
+    let words: Vec<&str> = words.map(|word| word.to_str().expect("UTF-8")).collect();
+    let ended = launch(&[NAMESPACE, "--devices", "3"], &words, PATIENCE);
+    assert_eq!(ended, (Some(0), "mlx5_0\nmlx5_1\n".to_owned()));
+}
+
 /// infiniband-diags and rdma-core print the device, and the state of a port whose cable is pulled.
 #[test]
 fn tools_of_others_describe_the_device() {

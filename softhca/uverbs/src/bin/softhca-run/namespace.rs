@@ -89,7 +89,8 @@ impl Namespace {
         let mut overlay = Overlay { tree, scratch, hosts, hidden, binds: Vec::new() };
         overlay.hide()?;
         overlay.lay(Path::new(""))?;
-        if is_directory(Path::new(DEVICE_FILES)) {
+        // Asked of the kernel itself: under another launcher, libc would tell of that one's files.
+        if rustix::fs::access(DEVICE_FILES, rustix::fs::Access::EXISTS).is_ok() {
             // The preloaded object answers for the devices' files. Programs without it must not open the machine's.
             let empty = scratch.join("none");
             fs::create_dir(&empty)?;
