@@ -6,8 +6,8 @@ use crate::nic::Nic;
 use crate::packet::Packet;
 use crate::resources::Resources;
 use crate::wire::Route;
+use crate::wire::cable::Packets;
 use crate::wire::loan::{Done, InUse};
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// How long a command waits for a peer that is in the middle of a request: it may have no CPU for a while.
@@ -16,24 +16,6 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const BRIEFLY: Duration = Duration::from_micros(20);
 /// How often it is looked at what peers have done.
 const INTERVAL: Duration = Duration::from_millis(10);
-
-/// The loans of a device.
-#[derive(Debug, Default)]
-pub(super) struct Loans {
-    /// The keys of each, by QPN. A peer in the middle of a request keeps that of a queue pair which is gone.
-    keys: BTreeMap<u32, Vec<u32>>,
-    /// When it is next looked at what peers have done.
-    next_look: Duration,
-}
-
-/// An end of a connection by loan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    /// The requests arrive.
-    Owner,
-    /// They leave.
-    Borrower,
-}
 
 impl Device {
     /// Takes back the responder of a queue pair, if it is on loan, so that it may be looked at and changed.
@@ -45,7 +27,7 @@ impl Device {
     }
 
     fn take_back_within(&mut self, qpn: u32, patience: Duration) -> Result<(), Error> {
-        if !self.loans.keys.contains_key(&qpn) {
+        if !self.lent.contains_key(&qpn) {
             return Ok(());
         }
         match self.wire.take_back(qpn, patience) {
@@ -58,7 +40,7 @@ impl Device {
                 }
             }
         }
-        self.loans.keys.remove(&qpn);
+        self.lent.remove(&qpn);
         Ok(())
     }
 
@@ -67,7 +49,7 @@ impl Device {
     /// # Errors
     /// As [`Self::take_back`]; the others are back.
     pub(super) fn take_all_back(&mut self) -> Result<(), Error> {
-        let qpns: Vec<u32> = self.loans.keys.keys().copied().collect();
+        let qpns: Vec<u32> = self.lent.keys().copied().collect();
         qpns.into_iter().map(|qpn| self.take_back(qpn)).fold(Ok(()), Result::and)
     }
 
@@ -85,7 +67,7 @@ impl Device {
     pub(super) fn take_key_back(&mut self, key: u32) -> Result<(), Error> {
         let index = key >> 8;
         let with_it = |keys: &Vec<u32>| keys.iter().any(|key| key >> 8 == index);
-        let qpns: Vec<u32> = self.loans.keys.iter().filter(|(_, keys)| with_it(keys)).map(|(&qpn, _)| qpn).collect();
+        let qpns: Vec<u32> = self.lent.iter().filter(|(_, keys)| with_it(keys)).map(|(&qpn, _)| qpn).collect();
         qpns.into_iter().try_for_each(|qpn| self.take_back(qpn))
     }
 
@@ -99,27 +81,27 @@ impl Device {
 
     /// Lends what the queue pair `qpn` can lend, or takes it back if it can no longer be lent.
     pub(super) fn see_to_loan(&mut self, qpn: u32) {
-        let Self { qps, resources, wire, loans, .. } = self;
+        let Self { qps, resources, wire, lent, .. } = self;
         let Some(qp) = qps.get_mut(qpn) else { return };
         if qp.is_lent() {
             // One that is in use is tried again at the next step.
             let _ = self.take_back_within(qpn, BRIEFLY);
             return;
         }
-        let Some((connection, loan)) = qp.to_lend(resources) else { return };
-        if !loans.keys.contains_key(&qpn) && wire.lend(connection, &loan) {
+        let Some((connection, loan)) = qp.offer_loan(resources) else { return };
+        if !lent.contains_key(&qpn) && wire.lend(connection, &loan) {
             qp.lend();
-            loans.keys.insert(qpn, loan.grants.iter().map(|grant| grant.key).collect());
+            lent.insert(qpn, loan.grants.iter().map(|grant| grant.key).collect());
         }
     }
 
     /// Counts what peers have done, now and then. `true` if they have done anything.
     pub(super) fn look_at_loans(&mut self, now: Duration) -> bool {
-        if self.loans.keys.is_empty() || now < self.loans.next_look {
+        if self.lent.is_empty() || now < self.next_look_at_loans {
             return false;
         }
-        self.loans.next_look = now + INTERVAL;
-        let qpns: Vec<u32> = self.loans.keys.keys().copied().collect();
+        self.next_look_at_loans = now + INTERVAL;
+        let qpns: Vec<u32> = self.lent.keys().copied().collect();
         let mut any = false;
         for qpn in qpns {
             let done = self.wire.done_by_loan(qpn).filter(|done| *done != Done::default());
@@ -139,28 +121,23 @@ impl Device {
         let Some(qp) = self.qps.get_mut(qpn) else { return };
         qp.note_done(&mut self.resources, done);
         let way = (qp.port(), qp.route());
-        Self::count_done(&mut self.nic, &mut self.resources, End::Owner, way, done);
+        Self::count_spared(&mut self.nic, &mut self.resources, way, (&done.requests, &done.answers));
     }
 
-    /// Counts packets that one end has spared: `way` is its port and its route.
-    pub(super) fn count_done(
+    /// Counts packets that a loan has spared, along the way of a queue pair: its port and its route.
+    pub(super) fn count_spared(
         nic: &mut Nic,
         resources: &mut Resources,
-        end: End,
         way: (Option<u8>, Option<Route>),
-        done: &Done,
+        (received, sent): (&Packets, &Packets),
     ) {
         let (Some(port), Some(route)) = way else { return };
         let Some(counters) = resources.port_counters.get_mut(usize::from(port).wrapping_sub(1)) else { return };
-        let (arrived, left) = match end {
-            End::Owner => (&done.requests, &done.answers),
-            End::Borrower => (&done.answers, &done.requests),
-        };
-        counters.received.add_many(arrived.packets, arrived.bytes);
-        counters.sent.add_many(left.packets, left.bytes);
+        counters.received.add_many(received.packets, received.bytes);
+        counters.sent.add_many(sent.packets, sent.bytes);
         if port == 1 {
-            nic.count_packets(true, &route, arrived);
-            nic.count_packets(false, &route, left);
+            nic.count_packets(true, &route, received);
+            nic.count_packets(false, &route, sent);
         }
     }
 }

@@ -51,7 +51,6 @@ use crate::table::Table;
 use crate::uar::{Doorbells, UarMemory};
 use crate::wire::loan::Done;
 use crate::wire::{Arrived, Frame, Route, Size, Wire};
-use loans::{End, Loans};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
@@ -93,7 +92,10 @@ pub struct Device {
     is_behind: bool,
     /// A peer waits for answers of the queue pairs.
     owes_answers: bool,
-    loans: Loans,
+    /// The keys of each responder on loan, by QPN. A peer in the middle of a request keeps that of a QP which is gone.
+    lent: BTreeMap<u32, Vec<u32>>,
+    /// When it is next looked at what peers have done by loans.
+    next_look_at_loans: Duration,
     failed: bool,
 }
 
@@ -124,7 +126,8 @@ impl Device {
             variant: 0,
             is_behind: false,
             owes_answers: false,
-            loans: Loans::default(),
+            lent: BTreeMap::new(),
+            next_look_at_loans: Duration::ZERO,
             failed: false,
             config,
         })
@@ -419,8 +422,8 @@ impl Device {
             let mut done = Done::default();
             if qp.execute_one_sided(&mut self.resources, &mut *self.wire, &mut done) {
                 worked = true;
-                let (port, route) = (qp.port(), qp.route());
-                Self::count_done(&mut self.nic, &mut self.resources, End::Borrower, (port, route), &done);
+                let way = (qp.port(), qp.route());
+                Self::count_spared(&mut self.nic, &mut self.resources, way, (&done.answers, &done.requests));
             }
             let awaited = qp.awaited_peer(now);
             if awaited.is_some_and(|peer| self.is_behind || self.wire.is_kept_waiting_by(peer)) {

@@ -28,7 +28,8 @@ impl Device {
             variant: _,
             is_behind: _,
             owes_answers: _,
-            loans: _,
+            lent: _,
+            next_look_at_loans: _,
             failed,
         } = self;
         config.ports.clone_from(ports);

@@ -28,6 +28,5 @@ pub(crate) use context::{
 pub(crate) use counters::PortCounters;
 pub(crate) use filter::{AddressFilter, LOG_MAX_MULTICAST, LOG_MAX_UNICAST, LOG_MAX_VLANS};
 pub(crate) use objects::{MAX_MTU, MAX_OBJECTS, MAX_RQT, Nic};
-pub use physical::Packets;
 pub(crate) use physical::{Passed, PhysicalCounters};
 pub(crate) use strides::{LOG_MIN_WQE_BYTES, LOG_STRIDE_BYTES, Strides, has_extended_range, log_counts};

@@ -4,66 +4,10 @@
 use crate::ethernet::Headers;
 use crate::resources::Traffic;
 use crate::wire::Route;
-use crate::wire::cable::octets;
+use crate::wire::cable::{Packets, SIZES, class, octets, on_cable};
 
 /// Priorities of frames (IEEE 802.1Q).
 pub(crate) const PRIORITIES: usize = 8;
-/// Longest frames of the classes of sizes that are counted, with check sequence (RFC 2819, `etherStatsPkts64Octets` and
-/// so on).
-pub(crate) const SIZES: [u64; 10] = [64, 127, 255, 511, 1023, 1518, 2047, 4095, 8191, 10239];
-
-/// Bytes of the shortest frame on a cable, and of a frame check sequence.
-const SHORTEST: u64 = 60;
-const FCS: u64 = 4;
-
-/// Packets of the transport that are counted together.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Packets {
-    /// How many.
-    pub packets: u64,
-    /// Their bytes, from BTH to padding.
-    pub bytes: u64,
-    /// Bytes of their frames, without check sequences.
-    pub octets: u64,
-    /// Bytes of their frames on a cable, with check sequences, where short ones are padded.
-    pub on_cable: u64,
-    /// Packets by size, as [`Passed::sizes`].
-    pub sizes: [u64; SIZES.len()],
-}
-
-impl Packets {
-    /// Counts `count` packets of `bytes` bytes along `route`.
-    pub fn add(&mut self, route: &Route, bytes: usize, count: u64) {
-        let octets = octets(route, bytes) as u64;
-        self.packets += count;
-        self.bytes += count * bytes as u64;
-        self.octets += count * octets;
-        self.on_cable += count * on_cable(octets);
-        if let Some(class) = class(on_cable(octets)) {
-            self.sizes[class] += count;
-        }
-    }
-
-    /// Counts these, too. Another process may say how many, so any number is possible.
-    pub fn add_all(&mut self, other: &Self) {
-        let Self { packets, bytes, octets, on_cable, sizes } = other;
-        let pairs = [(&mut self.packets, packets), (&mut self.bytes, bytes)];
-        let more = [(&mut self.octets, octets), (&mut self.on_cable, on_cable)];
-        for (sum, count) in pairs.into_iter().chain(more).chain(self.sizes.iter_mut().zip(sizes)) {
-            *sum = sum.wrapping_add(*count);
-        }
-    }
-}
-
-/// Bytes on the cable of a frame of `len` bytes without its check sequence.
-fn on_cable(len: u64) -> u64 {
-    len.max(SHORTEST) + FCS
-}
-
-/// The class of sizes of a frame with so many bytes on the cable.
-fn class(octets: u64) -> Option<usize> {
-    SIZES.iter().position(|&longest| octets <= longest)
-}
 
 /// Counters of the frames in one direction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -4,11 +4,10 @@ use super::context::{Dispatch, TirContext};
 use super::hash::hash;
 use super::looped::Looped;
 use super::objects::Nic;
-use super::physical::Packets;
 use crate::ethernet::{Headers, Leaving};
 use crate::resources::Resources;
 use crate::steering::{Direction, Key};
-use crate::wire::cable::{self, Dropped};
+use crate::wire::cable::{self, Dropped, Packets};
 use crate::wire::{Route, Wire};
 
 /// Frames taken from the wire in one step.

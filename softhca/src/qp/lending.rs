@@ -8,17 +8,6 @@ use crate::resources::Resources;
 use crate::wire::Route;
 use crate::wire::loan::{Done, GRANTS, Loan};
 
-/// State of a loan.
-#[derive(Debug, Default)]
-pub(super) struct Lending {
-    /// Keys that the peer has used, the latest first; [`GRANTS`] at most.
-    keys: Vec<u32>,
-    /// The connection of the wire by which the peer's latest request has come, if nothing was lent since.
-    connection: Option<u64>,
-    /// The responder is on loan.
-    is_lent: bool,
-}
-
 impl Qp {
     /// A request has come by a connection of a wire that lends, while the responder expected `before`. Where the peer
     /// has written or read, it may do so again by a loan.
@@ -28,13 +17,13 @@ impl Qp {
             return;
         }
         let by_key = matches!(packet.headers.bth.opcode.operation(), Operation::Write | Operation::ReadRequest);
-        let keys = &mut self.lending.keys;
+        let keys = &mut self.used_keys;
         if let Some(reth) = packet.headers.reth.filter(|reth| by_key && reth.len != 0) {
             keys.retain(|&key| key != reth.rkey);
             keys.truncate(GRANTS - 1);
             keys.insert(0, reth.rkey);
         }
-        self.lending.connection = Some(connection).filter(|_| !self.lending.keys.is_empty());
+        self.may_lend_by = Some(connection).filter(|_| !self.used_keys.is_empty());
     }
 
     /// The PSN that the responder expects.
@@ -43,13 +32,13 @@ impl Qp {
     }
 
     /// What can be lent now, and by which connection.
-    pub(crate) fn to_lend(&mut self, resources: &Resources) -> Option<(u64, Loan)> {
+    pub(crate) fn offer_loan(&mut self, resources: &Resources) -> Option<(u64, Loan)> {
         let is_ready = matches!(self.core.state, QpState::Rtr | QpState::Rts) && self.core.is_linked(resources);
-        if !is_ready || self.lending.is_lent || !self.responder.may_be_lent() {
+        if !is_ready || self.is_lent || !self.responder.may_be_lent() {
             return None;
         }
-        let connection = self.lending.connection.take()?;
-        let grants = self.lending.keys.iter().filter_map(|&key| self.responder.grant(&self.core, resources, key));
+        let connection = self.may_lend_by.take()?;
+        let grants = self.used_keys.iter().filter_map(|&key| self.responder.grant(&self.core, resources, key));
         let loan = Loan {
             qpn: self.core.qpn,
             peer: self.core.dest_qpn(),
@@ -61,25 +50,25 @@ impl Qp {
 
     /// The responder is on loan from now on.
     pub(crate) fn lend(&mut self) {
-        self.lending.is_lent = true;
+        self.is_lent = true;
     }
 
     /// Whether the responder is on loan.
     pub(crate) fn is_lent(&self) -> bool {
-        self.lending.is_lent
+        self.is_lent
     }
 
     /// Whether its responder is to be lent, or is on loan and must come back.
     pub(crate) fn has_loan_to_see_to(&self) -> bool {
-        match self.lending.is_lent {
+        match self.is_lent {
             true => !matches!(self.core.state, QpState::Rtr | QpState::Rts | QpState::Sqd | QpState::Sqe),
-            false => self.lending.connection.is_some(),
+            false => self.may_lend_by.is_some(),
         }
     }
 
     /// The loan is over: the responder expects `psn`.
     pub(crate) fn returned(&mut self, psn: u32) {
-        self.lending.is_lent = false;
+        self.is_lent = false;
         self.responder.go_on_at(Psn::new(psn));
     }
 

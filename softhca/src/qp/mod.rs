@@ -31,7 +31,6 @@ use std::time::Duration;
 
 use congestion::Notices;
 use dc::initiator::Initiator;
-use lending::Lending;
 use psn::Psn;
 use qp_core::{QpCore, Role};
 use requester::request::MAX_MESSAGE;
@@ -90,8 +89,12 @@ pub struct Qp {
     drain_reported: bool,
     /// Notifications of congestion to the peer.
     notices: Notices,
-    /// The loan of its responder.
-    lending: Lending,
+    /// Keys that the peer has used, the latest first; [`crate::wire::loan::GRANTS`] at most.
+    used_keys: Vec<u32>,
+    /// The connection of the wire by which the peer's latest request has come, if nothing was lent since.
+    may_lend_by: Option<u64>,
+    /// The responder is on loan.
+    is_lent: bool,
 }
 
 impl Qp {
@@ -114,7 +117,9 @@ impl Qp {
             established: false,
             drain_reported: true,
             notices: Notices::default(),
-            lending: Lending::default(),
+            used_keys: Vec::new(),
+            may_lend_by: None,
+            is_lent: false,
         }
     }
 

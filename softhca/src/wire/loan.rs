@@ -18,9 +18,9 @@
 //!
 //! A wire that lends is one that loses nothing, delays nothing and shows nobody its packets.
 
+use super::cable::Packets;
 use super::frame::Route;
 use crate::context::Transport;
-pub use crate::nic::Packets;
 use crate::packet::{Bth, Opcode, Operation, Place, Tail};
 
 /// Most regions of a loan.

@@ -27,9 +27,9 @@ use crate::context::{QpState, Transport};
 use crate::cq::{Completion, Syndrome};
 use crate::explanation::{Reason, Subject};
 use crate::resources::Resources;
+use crate::wire::loan::OneSided;
 use crate::wqe::{self, DcTarget, Fence, SendOp, Source};
 use local::Hold;
-use one_sided::Drafts;
 use pace::Pace;
 use request::Request;
 use timer::Retry;
@@ -63,6 +63,9 @@ fn ignores_index(qp: &QpCore, resources: &Resources) -> bool {
     let starts_others = qp.context.cross_channel.master && qp.transport() == Transport::RawPacket;
     qp.context.static_ring || starts_others && resources.generation >= Generation::ConnectX6Dx
 }
+
+/// Requests to be executed in place of the peer's responder, and the places of their bytes: addresses and lengths.
+type Drafts = (Vec<OneSided>, Vec<(u64, usize)>);
 
 /// State of the send queue.
 #[derive(Debug, Default)]
@@ -113,7 +116,7 @@ pub(super) struct Requester {
     pub(super) gone_back: bool,
     /// A packet of the peer has acknowledged something: its present attributes lead there.
     pub(super) has_met_peer: bool,
-    /// For requests that are executed in place of the peer's responder.
+    /// Requests for a batch, and the places of their bytes. Empty between steps; kept for their memory.
     drafts: Drafts,
 }
 

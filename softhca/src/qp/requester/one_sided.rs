@@ -2,7 +2,7 @@
 
 use super::local::{self, Hold};
 use super::request::Request;
-use super::{Broken, Requester};
+use super::{Broken, Drafts, Requester};
 use crate::context::{QpState, Transport};
 use crate::memory::Need;
 use crate::qp::qp_core::QpCore;
@@ -10,13 +10,6 @@ use crate::resources::Resources;
 use crate::wire::Wire;
 use crate::wire::loan::{Batch, Done, MAX_BYTES, MOST, OneSided};
 use crate::wqe::{Payload, SendOp};
-
-/// A batch before it is executed. Both lists are empty between steps, and kept for their memory.
-#[derive(Debug, Default)]
-pub(super) struct Drafts {
-    requests: Vec<OneSided>,
-    local: Vec<(u64, usize)>,
-}
 
 impl Requester {
     /// Executes requests at the front, as far as a loan permits and nothing else is on its way. `true` if there were any;
@@ -40,15 +33,15 @@ impl Requester {
         }
         let mut drafts = std::mem::take(&mut self.drafts);
         let write = self.draft(&mut drafts, qp, resources);
-        let Drafts { requests, local } = &drafts;
+        let (requests, local) = (&drafts.0, &drafts.1);
         let (qpn, from, psn, mtu, route) = (qp.dest_qpn(), qp.qpn, psn.get(), qp.mtu, &route);
         let batch = Batch { qpn, from, psn, mtu, route, write, requests, local };
         let count = if requests.is_empty() { 0 } else { wire.execute(&batch) };
         if count > 0 {
             done.add(&batch.done(count));
         }
-        drafts.requests.clear();
-        drafts.local.clear();
+        drafts.0.clear();
+        drafts.1.clear();
         self.drafts = drafts;
         for request in self.requests.iter_mut().take(count) {
             // As if it had been sent and acknowledged.
@@ -62,7 +55,7 @@ impl Requester {
     }
 
     /// Finds the requests at the front that may be executed together. Whether they write.
-    fn draft(&mut self, drafts: &mut Drafts, qp: &QpCore, resources: &mut Resources) -> bool {
+    fn draft(&mut self, (requests, local): &mut Drafts, qp: &QpCore, resources: &mut Resources) -> bool {
         let (mut write, mut bytes) = (None, 0);
         for index in 0..MOST {
             let is_there = index < self.requests.len() || self.fetch(qp, resources);
@@ -73,12 +66,12 @@ impl Requester {
             if waits || request.failure.is_some() || *write.get_or_insert(kind) != kind || bytes > MAX_BYTES {
                 break;
             }
-            let before = drafts.local.len();
-            let Some(draft) = request.one_sided(qp, resources, &mut drafts.local) else {
-                drafts.local.truncate(before);
+            let before = local.len();
+            let Some(draft) = request.one_sided(qp, resources, local) else {
+                local.truncate(before);
                 break;
             };
-            drafts.requests.push(draft);
+            requests.push(draft);
         }
         write.unwrap_or(false)
     }

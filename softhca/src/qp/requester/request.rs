@@ -320,7 +320,7 @@ impl Request {
     /// Most bytes of an answer that go to the CQE of a signaled READ, and not to memory.
     pub(super) fn room_in_cqe(&self, qp: &QpCore, resources: &Resources) -> u32 {
         let room = resources.inline_capacity(qp.context.send_cqn);
-        u32::try_from(room).unwrap_or(u32::MAX).min(qp.context.scatter_to_cqe_req.into())
+        u32::try_from(room).unwrap_or(u32::MAX).min(qp.context.scatter_to_cqe_req)
     }
 
     /// Puts `data`, which begins at byte `offset` of the answer, where the WQE wants it.

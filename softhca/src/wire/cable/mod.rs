@@ -25,6 +25,7 @@ mod ethernet;
 mod identification;
 mod infiniband;
 pub(crate) mod network;
+mod sizes;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -33,10 +34,11 @@ mod vectors;
 pub use datagram::{Datagram, decode_datagram, encode_datagram, gid_of, ip_of};
 pub use dropped::Dropped;
 pub use network::PORT as ROCE_PORT;
+pub use sizes::{Packets, SIZES};
+pub(crate) use sizes::{class, octets, on_cable};
 
 use super::frame::{Frame, Route};
 use crate::config::{GidType, LinkLayer};
-use crate::ethernet::ETHERNET_HEADER;
 
 /// The kind of cable that a route is for.
 #[must_use]
@@ -68,20 +70,4 @@ pub fn decode(link: LinkLayer, bytes: &[u8]) -> Result<Frame, Dropped> {
         LinkLayer::Ethernet => ethernet::decode(bytes),
         LinkLayer::InfiniBand => infiniband::decode(bytes),
     }
-}
-
-/// Bytes on a cable, without the check sequence of an Ethernet frame and the VCRC, of a packet that has `packet` bytes
-/// from BTH to padding. A VLAN tag does not count.
-pub(crate) fn octets(route: &Route, packet: usize) -> usize {
-    let headers = match &route.grh {
-        None => infiniband::LRH,
-        Some(grh) => {
-            let link = match grh.kind {
-                GidType::InfiniBand => infiniband::LRH,
-                GidType::RoceV1 | GidType::RoceV2 => ETHERNET_HEADER,
-            };
-            link + network::bytes(grh)
-        }
-    };
-    headers + packet + crc::ICRC
 }

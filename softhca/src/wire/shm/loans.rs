@@ -36,7 +36,8 @@ use std::{
 
 use super::landing::Piece;
 use super::memory::Shared;
-use crate::wire::loan::{Batch, Done, GRANTS, Grant, InUse, Loan, MOST, OneSided, Packets, Returned};
+use crate::wire::cable::Packets;
+use crate::wire::loan::{Batch, Done, GRANTS, Grant, InUse, Loan, MOST, OneSided, Returned};
 
 /// Places for loans in a ring.
 const PLACES: u32 = 128;

@@ -38,12 +38,10 @@ use std::{
 
 use thiserror::Error;
 
-use super::{
-    descriptor::Descriptor,
-    landing::Piece,
-    loans::{self, Lent},
-    memory::Shared,
-};
+use super::descriptor::Descriptor;
+use super::landing::Piece;
+use super::loans::{self, Lent};
+use super::memory::Shared;
 use crate::{
     config::GidType,
     ethernet::MAX_FRAME,

@@ -1,4 +1,6 @@
 //! Responders on loan between two wires of this process.
+//!
+//! Tests of loans between wires belong here, of a loan's place in memory in `loans.rs` of the wire.
 
 use super::*;
 use crate::memory::page_bytes;
