@@ -118,6 +118,8 @@ pub(super) struct Requester {
     pub(super) has_met_peer: bool,
     /// Requests for a batch, and the places of their bytes. Empty between steps; kept for their memory.
     drafts: Drafts,
+    /// How many batches in a row were full of small requests.
+    small_batches: u8,
 }
 
 impl Requester {

@@ -11,6 +11,14 @@ use crate::wire::Wire;
 use crate::wire::loan::{Batch, Done, MAX_BYTES, MOST, OneSided};
 use crate::wqe::{Payload, SendOp};
 
+/// A request of a stream of small ones has this many bytes at most, on average.
+const SMALL: u64 = 256;
+/// So many full batches of small requests in a row are a stream. The kernel takes longer for a request than the devices
+/// take for its packet, and two ends do more in a second than one. So a stream goes by packets until few requests wait.
+const STREAM: u8 = 4;
+/// A stream goes on as long as so many requests wait.
+const FEW: usize = 8;
+
 impl Requester {
     /// Executes requests at the front, as far as a loan permits and nothing else is on its way. `true` if there were any;
     /// `done` counts them.
@@ -32,11 +40,15 @@ impl Requester {
             return Ok(false);
         }
         let mut drafts = std::mem::take(&mut self.drafts);
-        let write = self.draft(&mut drafts, qp, resources);
+        let (write, bytes) = self.draft(&mut drafts, qp, resources);
+        let (waiting, is_stream) = (drafts.0.len(), self.small_batches > STREAM);
+        let is_many = waiting >= if is_stream { FEW } else { MOST };
+        let are_small = bytes <= SMALL * waiting as u64;
+        self.small_batches = if is_many && are_small { self.small_batches.saturating_add(1) } else { 0 };
         let (requests, local) = (&drafts.0, &drafts.1);
         let (qpn, from, psn, mtu, route) = (qp.dest_qpn(), qp.qpn, psn.get(), qp.mtu, &route);
         let batch = Batch { qpn, from, psn, mtu, route, write, requests, local };
-        let count = if requests.is_empty() { 0 } else { wire.execute(&batch) };
+        let count = if requests.is_empty() || self.small_batches > STREAM { 0 } else { wire.execute(&batch) };
         if count > 0 {
             done.add(&batch.done(count));
         }
@@ -54,8 +66,8 @@ impl Requester {
         Ok(count > 0)
     }
 
-    /// Finds the requests at the front that may be executed together. Whether they write.
-    fn draft(&mut self, (requests, local): &mut Drafts, qp: &QpCore, resources: &mut Resources) -> bool {
+    /// Finds the requests at the front that may be executed together. Whether they write, and how many bytes.
+    fn draft(&mut self, (requests, local): &mut Drafts, qp: &QpCore, resources: &mut Resources) -> (bool, u64) {
         let (mut write, mut bytes) = (None, 0);
         for index in 0..MOST {
             let is_there = index < self.requests.len() || self.fetch(qp, resources);
@@ -73,7 +85,7 @@ impl Requester {
             };
             requests.push(draft);
         }
-        write.unwrap_or(false)
+        (write.unwrap_or(false), bytes)
     }
 }
 
