@@ -3,7 +3,7 @@
 //!
 //! A NIC executes them without any CPU. This device needs one, and the owner's may be taken: by a program that polls its
 //! memory, or because it waits. So the owner's device lends the responder of a queue pair to the device at the other
-//! end, which then does what that responder would do. The loan has the PSN that the responder expects, and the regions
+//! end. That device then does the responder's work. The loan has the PSN that the responder expects, and the regions
 //! of the keys that the peer has used ([`Grant`]). Any other request goes by packets, and so does the first one by each
 //! key. Before the owner's device looks at a responder that is on loan, or changes it or one of the keys, it takes the
 //! loan back.
@@ -73,7 +73,7 @@ pub struct Loan {
     pub grants: Vec<Grant>,
 }
 
-/// What a peer has done by a loan.
+/// The work of a peer by a loan.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Done {
     /// WRITEs executed.
@@ -87,7 +87,7 @@ pub struct Done {
 }
 
 impl Done {
-    /// Adds what was done besides.
+    /// Adds the work in `other`.
     pub fn add(&mut self, other: &Self) {
         self.writes = self.writes.wrapping_add(other.writes);
         self.reads = self.reads.wrapping_add(other.reads);
@@ -101,7 +101,7 @@ impl Done {
 pub struct Returned {
     /// The PSN that the responder expects now.
     pub psn: u32,
-    /// What the peer has done since it was last looked at.
+    /// The peer's work since the owner last counted it.
     pub done: Done,
 }
 
@@ -148,7 +148,7 @@ const RETH: usize = 16;
 const AETH: usize = 4;
 
 impl Batch<'_> {
-    /// What its first `count` requests count for.
+    /// The work of its first `count` requests.
     #[must_use]
     pub fn done(&self, count: usize) -> Done {
         let requests = self.requests.get(..count).unwrap_or(self.requests);

@@ -2,13 +2,12 @@
 //!
 //! The process may end, or start another program, at any moment, and its number may be given to a new one. So each
 //! device has a page at a random address, its landing. Each access begins there: a write stores to a word of it, a read
-//! reads a random number. The kernel looks the process up once for the whole access, and copies in order. So where
-//! there is no landing, nothing is written, and what was read does not count.
+//! reads a random number. The kernel looks the process up once for the whole access, and copies in order. Where there
+//! is no landing, nothing is written, and the device forgets the bytes that it has read.
 //!
 //! The kernel's conditions are those of ptrace(2) (process_vm_readv(2)): the same user, and no lost privileges. Where it
 //! refuses, requests go by packets. Yama adds that only parents reach their children, unless these let others, too. A
-//! process that has a device does. Who is then let in has the user's rights, and could reach it by a debugger anyway
-//! where there is no Yama.
+//! process that has a device does. So the processes of its user reach its memory, as they do on a machine without Yama.
 
 use std::{io, num::NonZeroU32, ptr::NonNull};
 
@@ -71,7 +70,7 @@ impl Drop for Landing {
     }
 }
 
-/// Where a landing is, and what it has.
+/// A landing, as its address and its random number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Place {
     /// Its address.
@@ -132,8 +131,8 @@ impl Process {
         let (here, there, no_flags) = (&here[..count], &remote[..=there.len()], 0 as libc::c_ulong);
         let call = if write { libc::SYS_process_vm_writev } else { libc::SYS_process_vm_readv };
         let number = self.number.get() as libc::c_long;
-        // SAFETY: the kernel reads the two lists, which are as long as it is told. It writes `landed`, and what the
-        // driver of this device has given it to write. It checks all memory as it copies.
+        // SAFETY: the kernel reads the two lists, which are as long as it is told. It writes to
+        // `landed`, and to memory that the driver of this device has named for it. It checks all memory as it copies.
         let copied =
             unsafe { libc::syscall(call, number, here.as_ptr(), here.len(), there.as_ptr(), there.len(), no_flags) };
         let copied = match usize::try_from(copied) {

@@ -193,7 +193,7 @@ impl Lent {
         }
         place.set(COUNT, loan.grants.len().min(GRANTS) as u32);
         loan.grants.iter().take(GRANTS).enumerate().for_each(|(index, grant)| place.set_grant(index, grant));
-        // What an earlier borrower has done was taken with its loan.
+        // The work of an earlier borrower was counted when its loan came back.
         place.take_done();
         place.state().store(ON_LOAN, Release);
         Some(lent)
@@ -215,7 +215,7 @@ impl Lent {
         Returned { psn: place.get(PSN) & PSN_MASK, done: place.done() }
     }
 
-    /// What the borrower has done since the last call.
+    /// The borrower's work since the last call.
     pub(super) fn done(&self) -> Done {
         self.place().take_done()
     }
@@ -251,7 +251,7 @@ pub(super) fn is_on_loan(shared: &Shared, first: usize, (qpn, from, psn): (u32, 
     place.state().load(Relaxed) == ON_LOAN && is_for(place, (qpn, from, psn))
 }
 
-/// Whether a place's loan is of queue pair `qpn`, to queue pair `from`, for `psn`.
+/// Whether queue pair `qpn` has lent a place to queue pair `from`, and expects `psn`.
 fn is_for(place: Place<'_>, (qpn, from, psn): (u32, u32, u32)) -> bool {
     place.get(WANTED) == 0 && [QPN, PEER, PSN].map(|at| place.get(at)) == [qpn, from, psn]
 }
@@ -303,7 +303,7 @@ mod tests {
 
     const LOAN: Loan = Loan { qpn: 0x4040, peer: 0x40, psn: 7, grants: Vec::new() };
 
-    /// Whatever a borrower leaves in the place, the owner gets it back, with some PSN and some counts.
+    /// A borrower may leave anything in the place. The owner gets the place back, with some PSN and some counts.
     #[test]
     fn a_hostile_borrower_keeps_nothing() {
         let (shared, _file) = Shared::create(BYTES).unwrap();
