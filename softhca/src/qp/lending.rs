@@ -31,20 +31,16 @@ impl Qp {
         self.responder.expected()
     }
 
-    /// What can be lent now, and by which connection.
+    /// What can be lent now, and by which connection. Where nothing can be, the next request asks again.
     pub(crate) fn offer_loan(&mut self, resources: &Resources) -> Option<(u64, Loan)> {
+        let connection = self.may_lend_by.take()?;
         let is_ready = matches!(self.core.state, QpState::Rtr | QpState::Rts) && self.core.is_linked(resources);
         if !is_ready || self.is_lent || !self.responder.may_be_lent() {
             return None;
         }
-        let connection = self.may_lend_by.take()?;
         let grants = self.used_keys.iter().filter_map(|&key| self.responder.grant(&self.core, resources, key));
-        let loan = Loan {
-            qpn: self.core.qpn,
-            peer: self.core.dest_qpn(),
-            psn: self.responder.expected().get(),
-            grants: grants.collect(),
-        };
+        let (qpn, peer, psn) = (self.core.qpn, self.core.dest_qpn(), self.responder.expected().get());
+        let loan = Loan { qpn, peer, psn, grants: grants.collect() };
         (!loan.grants.is_empty()).then_some((connection, loan))
     }
 
