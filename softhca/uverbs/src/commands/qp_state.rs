@@ -241,8 +241,7 @@ pub(crate) fn query(context: &Arc<Context>, request: &Request) -> Result<(), Err
         max_rd_atomic: outstanding(attr.max_rd_atomic),
         max_dest_rd_atomic: outstanding(attr.max_dest_rd_atomic),
         min_rnr_timer: attr.min_rnr_timer.unwrap_or(0),
-        // SPDK connects a new QP on the port that a query names (`lib/mlx5/mlx5_qp.c`, `mlx5_qp_get_port_pkey_idx`).
-        port_num: attr.port.unwrap_or(1),
+        port_num: attr.port.unwrap_or(0),
         timeout: attr.timeout.unwrap_or(0),
         retry_cnt: attr.retry_cnt.unwrap_or(0),
         rnr_retry: attr.rnr_retry.unwrap_or(0),

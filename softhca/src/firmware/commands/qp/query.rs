@@ -97,8 +97,7 @@ fn modified(view: &mut ViewMut<'_>, info: &QpInfo) {
     set(qpc::HW_RQ_COUNTER, Some(info.hw_rq_counter.into()));
     set(qpc::SW_RQ_COUNTER, Some(info.sw_rq_counter.into()));
     let mut path = view.part(qpc::PRIMARY_ADDRESS_PATH);
-    // SPDK connects a new QP on the port that a query names (`lib/mlx5/mlx5_qp.c`, `mlx5_qp_get_port_pkey_idx`).
-    path.set(ads::VHCA_PORT_NUM, attr.port.unwrap_or(1).into());
+    path.set(ads::VHCA_PORT_NUM, attr.port.unwrap_or(0).into());
     path.set(ads::PKEY_INDEX, attr.pkey_index.unwrap_or(0).into());
     path.set(ads::ACK_TIMEOUT, attr.timeout.unwrap_or(0).into());
 }
