@@ -44,19 +44,13 @@ impl Device {
         Ok(())
     }
 
-    /// Takes back all loans.
-    ///
-    /// # Errors
-    /// As [`Self::take_back`]; the others are back.
-    pub(super) fn take_all_back(&mut self) -> Result<(), Error> {
-        let qpns: Vec<u32> = self.lent.keys().copied().collect();
-        qpns.into_iter().map(|qpn| self.take_back(qpn)).fold(Ok(()), Result::and)
-    }
-
-    /// Takes back all loans because something happens to the device that no peer can hold up.
+    /// Takes back all loans because something happens to the device that no peer can hold up. A peer in the middle of a
+    /// request may come to its end, and destroying the key still waits for it.
     pub(super) fn end_loans(&mut self) {
-        if let Err(error) = self.take_all_back() {
-            log::error!("a peer is in the middle of a WRITE or READ, and may go on: {error}");
+        for qpn in self.lent.keys().copied().collect::<Vec<_>>() {
+            if let Err(error) = self.take_back_within(qpn, BRIEFLY) {
+                log::info!("a peer is in the middle of a WRITE or READ: {error}");
+            }
         }
     }
 
@@ -65,16 +59,20 @@ impl Device {
     /// # Errors
     /// As [`Self::take_back`].
     pub(super) fn take_key_back(&mut self, key: u32) -> Result<(), Error> {
+        self.take_key_back_within(key, PATIENCE)
+    }
+
+    fn take_key_back_within(&mut self, key: u32, patience: Duration) -> Result<(), Error> {
         let index = key >> 8;
         let with_it = |keys: &Vec<u32>| keys.iter().any(|key| key >> 8 == index);
         let qpns: Vec<u32> = self.lent.iter().filter(|(_, keys)| with_it(keys)).map(|(&qpn, _)| qpn).collect();
-        qpns.into_iter().try_for_each(|qpn| self.take_back(qpn))
+        qpns.into_iter().try_for_each(|qpn| self.take_back_within(qpn, patience))
     }
 
     /// A packet has come for a queue pair. `false` if the queue pair cannot take it now: then it is lost.
     pub(super) fn take_back_for(&mut self, packet: &Packet<'_>) -> bool {
         let bth = &packet.headers.bth;
-        let invalidated = packet.headers.ieth.map_or(Ok(()), |key| self.take_key_back(key.0));
+        let invalidated = packet.headers.ieth.map_or(Ok(()), |key| self.take_key_back_within(key.0, BRIEFLY));
         let is_request = !bth.opcode.operation().is_response();
         invalidated.is_ok() && (!is_request || self.take_back_within(bth.dest_qp, BRIEFLY).is_ok())
     }

@@ -31,7 +31,7 @@ impl Qp {
         self.responder.expected()
     }
 
-    /// What can be lent now, and by which connection. Where nothing can be, the next request asks again.
+    /// The loan that is possible now, with its connection. Without one, the next request asks again.
     pub(crate) fn offer_loan(&mut self, resources: &Resources) -> Option<(u64, Loan)> {
         let connection = self.may_lend_by.take()?;
         let is_ready = matches!(self.core.state, QpState::Rtr | QpState::Rts) && self.core.is_linked(resources);

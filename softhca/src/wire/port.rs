@@ -172,7 +172,7 @@ pub trait Wire: Send {
         None
     }
 
-    /// What the borrower of queue pair `qpn` has done since this was last asked.
+    /// The work of the borrower of queue pair `qpn` since the last call.
     fn done_by_loan(&mut self, _qpn: u32) -> Option<Done> {
         None
     }
