@@ -31,9 +31,10 @@ const ND_BYTES: usize = 32;
 /// No router has passed them on.
 const HOP_LIMIT: u8 = 255;
 
-/// How often a neighbour is asked, and for how long. Packets to it wait for that time.
+/// How long an answer may take before the neighbour is asked again, and how often it is asked. Packets to it wait for
+/// that time. A pause of the program counts as one question without an answer: the answer may wait to be read.
 const AGAIN: Duration = Duration::from_millis(200);
-const PATIENCE: Duration = Duration::from_secs(1);
+const QUESTIONS: u32 = 5;
 /// The time before a neighbour that did not answer is asked again.
 const REST: Duration = Duration::from_secs(1);
 /// Most neighbours that are known. Past it, all are forgotten and asked for again.
@@ -50,10 +51,10 @@ pub(super) enum Neighbour {
     Silent,
 }
 
-/// When a neighbour was asked first and last.
+/// How often a neighbour was asked, and when last.
 #[derive(Clone, Copy, Debug)]
-struct Question {
-    first: Instant,
+struct Asked {
+    times: u32,
     last: Instant,
 }
 
@@ -64,7 +65,7 @@ pub(super) struct Neighbours {
     /// Addresses that it answers for; none where a kernel answers.
     answered: Vec<IpAddr>,
     known: HashMap<IpAddr, Mac>,
-    asked: HashMap<IpAddr, Question>,
+    asked: HashMap<IpAddr, Asked>,
 }
 
 impl Neighbours {
@@ -96,20 +97,18 @@ impl Neighbours {
         if let Some(&mac) = self.known.get(&to) {
             return (Neighbour::At(mac), None);
         }
-        let fresh = Question { first: now, last: now };
-        let question = self.asked.get(&to).copied();
-        let since = question.map_or(Duration::ZERO, |question| now - question.first);
-        let next = match question {
-            Some(_) if since >= PATIENCE + REST => fresh,
-            Some(_) if since >= PATIENCE => return (Neighbour::Silent, None),
-            Some(question) if now - question.last < AGAIN => return (Neighbour::Asked, None),
-            Some(question) => Question { last: now, ..question },
-            None => fresh,
+        let asked = self.asked.get(&to).copied();
+        let since = asked.map_or(Duration::ZERO, |asked| now - asked.last);
+        let times = match asked {
+            Some(_) if since < AGAIN => return (Neighbour::Asked, None),
+            Some(asked) if asked.times < QUESTIONS => asked.times + 1,
+            Some(_) if since < AGAIN + REST => return (Neighbour::Silent, None),
+            _ => 1,
         };
         if self.asked.len() >= MOST {
             self.asked.clear();
         }
-        self.asked.insert(to, next);
+        self.asked.insert(to, Asked { times, last: now });
         let frame = match (from, to) {
             (IpAddr::V4(from), IpAddr::V4(to)) => Some(self.arp(REQUEST, BROADCAST, from, [0; 6], to)),
             (IpAddr::V6(from), IpAddr::V6(to)) => Some(self.solicitation(from, to)),
@@ -329,10 +328,15 @@ mod tests {
             (0, Neighbour::Asked, true),
             (100, Neighbour::Asked, false),
             (200, Neighbour::Asked, true),
+            (400, Neighbour::Asked, true),
+            (600, Neighbour::Asked, true),
             (999, Neighbour::Asked, true),
-            (1000, Neighbour::Silent, false),
-            (1999, Neighbour::Silent, false),
-            (2000, Neighbour::Asked, true),
+            (1198, Neighbour::Asked, false),
+            (1199, Neighbour::Silent, false),
+            (2198, Neighbour::Silent, false),
+            (2199, Neighbour::Asked, true),
+            // The program paused. An answer may wait.
+            (4000, Neighbour::Asked, true),
         ] {
             assert_eq!(ask(ms), (state, asks), "{ms}");
         }
