@@ -72,6 +72,28 @@ pub enum Complaint {
         /// Index in the record.
         record: u16,
     },
+    /// A doorbell in the register for the other kind of send queues; it was not taken.
+    #[error(
+        "doorbell of QP {qpn:#x} at {offset:#x}: queues without a doorbell record ring at 0x600, others from 0x800"
+    )]
+    OtherRegister {
+        /// QP.
+        qpn: u32,
+        /// Offset in bytes in the UAR page.
+        offset: usize,
+    },
+    /// The doorbell of a queue without a record announces more WQEBBs than the ring has.
+    #[error("doorbell of QP {qpn:#x} shows a WQE that ends at {end:#x}; the ring ends {wqebbs} WQEBBs after {next:#x}")]
+    BeyondRing {
+        /// QP.
+        qpn: u32,
+        /// Index after the WQE in the register.
+        end: u16,
+        /// Index of the WQE that is fetched next.
+        next: u16,
+        /// WQEBBs of the ring.
+        wqebbs: u32,
+    },
     /// The BlueFlame copy differs from the ring.
     #[error("BlueFlame copy of WQE {index:#x} of QP {qpn:#x} differs at byte {at}: {copied:#04x}, ring {ring:#04x}")]
     CopyDiffers {

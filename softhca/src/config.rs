@@ -187,6 +187,13 @@ pub enum Generation {
     ConnectX6Dx,
     /// ConnectX-7.
     ConnectX7,
+    /// ConnectX-8.
+    ConnectX8,
+}
+
+impl Generation {
+    /// All of them, the oldest first.
+    pub const ALL: [Self; 4] = [Self::ConnectX5, Self::ConnectX6Dx, Self::ConnectX7, Self::ConnectX8];
 }
 
 /// Configuration of a device.

@@ -62,21 +62,27 @@ const PROMISED_BY: [(u16, &[&str]); 24] = [
 /// The part of the page that has the table.
 const HEADING: &str = "## Capabilities";
 const PAGE: &str = include_str!("../../docs/firmware.md");
-const HEADERS: &str = include_str!("../../devx/prm/mlx5_ifc.txt");
+/// The table of the headers, and that of fields which others have.
+const HEADERS: [&str; 2] = [include_str!("../../devx/prm/mlx5_ifc.txt"), include_str!("../../devx/prm/more.txt")];
 
 /// First bit and bits of each field of a set.
 type Fields = BTreeMap<String, (usize, usize)>;
 
-/// The fields of a set, from the table of the headers.
+/// The fields of a set, from the tables of the headers.
 fn fields(set: &str) -> Fields {
     let number = |text: &str| usize::from_str_radix(text.trim_start_matches("0x"), 16).expect("a number");
-    let mut lines = HEADERS.lines().skip_while(|line| line.split(' ').next() != Some(set));
-    lines.next().unwrap_or_else(|| panic!("the headers have no {set}"));
-    let fields = lines.take_while(|line| line.starts_with(' ')).map(|line| {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        (words[0].to_owned(), (number(words[1]), number(words[2])))
+    let lines = HEADERS.into_iter().flat_map(|table| {
+        let lines = table.lines().skip_while(|line| line.split(' ').next() != Some(set)).skip(1);
+        lines.take_while(|line| line.starts_with(' '))
     });
-    fields.collect()
+    let fields: Fields = lines
+        .map(|line| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            (words[0].to_owned(), (number(words[1]), number(words[2])))
+        })
+        .collect();
+    assert!(!fields.is_empty(), "the headers have no {set}");
+    fields
 }
 
 /// A capability of the page: `FIELD`, or `FIELD[BIT]` for one bit of a list of bits, counted from the lowest.
@@ -135,6 +141,7 @@ fn has(row: &Row, asked: Asked) -> bool {
                 "connectx5" => asked.generation == Generation::ConnectX5,
                 "connectx6dx" => asked.generation == Generation::ConnectX6Dx,
                 "connectx7" => asked.generation == Generation::ConnectX7,
+                "connectx8" => asked.generation == Generation::ConnectX8,
                 other => panic!("{}: {other:?} names no devices", row.feature),
             }),
         }
@@ -173,8 +180,7 @@ fn is_on(bytes: &[u8], bit: usize) -> bool {
 }
 
 fn devices() -> impl Iterator<Item = Asked> {
-    let generations = [Generation::ConnectX5, Generation::ConnectX6Dx, Generation::ConnectX7];
-    generations.into_iter().flat_map(|generation| [false, true].map(|ethernet| Asked { generation, ethernet }))
+    Generation::ALL.into_iter().flat_map(|generation| [false, true].map(|ethernet| Asked { generation, ethernet }))
 }
 
 #[test]

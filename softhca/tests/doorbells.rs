@@ -7,6 +7,8 @@
 #[expect(dead_code, reason = "what these tests need of it; `embedded.rs` uses all")]
 mod driver;
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use driver::{Poller, Sender, inline, put, raddr, summary};
 use softhca::complaint::Complaint;
 use softhca::config::{DeviceConfig, DoorbellSource, PortConfig};
@@ -29,8 +31,13 @@ struct Loop {
 impl Loop {
     /// A device that takes doorbells from calls only, and a CQ of `cqes` CQEs.
     fn new(cqes: u32, change: impl Fn(&mut QpOptions)) -> Self {
+        Self::by(DoorbellSource::Calls, cqes, change)
+    }
+
+    /// A device that takes doorbells from elsewhere.
+    fn by(doorbells: DoorbellSource, cqes: u32, change: impl Fn(&mut QpOptions)) -> Self {
         let mut config = DeviceConfig::with_port(PortConfig::infiniband(1));
-        config.doorbells = DoorbellSource::Calls;
+        config.doorbells = doorbells;
         let (lids, gids) = (vec![1], config.ports[0].gids.clone());
         let qpns = config.qpn_first..config.qpn_first + config.qpn_count;
         let wire = Fabric::new().attach(Address { lids, gids, qpns }).unwrap();
@@ -212,6 +219,60 @@ fn doorbells_before_rts_are_complained_of() {
     assert_eq!(l.hca.complaints(), [Complaint::NotReadyToSend { qpn, state: QpState::Reset }]);
     assert!(l.hca.run_until_idle());
     assert!(l.cq.poll().is_none());
+}
+
+/// The register of queues without a record.
+const RECORDLESS: usize = 0x600;
+
+/// The doorbell alone announces WQEs; it does not if it is wrong, and the record counts for nothing.
+#[test]
+fn without_a_record_the_doorbell_says_all() {
+    let mut l = Loop::new(64, |options| options.register = RegisterOptions::Recordless);
+    let (uar, qpn, dbrec) = (l.sq.parts.uar, l.sq.parts.qpn, l.sq.parts.dbrec);
+    let first = l.place(b"first");
+    put(dbrec.cast(), 4, &0x1234_u32.to_be_bytes());
+    assert_eq!(l.written(5), [0; 5], "no doorbell");
+    l.hca.doorbell(uar, 0x800, &first[..8]);
+    assert_eq!(l.written(5), [0; 5]);
+    assert_eq!(l.hca.complaints(), [Complaint::OtherRegister { qpn, offset: 0x800 }]);
+    l.hca.doorbell(uar, RECORDLESS, &first[..8]);
+    assert_eq!((l.written(5), l.hca.complaints()), (b"first".to_vec(), vec![]));
+    l.cq.expect();
+    // The last of several tells of all, by its index and length.
+    l.place(&[1; 100]);
+    let last = l.place(&[2; 50]);
+    l.hca.doorbell(uar, RECORDLESS, &last[..8]);
+    assert_eq!((l.written(51), l.hca.complaints()), ([&[2; 50][..], &[1]].concat(), vec![]));
+    (0..2).for_each(|_| drop(l.cq.expect()));
+    let wqebbs = l.sq.parts.sq.wqe_cnt;
+    let far = [&[0][..], &(wqebbs as u16 + 5).to_be_bytes(), &last[3..8]].concat();
+    l.hca.doorbell(uar, RECORDLESS, &far);
+    let beyond = Complaint::BeyondRing { qpn, end: wqebbs as u16 + 7, next: 6, wqebbs };
+    assert_eq!((l.written(1), l.hca.complaints()), (vec![2], vec![beyond]));
+    let strange = [&last[..4], &[0, 0, 1, 2]].concat();
+    l.hca.doorbell(uar, RECORDLESS, &strange);
+    assert_eq!(l.hca.complaints(), [Complaint::NoSuchQp { uar, qpn: 1 }]);
+    let mut ordinary = Loop::new(64, |_| ());
+    let (uar, qpn) = (ordinary.sq.parts.uar, ordinary.sq.parts.qpn);
+    let wqe = ordinary.place(b"record");
+    ordinary.hca.doorbell(uar, RECORDLESS, &wqe[..8]);
+    assert_eq!(ordinary.written(6), [0; 6]);
+    assert_eq!(ordinary.hca.complaints(), [Complaint::OtherRegister { qpn, offset: RECORDLESS }]);
+}
+
+#[test]
+fn a_doorbell_without_a_record_is_found_in_the_register() {
+    for source in [DoorbellSource::Registers, DoorbellSource::Records, DoorbellSource::RungRecords] {
+        let mut l = Loop::by(source, 64, |options| options.register = RegisterOptions::Recordless);
+        for text in [b"looked for", b"found once"] {
+            let wqe = l.place(text);
+            let word = u64::from_ne_bytes(wqe[..8].try_into().unwrap());
+            // SAFETY: the queue's register, at which the device looks by whole words.
+            unsafe { AtomicU64::from_ptr(l.sq.parts.bf_reg.as_ptr().cast()) }.store(word, Ordering::Release);
+            assert_eq!(l.written(10), text, "{source:?}");
+            l.cq.expect();
+        }
+    }
 }
 
 #[test]

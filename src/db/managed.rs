@@ -14,7 +14,7 @@ pub struct Managed;
 impl Sealed for Managed {}
 impl Register for Managed {
     type Copy = DefaultCopy;
-    const RINGS: bool = false;
+    const HAS_RECORD: bool = false;
 
     #[inline]
     fn size(&self) -> usize {

@@ -27,6 +27,8 @@
 //!   an `Rc` with feature `std`).
 //! - [`SharedRegister`] has many queues and a lock. They use `&SharedRegister` (or an `Arc` with feature `std`).
 //!
+//! - [`RecordlessRegister`] has one owner, and its queue has no doorbell record.
+//!
 //! A queue is generic over [`Register`], so the choice costs nothing at run time.
 //!
 //! A register without BlueFlame needs no owner: its doorbell is one store of 8 bytes that names the queue pair. Any
@@ -44,6 +46,7 @@ mod exclusive;
 mod managed;
 mod mode;
 mod record;
+mod recordless;
 pub mod register;
 mod shared;
 mod thread;
@@ -52,6 +55,7 @@ pub use exclusive::ExclusiveRegister;
 pub use managed::Managed;
 pub use mode::{DoorbellFence, FlushMode, OneFence, TwoFences};
 pub use record::DoorbellRecord;
+pub use recordless::RecordlessRegister;
 pub use register::{Register, RegisterParts};
 pub use shared::SharedRegister;
 pub use thread::ThreadRegister;

@@ -87,9 +87,9 @@ pub trait Register: Sealed {
     /// How WQEs are copied to it.
     type Copy: BlockCopy;
 
-    /// Whether there is a doorbell. Without one, the record stays as it is, too.
+    /// Whether posts store the queue's doorbell record. If not, it stays as it is.
     #[doc(hidden)]
-    const RINGS: bool = true;
+    const HAS_RECORD: bool = true;
 
     /// Bytes in one half: the largest WQE that BlueFlame can carry. Zero if the register has no BlueFlame.
     fn size(&self) -> usize;

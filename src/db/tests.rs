@@ -168,6 +168,8 @@ fn registers_of_all_types_have_their_size_and_ring() {
         rung(&|parts| rings_once(std::rc::Rc::new(threads(parts)), 256));
         rung(&|parts| rings_once(std::sync::Arc::new(shared(parts)), 256));
     }
+    // SAFETY: the page is 4096 writable bytes that only the register stores to while it lives.
+    rung(&|parts| rings_once(unsafe { RecordlessRegister::from_raw(parts.reg) }.expect("an aligned place"), 0));
     // None of its own: nothing is written.
     rings_once(Managed, 0);
 }
@@ -203,6 +205,10 @@ fn impossible_parts_are_named() {
     let odd = RegisterParts { reg: parts.reg.map_addr(|a| a | 4), size: 0 };
     // SAFETY: refused before anything is stored.
     let refused = unsafe { ExclusiveRegister::from_parts(odd) }.err();
+    assert_eq!(refused, Some(SetupError::Misaligned { what, address: odd.reg.addr().get(), alignment: 8 }));
+    // SAFETY: refused before anything is stored.
+    let refused = unsafe { RecordlessRegister::from_raw(odd.reg) }.err();
+    let what = "register of a queue without a record";
     assert_eq!(refused, Some(SetupError::Misaligned { what, address: odd.reg.addr().get(), alignment: 8 }));
 }
 

@@ -363,7 +363,7 @@ structures! {
         dbr_umem_id: 0x720, 32, UmemId;
         rdma_wr_disabled: 0x15, 1, bool;
         dp_ordering_0: 0x26, 1, bool;
-        send_dbr_mode: 0x80, 2, u8;
+        send_dbr_mode: 0x80, 2, SendDbrMode;
         full_handshake: 0x83, 1, bool;
         cnak_reverse_sl: 0x84, 4, u8;
     }
@@ -2728,6 +2728,7 @@ structures! {
         flow_counter_bulk_log_max_alloc: 0x253, 5, u8;
         flow_counter_bulk_log_granularity: 0x25b, 5, u8;
         encap_entropy_hash_type: 0x438, 4, u8;
+        send_dbr_mode_no_dbr_ext: 0x2e1, 1, bool;
     }
 
     /// Headers that may be matched.

@@ -188,6 +188,16 @@ names! {
         RMP = 0x1,
     }
 
+    /// How a send queue announces its requests (`qpc.send_dbr_mode`; rdma-core 65 `tests/mlx5_prm_structs.py`,
+    /// `SendDbrMode`).
+    pub struct SendDbrMode(u8) {
+        /// By a doorbell record, and a doorbell.
+        DBR_VALID = 0x0,
+        /// By a doorbell alone, at [`RecordlessRegister::OFFSET`](blueflame::db::RecordlessRegister::OFFSET) of its page.
+        NO_DBR_EXT = 0x1,
+        NO_DBR_INT = 0x2,
+    }
+
     /// The clock of timestamps in CQEs (`sqc.ts_format`, `rqc.ts_format`, `qpc.ts_format`).
     pub struct TimestampFormat(u8) {
         FREE_RUNNING = 0x0,

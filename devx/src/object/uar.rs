@@ -6,7 +6,9 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use blueflame::arch::copy::{BlockCopy, DefaultCopy};
-use blueflame::db::{ExclusiveRegister, FlushMode, RegisterParts, SharedRegister, ThreadRegister, TwoFences};
+use blueflame::db::{
+    ExclusiveRegister, FlushMode, RecordlessRegister, RegisterParts, SharedRegister, ThreadRegister, TwoFences,
+};
 use blueflame_sys as sys;
 
 use crate::cmd::UarPage;
@@ -192,6 +194,14 @@ impl Uar {
         let register = unsafe { ExclusiveRegister::from_parts(self.parts) }.map_err(bad)?;
         Ok((register.with_mode::<F>().with_copy(copy), self.page))
     }
+}
+
+/// The register of a page for a send queue without a doorbell record.
+pub(super) fn recordless(uar: Uar) -> Result<(RecordlessRegister, DoorbellPage), Error> {
+    // SAFETY: inside of the page, which is mapped as long as the queue's object keeps it. libmlx5 has given a dedicated
+    // page, or one with BlueFlame, to this value alone.
+    let register = unsafe { RecordlessRegister::from_raw(uar.page.base().add(RecordlessRegister::OFFSET)) };
+    Ok((register.map_err(bad)?, uar.page))
 }
 
 /// A register that the queues of one thread ring in turn, without a lock. Those queues therefore stay on the thread:

@@ -6,5 +6,6 @@ pub(super) mod copies;
 pub(super) mod cross_channel;
 mod frame_offloads;
 pub(super) mod inline_mode;
+mod recordless;
 pub(super) mod strides;
 pub(super) mod timestamps;

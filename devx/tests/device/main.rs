@@ -11,6 +11,8 @@
 //! softhca-run --link ethernet --generation connectx7 --
 //! softhca-run --link ethernet --generation connectx7 --clock real-time --
 //! softhca-run --link ethernet --generation connectx7 --clock both -- clock
+//! softhca-run --generation connectx8 -- recordless messages
+//! softhca-run --generation connectx8 --strict -- recordless
 //! softhca-run --link ethernet --inline-headers l2 -- headers_inline
 //! softhca-run --link ethernet --inline-headers ip -- headers_inline
 //! softhca-run --link ethernet --inline-headers tcp_udp -- headers_inline
@@ -45,6 +47,7 @@ mod messages;
 mod objects;
 mod pacing;
 mod receivers;
+mod recordless;
 mod shared;
 mod states;
 mod steering;

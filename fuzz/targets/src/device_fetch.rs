@@ -249,6 +249,7 @@ impl Lab {
                 inline_headers: INLINE_HEADERS[uidx as usize % INLINE_HEADERS.len()],
                 multi_packet: qp.flags & 1 != 0,
                 software_parser: qp.flags & 2 != 0,
+                ..SqContext::default()
             }),
             rq: match srqn.filter(|_| qp.flags & 4 != 0) {
                 _ if qp.transport() == Transport::Dc => ReceiveSource::None,

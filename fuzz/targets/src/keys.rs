@@ -353,6 +353,7 @@ pub(super) fn post_all<E>(
         inline_headers: InlineHeaders::None,
         multi_packet: true,
         software_parser: true,
+        ..SqContext::default()
     };
     for (n, request) in input.requests.iter().enumerate() {
         let (before, pi) = (ring.bytes(), sq.pi());

@@ -189,7 +189,8 @@ impl Lab {
         assert_eq!(self.records.bytes()[4..], u32::from(next).to_be_bytes());
         let (buf, log_size) = (BASE, self.log_wqebbs);
         let (inline_headers, multi_packet, software_parser) = (InlineHeaders::None, true, true);
-        let context = SqContext { buf, log_size, inline_headers, multi_packet, software_parser };
+        let context =
+            SqContext { buf, log_size, inline_headers, multi_packet, software_parser, ..SqContext::default() };
         for put in puts {
             let service = (Transport::RawPacket, false);
             let found = device::fetch(&context, QPN, service, put.index, next, device::Source::Ring(&self.ring));

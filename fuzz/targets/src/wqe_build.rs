@@ -187,6 +187,7 @@ fn post_to<T: Service>(input: &Input, target: fn(&Request, Option<Target>) -> Op
         inline_headers: InlineHeaders::None,
         multi_packet: true,
         software_parser: true,
+        ..SqContext::default()
     };
     let mut doorbells = 0;
     for (n, request) in input.requests.iter().enumerate() {

@@ -110,6 +110,10 @@ pub struct SqContext {
     pub multi_packet: bool,
     /// Raw packets: a WQE may state where the headers are (SQC.allow_swp).
     pub software_parser: bool,
+    /// It has no doorbell record: the doorbell alone tells the index, in a register of its own
+    /// ([`crate::uar::RECORDLESS_DOORBELL`]; QPC.send_dbr_mode 1: rdma-core `tests/mlx5_base.py`, GPUNetIO
+    /// `src/doca_verbs_qp.cpp`).
+    pub is_recordless: bool,
 }
 
 /// Which of a frame's headers a WQE must hold inline, because the device steers by them (SQC.min_wqe_inline_mode; Linux
@@ -208,6 +212,11 @@ impl QpContext {
     /// The protection domain of its keys; `None` for a queue that changes keys of all domains, and belongs to none.
     pub(crate) fn domain(&self) -> Option<u32> {
         (self.transport != Transport::RegUmr).then_some(self.pd)
+    }
+
+    /// Whether its send queue has no doorbell record.
+    pub(crate) fn is_recordless(&self) -> bool {
+        self.sq.is_some_and(|sq| sq.is_recordless)
     }
 
     /// The context of a QP without queues and without any option: PD, CQs, doorbell record, UAR page and user index are

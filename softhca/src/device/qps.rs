@@ -73,9 +73,11 @@ impl Device {
             _ => self.check_parts(&context)?,
         }
         if !is_target {
+            self.doorbells.check_recordless(&context)?;
             self.doorbells.pages.find_mut(context.uar)?.begin_anew();
         }
         let qpn = self.qps.reserve()?;
+        self.doorbells.follow_new_qp(&context);
         self.count_qp(&context, |users| *users += 1);
         self.resources.slaves.begin(qpn, &context);
         self.resources.script.forget(qpn);
@@ -238,7 +240,7 @@ impl Device {
             qp.leave_target(&mut self.resources);
             self.count_qp(qp.context(), |users| *users -= 1);
             self.doorbells.free_given_back(qp.context().uar);
-            self.doorbells.forget_qp(qp.context().uar, qpn);
+            self.doorbells.forget_qp(qpn, qp.context());
             self.count_q_counter(qp.counter(), -1);
         }
         self.resources.eqs.forget(|e| matches!(*e, Event::Qp { qpn: n, .. } | Event::SqError { sqn: n } if n == qpn));

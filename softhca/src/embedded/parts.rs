@@ -50,6 +50,8 @@ pub enum RegisterOptions {
     OwnWithoutBlueFlame,
     /// The register of another QP, by QPN.
     SharedWith(u32),
+    /// That of a UAR page of its own for send queues without a doorbell record. 8-byte doorbells only.
+    Recordless,
 }
 
 /// A QP to create.

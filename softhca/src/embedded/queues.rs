@@ -8,7 +8,7 @@ use crate::cq::INVALID_OP_OWN;
 use crate::device::Device;
 use crate::error::{Error, Object};
 use crate::memory::page_bytes;
-use crate::uar::{BLUEFLAME_HALF_BYTES, BLUEFLAME_OFFSET};
+use crate::uar::{BLUEFLAME_HALF_BYTES, BLUEFLAME_OFFSET, RECORDLESS_DOORBELL};
 use crate::wqe::{DATA_SEG_BYTES, WQEBB_BYTES};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -105,7 +105,9 @@ impl EmbeddedDevice {
             RegisterOptions::SharedWith(qpn) => {
                 *self.registers.get(&qpn).ok_or(Error::NoSuch { object: Object::Qp, number: qpn })?
             }
+            RegisterOptions::Recordless => Register { uar: self.device.alloc_uar()?, size: 0 },
         };
+        let is_recordless = o.register == RegisterOptions::Recordless;
         let qpn = self.device.create_qp(QpContext {
             pd: self.pd,
             send_cqn: o.send_cqn,
@@ -116,6 +118,7 @@ impl EmbeddedDevice {
                 inline_headers: o.inline_headers,
                 multi_packet: true,
                 software_parser: true,
+                is_recordless,
             }),
             rq: source,
             dbr: dbrec.addr(),
@@ -130,7 +133,7 @@ impl EmbeddedDevice {
         self.registers.insert(qpn, register);
         let page = self.uar_addr(register.uar)?;
         // SAFETY: the register lies inside of the page's mapping.
-        let bf_reg = unsafe { page.add(BLUEFLAME_OFFSET) };
+        let bf_reg = unsafe { page.add(if is_recordless { RECORDLESS_DOORBELL } else { BLUEFLAME_OFFSET }) };
         Ok(QpParts { qpn, sq, rq, dbrec: dbrec.ptr().cast(), bf_reg, bf_size: register.size, uar: register.uar })
     }
 

@@ -11,20 +11,20 @@ use std::collections::HashMap;
 /// Structure, its bits, and its fields: first bit, bits.
 type Known = HashMap<String, (usize, HashMap<String, (usize, usize)>)>;
 
-/// The structures of `mlx5_ifc.h`.
+/// The structures of `mlx5_ifc.h`, and the fields that other headers have.
 pub(super) fn known() -> Known {
     let number = |text: &str| usize::from_str_radix(text.trim_start_matches("0x"), 16).expect("a number");
-    let table = include_str!("../../../devx/prm/mlx5_ifc.txt");
+    let tables = [include_str!("../../../devx/prm/mlx5_ifc.txt"), include_str!("../../../devx/prm/more.txt")];
     let mut known = Known::new();
     let mut structure = String::new();
-    for line in table.lines().filter(|line| !line.starts_with('#')) {
+    for line in tables.into_iter().flat_map(str::lines).filter(|line| !line.starts_with('#')) {
         let words: Vec<&str> = line.split_whitespace().collect();
         if line.starts_with(' ') {
             let (_, fields) = known.get_mut(&structure).expect("a structure");
             fields.insert(words[0].to_lowercase(), (number(words[1]), number(words[2])));
         } else {
             words[0].clone_into(&mut structure);
-            known.insert(structure.clone(), (number(words[1]), HashMap::new()));
+            known.entry(structure.clone()).or_insert((number(words[1]), HashMap::new()));
         }
     }
     known

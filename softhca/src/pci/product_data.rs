@@ -14,6 +14,7 @@ pub(super) fn of(generation: Generation, guid: u64) -> Vec<u8> {
         Generation::ConnectX5 => ("software ConnectX-5", "SFT-CX5"),
         Generation::ConnectX6Dx => ("software ConnectX-6 Dx", "SFT-CX6DX"),
         Generation::ConnectX7 => ("software ConnectX-7", "SFT-CX7"),
+        Generation::ConnectX8 => ("software ConnectX-8", "SFT-CX8"),
     };
     let serial = format!("{guid:016X}");
     let mut fields = Vec::new();

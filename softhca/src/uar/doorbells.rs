@@ -3,7 +3,7 @@
 use super::copy::BlueFlameCopy;
 use super::page::{
     BLUEFLAME_HALF_BYTES, BLUEFLAME_OFFSET, CQ_DOORBELL, DOORBELL_BYTES, EQ_ARM_DOORBELL, EQ_DOORBELL, POISON,
-    UAR_PAGE_BYTES, Uar, blueflame_halves,
+    RECORDLESS_DOORBELL, UAR_PAGE_BYTES, Uar, blueflame_halves,
 };
 use super::records::Records;
 use crate::busy_table::BusyTable;
@@ -18,6 +18,8 @@ use crate::table::Table;
 use crate::wqe::WQEBB_BYTES;
 use std::collections::BTreeMap;
 
+/// Units of 16 bytes in a WQEBB.
+const DS_OF_WQEBB: u16 = (WQEBB_BYTES / 16) as u16;
 /// Records in doubt that a step looks at on each UAR page: so few that they cost no more than the rest of the step.
 const RECORDS_PER_STEP: usize = 32;
 
@@ -35,6 +37,10 @@ pub(crate) struct Doorbells {
     /// Producer indices of send queues, and arm words of CQs, where doorbells come from there.
     sends: Records,
     arms: Records,
+    /// How many send queues without a doorbell record ring on a UAR page. Their doorbell alone tells the index. A NIC
+    /// sees each store. A device that looks at memory sees the latest one, which also tells of the queue's earlier
+    /// WQEs, but not of those of another queue. So it permits one such queue on a page.
+    recordless: BTreeMap<u32, u32>,
 }
 
 /// The facts of a QP that decide whether a send doorbell is right.
@@ -60,6 +66,7 @@ impl Doorbells {
             non_cached: false,
             sends: Records::default(),
             arms: Records::default(),
+            recordless: BTreeMap::new(),
         }
     }
 
@@ -76,6 +83,7 @@ impl Doorbells {
         self.copies.clear();
         self.sends.clear();
         self.arms.clear();
+        self.recordless.clear();
     }
 
     /// Takes a page back from its owner, to be freed with the last queue that uses it.
@@ -100,6 +108,16 @@ impl Doorbells {
         self.pages.get(index).filter(|page| !page.is_given_back).map(drop).ok_or(missing)
     }
 
+    /// Refuses a second send queue without a doorbell record on a page in which the device looks for doorbells.
+    pub(crate) fn check_recordless(&self, context: &QpContext) -> Result<(), Error> {
+        let users = self.recordless.get(&context.uar).copied().unwrap_or(0);
+        let is_seen_by_store = self.source == DoorbellSource::Calls;
+        if !context.is_recordless() || is_seen_by_store || users == 0 {
+            return Ok(());
+        }
+        Err(Error::Busy { object: Object::Uar, number: context.uar, users })
+    }
+
     /// Takes a store to a register: see [`crate::device::Device::doorbell`].
     pub(crate) fn ring(
         &mut self,
@@ -113,6 +131,10 @@ impl Doorbells {
         let end = offset.saturating_add(stored.len());
         if offset == CQ_DOORBELL && stored.len() == DOORBELL_BYTES {
             self.ring_cq(resources, uar, stored);
+        } else if let (RECORDLESS_DOORBELL, &[_, high, low, _, q2, q1, q0, ds]) = (offset, stored) {
+            let (index, qpn) = (u16::from_be_bytes([high, low]), u32::from_be_bytes([0, q2, q1, q0]));
+            let end = index.wrapping_add(u16::from(ds).div_ceil(DS_OF_WQEBB));
+            ring_recordless(qps, resources, uar, qpn, end);
         } else if let (EQ_ARM_DOORBELL | EQ_DOORBELL, &[a, b, c, d]) = (offset, stored) {
             let Resources { eqs, memory, complaints, .. } = resources;
             eqs.ring(uar, u32::from_be_bytes([a, b, c, d]), offset == EQ_ARM_DOORBELL, &**memory, complaints);
@@ -141,6 +163,9 @@ impl Doorbells {
     /// Takes doorbells from where the configuration says they come from. True if there was one, or if there may be
     /// more. Doorbells found in records show in the work that follows.
     pub(crate) fn scan(&mut self, qps: &mut BusyTable<Qp>, resources: &mut Resources) -> bool {
+        if self.source != DoorbellSource::Calls {
+            self.scan_recordless(qps, resources);
+        }
         match self.source {
             DoorbellSource::Registers => self.scan_registers(qps, resources),
             DoorbellSource::Records => {
@@ -180,20 +205,41 @@ impl Doorbells {
         !rung.is_empty()
     }
 
+    /// Takes the doorbells of queues without a record.
+    fn scan_recordless(&mut self, qps: &mut BusyTable<Qp>, resources: &mut Resources) {
+        let pages: Vec<u32> = self.recordless.keys().copied().collect();
+        for uar in pages {
+            if let Some(stored) = self.pages.get(uar).and_then(Uar::take_recordless) {
+                self.ring(qps, resources, uar, RECORDLESS_DOORBELL, &stored);
+            }
+        }
+    }
+
+    /// Follows the creation of a QP.
+    pub(crate) fn follow_new_qp(&mut self, context: &QpContext) {
+        if context.is_recordless() {
+            *self.recordless.entry(context.uar).or_default() += 1;
+        }
+    }
+
     /// Follows a change of QP `qpn`. In the reset state the QP hears no doorbells. When it leaves that state, the value of
     /// its record is not one.
     pub(crate) fn follow_qp(&mut self, qpn: u32, qp: &Qp, memory: &dyn HostMemory) {
         let QpContext { uar, dbr, .. } = *qp.context();
-        if self.source.has_records() && qp.hears_doorbells() {
+        if self.source.has_records() && qp.hears_doorbells() && !qp.context().is_recordless() {
             self.sends.add_send((uar, qpn), dbr.wrapping_add(4), memory);
         } else {
             self.sends.remove(uar, qpn);
         }
     }
 
-    /// QP `qpn`, which rang on UAR page `uar`, is gone.
-    pub(crate) fn forget_qp(&mut self, uar: u32, qpn: u32) {
-        self.sends.remove(uar, qpn);
+    /// QP `qpn` is gone.
+    pub(crate) fn forget_qp(&mut self, qpn: u32, context: &QpContext) {
+        self.sends.remove(context.uar, qpn);
+        if context.is_recordless() {
+            self.recordless.entry(context.uar).and_modify(|users| *users -= 1);
+            self.recordless.retain(|_, users| *users > 0);
+        }
     }
 
     /// Follows the creation of CQ `cqn`.
@@ -317,6 +363,10 @@ impl Doorbells {
         if matches!(target.state, QpState::Reset | QpState::Init | QpState::Rtr) {
             complaints.add(Complaint::NotReadyToSend { qpn, state: target.state });
         }
+        if target.sq.is_recordless {
+            complaints.add(Complaint::OtherRegister { qpn, offset });
+            return None;
+        }
         // A scan of the registers does not show in which order they were stored to.
         let in_order = self.source == DoorbellSource::Calls && !self.is_trapped;
         let doorbell = std::array::from_fn(|at| stored[at]);
@@ -352,6 +402,32 @@ impl Doorbells {
 /// Takes the send doorbells that records tell of; see [`Qp::send_doorbell`].
 fn send_doorbell(qps: &mut BusyTable<Qp>) -> impl FnMut(u32, u32) -> bool {
     |qpn, word| qps.get_mut(qpn).is_some_and(|qp| qp.send_doorbell((word & 0xffff) as u16))
+}
+
+/// A doorbell in the register for send queues without a record: the last WQE of QP `qpn` ends at `end`.
+fn ring_recordless(qps: &mut BusyTable<Qp>, resources: &mut Resources, uar: u32, qpn: u32, end: u16) {
+    let complaints = &mut resources.complaints;
+    let target = match target(qps, qpn) {
+        Ok(target) => target,
+        Err(complaint) => return complaints.add(complaint.unwrap_or(Complaint::NoSuchQp { uar, qpn })),
+    };
+    if target.uar != uar {
+        return complaints.add(Complaint::WrongUar { uar, number: qpn, expected: target.uar });
+    }
+    if !target.sq.is_recordless {
+        return complaints.add(Complaint::OtherRegister { qpn, offset: RECORDLESS_DOORBELL });
+    }
+    let Target { next_wqe: next, state, .. } = target;
+    if matches!(state, QpState::Reset | QpState::Init | QpState::Rtr) {
+        complaints.add(Complaint::NotReadyToSend { qpn, state });
+    }
+    let wqebbs = 1 << target.sq.log_size;
+    if u32::from(end.wrapping_sub(next)) > wqebbs {
+        return complaints.add(Complaint::BeyondRing { qpn, end, next, wqebbs });
+    }
+    if let Some(qp) = qps.get_mut(qpn) {
+        qp.send_doorbell(end);
+    }
 }
 
 /// The QP that a send doorbell names; `Err(None)` if there is none.

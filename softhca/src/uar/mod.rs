@@ -17,6 +17,6 @@ mod turns;
 pub(crate) use doorbells::Doorbells;
 pub use page::{
     BLUEFLAME_HALF_BYTES, BLUEFLAME_OFFSET, CQ_DOORBELL, DOORBELL_BYTES, EQ_ARM_DOORBELL, EQ_DOORBELL, POISON,
-    UAR_PAGE_BYTES, Uar, UarMemory, blueflame_halves,
+    RECORDLESS_DOORBELL, UAR_PAGE_BYTES, Uar, UarMemory, blueflame_halves,
 };
 pub use queue::{Doorbell, DoorbellQueue, DoorbellsFull, MAX_DOORBELL};

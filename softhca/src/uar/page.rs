@@ -15,7 +15,7 @@ use std::io;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::ptr::NonNull;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// Bytes in a UAR page.
 pub const UAR_PAGE_BYTES: usize = 4096;
@@ -26,6 +26,9 @@ pub const CQ_DOORBELL: usize = 0x20;
 pub const EQ_ARM_DOORBELL: usize = 0x40;
 /// Offset in bytes of the one that only tells the consumer index.
 pub const EQ_DOORBELL: usize = 0x48;
+/// Offset in bytes of the doorbell of send queues without a doorbell record (rdma-core `tests/mlx5_base.py`,
+/// `DB_BF_DBR_LESS_BUF_OFFSET`; GPUNetIO `src/doca_verbs_uar.cpp`, `DOCA_VERBS_UAR_DBR_LESS_DB_OFFSET`).
+pub const RECORDLESS_DOORBELL: usize = 0x600;
 /// Bytes of the CQ arm doorbell, and of a doorbell without BlueFlame copy.
 pub const DOORBELL_BYTES: usize = 8;
 /// Offset in bytes of the first BlueFlame register; registers follow one another to the end of the page.
@@ -216,6 +219,16 @@ impl Uar {
         // A driver may store again at any time: a load and a store would lose that.
         let stored = if word.load(Ordering::Acquire) == NONE { NONE } else { word.swap(NONE, Ordering::AcqRel) };
         (stored != NONE).then(|| u32::from_be(stored))
+    }
+
+    /// Takes the doorbell of a send queue without a record, if there is one. In one piece: nothing else tells its index.
+    pub(super) fn take_recordless(&self) -> Option<[u8; DOORBELL_BYTES]> {
+        const NONE: u64 = u64::from_ne_bytes([POISON; DOORBELL_BYTES]);
+        // SAFETY: inside of the mapping and aligned; whoever else stores there does so by whole words of 8 bytes.
+        let register = unsafe { AtomicU64::from_ptr(self.addr.as_ptr().add(RECORDLESS_DOORBELL).cast()) };
+        let stored =
+            if register.load(Ordering::Acquire) == NONE { NONE } else { register.swap(NONE, Ordering::AcqRel) };
+        (stored != NONE).then(|| stored.to_ne_bytes())
     }
 
     /// Whether there is a send doorbell in any register. Almost never: each step asks.

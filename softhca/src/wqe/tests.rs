@@ -20,6 +20,7 @@ const SQ: SqContext = SqContext {
     inline_headers: InlineHeaders::None,
     multi_packet: true,
     software_parser: true,
+    is_recordless: false,
 };
 
 fn put_wqe(memory: &ArrayMemory, index: u16, wqe: &[u8]) {

@@ -2,10 +2,10 @@
 //!
 //! Impossible configurations and contexts belong here, impossible states in `states.rs`.
 
-use softhca::config::{DeviceConfig, Limits, LinkLayer, PortConfig, SrqFaults};
+use softhca::config::{DeviceConfig, DoorbellSource, Limits, LinkLayer, PortConfig, SrqFaults};
 use softhca::context::*;
 use softhca::device::{Device, KeyOptions};
-use softhca::error::Error;
+use softhca::error::{Error, Object};
 use softhca::wire::Address;
 use softhca::wire::in_process::Fabric;
 
@@ -93,6 +93,26 @@ impl Lab {
             ..QpContext::new(Transport::Rc)
         };
         Self { device, pd, cq, qp }
+    }
+}
+
+/// Where the device looks for doorbells, it sees the latest one in a place, which may not be that of another queue.
+#[test]
+fn a_page_that_is_looked_at_has_one_queue_without_a_record() {
+    for (doorbells, has_room) in
+        [(DoorbellSource::Registers, false), (DoorbellSource::RungRecords, false), (DoorbellSource::Calls, true)]
+    {
+        let mut lab = Lab::new(DeviceConfig { doorbells, ..config() });
+        let with_record = lab.qp;
+        let without = QpContext { sq: lab.qp.sq.map(|sq| SqContext { is_recordless: true, ..sq }), ..lab.qp };
+        let first = lab.device.create_qp(without).unwrap();
+        let refused = Err(Error::Busy { object: Object::Uar, number: without.uar, users: 1 });
+        let second = lab.device.create_qp(without);
+        assert_eq!(second.is_ok(), has_room, "{second:?}");
+        assert!(has_room || second == refused, "{second:?}");
+        lab.device.create_qp(with_record).unwrap();
+        lab.device.destroy_qp(first).unwrap();
+        lab.device.create_qp(without).unwrap();
     }
 }
 

@@ -177,8 +177,14 @@ impl Node {
         let dci = o.transport == Transport::Dc;
         let mut rq = if dci || xrc { ReceiveSource::None } else { ReceiveSource::Own(ring) };
         let (inline_headers, multi_packet, software_parser) = (o.inline_headers, o.multi_packet, o.software_parser);
-        let mut sq =
-            Some(SqContext { buf: self.sq, log_size: o.sq_log, inline_headers, multi_packet, software_parser });
+        let mut sq = Some(SqContext {
+            buf: self.sq,
+            log_size: o.sq_log,
+            inline_headers,
+            multi_packet,
+            software_parser,
+            ..SqContext::default()
+        });
         if o.srq {
             self.srq_dbr = self.alloc(64);
             for i in 0..1u16 << o.rq_log {

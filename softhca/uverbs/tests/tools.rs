@@ -338,6 +338,7 @@ fn a_device_is_of_the_generation_asked_for() {
         ("connectx5", "4119", "16.35.4030"),
         ("connectx6dx", "4125", "22.35.4030"),
         ("connectx7", "4129", "28.35.4030"),
+        ("connectx8", "4131", "40.44.1036"),
     ] {
         let (code, output) = launch(&["--generation", generation], &["ibv_devinfo"], Duration::from_secs(20));
         assert_eq!(code, Some(0), "{output}");

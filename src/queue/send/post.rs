@@ -385,7 +385,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         Ok(then(self, wqe))
     }
 
-    /// Makes everything put before `pi` the device's: the WQEs visible first, then the doorbell record.
+    /// Makes everything put before `pi` the device's: the WQEs visible first, then the doorbell record, if there is one.
     ///
     /// # Safety
     /// All before `pi` are put, and name memory that stays valid until they complete.
@@ -393,7 +393,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     pub(in crate::queue) unsafe fn publish(&mut self, pi: Index) {
         self.pi = pi;
         arch::to_device();
-        if R::RINGS {
+        if R::HAS_RECORD {
             // SAFETY: the caller promises that all before `pi` are put, and that their memory stays valid.
             unsafe { self.doorbell_record.store(pi.get().0) };
         }

@@ -5,7 +5,9 @@ use std::rc;
 use std::sync::Arc;
 
 use blueflame::arch::copy::{BlockCopy, DefaultCopy};
-use blueflame::db::{ExclusiveRegister, FlushMode, Managed, Register, SharedRegister, ThreadRegister, TwoFences};
+use blueflame::db::{
+    ExclusiveRegister, FlushMode, Managed, RecordlessRegister, Register, SharedRegister, ThreadRegister, TwoFences,
+};
 use blueflame::queue::owning::Posted;
 use blueflame::queue::{AnyCq, Owned, RecvQueue, SendQueue};
 use blueflame::transport::Transport;
@@ -15,7 +17,7 @@ use blueflame::wqe::operations::Memcpy;
 
 use super::super::cq::Cq;
 use super::super::pd::Pd;
-use super::super::uar::{DoorbellPage, SharedUar, ThreadUar, Uar};
+use super::super::uar::{DoorbellPage, SharedUar, ThreadUar, Uar, UarKind, recordless};
 use super::pair::QueuePair;
 use super::plan::{Made, Plan};
 use super::transport::service;
@@ -244,6 +246,24 @@ impl<'a, T: Transport, B: Posted> QpBuilder<'a, T, B> {
         self.plan.managed_sends = true;
         let uar = Uar::new(self.plan.pd.context())?;
         self.make(uar.page(), Managed)
+    }
+
+    /// Makes the queue pair with a send queue that has no doorbell record: each post is the WQE and a doorbell of 8
+    /// bytes, at a register of its own (`qpc.send_dbr_mode`). For ConnectX-8 and later
+    /// ([`Context::recordless_sends`](crate::Context::recordless_sends)).
+    ///
+    /// The page is [uncached](crate::object::UarKind::NonCachedDedicated), or combines writes where there is no such
+    /// page.
+    ///
+    /// # Errors
+    /// As [`build`](Self::build).
+    pub fn build_recordless(mut self) -> Result<QueuePair<T, RecordlessRegister, B>, Error> {
+        self.plan.recordless = true;
+        let context = self.plan.pd.context();
+        let uar = Uar::with_kind(context, UarKind::NonCachedDedicated)
+            .or_else(|_| Uar::with_kind(context, UarKind::BlueFlame))?;
+        let (register, page) = recordless(uar)?;
+        self.make(&page, register)
     }
 
     fn make<R: Register>(&self, page: &DoorbellPage, register: R) -> Result<QueuePair<T, R, B>, Error> {

@@ -13,7 +13,7 @@ use super::super::pd::Pd;
 use super::super::uar::DoorbellPage;
 use super::handle::{Handle, Qp};
 use crate::check::in_range;
-use crate::cmd::{CreateQpIn, CreateQpOut, PathMigration, RqType, ServiceType};
+use crate::cmd::{CreateQpIn, CreateQpOut, PathMigration, RqType, SendDbrMode, ServiceType};
 use crate::context::Object;
 use crate::error::Error;
 use crate::memory::{Record, Space, ThreadRings};
@@ -45,6 +45,8 @@ pub(super) struct Plan<'a> {
     /// Its queues start when requests of other queues say so.
     pub(super) managed_sends: bool,
     pub(super) managed_receives: bool,
+    /// Its send queue has no doorbell record.
+    pub(super) recordless: bool,
 }
 
 /// A queue pair, and its raw parts, over which there is no queue yet.
@@ -112,6 +114,7 @@ impl<'a> Plan<'a> {
             master: false,
             managed_sends: false,
             managed_receives: false,
+            recordless: false,
         }
     }
 
@@ -187,6 +190,9 @@ impl<'a> Plan<'a> {
         if self.master || self.managed_sends || self.managed_receives {
             self.pd.context().cross_channel()?;
         }
+        if self.recordless {
+            self.pd.context().recordless_sends()?;
+        }
         let longest = shape.wqebbs.max(shape.wqes).trailing_zeros();
         at_least("cmd_hca_cap.log_max_qp_sz", general.log_max_qp_sz(), longest)?;
         let bytes = shape.largest.0 * WQEBB_BYTES as u16;
@@ -237,6 +243,7 @@ impl<'a> Plan<'a> {
             .set_cd_master(self.master)
             .set_cd_slave_send(self.managed_sends)
             .set_cd_slave_receive(self.managed_receives)
+            .set_send_dbr_mode(if self.recordless { SendDbrMode::NO_DBR_EXT } else { SendDbrMode::DBR_VALID })
             .set_dbr_umem_valid(true)
             .set_dbr_umem_id(record.umem())
             .set_dbr_addr(record.offset());

@@ -43,6 +43,7 @@ fn board(generation: Generation) -> &'static [u8] {
         Generation::ConnectX5 => b"SFT0000000001",
         Generation::ConnectX6Dx => b"SFT0000000002",
         Generation::ConnectX7 => b"SFT0000000003",
+        Generation::ConnectX8 => b"SFT0000000004",
     }
 }
 

@@ -265,7 +265,7 @@ mod tests {
     #[test]
     fn all_values_fit_their_fields_on_every_generation() {
         for port in [PortConfig::infiniband(1), PortConfig::ethernet(1)] {
-            for generation in [Generation::ConnectX5, Generation::ConnectX6Dx, Generation::ConnectX7] {
+            for generation in Generation::ALL {
                 let config = DeviceConfig { generation, ..DeviceConfig::with_port(port.clone()) };
                 for set in capabilities::sets() {
                     assert_eq!(set.misfit(&config), None, "{}", set.layout.name);

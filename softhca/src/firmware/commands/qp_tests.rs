@@ -527,3 +527,20 @@ fn a_responder_refuses_messages_longer_than_its_limit() {
         assert_eq!(if cqe[63] >> 4 == 13 { cqe[55] } else { 0 }, syndrome, "{opcode:#x} of {len}");
     }
 }
+
+#[test]
+fn send_queues_without_a_record_are_those_of_a_connectx_8() {
+    // QPC.send_dbr_mode: the upper two bits of the fifth word, which is byte 0x28 of the mailbox.
+    for (generation, mode, expected) in [
+        (Generation::ConnectX7, 1, Status::BadParameter),
+        (Generation::ConnectX8, 1, Status::Ok),
+        (Generation::ConnectX8, 2, Status::BadParameter),
+        (Generation::ConnectX8, 3, Status::BadParameter),
+    ] {
+        let mut nodes = pair_of(LinkLayer::InfiniBand, generation);
+        let [node, _] = &mut nodes;
+        let mut create = node.qp_mailbox(&Qp { st: RC, srqn: None });
+        create[0x28] |= mode << 6;
+        assert_eq!(node.status(&create), expected, "{generation:?} {mode}");
+    }
+}

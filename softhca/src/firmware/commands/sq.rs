@@ -128,6 +128,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
             inline_headers,
             multi_packet,
             software_parser: view.flag(sqc::ALLOW_SWP),
+            is_recordless: false,
         },
         dbr: place.record,
         uidx: view.get32(sqc::USER_INDEX),

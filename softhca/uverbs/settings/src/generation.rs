@@ -12,6 +12,8 @@ words! {
         ConnectX6Dx = "connectx6dx",
         /// ConnectX-7 (MT2910).
         ConnectX7 = "connectx7",
+        /// ConnectX-8 (CX8).
+        ConnectX8 = "connectx8",
     }
 }
 
@@ -23,6 +25,7 @@ impl Generation {
             Self::ConnectX5 => 0x1017,
             Self::ConnectX6Dx => 0x101d,
             Self::ConnectX7 => 0x1021,
+            Self::ConnectX8 => 0x1023,
         }
     }
 
@@ -33,6 +36,7 @@ impl Generation {
             Self::ConnectX5 => [16, 35, 4030],
             Self::ConnectX6Dx => [22, 35, 4030],
             Self::ConnectX7 => [28, 35, 4030],
+            Self::ConnectX8 => [40, 44, 1036],
         }
     }
 
@@ -43,6 +47,7 @@ impl Generation {
             Self::ConnectX5 => "SFT0000000001",
             Self::ConnectX6Dx => "SFT0000000002",
             Self::ConnectX7 => "SFT0000000003",
+            Self::ConnectX8 => "SFT0000000004",
         }
     }
 }
@@ -53,6 +58,7 @@ impl From<Generation> for softhca::config::Generation {
             Generation::ConnectX5 => Self::ConnectX5,
             Generation::ConnectX6Dx => Self::ConnectX6Dx,
             Generation::ConnectX7 => Self::ConnectX7,
+            Generation::ConnectX8 => Self::ConnectX8,
         }
     }
 }

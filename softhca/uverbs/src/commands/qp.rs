@@ -272,6 +272,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
                 // Linux sets it the same way (`create_raw_packet_qp_sq`).
                 multi_packet: hca.capabilities.frames.multi_packet_wqes & MULTI_PACKET_ALLOWED != 0,
                 software_parser: hca.capabilities.frames.sw_parsing_caps[0] != 0,
+                ..SqContext::default()
             }),
             rq,
             dbr: driver.db_addr,

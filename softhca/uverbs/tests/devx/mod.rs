@@ -36,7 +36,7 @@ fn commands_are_refused_when_a_program_asks_for_it() {
 #[test]
 fn commands_know_the_device_as_verbs_do() {
     let (_directory, program) = compiled("devx_identity");
-    for generation in ["connectx5", "connectx6dx", "connectx7"] {
+    for generation in ["connectx5", "connectx6dx", "connectx7", "connectx8"] {
         clean(&program, &["--generation", generation], "infiniband");
         clean(&program, &["--generation", generation, "--link", "ethernet"], "ethernet");
     }

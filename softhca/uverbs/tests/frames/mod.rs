@@ -45,7 +45,7 @@ fn one_wqe_sends_several_frames() {
 #[test]
 fn one_wqe_receives_several_frames() {
     let (_directory, program) = compiled("striding");
-    for (generation, fewest) in [("connectx5", "9"), ("connectx6dx", "3"), ("connectx7", "3")] {
+    for (generation, fewest) in [("connectx5", "9"), ("connectx6dx", "3"), ("connectx7", "3"), ("connectx8", "3")] {
         for mode in [&[][..], STRICT] {
             let options = [&ETHERNET, &["--generation", generation], mode].concat();
             assert_eq!(launch(&options, &[&program, fewest], PATIENCE), (Some(0), String::new()), "{options:?}");

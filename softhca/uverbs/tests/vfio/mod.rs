@@ -37,7 +37,7 @@ fn there_are_functions_only_if_they_were_asked_for() {
 #[test]
 fn rdma_cores_driver_drives_the_function() {
     let (_directory, program) = compiled("vfio_driver");
-    for generation in ["connectx5", "connectx6dx", "connectx7"] {
+    for generation in ["connectx5", "connectx6dx", "connectx7", "connectx8"] {
         let options = ["--vfio", "1", "--generation", generation];
         assert_eq!(launch(&options, &[&program], PATIENCE), (Some(0), String::new()), "{generation}");
     }

@@ -6,6 +6,7 @@ use super::service::Service;
 use crate::context::{CrossChannel, DciStreams, Privileges, QpContext, ReceiveSource, RqContext, SqContext, Transport};
 use crate::error::Object;
 use crate::firmware::call::Call;
+use crate::firmware::capabilities::has_recordless_queues;
 use crate::firmware::commands::work_queue::timestamp_format;
 use crate::firmware::layout::View;
 use crate::firmware::objects::{QPC_BYTES, QpRecord};
@@ -15,6 +16,11 @@ use crate::gsi::QP1;
 
 /// `qpc.offload_type` (`MLX5_QPC_OFFLOAD_TYPE_RNDV`).
 const RENDEZVOUS: u64 = 1;
+
+/// `qpc.send_dbr_mode` (rdma-core `tests/mlx5_prm_structs.py`, `SendDbrMode`; UCX' `NO_DBR_INT`, 2, is no mode of this
+/// device).
+const WITH_RECORD: u64 = 0;
+const WITHOUT_RECORD: u64 = 1;
 
 /// Bytes of a QP's doorbell record.
 const RECORD_BYTES: u64 = 8;
@@ -187,8 +193,18 @@ fn queues(
         NO_RQ => ReceiveSource::None,
         other => return Err(Refusal::parameter(format!("rq_type {other}: 0 (own), 1 (shared) or 3 (none)"))),
     };
-    let ring = SqContext { buf: at + rq_bytes, log_size: log_sq_size as u8, ..SqContext::default() };
+    let is_recordless = is_recordless(call, view)?;
+    let ring = SqContext { buf: at + rq_bytes, log_size: log_sq_size as u8, is_recordless, ..SqContext::default() };
     Ok(((sq_bytes != 0).then_some(ring), rq))
+}
+
+/// Whether the send queue has no doorbell record.
+fn is_recordless(call: &Call<'_>, view: View<'_>) -> Result<bool, Refusal> {
+    match view.get(qpc::SEND_DBR_MODE) {
+        WITH_RECORD => Ok(false),
+        WITHOUT_RECORD if has_recordless_queues(call.device.config()) => Ok(true),
+        mode => Err(Refusal::parameter(format!("send_dbr_mode {mode}: not a capability of this device"))),
+    }
 }
 
 /// Where the doorbell record lies.

@@ -58,6 +58,7 @@ layout! {
         ULP_STATELESS_OFFLOAD_MODE: 0x5c, 4;
         COUNTER_SET_ID: 0x60, 8;
         UAR_PAGE: 0x68, 24;
+        SEND_DBR_MODE: 0x80, 2;
         FULL_HANDSHAKE: 0x83, 1;
         USER_INDEX: 0x88, 24;
         LOG_PAGE_SIZE: 0xa3, 5;
