@@ -21,7 +21,7 @@ use common::libmlx5::{
     INLINE, List, SIGNALED, gather_entry, handle, inline_entry, set_dc_addr, set_entry, set_inline, set_ud_addr, theirs,
 };
 use common::many;
-use common::ours::{Ours, entry, exclusive, ours, remote, shared, tag};
+use common::ours::{Ours, entry, exclusive, ours, recordless, remote, shared, tag};
 use common::rig::{ENTRIES, LID, QKEY, Rig, SMALL, Service, Shape, Threads};
 use common::{MESSAGES, Message};
 
@@ -65,6 +65,8 @@ fn inline(bench: &mut Bench) {
         .case("prepared floor one fence", "prepared floor two fences", prepared_floor::<false>())
         .case("prepared two fences", "prepared floor two fences", prepared(exclusive))
         .case("prepared one fence", "prepared floor one fence", prepared(one_fence))
+        .case("recordless floor", "", recordless_floor())
+        .case("recordless", "recordless floor", typed_recordless())
         .case("ibv_post_send default", "floor two fences", post_send(Threads::Any))
         .case("ibv_post_send single-threaded", "floor two fences", post_send(Threads::One))
         .case("ibv_wr default", "floor two fences", wr(Threads::Any))
@@ -147,6 +149,16 @@ fn prepared<R: Register>(register: impl FnOnce(&Rig) -> R) -> impl Contestant {
     ours(queues, move |sq, n| {
         sq.post(&write.inline(&MESSAGES.get(n).payload)).expect("space");
     })
+}
+
+/// A queue without a doorbell record. The device, which has a record, is told of the requests beforehand.
+fn recordless_floor() -> impl Contestant {
+    floor(SMALL, |sq, n| sq.post_recordless::<true>(&sq.inline(MESSAGES.get(n), true)))
+        .prepared(|floor, first, count| floor.rig.announce(first, count))
+}
+
+fn typed_recordless() -> impl Contestant {
+    ours(Ours::new(SMALL, recordless), post_inline).prepared(|ours, first, count| ours.rig.announce(first, count))
 }
 
 /// A prepared WRITE, whose words the compiler does not know.

@@ -162,7 +162,8 @@
 //!
 //! An `unsafe` call needs a promise that no type can hold; its docs state the promise. These calls are `unsafe`:
 //!
-//! - **Making a queue or a register of raw parts**: `from_parts`. You vouch for the addresses of rings and registers.
+//! - **Making a queue or a register of raw parts**: `from_parts`, and `RecordlessRegister::from_raw`. You vouch for the
+//!   addresses of rings and registers.
 //!   `TagMatching::new` joins a list and its command queue.
 //! - **Posting a request that names registered memory**: `post_unchecked`, on send, receive and shared receive queues
 //!   alike; `push_unchecked` and `fill_unchecked` in batches; `stage_unchecked` before a doorbell. For requests chosen at

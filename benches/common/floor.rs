@@ -300,6 +300,18 @@ impl FloorSq {
         self.eight::<FLUSH>(wqe[0][0]);
     }
 
+    /// Posts one request as a queue without a doorbell record does: its register has no second half.
+    #[inline(always)]
+    pub(crate) fn post_recordless<const FLUSH: bool>(&mut self, wqe: &Wqe) {
+        self.put(wqe);
+        arch::mmio_wc_start();
+        // SAFETY: the register has eight bytes at least.
+        unsafe { self.half.write_volatile(wqe[0][0]) };
+        if FLUSH {
+            arch::mmio_flush_writes();
+        }
+    }
+
     /// Posts one request and rings by BlueFlame, 16 bytes at a time.
     #[inline(always)]
     pub(crate) fn post_wide<const FLUSH: bool, const N: usize>(&mut self, wqe: &[Wide; N]) {

@@ -3,7 +3,7 @@ use std::mem::MaybeUninit;
 use std::ptr::NonNull;
 
 use blueflame::cq::{CompletionQueue, Side};
-use blueflame::db::{ExclusiveRegister, Register, SharedRegister};
+use blueflame::db::{ExclusiveRegister, RecordlessRegister, Register, SharedRegister};
 use blueflame::queue::SendQueue;
 use blueflame::queue::send::{SqParts, WqeRecord};
 use blueflame::transport::Transport;
@@ -28,6 +28,12 @@ pub(crate) fn exclusive(rig: &Rig) -> ExclusiveRegister {
     // SAFETY: mapped as long as the rig lives, beside which this is kept; the queue pair is in its own thread domain,
     // and each rig is used for one queue.
     unsafe { ExclusiveRegister::from_parts(rig.register()) }.expect("a register")
+}
+
+/// The place of the rig's register, for a queue without a doorbell record.
+pub(crate) fn recordless(rig: &Rig) -> RecordlessRegister {
+    // SAFETY: as in `exclusive`.
+    unsafe { RecordlessRegister::from_raw(rig.register().reg) }.expect("a register")
 }
 
 /// The register for several queues.

@@ -241,6 +241,13 @@ impl Rig {
         NonNull::new(self.sq.dbrec).expect("a record")
     }
 
+    /// Announces `count` WQEBBs from index `first` on, which are put into the ring before the device steps.
+    pub(crate) fn announce(&self, first: u64, count: usize) {
+        let end = first as u32 + count as u32;
+        // SAFETY: the record's second word. No case posts at the same time.
+        unsafe { self.record().add(1).write_volatile((end & 0xffff).to_be()) };
+    }
+
     pub(crate) fn register(&self) -> RegisterParts {
         RegisterParts { reg: NonNull::new(self.sq.bf.reg).expect("a register").cast(), size: self.sq.bf.size }
     }

@@ -36,7 +36,7 @@ macro_rules! hot {
 use blueflame::cq::compressed::{Checksum, ChecksumStride};
 use blueflame::cq::mode::{Compressed, NoOverrun, OncePerCall};
 use blueflame::cq::{CompletionQueue, Side};
-use blueflame::db::{DoorbellFence, ExclusiveRegister, OneFence, SharedRegister};
+use blueflame::db::{DoorbellFence, ExclusiveRegister, OneFence, RecordlessRegister, SharedRegister};
 use blueflame::packet::{Packet, Tcp4, Udp4};
 use blueflame::queue::owning::{PoolBuffer, SlotPool};
 use blueflame::queue::striding::StridingRecvQueue;
@@ -54,6 +54,8 @@ pub(crate) type OneFenceQueue = SendQueue<transport::Rc, ExclusiveRegister<OneFe
 pub(crate) type DoorbellFenceQueue = SendQueue<transport::Rc, ExclusiveRegister<DoorbellFence>>;
 /// A queue of frames, on a device that needs none of their headers inline.
 pub(crate) type FrameQueue = SendQueue<transport::RawPacket<0>>;
+/// A queue without a doorbell record.
+pub(crate) type RecordlessQueue = SendQueue<transport::Rc, RecordlessRegister>;
 /// A queue on a register that has a lock.
 pub(crate) type SharedQueue = SendQueue<transport::Rc, &'static SharedRegister>;
 /// The destination of a datagram within the subnet.
@@ -122,6 +124,11 @@ hot! {
 
     /// That WRITE, on a register with a lock.
     fn post_shared(sq: &mut SharedQueue, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
+        sq.post(&wqe::write(to).inline(data).signaled(id))
+    }
+
+    /// That WRITE, on a queue without a doorbell record.
+    fn post_recordless(sq: &mut RecordlessQueue, to: Remote, data: &[u8; 8], id: WrId) -> Result<(), PostError> {
         sq.post(&wqe::write(to).inline(data).signaled(id))
     }
 

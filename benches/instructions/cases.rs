@@ -22,8 +22,8 @@ use crate::case::{Case, case};
 use crate::floors::PIECES;
 use crate::hot::{self, Completed};
 use crate::memory::{
-    ENTRIES, compressed_queue, empty_queue, exclusive, full_queue, receive_queue, received_queue, send_queue,
-    send_queue_on, shared, slot_pool, without_blueflame,
+    ENTRIES, compressed_queue, empty_queue, exclusive, full_queue, receive_queue, received_queue, recordless,
+    send_queue, send_queue_on, shared, slot_pool, without_blueflame,
 };
 
 /// What is posted.
@@ -198,6 +198,10 @@ fn posts() -> Vec<Case> {
             |sq, n, post| { post(sq, message(n).to, &message(n).data, WrId(n)).expect("space") }
         )
         .goal(58),
+        case!("post recordless", 1, || send_queue(recordless()), post_recordless, |sq, n, post| {
+            post(sq, message(n).to, &message(n).data, WrId(n)).expect("space")
+        })
+        .goal(50),
         case!("post typed shared", 1, || send_queue(shared()), post_shared, |sq, n, post| {
             post(sq, message(n).to, &message(n).data, WrId(n)).expect("space")
         }),

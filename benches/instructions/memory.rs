@@ -6,7 +6,7 @@ use blueflame::cq::compressed::Checksum;
 use blueflame::cq::mode::{Compressed, PollMode, Standard};
 use blueflame::cq::setup::CqParts;
 use blueflame::cq::{CompletionQueue, CqId};
-use blueflame::db::{ExclusiveRegister, Register, RegisterParts, SharedRegister};
+use blueflame::db::{ExclusiveRegister, RecordlessRegister, Register, RegisterParts, SharedRegister};
 use blueflame::queue::owning::{FreeList, Slot, SlotPool};
 use blueflame::queue::recv::RqParts;
 use blueflame::queue::send::{SqParts, WqeRecord};
@@ -45,6 +45,12 @@ pub(crate) fn exclusive() -> ExclusiveRegister {
 pub(crate) fn without_blueflame() -> ExclusiveRegister {
     // SAFETY: a page of its own, which stays.
     unsafe { ExclusiveRegister::from_parts(RegisterParts { size: 0, ..register_parts() }) }.expect("a register")
+}
+
+/// The register of a queue without a doorbell record.
+pub(crate) fn recordless() -> RecordlessRegister {
+    // SAFETY: a page of its own, which stays; the register is inside.
+    unsafe { RecordlessRegister::from_raw(pages(PAGE_BYTES).add(RecordlessRegister::OFFSET)) }.expect("a register")
 }
 
 /// A register for several queues.

@@ -15,6 +15,7 @@ impl Sealed for Managed {}
 impl Register for Managed {
     type Copy = DefaultCopy;
     const HAS_RECORD: bool = false;
+    const HAS_BLUEFLAME: bool = false;
 
     #[inline]
     fn size(&self) -> usize {

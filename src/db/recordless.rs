@@ -66,6 +66,7 @@ impl<F: FlushMode> Sealed for RecordlessRegister<F> {}
 impl<F: FlushMode> Register for RecordlessRegister<F> {
     type Copy = DefaultCopy;
     const HAS_RECORD: bool = false;
+    const HAS_BLUEFLAME: bool = false;
 
     #[inline]
     fn size(&self) -> usize {

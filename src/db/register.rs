@@ -91,6 +91,10 @@ pub trait Register: Sealed {
     #[doc(hidden)]
     const HAS_RECORD: bool = true;
 
+    /// Whether WQEs may be copied to it, if its size permits.
+    #[doc(hidden)]
+    const HAS_BLUEFLAME: bool = true;
+
     /// Bytes in one half: the largest WQE that BlueFlame can carry. Zero if the register has no BlueFlame.
     fn size(&self) -> usize;
 

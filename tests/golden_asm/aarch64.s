@@ -6698,6 +6698,96 @@ L13:
     stp x2, x9, [x8, #8]
     ret
 
+hot_post_recordless:
+    movi v0.2d, #0000000000000000
+    rev w9, w2
+    movi v2.2d, #0000000000000000
+    rev x10, x1
+    fmov d1, x10
+    mov v0.s[0], w9
+    ldr w9, [x0, #68]
+    cmp w9, #7
+    b.ls L1
+    ldp w9, w10, [x0, #56]
+    cmp w9, w10
+    b.eq L2
+    mov w12, #1
+    rev w11, w9
+    movi v4.2d, #0000000000000000
+    dup v3.2d, x12
+    ldp x12, x10, [x0, #32]
+    lsr w11, w11, #8
+    ldr w13, [x0, #48]
+    ldr d5, [x3]
+    mov v1.d[1], v0.d[0]
+    orr x10, x10, x11
+    lsl w11, w9, #4
+    mov v3.d[0], x4
+    mov v2.d[0], x10
+    adrp x10, .LCPI_0
+    ext v4.16b, v4.16b, v5.16b, #12
+    and x11, x13, x11
+    add w9, w9, #1
+    str q3, [x12, x11]
+    ldr q3, [x10, :lo12:.LCPI_0]
+    adrp x10, .LCPI_1
+    ldr q0, [x10, :lo12:.LCPI_1]
+    ldr x12, [x0, #24]
+    and w9, w9, #0xffff
+    orr v2.16b, v2.16b, v3.16b
+    orr v0.16b, v4.16b, v0.16b
+    add x10, x12, x11, lsl #2
+    stp q2, q1, [x10]
+    str q0, [x10, #32]
+    str w9, [x0, #56]
+    dmb oshst
+    dsb st
+    ldr x9, [x0, #16]
+    str d2, [x9]
+    mov w9, #25
+    dsb st
+    strb w9, [x8]
+    ret
+L1:
+    sub sp, sp, #208
+    stp x29, x30, [sp, #192]
+    add x29, sp, #192
+    mov w9, #134217728
+    stp d1, d0, [sp, #32]
+    stp xzr, x9, [sp, #96]
+    mov w9, #1
+    stp x9, xzr, [sp, #128]
+    mov w9, #8
+    stp x3, x9, [sp, #144]
+    mov w9, #18
+    strb w9, [sp, #160]
+    adrp x9, .Lanon
+    add x9, x9, :lo12:.Lanon
+    ldr q0, [x9]
+    str x0, [sp]
+    mov x0, sp
+    stp q2, q2, [sp, #48]
+    str q2, [sp, #80]
+    stp x4, xzr, [sp, #112]
+    str xzr, [sp, #176]
+    str wzr, [sp, #184]
+    str xzr, [sp, #24]
+    stur q0, [sp, #8]
+    bl blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::Write, blueflame::wqe::data::Given<8, 0>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, blueflame::db::recordless::RecordlessRegister>>::post_composed<blueflame::wqe::table::Write, blueflame::wqe::data::Given<8, 0>>::{closure#2}>::{closure#0}>
+    ldp x29, x30, [sp, #192]
+    add sp, sp, #208
+    ret
+L2:
+    ldr w9, [x0, #64]
+    mov w10, #18
+    mov w11, #21
+    cmp w9, #0
+    csel w9, w11, w10, eq
+    mov w10, #1
+    strb w9, [x8]
+    stur w10, [x8, #2]
+    ret
+
 hot_post_segment:
     ldp q0, q1, [x2]
     ldrh w12, [x1, #122]
@@ -12205,6 +12295,10 @@ L2:
     ret
 L3:
     mov w0, #1
+    ret
+
+setup_recordless_with_mode:
+    dsb st
     ret
 
 setup_with_mode:

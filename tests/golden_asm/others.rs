@@ -3,7 +3,7 @@
 use blueflame::cq::compressed::{BASIC, ChecksumStride, ENHANCED, Hash};
 use blueflame::cq::{CompletionQueue, Cqe, Notify};
 use blueflame::cq::mode::{Compressed, Conservative};
-use blueflame::db::{ExclusiveRegister, OneFence, ThreadRegister, TwoFences};
+use blueflame::db::{ExclusiveRegister, OneFence, RecordlessRegister, ThreadRegister, TwoFences};
 use blueflame::memory_polling::PolledMemory;
 use blueflame::queue::{PostError, RecvError, SendQueue, SharedRecvQueue};
 use blueflame::queue::striding::{Frame, StridingRecvQueue};
@@ -37,6 +37,11 @@ pub fn other_flush(register: &mut ExclusiveRegister<OneFence>) {
 
 #[unsafe(no_mangle)]
 pub fn setup_with_mode(register: ExclusiveRegister<OneFence>) -> ExclusiveRegister<TwoFences> {
+    register.with_mode()
+}
+
+#[unsafe(no_mangle)]
+pub fn setup_recordless_with_mode(register: RecordlessRegister<OneFence>) -> RecordlessRegister<TwoFences> {
     register.with_mode()
 }
 

@@ -6906,6 +6906,91 @@ L11:
     mov ecx, 2
     jmp L2
 
+hot_post_recordless:
+    bswap rdx
+    mov rax, rdi
+    bswap ecx
+    cmp dword ptr [rsi + 68], 7
+    jbe L1
+    mov edi, dword ptr [rsi + 56]
+    cmp edi, dword ptr [rsi + 60]
+    je L2
+    mov r11d, edi
+    bswap r11d
+    shr r11d, 8
+    or r11, qword ptr [rsi + 40]
+    movabs r10, 216172782248001536
+    or r10, r11
+    movq xmm0, r10
+    shufpd xmm0, xmmword ptr [rip + .LCPI_0], 2
+    movq xmm1, rdx
+    movd xmm2, ecx
+    punpcklqdq xmm1, xmm2
+    movq xmm2, qword ptr [r8]
+    pslldq xmm2, 4
+    por xmm2, xmmword ptr [rip + .LCPI_1]
+    mov rcx, qword ptr [rsi + 32]
+    mov edx, edi
+    shl edx, 4
+    and edx, dword ptr [rsi + 48]
+    movq xmm3, r9
+    shufpd xmm3, xmmword ptr [rip + .LCPI_2], 2
+    movapd xmmword ptr [rcx + rdx], xmm3
+    mov rcx, qword ptr [rsi + 24]
+    movapd xmmword ptr [rcx + 4*rdx], xmm0
+    movdqa xmmword ptr [rcx + 4*rdx + 16], xmm1
+    movdqa xmmword ptr [rcx + 4*rdx + 32], xmm2
+    inc edi
+    movzx ecx, di
+    mov dword ptr [rsi + 56], ecx
+    sfence
+    mov rcx, qword ptr [rsi + 16]
+    mov qword ptr [rcx], r10
+    sfence
+    mov byte ptr [rax], 25
+    ret
+L1:
+    push rbx
+    sub rsp, 192
+    mov qword ptr [rsp], rsi
+    mov qword ptr [rsp + 32], rdx
+    mov qword ptr [rsp + 40], rcx
+    xorps xmm0, xmm0
+    movups xmmword ptr [rsp + 48], xmm0
+    movups xmmword ptr [rsp + 64], xmm0
+    movups xmmword ptr [rsp + 80], xmm0
+    mov qword ptr [rsp + 96], 0
+    mov qword ptr [rsp + 104], 134217728
+    mov qword ptr [rsp + 112], r9
+    mov qword ptr [rsp + 120], 0
+    mov qword ptr [rsp + 128], 1
+    mov qword ptr [rsp + 136], 0
+    mov qword ptr [rsp + 144], r8
+    mov qword ptr [rsp + 152], 8
+    mov byte ptr [rsp + 160], 18
+    mov qword ptr [rsp + 176], 0
+    mov dword ptr [rsp + 184], 0
+    movups xmm0, xmmword ptr [rip + .Lanon]
+    movups xmmword ptr [rsp + 8], xmm0
+    mov qword ptr [rsp + 24], 0
+    mov rsi, rsp
+    mov rbx, rax
+    mov rdi, rax
+    call qword ptr [rip + blueflame::queue::send::post::cold::<core::result::Result<(), blueflame::queue::send::error::PostError>, blueflame::queue::send::post::out_of_line<blueflame::wqe::table::Write, blueflame::wqe::data::Given<8, 0>, core::result::Result<(), blueflame::queue::send::error::PostError>, <blueflame::queue::send::queue::SendQueue<blueflame::transport::Rc, blueflame::db::recordless::RecordlessRegister>>::post_composed<blueflame::wqe::table::Write, blueflame::wqe::data::Given<8, 0>>::{closure#2}>::{closure#0}>@GOTPCREL]
+    mov rax, rbx
+    add rsp, 192
+    pop rbx
+    ret
+L2:
+    xor ecx, ecx
+    cmp dword ptr [rsi + 64], 0
+    sete cl
+    lea ecx, [rcx + 2*rcx]
+    add ecx, 18
+    mov byte ptr [rax], cl
+    mov dword ptr [rax + 2], 1
+    ret
+
 hot_post_segment:
     mov rax, rdi
     movups xmm0, xmmword ptr [rcx]
@@ -12705,6 +12790,11 @@ L4:
     pop r14
     pop rbp
 L5:
+    ret
+
+setup_recordless_with_mode:
+    mov rax, rdi
+    sfence
     ret
 
 setup_with_mode:

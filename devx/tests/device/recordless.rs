@@ -1,9 +1,11 @@
 //! Send queues without a doorbell record: the doorbell alone says how far the ring is filled.
+//!
+//! Queues without a record belong here, all others in `messages.rs`.
 
 use std::time::{Duration, Instant};
 
 use blueflame::db::RecordlessRegister;
-use blueflame::transport::Rc;
+use blueflame::transport::{self, Rc};
 use blueflame::types::WrId;
 use blueflame::wqe;
 use blueflame_devx::Error;
@@ -16,14 +18,18 @@ use crate::ground::ground;
 fn connected(ground: &Ground, peer: &mut End<Rc>) -> Option<(QueuePair<Rc, RecordlessRegister>, OwnedCq)> {
     let uar = Uar::new(&ground.context).expect("a register");
     let cq = ground.rings.completion_queue(uar.page(), 64).build().expect("a completion queue");
-    let builder = ground.pd.queue_pair::<Rc>(&ground.rings, &cq, &cq).sends(16).inline(100).no_receives();
+    let Ground { pd, rings, .. } = ground;
     if let Err(missing) = ground.context.recordless_sends() {
         let name = "cmd_hca_cap_2.send_dbr_mode_no_dbr_ext";
         assert!(matches!(missing, Error::Capability { name: named, .. } if named == name), "{missing}");
-        assert!(matches!(builder.build_recordless(), Err(Error::Capability { name: named, .. }) if named == name));
+        let refused = pd.queue_pair::<Rc>(rings, &cq, &cq).build_recordless();
+        assert!(matches!(refused, Err(Error::Capability { name: named, .. }) if named == name));
         return None;
     }
-    let mut pair = builder.build_recordless().expect("the device has it");
+    // ANCHOR: make
+    let builder = pd.queue_pair::<transport::Rc>(rings, &cq, &cq).sends(16).inline(100).no_receives();
+    let mut pair = builder.build_recordless().expect("the device has such queues");
+    // ANCHOR_END: make
     connect(ground, &mut pair, peer);
     Some((pair, cq))
 }

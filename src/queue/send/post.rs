@@ -202,7 +202,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
             return unsafe { self.post_short::<O, D>(request) };
         }
         if const { composed_wqebbs::<O, D>() != 0 } && request.is_regular(&self.limits) {
-            if const { composed_wqebbs::<O, D>() == 1 } && self.blueflame.carry_one::<O, D>() {
+            if const { R::HAS_BLUEFLAME && composed_wqebbs::<O, D>() == 1 } && self.blueflame.carry_one::<O, D>() {
                 // SAFETY: the caller promises the request's memory until it completes. BlueFlame takes the request, so
                 // the register has a size of at least 64 bytes.
                 return unsafe { self.post_one(request, |half, wqe: &[Held<R>; WQEBB_DS]| half.copy_held(wqe)) };
@@ -264,7 +264,7 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
         let wqe: [Held<R>; N] = unsafe { self.ring.put::<T, _, _, _, N>(pi, request) };
         // SAFETY: just put; the caller vouches for the memory that the request names.
         unsafe { self.publish(pi.add(wqebbs)) };
-        if self.blueflame.carry(const { composed_ds::<O, D>() }, Request::<'_, O, D>::INLINE) {
+        if R::HAS_BLUEFLAME && self.blueflame.carry(const { composed_ds::<O, D>() }, Request::<'_, O, D>::INLINE) {
             // SAFETY: published, and BlueFlame takes the size.
             self.register.ring_doorbell(|half| unsafe { half.copy_held(&wqe) });
         } else {

@@ -84,6 +84,10 @@ pub(crate) const GOALS: &[Goal] = &[
     goal("P1", "post", "typed two fences", Instructions(58)),
     goal("P1", "post", "typed one fence", Instructions(58)),
     goal("P1", "post", "typed one fence", Within(0.80, "typed two fences")),
+    // The same without a doorbell record, by an 8-byte doorbell.
+    goal("P1", "post", "recordless", Within(1.10, "recordless floor")),
+    goal("P1", "post", "recordless", Within(0.85, "typed two fences")),
+    goal("P1", "post", "recordless", Instructions(50)),
     // A prepared request, patched and fired.
     goal("P2", "post", "prepared two fences", Within(1.15, "prepared floor two fences")),
     goal("P2", "post", "prepared one fence", Within(1.15, "prepared floor one fence")),
