@@ -176,6 +176,17 @@ pub struct SrqFaults {
     pub sequence: u16,
 }
 
+/// WRITEs that are placed out of order, as where packets take several ways through a fabric ("adaptive routing"). It
+/// concerns all reliable QPs but those that insist on the order ([`crate::context::QpAttr::in_order`]), as where the
+/// firmware decides so for each of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LateWrites {
+    /// How many of a thousand packets of WRITEs come to memory after later ones.
+    pub rate: u16,
+    /// Where the random numbers start.
+    pub seed: u64,
+}
+
 /// Which ConnectX a device is. It decides which capabilities the device reports. The device does as its capabilities
 /// say.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -220,6 +231,8 @@ pub struct DeviceConfig {
     pub limits: Limits,
     /// Receives from SRQs that fail.
     pub srq_faults: SrqFaults,
+    /// WRITEs that are placed out of order.
+    pub late_writes: LateWrites,
     /// UMR changes the length of a key's pages, so that drivers can register memory by WQEs, with keys that they keep
     /// at hand: as on a ConnectX-5. `false`: they make a key for each region, by a command
     /// (`umr_modify_entity_size_disabled`).
@@ -260,6 +273,7 @@ impl DeviceConfig {
             doorbells: DoorbellSource::Registers,
             limits: Limits::default(),
             srq_faults: SrqFaults::default(),
+            late_writes: LateWrites::default(),
             umr_registers: true,
             real_time: None,
             real_time_only: false,

@@ -20,6 +20,8 @@ pub struct Faults {
     pub timing: LinkTiming,
     /// Faults of receives from SRQs: `odp` is [`SrqFaults::page`], `psn` is [`SrqFaults::sequence`].
     pub srq: SrqFaults,
+    /// `place`: how many of a thousand packets of WRITEs are placed late ([`crate::config::LateWrites::rate`]).
+    pub place: u16,
 }
 
 impl Faults {
@@ -43,7 +45,7 @@ impl Faults {
 /// The words that it is read from, without those for nothing, and without the seed.
 impl Display for Faults {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let Self { network, timing, srq } = self;
+        let Self { network, timing, srq, place } = self;
         let rates = [
             ("drop", network.drop),
             ("dup", network.duplicate),
@@ -52,6 +54,7 @@ impl Display for Faults {
             ("ecn", network.ecn),
             ("odp", srq.page),
             ("psn", srq.sequence),
+            ("place", *place),
         ];
         let times = [("latency", timing.latency), ("jitter", timing.jitter), ("rate", timing.rate)];
         let words = rates.map(|(name, rate)| (name, u32::from(rate))).into_iter().chain(times);
@@ -66,11 +69,13 @@ impl FromStr for Faults {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let (mut srq, mut timing, mut network) = (SrqFaults::default(), LinkTiming::default(), Vec::new());
+        let mut place = 0;
         for part in text.split(',') {
             let number = |value: &str| value.parse().map_err(|_| FaultConfigError::Number(part.to_owned()));
             let rate = match part.split_once('=').map(|(name, value)| (name.trim(), value.trim())) {
                 Some(("odp", value)) => (&mut srq.page, value),
                 Some(("psn", value)) => (&mut srq.sequence, value),
+                Some(("place", value)) => (&mut place, value),
                 Some(("latency", value)) => {
                     timing.latency = number(value)?;
                     continue;
@@ -90,8 +95,8 @@ impl FromStr for Faults {
             };
             *rate.0 = rate.1.parse().map_err(|_| FaultConfigError::Number(part.to_owned()))?;
         }
-        match srq.page.saturating_add(srq.sequence) {
-            0..=1000 => Ok(Self { network: network.join(",").parse()?, timing, srq }),
+        match srq.page.saturating_add(srq.sequence).max(place) {
+            0..=1000 => Ok(Self { network: network.join(",").parse()?, timing, srq, place }),
             sum => Err(FaultConfigError::Sum(sum.into())),
         }
     }
@@ -114,9 +119,11 @@ mod tests {
         let bad = "rate=-1".parse::<Faults>().unwrap_err();
         assert_eq!(bad, FaultConfigError::Number("rate=-1".into()));
         assert_eq!("".parse(), Ok(Faults::default()));
+        assert_eq!("place=1000".parse(), Ok(Faults { place: 1000, ..Faults::default() }));
         let fault = |text: &str| text.parse::<Faults>().unwrap_err();
         assert_eq!(fault("odp=x"), FaultConfigError::Number("odp=x".into()));
         assert_eq!(fault("odp=900,psn=101"), FaultConfigError::Sum(1001));
+        assert_eq!(fault("place=1001"), FaultConfigError::Sum(1001));
         assert_eq!(fault("page=1"), FaultConfigError::Name("page".into()));
         assert_eq!(fault("odp"), FaultConfigError::NoValue("odp".into()));
     }

@@ -484,6 +484,9 @@ pub struct QpAttr {
     /// to RTR). This device writes the CQEs of all messages that arrive in one step in a random order, which depends on
     /// nothing but the QPN and the messages before. Each CQE's `wqe_counter` names its WQE.
     pub out_of_order: Option<bool>,
+    /// The peer's WRITEs are placed in the order of their bytes, whatever the network does (QPC.dp_ordering_force, with
+    /// dp_ordering 0). Without it, [`crate::config::DeviceConfig::late_writes`] decides.
+    pub in_order: Option<bool>,
     /// Raise [`crate::event::QpEvent::SqDrained`] when the move to SQD has drained the send queue.
     pub sqd_event: Option<bool>,
 }

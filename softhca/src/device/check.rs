@@ -23,7 +23,9 @@ pub(super) fn config(config: &DeviceConfig) -> Result<(), Error> {
     let mkeys = u64::from(limits.max_mkeys);
     value("max_mkeys", mkeys, (1..0xff_0000).contains(&mkeys), "1 to 2^24-2^16-1")?;
     let rates = u64::from(config.srq_faults.page) + u64::from(config.srq_faults.sequence);
-    value("faults of receives, per mille", rates, rates <= 1000, "0 to 1000")
+    value("faults of receives, per mille", rates, rates <= 1000, "0 to 1000")?;
+    let late = u64::from(config.late_writes.rate);
+    value("late packets of WRITEs, per mille", late, late <= 1000, "0 to 1000")
 }
 
 /// A CQ that the device can have.

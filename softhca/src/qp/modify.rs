@@ -104,6 +104,7 @@ fn merge(old: &QpAttr, a: &QpAttr) -> QpAttr {
         retry_cnt: a.retry_cnt.or(old.retry_cnt),
         rnr_retry: a.rnr_retry.or(old.rnr_retry),
         out_of_order: a.out_of_order.or(old.out_of_order),
+        in_order: a.in_order.or(old.in_order),
     }
 }
 

@@ -28,9 +28,11 @@ const RNR_RETRY: AttrSet = 1 << 14;
 const CUR_STATE: AttrSet = 1 << 15;
 const SQD_EVENT: AttrSet = 1 << 16;
 const OUT_OF_ORDER: AttrSet = 1 << 17;
+const IN_ORDER: AttrSet = 1 << 18;
+const ORDER: AttrSet = OUT_OF_ORDER | IN_ORDER;
 
 /// Names of the attributes, in the order of their bits.
-const NAMES: [&str; 18] = [
+const NAMES: [&str; 19] = [
     "pkey_index",
     "port",
     "access",
@@ -49,6 +51,7 @@ const NAMES: [&str; 18] = [
     "cur_state",
     "sqd_event",
     "out_of_order",
+    "in_order",
 ];
 
 /// The attributes that `a` sets.
@@ -72,6 +75,7 @@ fn given(a: &QpAttr) -> AttrSet {
         a.cur_state.is_some(),
         a.sqd_event.is_some(),
         a.out_of_order.is_some(),
+        a.in_order.is_some(),
     ]
     .iter()
     .enumerate()
@@ -125,18 +129,17 @@ fn rule(transport: Transport, from: QpState, to: QpState) -> Option<Rule> {
         (Reset, Err) => return None,
         (_, Reset | Err) => (0, 0),
         (Reset, Init) if matches!(transport, RawPacket | RegUmr) => (identity, 0),
-        (Reset, Init) => (identity, OUT_OF_ORDER),
+        (Reset, Init) => (identity, ORDER),
         (Init, Init) if matches!(transport, RawPacket | RegUmr) => (0, 0),
-        (Init, Init) => (0, identity | OUT_OF_ORDER),
+        (Init, Init) => (0, identity | ORDER),
         (Init, Rtr) => match transport {
             RawPacket | RegUmr => (0, 0),
-            Ud => (0, PKEY_INDEX | QKEY | OUT_OF_ORDER),
+            Ud => (0, PKEY_INDEX | QKEY | ORDER),
             Dc => (PATH_MTU, PATH | PKEY_INDEX),
-            Uc => (PATH | PATH_MTU | DEST_QPN | RQ_PSN, ACCESS | PKEY_INDEX | OUT_OF_ORDER),
-            Rc | Xrc => (
-                PATH | PATH_MTU | DEST_QPN | RQ_PSN | MAX_DEST_RD_ATOMIC | MIN_RNR_TIMER,
-                ACCESS | PKEY_INDEX | OUT_OF_ORDER,
-            ),
+            Uc => (PATH | PATH_MTU | DEST_QPN | RQ_PSN, ACCESS | PKEY_INDEX | ORDER),
+            Rc | Xrc => {
+                (PATH | PATH_MTU | DEST_QPN | RQ_PSN | MAX_DEST_RD_ATOMIC | MIN_RNR_TIMER, ACCESS | PKEY_INDEX | ORDER)
+            }
         },
         (Rtr, Rts) => match transport {
             RawPacket | RegUmr => (0, 0),

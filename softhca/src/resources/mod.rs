@@ -4,6 +4,7 @@
 //! They are apart from the table of QPs, so that one QP and the resources can be borrowed at the same time.
 
 mod access;
+mod late_writes;
 mod link;
 mod memcpy;
 mod port_counters;
@@ -45,6 +46,7 @@ use crate::script;
 use crate::table::Table;
 use crate::wire::Outbox;
 use crate::wqe::WqeFault;
+use late_writes::LateWrites;
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -115,6 +117,8 @@ pub(crate) struct Resources {
     pub(crate) eqs: EventQueues,
     /// Which receives from SRQs fail.
     pub(crate) srq_faults: FaultClock,
+    /// WRITEs that are placed out of order.
+    pub(crate) late_writes: LateWrites,
     /// The script that is played.
     pub(crate) script: script::Running,
     /// Packets that the wire has not taken yet.
@@ -208,6 +212,7 @@ impl Resources {
             slaves: Slaves::default(),
             eqs: EventQueues::new(),
             srq_faults: FaultClock::new(config.srq_faults),
+            late_writes: LateWrites::new(config.late_writes),
             script: script::Running::default(),
             outbox: Outbox::default(),
             segment_bytes: 0,

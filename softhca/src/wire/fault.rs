@@ -51,7 +51,7 @@ pub enum FaultConfigError {
     #[error("`{0}` is not name=value")]
     NoValue(String),
     /// No such name.
-    #[error("`{0}` is none of drop, dup, reorder, delay, ecn, odp, psn, latency, jitter, rate, seed")]
+    #[error("`{0}` is none of drop, dup, reorder, delay, ecn, odp, psn, place, latency, jitter, rate, seed")]
     Name(String),
     /// Not a number, or too large.
     #[error("`{0}` is not a number in range")]

@@ -18,6 +18,8 @@ pub enum Fence {
     Small,
     /// Wait for earlier READs and atomics (`MLX5_WQE_CTRL_FENCE`).
     Full,
+    /// Wait for all earlier requests (`MLX5_FENCE_MODE_STRONG_ORDERING`, Linux `include/linux/mlx5/qp.h`).
+    Strong,
 }
 
 /// Memory of the peer.

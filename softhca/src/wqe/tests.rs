@@ -304,7 +304,7 @@ fn the_control_segment_is_checked() {
     signed[8..11].fill(0x5a);
     let both = [&signed, &good].map(|bytes| fetch_at(0, bytes, Transport::Rc));
     assert_eq!(both[0], both[1], "no QP has signatures, nor streams but of DC");
-    for (byte, fence) in [(0x28, Fence::Small), (0x48, Fence::Full), (0x68, Fence::Full), (0x04, Fence::None)] {
+    for (byte, fence) in [(0x28, Fence::Small), (0x48, Fence::Full), (0x68, Fence::Strong), (0x04, Fence::None)] {
         let mut bytes = good.clone();
         bytes[11] = byte;
         let found = fetch_at(0, &bytes, Transport::Rc).unwrap();

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use softhca::config::{DeviceConfig, DoorbellSource, Gid, LinkLayer, PortConfig};
+use softhca::config::{DeviceConfig, DoorbellSource, Gid, LateWrites, LinkLayer, PortConfig};
 use softhca::context::*;
 use softhca::device::Device;
 use softhca::event::{DctEvent, Event, QpEvent};
@@ -82,6 +82,7 @@ impl Node {
             doorbells: DoorbellSource::Records,
             sink: options.sink,
             srq_faults: options.srq_faults,
+            late_writes: LateWrites { rate: options.late_writes, seed: options.faults.seed },
             generation: options.generation,
             real_time: options.real_time,
             ..DeviceConfig::with_port(port)

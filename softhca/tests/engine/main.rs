@@ -18,6 +18,7 @@ mod explanations;
 mod failures;
 mod hostile;
 mod lab;
+mod late_writes;
 mod loss;
 mod multicast;
 mod net;

@@ -40,6 +40,8 @@ pub(crate) struct Options {
     pub(crate) multi_packet: bool,
     pub(crate) software_parser: bool,
     pub(crate) srq_faults: SrqFaults,
+    /// Packets of WRITEs per thousand that are placed late.
+    pub(crate) late_writes: u16,
     pub(crate) generation: Generation,
     /// The real time at 0 of the devices' clocks, if they know it.
     pub(crate) real_time: Option<Duration>,
@@ -83,6 +85,7 @@ impl Default for Options {
             multi_packet: true,
             software_parser: true,
             srq_faults: SrqFaults::default(),
+            late_writes: 0,
             generation: Generation::default(),
             real_time: None,
             faults: FaultConfig::default(),

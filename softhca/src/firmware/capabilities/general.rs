@@ -56,6 +56,8 @@ capability_set! {
     /// General capabilities.
     cmd_hca_cap: 0x100 bytes, set 0, if |_| true;
     HCA_CAP_2: 0x20, 1 = |_| 1;
+    // QPs tell whether WRITEs are placed in the order of their bytes.
+    QP_DATA_IN_ORDER: 0x62, 1 = |_| 1;
     // Of copies of memory, by queues that have them without asking, or by those that ask.
     LOG_DMA_MMO_MAX_SIZE: 0x6b, 5 = |c| if c.generation >= Generation::ConnectX6Dx { MAX_LOG_MEMCPY.into() } else { 0 };
     LOG_MAX_SRQ_SZ: 0x80, 8 = |c| c.limits.max_wqe_log.into();
@@ -120,6 +122,8 @@ capability_set! {
     PORT_TYPE: 0x1b6, 2 = |c| is_ethernet(c).into();
     NUM_PORTS: 0x1b8, 8 = |c| c.ports.len() as u64;
     LOG_MAX_MSG: 0x1c3, 5 = |c| log2(c.limits.max_msg.min(1 << LOG_MAX_MSG));
+    // UCX calls it dp_ordering_ooo_rw_rc.
+    MULTI_PATH_RC_RDMA: 0x1ca, 1 = |c| (c.generation >= Generation::ConnectX7).into();
     SIG_BLOCK_4048: 0x1f0, 1 = |_| 1;
     CQE_VERSION: 0x1fc, 4 = |_| 1;
     // Short address vectors have no GID, so they lead nowhere on Ethernet.

@@ -285,7 +285,11 @@ impl Requester {
     /// to its target.
     fn may_send_next(&self, qp: &QpCore) -> bool {
         let request = &self.requests[self.cursor];
-        let fenced = request.wqe.fence == Fence::Full && self.answers_due > 0;
+        let fenced = match request.wqe.fence {
+            Fence::None | Fence::Small => false,
+            Fence::Full => self.answers_due > 0,
+            Fence::Strong => self.cursor > 0,
+        };
         // A queue pair's context has the limit as a power of two. Linux leaves that field at 0, so the limit at 1,
         // where a program asks for 0 or for nothing (`__mlx5_ib_modify_qp`); initiators of dynamic connections often
         // do.

@@ -4,6 +4,7 @@
 mod answered;
 pub(super) mod datagram;
 mod delivery;
+mod late;
 pub(super) mod receives;
 pub(super) mod rendezvous;
 mod repeated;
@@ -23,6 +24,7 @@ use crate::packet::{AethSyndrome, NakCode, Operation, Packet, Place, Reth, Tail,
 use crate::resources::Resources;
 use crate::wire::loan::{Grant, MAX_BYTES};
 use answered::Answered;
+use late::{Late, Piece, Revoked};
 use receives::{Message, Receives};
 use replies::{Content, Found, Replies, Sent, Verdict};
 
@@ -91,6 +93,7 @@ pub(super) struct Responder {
     named: Option<XrcEth>,
     replies: Replies,
     answered: Answered,
+    late: Late,
     /// A NAK or RNR NAK for the expected PSN has been sent.
     asked_again: bool,
     /// A refusal is on its way; everything else is ignored.
@@ -123,7 +126,7 @@ impl Responder {
 
     /// Whether a peer may go on in its place: it is between messages, and owes nothing.
     pub(super) fn may_be_lent(&self) -> bool {
-        matches!(self.arriving, Arriving::None) && self.replies.are_empty() && !self.asked_again && !self.refused
+        matches!(self.arriving, Arriving::None) && self.has_replied() && !self.asked_again && !self.refused
     }
 
     /// What a key lets the peer read and write, if the peer can reach all of the key's memory by itself.
@@ -189,13 +192,21 @@ impl Responder {
         Ok(())
     }
 
-    /// Nothing waits to be sent.
+    /// Nothing waits to be sent, or to be placed first.
     pub(super) fn has_replied(&self) -> bool {
-        self.replies.are_empty()
+        self.replies.are_empty() && self.late.is_empty()
     }
 
     /// Sends replies, as many as one step may. `true` if there were any.
     pub(super) fn reply(&mut self, qp: &QpCore, resources: &mut Resources) -> Result<bool, Fatal> {
+        match self.late.place_one(resources) {
+            Ok(false) => {}
+            Ok(true) => return Ok(true),
+            Err(Revoked { psn, fault }) => {
+                self.late = Late::default();
+                self.nak(qp, resources, NakCode::REMOTE_ACCESS, psn, fault.into());
+            }
+        }
         match self.replies.send(qp, resources, self.msn, self.expected) {
             Sent::Nothing => Ok(false),
             Sent::Some => Ok(true),
@@ -319,6 +330,10 @@ impl Responder {
             }
             _ => {}
         }
+        // The rest of a WRITE alone announces nothing.
+        if opcode.operation() != Operation::Write || opcode.tail() == Tail::Immediate {
+            self.late.place_all(resources).map_err(|revoked| no_access(revoked.fault))?;
+        }
         match opcode.operation() {
             Operation::Send => self.send(by, arrival)?,
             Operation::Write => self.write(by, arrival).map_err(|refusal| with_its_receive(arrival, refusal))?,
@@ -385,7 +400,12 @@ impl Responder {
         if opcode.tail() == Tail::Immediate {
             take_receive(qp, receives, resources)?;
         }
-        let written = resources.remote_write(by, left.rkey, left.addr, packet.payload);
+        let may_be_late = opcode.tail() == Tail::None && qp.is_reliable() && qp.attr.in_order != Some(true);
+        let written = if may_be_late && self.late.has_room() && resources.late_writes.next() {
+            self.place_late(by, resources, &left, packet)
+        } else {
+            resources.remote_write(by, left.rkey, left.addr, packet.payload)
+        };
         resources.report_signature_errors(qp.context.recv_cqn, qp.qpn);
         written.map_err(no_access)?;
         left.addr = left.addr.wrapping_add(u64::from(len));
@@ -395,6 +415,20 @@ impl Responder {
             (true, Tail::Immediate) => self.complete_receive(arrival, whole),
             (true, _) => self.complete_message(),
         }
+        Ok(())
+    }
+
+    /// Has the bytes of a WRITE's packet placed later.
+    fn place_late(
+        &mut self,
+        by: Accessor,
+        resources: &Resources,
+        to: &Reth,
+        packet: &Packet<'_>,
+    ) -> Result<(), KeyFault> {
+        let (rkey, addr, bytes) = (to.rkey, to.addr, packet.payload.to_vec());
+        resources.check_remote(by, rkey, addr, bytes.len() as u64, Need::RemoteWrite)?;
+        self.late.add(Piece { psn: Psn::new(packet.headers.bth.psn), by, rkey, addr, bytes });
         Ok(())
     }
 

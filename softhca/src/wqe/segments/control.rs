@@ -36,7 +36,8 @@ pub(in crate::wqe) fn flags(byte: u8) -> Result<(bool, bool, Fence), WqeFault> {
     let fence = match byte >> 5 {
         0 => Fence::None,
         1 => Fence::Small,
-        2..=4 => Fence::Full,
+        2 | 4 => Fence::Full,
+        3 => Fence::Strong,
         _ => return bad,
     };
     Ok((signaled, byte & 2 != 0, fence))

@@ -470,6 +470,7 @@ pub(crate) fn device_config(
         doorbells,
         limits: Limits::default(),
         srq_faults: network.srq_faults,
+        late_writes: network.late_writes,
         umr_registers: true,
         real_time: (settings.clock != softhca_settings::Clock::FreeRunning).then_some(zero),
         real_time_only: settings.clock == softhca_settings::Clock::RealTime,

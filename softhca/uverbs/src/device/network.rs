@@ -5,7 +5,7 @@ use super::limits::MAX_QUEUES;
 use crate::launch::chaos;
 use crate::process::route::interface_index;
 use crate::process::{Errno, lock};
-use softhca::config::{Gid, PortConfig, SrqFaults};
+use softhca::config::{Gid, LateWrites, PortConfig, SrqFaults};
 use softhca::faults::Faults;
 use softhca::notify::Notify;
 use softhca::wire::capture::Capture;
@@ -37,6 +37,8 @@ pub(crate) struct Network {
     pub(crate) notify: Notify,
     /// The faults of receives from SRQs.
     pub(super) srq_faults: SrqFaults,
+    /// WRITEs that are placed out of order.
+    pub(super) late_writes: LateWrites,
 }
 
 impl Network {
@@ -55,13 +57,25 @@ impl Network {
             // One of its own: nobody else is there.
             let address = Address { lids, gids, qpns: OWN_QPNS };
             let wire = Fabric::new().attach(address).map_err(|error| eio(&error))?;
-            let srq_faults = SrqFaults::default();
-            return Ok(Self { notify: wire.notify(), wire: Box::new(wire), qpns: OWN_QPNS, gsi_qpn: None, srq_faults });
+            return Ok(Self {
+                notify: wire.notify(),
+                wire: Box::new(wire),
+                qpns: OWN_QPNS,
+                gsi_qpn: None,
+                srq_faults: SrqFaults::default(),
+                late_writes: LateWrites::default(),
+            });
         }
+        let bad = |error: softhca::wire::fault::FaultConfigError| {
+            log::error!("faults: {error}");
+            Errno::EINVAL
+        };
+        let faults: Option<Faults> = settings.faults.as_deref().map(str::parse).transpose().map_err(bad)?;
+        let mut now = faults.unwrap_or_default();
         let Joined { wire, qpns, gsi_qpn, notify } = match &settings.wire {
             WireKind::Shm => {
                 let wire = ShmWire::join(&settings.fabric, &lids, &gids).map_err(|error| eio(&error))?;
-                let wire = if lends(settings) { wire } else { wire.without_loans() };
+                let wire = if lends(settings) && now.place == 0 { wire } else { wire.without_loans() };
                 let (qpns, gsi_qpn, notify) = (wire.qpns(), wire.gsi_qpn(), wire.notify());
                 Joined { wire: Box::new(wire), qpns, gsi_qpn, notify }
             }
@@ -71,18 +85,12 @@ impl Network {
                 Joined::leaving_the_host(settings, wire, port)?
             }
         };
-        let bad = |error: softhca::wire::fault::FaultConfigError| {
-            log::error!("faults: {error}");
-            Errno::EINVAL
-        };
-        let faults: Option<Faults> = settings.faults.as_deref().map(str::parse).transpose().map_err(bad)?;
         let wire: Box<dyn Wire> = match capture(settings).map_err(|error| eio(&error))? {
             None => wire,
             Some(capture) => {
                 Box::new(capture.wire(wire, &format!("mlx5_{index}"), ports).map_err(|error| eio(&error))?)
             }
         };
-        let mut now = faults.unwrap_or_default();
         now.network.seed = chaos().and_then(Chaos::seed).unwrap_or(now.network.seed);
         // The ends of a connection must not lose the same packets in step.
         now.network.seed ^= u64::from(qpns.start) ^ identity_of(settings, &gids);
@@ -90,7 +98,8 @@ impl Network {
             Some(chaos) => chaos.of_device(index).wire(wire, &now).map_err(bad)?,
             None => now.inject(wire).map_err(bad)?,
         };
-        Ok(Self { wire, qpns, gsi_qpn: Some(gsi_qpn), notify, srq_faults: faults.unwrap_or_default().srq })
+        let late_writes = LateWrites { rate: now.place, seed: now.network.seed };
+        Ok(Self { wire, qpns, gsi_qpn: Some(gsi_qpn), notify, srq_faults: now.srq, late_writes })
     }
 }
 

@@ -5,10 +5,11 @@ use super::codes::{LOG_STRIDE_UNIT, NO_RQ, OWN_RQ, SHARED_RQ};
 use super::layouts::{ads, qpc, query_qp_in, query_qp_out};
 use super::path;
 use super::service::Service;
+use super::transition::ordering;
 use crate::context::{QpState, ReceiveSource, Transport};
 use crate::error::Object;
 use crate::firmware::call::Call;
-use crate::firmware::layout::{Field, ViewMut};
+use crate::firmware::layout::{Field, View, ViewMut};
 use crate::firmware::status::Refusal;
 use crate::qp::QpInfo;
 
@@ -23,6 +24,9 @@ pub(super) fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
         view.set(qpc::DBR_ADDR, info.context.dbr);
     }
     modified(&mut view, &info);
+    let is_asked_for = ordering(View(&record.qpc)) == 0;
+    let has_late_writes = call.device.config().late_writes.rate > 0 && info.attr.in_order != Some(true);
+    view.set(qpc::DATA_IN_ORDER, (is_asked_for && !has_late_writes).into());
     let port = info.attr.port.and_then(|port| call.device.config().ports.get(usize::from(port) - 1));
     if let (Some(path), Some(port)) = (&info.attr.path, port) {
         path::write(&mut view.part(qpc::PRIMARY_ADDRESS_PATH), path, port);

@@ -164,7 +164,7 @@ const IN_ANY_ORDER: u64 = 2;
 
 /// How messages may be placed and complete (UCX `uct_ib_mlx5_devx_set_qpc_dp_ordering`): 0 in order, 1 WRITEs and READs
 /// in any order, 2 receives as well.
-fn ordering(view: View<'_>) -> u64 {
+pub(super) fn ordering(view: View<'_>) -> u64 {
     view.get(qpc::DP_ORDERING_1) << 1 | view.get(qpc::DP_ORDERING_0)
 }
 
@@ -255,7 +255,9 @@ impl Taken<'_> {
         }
         match self.transition {
             RST2INIT | INIT2RTR if !self.service.initiator => {
-                attr.out_of_order = (self.ordering & 2 != 0).then_some(true)
+                attr.out_of_order = (self.ordering & 2 != 0).then_some(true);
+                let insists = self.view.flag(qpc::DP_ORDERING_FORCE) && self.ordering == 0;
+                attr.in_order = insists.then_some(true);
             }
             RTS2SQD => attr.sqd_event = Some(true),
             _ => {}

@@ -195,6 +195,9 @@ Networks
 Faults, each optional
   drop, dup, reorder, delay, ecn   packets per thousand that are lost, repeated,
                                    overtaken, late, marked by a router
+  place                            packets of WRITEs per thousand that come to
+                                   memory after later ones, as with adaptive
+                                   routing
   odp, psn                         messages per thousand that fail at a receive
                                    from an SRQ (vendor syndromes 0x93, 0x99)
   latency, jitter, rate            a slow link: microseconds, microseconds,
