@@ -21,6 +21,7 @@ use std::net::TcpStream;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use blueflame::memory_polling::InOrder;
 use blueflame::queue::{Moderation, Owned, PostError, SendQueue};
 use blueflame::types::Wqebbs;
 use blueflame::verbs::{Access, Buffer, OwnedCq, Pool, Qp, handshake};
@@ -50,6 +51,9 @@ struct Options {
     /// The largest message that goes inline
     #[arg(short = 'I', long, visible_alias = "inline_size", default_value_t = 128)]
     inline_size: u32,
+    /// Poll the last byte even if the device does not promise that it comes last
+    #[arg(long)]
+    assume_order: bool,
     #[command(flatten)]
     report: ReportOptions,
 }
@@ -87,12 +91,11 @@ fn side(options: &Options, role: Role, mut stream: TcpStream) -> Result<(), Fail
     let mut pair =
         pd.queue_pair::<transport::Rc>(&cq, &cq).sends(32).no_receives().inline(options.inline_size).build()?;
     let peer = pair.connect_over(&mut limited(&mut stream), &path, &incoming.remote().to_bytes())?;
-    if role == Role::Client && !pair.qp.writes_in_order() {
-        eprintln!(
-            "the device does not promise that the last byte comes last; nothing but the last byte is looked at here"
-        );
-    }
-    let mut side = Side { cq, sq: pair.sq, incoming, outgoing, theirs: Remote::from_bytes(&peer.data)?, role };
+    // ANCHOR: order
+    let order = pair.qp.writes_in_order().or(options.assume_order.then_some(InOrder::assumed()));
+    let order = order.ok_or("the device does not promise that the last byte comes last: see --assume-order")?;
+    // ANCHOR_END: order
+    let mut side = Side { cq, sq: pair.sq, incoming, order, outgoing, theirs: Remote::from_bytes(&peer.data)?, role };
     for size in sizes {
         side.incoming.fill(0);
         // Both buffers are clear before the first message of this size.
@@ -119,6 +122,7 @@ struct Side {
     cq: OwnedCq,
     /// Where the peer writes.
     incoming: Buffer,
+    order: InOrder,
     outgoing: Buffer,
     theirs: Remote,
     role: Role,
@@ -213,7 +217,7 @@ impl Side {
         let (mut spins, begin) = (0_u32, Instant::now());
         let seen = loop {
             // ANCHOR: wait
-            let place = self.incoming.polled(0..size);
+            let place = self.incoming.polled(0..size, self.order);
             if let Some(seen) = [mark, END].into_iter().find(|&flag| place.arrived(flag)) {
                 break seen;
             }

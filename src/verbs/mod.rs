@@ -33,8 +33,10 @@
 //!     let peer = pair.connect_over(&mut stream, &path, &inbox.remote().to_bytes())?;
 //!     let theirs = Remote::from_bytes(&peer.data)?;
 //!
+//!     let order = pair.qp.writes_in_order().ok_or("the last byte may come first")?;
+//!
 //!     pair.sq.post(&wqe::write(theirs).inline(b"hello\x01").signaled(WrId(1)))?;
-//!     let (place, mut hello) = (inbox.polled(0..6), [0; 5]);
+//!     let (place, mut hello) = (inbox.polled(0..6, order), [0; 5]);
 //!     while !place.arrived(1) {}
 //!     place.read(0, &mut hello)?;
 //!     let done = loop {

@@ -8,6 +8,7 @@
 //!
 //! ```text
 //! softhca-run --generation connectx7 --
+//! softhca-run --faults place=500,seed=3 -- late_writes messages
 //! softhca-run --no-write-combining --
 //! softhca-run --strict --
 //! ```
@@ -20,6 +21,7 @@ mod conversation;
 mod device;
 mod end;
 mod key_lists;
+mod late_writes;
 mod leaks;
 mod memcpy;
 mod messages;

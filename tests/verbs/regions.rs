@@ -10,6 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use blueflame::cq::WcStatus;
+use blueflame::memory_polling::InOrder;
 use blueflame::transport::Rc;
 use blueflame::types::WrId;
 use blueflame::verbs::adopt::adopt_pd;
@@ -229,13 +230,13 @@ unsafe impl Memory for Counted {
 fn no_flags_are_polled_in_memory_of_relaxed_ordering() {
     let pd = device().protection_domain().expect("a PD");
     let strict = pd.register(pages(1), Access::REMOTE_WRITE).expect("registered");
-    assert!(!strict.polled(0..64).arrived(1));
+    assert!(!strict.polled(0..64, InOrder::assumed()).arrived(1));
     let relaxed = Access::REMOTE_WRITE | Access::RELAXED_ORDERING;
     let mut line = Line::new();
     let relaxed = line.pd.register(pages(1), relaxed).expect("a hint is never refused");
     line.put(relaxed.remote(), b"data");
     assert_eq!(read(&relaxed, 4), b"data");
-    let polled = std::panic::catch_unwind(AssertUnwindSafe(|| relaxed.polled(0..64).arrived(1)));
+    let polled = std::panic::catch_unwind(AssertUnwindSafe(|| relaxed.polled(0..64, InOrder::assumed()).arrived(1)));
     assert!(polled.is_err(), "the flag could come first");
 }
 

@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use softhca::config::{DeviceConfig, DoorbellSource, Generation, Limits, LinkLayer, PortConfig, SrqFaults};
+use softhca::config::{DeviceConfig, DoorbellSource, Generation, LateWrites, Limits, LinkLayer, PortConfig, SrqFaults};
 use softhca::context::{
     Access, CqContext, CrossChannel, DciStreams, InlineHeaders, MkeyContext, Path, PathGrh, Privileges, QpAttr,
     QpContext, QpState, ReceiveSource, RqContext, SqContext, SrqContext, SrqOrder, TimestampFormat, Transport,
@@ -177,6 +177,7 @@ impl Lab {
             doorbells: doorbells[usize::from(input.doorbells) % 3],
             limits: Limits { max_cqe_log: 5, max_wqe_log: 4, ..Limits::default() },
             srq_faults: SrqFaults::default(),
+            late_writes: LateWrites::default(),
             umr_registers: true,
             real_time: None,
             real_time_only: false,

@@ -424,9 +424,11 @@ impl Qp {
     pub(crate) fn deadline(&self) -> Option<Duration> {
         match self.core.state {
             QpState::Rts | QpState::Sqd => {
-                let timers = [self.requester.retry.deadline(), self.requester.held_until, self.initiator.deadline()];
+                let Requester { retry, held_until, .. } = &self.requester;
+                let timers = [retry.deadline(), *held_until, self.initiator.deadline(), self.responder.deadline()];
                 timers.into_iter().flatten().min()
             }
+            QpState::Rtr => self.responder.deadline(),
             _ => None,
         }
     }

@@ -1,8 +1,13 @@
 //! Which WRITEs are placed late: a decision for each packet, by random numbers.
 
+use std::time::Duration;
+
 use fastrand::Rng;
 
 use crate::config;
+
+/// Microseconds that a packet waits at most: long enough for a program to look at its memory meanwhile.
+const LATEST: u64 = 100;
 
 /// The random numbers: see [`config::LateWrites`].
 #[derive(Debug)]
@@ -16,13 +21,14 @@ impl LateWrites {
         Self { rate: config.rate, rng: Rng::with_seed(config.seed) }
     }
 
-    /// Whether the next packet is late.
-    pub(crate) fn next(&mut self) -> bool {
-        self.rate > 0 && self.rng.u16(..1000) < self.rate
+    /// Whether any packet can be late.
+    pub(crate) fn are_possible(&self) -> bool {
+        self.rate > 0
     }
 
-    /// Which of so many late packets, at least one, is placed next.
-    pub(crate) fn pick(&mut self, count: usize) -> usize {
-        self.rng.usize(..count)
+    /// How late the next packet is, if it is.
+    pub(crate) fn next(&mut self) -> Option<Duration> {
+        let is_late = self.rate > 0 && self.rng.u16(..1000) < self.rate;
+        is_late.then(|| Duration::from_micros(self.rng.u64(1..=LATEST)))
     }
 }

@@ -14,9 +14,10 @@ const SECOND: u64 = LEN as u64;
 /// `fm_ce_se`: a CQE, and the fence that waits for all earlier requests.
 const STRONG: u8 = 0x68;
 
+/// Frames are packets, or segments of several.
 fn options(seed: u64) -> Options {
-    let faults = FaultConfig { seed, ..FaultConfig::default() };
-    Options { mtu: 256, late_writes: 500, faults, ..Options::default() }
+    let (faults, segment_bytes) = (FaultConfig { seed, ..FaultConfig::default() }, [0, 4096][seed as usize % 2]);
+    Options { mtu: 256, late_writes: 500, faults, segment_bytes, ..Options::default() }
 }
 
 fn lab(seed: u64) -> Lab {
@@ -41,13 +42,16 @@ fn has_come(lab: &Lab, from: u64, len: usize) -> bool {
     lab.b.memory.read(lab.b.data + from, len).iter().all(|&byte| byte != 0)
 }
 
-/// Steps until nothing happens, and looks after each step.
+/// Steps until nothing happens and no bytes wait, and looks after each step.
 fn watch(lab: &mut Lab, mut look: impl FnMut(&mut Lab)) {
     loop {
         let worked = [lab.a.step(lab.now), lab.b.step(lab.now)];
         look(lab);
         if worked == [false; 2] {
-            return;
+            match lab.b.device.next_deadline() {
+                Some(at) => lab.now = at.max(lab.now),
+                None => return,
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ use blueflame_sys as sys;
 use super::registration::Registration;
 use super::rights;
 use super::source::Memory;
-use crate::memory_polling::PolledMemory;
+use crate::memory_polling::{InOrder, PolledMemory};
 use crate::queue::owning::DeviceBuffer;
 use crate::shared_copy::{copy_in, copy_out};
 use crate::types::{Lkey, Rkey};
@@ -273,14 +273,15 @@ impl Buffer {
         Ok(unsafe { core::slice::from_raw_parts(self.at(range).as_ptr(), len) })
     }
 
-    /// A range of the buffer where a peer WRITEs messages that end in a flag byte, for polling.
+    /// A range of the buffer where a peer WRITEs messages that end in a flag byte, for polling. The peer writes by a queue
+    /// pair that has an [order](crate::verbs::Qp::writes_in_order).
     ///
     /// # Panics
     /// If the range is empty, or leaves the buffer, as indexing a slice would. If the registration has
     /// [`Access::RELAXED_ORDERING`]: the flag may arrive before the message ([`memory_polling`](crate::memory_polling)
     /// has the rule).
     #[must_use]
-    pub fn polled(&self, range: Range<usize>) -> PolledMemory<'_> {
+    pub fn polled(&self, range: Range<usize>, _: InOrder) -> PolledMemory<'_> {
         let len = NonZeroUsize::new(range.len()).expect("a range with a byte for the flag");
         assert!(!self.access().contains(Access::RELAXED_ORDERING), "a flag is polled in memory of relaxed ordering");
         // SAFETY: registered memory of this piece, to which no reference exists; `write` and `fill` need `&mut self`.

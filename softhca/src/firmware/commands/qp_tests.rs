@@ -123,6 +123,7 @@ fn a_mailbox_of_ucx_is_understood_and_reported() {
     expected[0x18] = 0x30; // ready to send
     expected[0x20..0x24].copy_from_slice(&[0x7e, 0, 0x40, 0]); // no receive ring: its size is the mailbox's
     expected[0x21] = 0x18;
+    expected[0x23] = 0x20; // data in order
     expected[0x2d..0x5c].copy_from_slice(&init2rtr[0x2d..0x5c]);
     expected[0x38] = 0x70;
     expected[0x3a] = 0x10;

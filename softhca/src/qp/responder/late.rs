@@ -5,6 +5,8 @@
 //! What announces WRITEs does not overtake them: their acknowledgement, the completion of a later SEND or of a WRITE
 //! with immediate data, and a later atomic. The device also holds back the answer of a later READ, which NICs need not.
 
+use std::time::Duration;
+
 use crate::memory::keys::mkey::{Accessor, KeyFault};
 use crate::qp::psn::Psn;
 use crate::resources::Resources;
@@ -15,6 +17,8 @@ const MOST: usize = 64;
 /// The bytes of one packet, whose key permits the WRITE.
 #[derive(Debug)]
 pub(super) struct Piece {
+    /// When it is placed.
+    pub(super) due: Duration,
     pub(super) psn: Psn,
     pub(super) by: Accessor,
     pub(super) rkey: u32,
@@ -45,20 +49,30 @@ impl Late {
         self.0.push(piece);
     }
 
-    /// Places one of them, whichever `rng` says. `false` if none waits.
-    pub(super) fn place_one(&mut self, resources: &mut Resources) -> Result<bool, Revoked> {
-        if self.is_empty() {
-            return Ok(false);
-        }
-        let at = resources.late_writes.pick(self.0.len());
-        let Piece { psn, by, rkey, addr, bytes } = self.0.swap_remove(at);
-        resources.remote_write(by, rkey, addr, &bytes).map_err(|fault| Revoked { psn, fault })?;
-        Ok(true)
+    /// When the next one is placed.
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        self.0.iter().map(|piece| piece.due).min()
+    }
+
+    /// Places those that are due. `true` if there were any.
+    pub(super) fn place_due(&mut self, resources: &mut Resources) -> Result<bool, Revoked> {
+        self.place(resources.now, resources)
     }
 
     /// Places all of them.
     pub(super) fn place_all(&mut self, resources: &mut Resources) -> Result<(), Revoked> {
-        while self.place_one(resources)? {}
-        Ok(())
+        self.place(Duration::MAX, resources).map(drop)
+    }
+
+    fn place(&mut self, until: Duration, resources: &mut Resources) -> Result<bool, Revoked> {
+        if self.is_empty() {
+            return Ok(false);
+        }
+        let due: Vec<Piece>;
+        (due, self.0) = std::mem::take(&mut self.0).into_iter().partition(|piece| piece.due <= until);
+        for Piece { psn, by, rkey, addr, bytes, .. } in &due {
+            resources.remote_write(*by, *rkey, *addr, bytes).map_err(|fault| Revoked { psn: *psn, fault })?;
+        }
+        Ok(!due.is_empty())
     }
 }

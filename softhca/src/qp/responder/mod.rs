@@ -11,6 +11,8 @@ mod repeated;
 pub(super) mod replies;
 mod tagged;
 
+use std::time::Duration;
+
 use super::failure::Failure;
 use super::psn::{HALF, Psn};
 use super::qp_core::QpCore;
@@ -197,11 +199,16 @@ impl Responder {
         self.replies.are_empty() && self.late.is_empty()
     }
 
+    /// When bytes that wait are placed.
+    pub(super) fn deadline(&self) -> Option<Duration> {
+        self.late.deadline()
+    }
+
     /// Sends replies, as many as one step may. `true` if there were any.
     pub(super) fn reply(&mut self, qp: &QpCore, resources: &mut Resources) -> Result<bool, Fatal> {
-        match self.late.place_one(resources) {
-            Ok(false) => {}
-            Ok(true) => return Ok(true),
+        match self.late.place_due(resources) {
+            Ok(placed) if placed || !self.late.is_empty() => return Ok(placed),
+            Ok(_) => {}
             Err(Revoked { psn, fault }) => {
                 self.late = Late::default();
                 self.nak(qp, resources, NakCode::REMOTE_ACCESS, psn, fault.into());
@@ -401,8 +408,8 @@ impl Responder {
             take_receive(qp, receives, resources)?;
         }
         let may_be_late = opcode.tail() == Tail::None && qp.is_reliable() && qp.attr.in_order != Some(true);
-        let written = if may_be_late && self.late.has_room() && resources.late_writes.next() {
-            self.place_late(by, resources, &left, packet)
+        let written = if may_be_late && resources.late_writes.are_possible() {
+            self.place_in_any_order(qp, by, resources, &left, packet)
         } else {
             resources.remote_write(by, left.rkey, left.addr, packet.payload)
         };
@@ -418,17 +425,27 @@ impl Responder {
         Ok(())
     }
 
-    /// Has the bytes of a WRITE's packet placed later.
-    fn place_late(
+    /// Places the bytes of a WRITE's packets, each of them now or later.
+    fn place_in_any_order(
         &mut self,
+        qp: &QpCore,
         by: Accessor,
-        resources: &Resources,
+        resources: &mut Resources,
         to: &Reth,
         packet: &Packet<'_>,
     ) -> Result<(), KeyFault> {
-        let (rkey, addr, bytes) = (to.rkey, to.addr, packet.payload.to_vec());
-        resources.check_remote(by, rkey, addr, bytes.len() as u64, Need::RemoteWrite)?;
-        self.late.add(Piece { psn: Psn::new(packet.headers.bth.psn), by, rkey, addr, bytes });
+        let first = Psn::new(packet.headers.bth.psn);
+        for (bytes, n) in packet.payload.chunks(qp.mtu as usize).zip(0_u32..) {
+            let addr = to.addr.wrapping_add(u64::from(n) * u64::from(qp.mtu));
+            match resources.late_writes.next().filter(|_| self.late.has_room()) {
+                None => resources.remote_write(by, to.rkey, addr, bytes)?,
+                Some(delay) => {
+                    resources.check_remote(by, to.rkey, addr, bytes.len() as u64, Need::RemoteWrite)?;
+                    let (due, psn, bytes) = (resources.now + delay, first.plus(n), bytes.to_vec());
+                    self.late.add(Piece { due, psn, by, rkey: to.rkey, addr, bytes });
+                }
+            }
+        }
         Ok(())
     }
 

@@ -157,7 +157,7 @@ fn in_order(pd: &ProtectionDomain, path: &Path) -> Result<(), String> {
         let itself = pair.qp.endpoint(path);
         pair.qp.to_init(path)?;
         pair.connect(path, &itself, &itself)?;
-        Ok(pair.qp.writes_in_order())
+        Ok(pair.qp.writes_in_order().is_some())
     };
     match ready() {
         Ok(false) => Err("the device does not promise it (ibv_query_qp_data_in_order)".into()),

@@ -1,5 +1,6 @@
 //! Connections of the port to itself: each operation of RC and UC, with the data compared.
 
+use blueflame::memory_polling::InOrder;
 use blueflame::transport::{Rc, Uc};
 use blueflame::verbs::VerbsTransport;
 use blueflame::wqe::Fence;
@@ -175,7 +176,8 @@ fn in_order(lab: &Lab) -> Result<Seen, Failure> {
         near.memory.write(0, &data);
         let from = near.memory.sge_of(0..BYTES);
         near.post(&wqe::write(far.memory.remote()).gather([from]).signaled(WrId(1)))?;
-        let place = far.memory.polled(0..BYTES);
+        // This check counts how often it holds.
+        let place = far.memory.polled(0..BYTES, InOrder::assumed());
         lab.until("the last byte of a WRITE", || Ok(place.arrived(flag).then_some(())))?;
         let mut arrived = vec![0; BYTES - 1];
         place.read(0, &mut arrived)?;

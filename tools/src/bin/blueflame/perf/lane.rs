@@ -1,5 +1,6 @@
 //! A queue pair of a run with its completion queues and its memory.
 
+use blueflame::memory_polling::InOrder;
 use blueflame::queue::PostError;
 use blueflame::transport::{PlainRecv, Transport};
 use blueflame::types::{DcKey, Psn, Qkey, Srqn};
@@ -269,7 +270,8 @@ impl<T: VerbsTransport + Transport<RecvForm = PlainRecv>, W: Work<T>> Lane<T, W>
     #[inline]
     pub(super) fn has_mark(&self, mark: u8) -> bool {
         let start = self.ends.part;
-        self.ends.memory.polled(start..start + self.size).arrived(mark)
+        // Nothing looks at the bytes before the mark.
+        self.ends.memory.polled(start..start + self.size, InOrder::assumed()).arrived(mark)
     }
 
     /// Takes completions of sends; `done` gets the number of the message, and those before it are done as well.
