@@ -24,12 +24,22 @@ pub(super) fn from_abi(flags: u32) -> Result<Access, Errno> {
     if flags & access::FLUSH != 0 {
         return Err(Errno::EOPNOTSUPP);
     }
-    Ok(Access {
+    Ok(rights(flags))
+}
+
+/// The rights that a queue pair grants its peer. Linux reads these three flags and ignores all others
+/// (`set_qpc_atomic_flags` and `mlx5_ib_modify_dct` in its `hw/mlx5/qp.c`). Receives need no right of the peer.
+pub(super) fn of_peer(flags: u32) -> Access {
+    Access { local_write: true, ..rights(flags) }
+}
+
+fn rights(flags: u32) -> Access {
+    Access {
         local_write: flags & access::LOCAL_WRITE != 0,
         remote_write: flags & access::REMOTE_WRITE != 0,
         remote_read: flags & access::REMOTE_READ != 0,
         remote_atomic: flags & access::REMOTE_ATOMIC != 0,
-    })
+    }
 }
 
 /// Whether memory with these flags is pinned for writing, as Linux decides it (`ib_access_writable`): a window that is

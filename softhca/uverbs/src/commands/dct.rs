@@ -11,7 +11,7 @@ use super::srq::Srq;
 use crate::abi::mailbox::creator;
 use crate::abi::mlx5::{CreateQp, CreateQpResp, qp_flag};
 use crate::abi::qp_attr as mask;
-use crate::abi::{EventsReported, ModifyQp, QpCap, QueryQpResp, UHW_IN, UHW_OUT, access};
+use crate::abi::{EventsReported, ModifyQp, QpCap, QueryQpResp, UHW_IN, UHW_OUT};
 use crate::context::{self, CommandId, Context, Rank};
 use crate::device::{Hca, Source};
 use crate::process::{Errno, lock};
@@ -122,8 +122,7 @@ pub(crate) fn modify(hca: &Hca, dct: &Dct, wanted: &ModifyQp) -> Result<Option<u
             if wanted.port_num == 0 || u32::from(wanted.port_num) > hca.settings.ports {
                 return Err(Errno::EINVAL);
             }
-            // Receives need no right of the initiators.
-            let access = rights::from_abi(wanted.qp_access_flags | access::LOCAL_WRITE)?;
+            let access = rights::of_peer(wanted.qp_access_flags);
             let (port, pkey_index) = (wanted.port_num, wanted.pkey_index);
             state.context =
                 DctContext { access, extended_atomics: EXTENDED_ATOMICS, port, pkey_index, ..state.context };

@@ -11,7 +11,7 @@ use super::request::Request;
 use super::rss::RssQp;
 use crate::abi::mlx5::ModifyQpResp;
 use crate::abi::qp_attr as mask;
-use crate::abi::{ExModifyQp, ExModifyQpResp, ModifyQp, QpDest, QueryQp, QueryQpResp, UHW_OUT, access, write};
+use crate::abi::{ExModifyQp, ExModifyQpResp, ModifyQp, QpDest, QueryQp, QueryQpResp, UHW_OUT, write};
 use crate::context::Context;
 use crate::device::Hca;
 use crate::process::Errno;
@@ -98,10 +98,7 @@ fn attr_from_abi(hca: &Hca, wanted: &ModifyQp, ignored: u32) -> Result<QpAttr, E
         cur_state: given(mask::CUR_STATE).then(|| state_from_abi(wanted.cur_qp_state)).transpose()?,
         pkey_index: given(mask::PKEY_INDEX).then_some(wanted.pkey_index),
         port: optional(mask::PORT, wanted.port_num),
-        // A QP's rights need not go with local ones, as those of memory must.
-        access: given(mask::ACCESS_FLAGS)
-            .then(|| rights::from_abi(wanted.qp_access_flags | access::LOCAL_WRITE))
-            .transpose()?,
+        access: given(mask::ACCESS_FLAGS).then(|| rights::of_peer(wanted.qp_access_flags)),
         // The kernel, too, gives the peer all atomics that the device has (`get_atomic_mode`).
         extended_atomics: given(mask::ACCESS_FLAGS).then_some(EXTENDED_ATOMICS),
         qkey: given(mask::QKEY).then_some(wanted.qkey),
