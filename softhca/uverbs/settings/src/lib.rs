@@ -267,6 +267,14 @@ pub fn gid_table(settings: &Settings, device: u32, port: u32) -> Vec<GidEntry<'_
     addresses.into_iter().flat_map(entry).collect()
 }
 
+/// The network interface of an Ethernet port. Programs take its addresses as the port's. Linux binds the addresses of `lo`
+/// to no device (`rdma_bind_addr_dst`), so `lo` is the last choice.
+#[must_use]
+pub fn interface(settings: &Settings, device: u32, port: u32) -> &str {
+    let mut interfaces = local_addresses(settings, device, port).iter().map(|address| address.interface.as_str());
+    interfaces.find(|&interface| interface != OWN_INTERFACE).unwrap_or(OWN_INTERFACE)
+}
+
 /// The machine's addresses that a port has: those of port 1 of the first device.
 fn local_addresses(settings: &Settings, device: u32, port: u32) -> &[LocalAddress] {
     if (device, port) == (0, 1) { &settings.addresses } else { &[] }

@@ -95,9 +95,9 @@ fn describe_port(answer: Answer, settings: &Settings, device: u32, port: u32) ->
     }
     answer = answer.put_u8(attr::PORT_STATE, state).put_u8(attr::PORT_PHYS_STATE, physical);
     if settings.link == Link::Ethernet {
-        let interface = settings::gid_table(settings, device, port).first().map(|entry| entry.interface);
-        let index = interface.map_or(0, route::interface_index);
-        if let Some(interface) = interface.filter(|_| index != 0) {
+        let interface = settings::interface(settings, device, port);
+        let index = route::interface_index(interface);
+        if index != 0 {
             answer = answer.put_u32(attr::NDEV_INDEX, index).put_text(attr::NDEV_NAME, interface);
         }
     }
