@@ -2,6 +2,7 @@
 //!
 //! The script itself belongs here. Outcomes of real suites belong in `softhca/uverbs/tests/suites`.
 
+use std::collections::HashSet;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -33,8 +34,9 @@ impl Lab {
         fs::create_dir(&scripts).expect("made");
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/suites");
         fs::copy(script, scripts.join("suites")).expect("copied");
-        // The launcher: the program behind `--`.
-        executable(&root.path().join("launcher"), "#!/bin/sh\nshift\nexec \"$@\"\n");
+        // The launcher: the program behind `--`, which finds the last option of the launcher in its environment.
+        let launcher = "#!/bin/sh\nwhile [ \"$1\" != -- ]; do export OPTION=\"$1\"; shift; done\nshift\nexec \"$@\"\n";
+        executable(&root.path().join("launcher"), launcher);
         executable(&suite.path().join("its_tests"), PROGRAM);
         Self { root, suite }
     }
@@ -142,4 +144,28 @@ fn a_line_has_a_port_of_its_own() {
     assert_eq!(port("one", "server"), port("one", "client"), "{ports}");
     assert_eq!(port("other", "server"), port("other", "client"), "{ports}");
     assert_ne!(port("one", "server"), port("other", "server"), "{ports}");
+}
+
+/// Tests of Python's unittest pass, fail and skip themselves. No two are on one network.
+#[test]
+fn tests_of_rdma_core_are_alone() {
+    let lab = Lab::new();
+    let networks = lab.suite.path().join("networks");
+    let program = format!(
+        "#!/bin/sh\nif [ $1 = --list-tests ]; then printf 'tests.a.B.%s\\n' ok bad not; exit; fi\necho $OPTION >> {}\n\
+         echo Ran 1 test in 0.1s\ncase $4 in\n*.ok) echo OK ;;\n*.bad) exit 1 ;;\n*) echo 'OK (skipped=1)' ;;\nesac\n",
+        networks.display()
+    );
+    executable(&lab.suite.path().join("its_tests"), &program);
+    let row = |name: &str, outcome: &str| {
+        format!("[[known]]\ntests = [\"*.{name}\"]\noutcome = \"{outcome}\"\nwhy = \"so\"\nsource = \"here\"\n")
+    };
+    let run = "kind = \"pyverbs\"\nprogram = \"its_tests\"\n[runs.only]\nlauncher = []\nseconds = 20\n";
+    lab.table_of(TABLE, &[run, &row("bad", "failed"), &row("not", "skipped")].concat());
+    let printed = lab.run();
+    assert!(printed.contains("1 passed, 1 failed, 1 skipped: own"), "{printed}");
+    let networks = fs::read_to_string(networks).expect("written");
+    let different: HashSet<&str> = networks.lines().collect();
+    let named = different.iter().all(|option| option.starts_with("--fabric=/dev/shm/"));
+    assert!(named && different.len() == 3, "{networks}");
 }
