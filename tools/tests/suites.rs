@@ -169,3 +169,17 @@ fn tests_of_rdma_core_are_alone() {
     let named = different.iter().all(|option| option.starts_with("--fabric=/dev/shm/"));
     assert!(named && different.len() == 3, "{networks}");
 }
+
+/// Programs that would take each other's port.
+#[test]
+fn a_table_limits_the_tests_at_a_time() {
+    let lab = Lab::new();
+    let port = lab.suite.path().join("port");
+    let program = format!("#!/bin/sh\nmkdir {0} || exit 1\nsleep 0.2\nrmdir {0}\n", port.display());
+    executable(&lab.suite.path().join("talk"), &program);
+    let run = "kind = \"lines\"\njobs = 1\n[runs.only]\nlauncher = []\nseconds = 20\n\
+               lines = [\"talk one\", \"talk other\"]\n";
+    lab.table_of(TABLE, run);
+    let printed = lab.run();
+    assert!(printed.contains("2 passed, 0 failed, 0 skipped: own"), "{printed}");
+}
