@@ -320,6 +320,40 @@ static void datagrams_say_where_they_come_from(void)
 	bye(id);
 }
 
+/* The errno of a command, by the numbers of a newer kernel's headers. */
+static int command(int fd, uint32_t number, const void *in, uint16_t in_len, uint16_t out_len)
+{
+	struct { uint32_t number; uint16_t in, out; uint8_t bytes[256]; } whole = { number, in_len, out_len, {} };
+	memcpy(whole.bytes, in, in_len);
+	return write(fd, &whole, 8 + in_len) == 8 + in_len ? 0 : errno;
+}
+
+/* librdmacm sends itself the result of a look-up of names. */
+static void programs_write_events_to_themselves(void)
+{
+	enum { CREATE_ID = 0, GET_EVENT = 12, WRITE_EVENT = 24, USER = 18, INTERNAL = 19 };
+	struct rdma_event_channel *channel;
+	NEED((channel = rdma_create_event_channel()) && !fcntl(channel->fd, F_SETFL, O_NONBLOCK));
+	uint32_t number;
+	struct { uint64_t uid, response; uint16_t space; uint8_t rest[6]; } create = { 77, (uintptr_t)&number, RDMA_PS_TCP, {} };
+	NEED(command(channel->fd, CREATE_ID, &create, sizeof create, sizeof number) == 0);
+	struct { uint32_t id, reserved, event, status; uint64_t arg; } sent = { number, 0, USER, -5, 0x123456789abc };
+	EXPECT(command(channel->fd, WRITE_EVENT, &sent, sizeof sent, 0) == 0);
+	struct { uint64_t uid; uint32_t id, event, status, arg[2], rest[80]; } got = {};
+	uint64_t response = (uintptr_t)&got;
+	EXPECT(command(channel->fd, GET_EVENT, &response, sizeof response, sizeof got) == 0);
+	EXPECT(got.uid == 77 && got.id == number && got.event == USER && got.status == (uint32_t)-5);
+	EXPECT(memcmp(got.arg, &sent.arg, sizeof sent.arg) == 0);
+	sent.event = INTERNAL;
+	EXPECT(command(channel->fd, WRITE_EVENT, &sent, sizeof sent, 0) == 0);
+	sent.event = RDMA_CM_EVENT_ESTABLISHED;
+	EXPECT(command(channel->fd, WRITE_EVENT, &sent, sizeof sent, 0) == EINVAL);
+	sent.event = USER;
+	sent.id = number + 1000;
+	EXPECT(command(channel->fd, WRITE_EVENT, &sent, sizeof sent, 0) == ENOENT);
+	rdma_destroy_event_channel(channel);
+}
+
 /* Bytes that nobody has meant. */
 static uint32_t chance(void)
 {
@@ -452,6 +486,7 @@ int main(int argc, char **argv)
 		calls_have_their_order_and_errors();
 		channels_can_be_polled();
 		datagrams_say_where_they_come_from();
+		programs_write_events_to_themselves();
 	}
 	tear_down();
 	return failures != 0;

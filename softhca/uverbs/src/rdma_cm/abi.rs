@@ -35,8 +35,10 @@ pub(super) mod command {
     pub(crate) const BIND: u32 = 20;
     pub(crate) const RESOLVE_ADDR: u32 = 21;
     pub(crate) const JOIN_MCAST: u32 = 22;
+    /// Since Linux 6.17.
+    pub(crate) const WRITE_CM_EVENT: u32 = 24;
     /// Commands up to here are known to kernels of this ABI; later ones are not.
-    pub(crate) const LAST: u32 = JOIN_MCAST;
+    pub(crate) const LAST: u32 = WRITE_CM_EVENT;
 }
 
 /// Port spaces (`enum rdma_ucm_port_space`).
@@ -78,6 +80,10 @@ pub(super) mod event {
     pub(crate) const DISCONNECTED: u32 = 10;
     pub(crate) const MULTICAST_JOIN: u32 = 12;
     pub(crate) const TIMEWAIT_EXIT: u32 = 15;
+    /// Of a program to itself.
+    pub(crate) const USER: u32 = 18;
+    /// Of librdmacm to itself.
+    pub(crate) const INTERNAL: u32 = 19;
 }
 
 /// `IB_PATH_GMP | IB_PATH_PRIMARY | IB_PATH_BIDIRECTIONAL`.
@@ -134,6 +140,15 @@ abi! {
         reserved: u32,
         src_addr: [u8; STORAGE_BYTES],
         dst_addr: [u8; STORAGE_BYTES],
+    }
+
+    /// `struct rdma_ucm_write_cm_event`, of whose parameters the kernel takes the first 8 bytes.
+    struct WriteCmEvent {
+        id: u32,
+        reserved: u32,
+        event: u32,
+        status: i32,
+        arg: u64,
     }
 
     /// `struct rdma_ucm_resolve_route`, `struct rdma_ucm_listen` and `struct rdma_ucm_notify`: an id and a number
@@ -332,7 +347,7 @@ abi! {
         id: u32,
         event: u32,
         status: i32,
-        /// [`ConnParam`] or [`UdParam`].
+        /// [`ConnParam`], [`UdParam`] or 8 bytes of the program's.
         param: [u8; size_of::<UdParam>()],
         reserved: u32,
         ece: Ece,

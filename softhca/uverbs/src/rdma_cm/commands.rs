@@ -2,11 +2,11 @@
 
 use super::abi::{
     Accept, Bind, BindIp, Connect, CreateId, EVENT_RESP_MIN, IdAndNumber, InitQpAttr, Join, JoinIp, MigrateId, Query,
-    QueryRouteResp, Reject, ResolveAddr, ResolveIp, SetOption, command, event, option, port_space,
+    QueryRouteResp, Reject, ResolveAddr, ResolveIp, SetOption, WriteCmEvent, command, event, option, port_space,
 };
 use super::address::Address;
 use super::events::EventFile;
-use super::id::Id;
+use super::id::{Id, Param};
 use super::manager::MANAGER;
 use super::{establish, qp_attr, query};
 use crate::abi::{Destroy, EventsReported};
@@ -150,6 +150,16 @@ pub(super) fn run(number: u32, call: &Call<'_>) -> Result<(), Errno> {
         }
         command::LEAVE_MCAST => leave(call),
         command::MIGRATE_ID => migrate(call),
+        command::WRITE_CM_EVENT => {
+            let wanted: WriteCmEvent = call.input()?;
+            if !matches!(wanted.event, event::USER | event::INTERNAL) {
+                return Err(Errno::EINVAL);
+            }
+            call.on(wanted.id, |id| {
+                call.file.push(id.event(wanted.id, wanted.event, wanted.status, &Param::Own(wanted.arg), [0; 2]));
+                Ok(())
+            })
+        }
         _ => Err(if number > command::LAST { Errno::EINVAL } else { Errno(libc::ENOSYS) }),
     }
 }

@@ -112,6 +112,7 @@ pub(super) enum Param {
     None,
     Conn(ConnParam),
     Ud(UdParam),
+    Own(u64),
 }
 
 impl Id {
@@ -193,6 +194,7 @@ impl Id {
             Param::None => &[],
             Param::Conn(param) => param.as_bytes(),
             Param::Ud(param) => param.as_bytes(),
+            Param::Own(arg) => arg.as_bytes(),
         };
         response.param[..bytes.len()].copy_from_slice(bytes);
         Event { owner: self.number, membership: None, response }
