@@ -86,6 +86,12 @@ static void queue_pairs(void)
 	struct ibv_qp *qp = NEED(make_qp(pd, cq, NULL, IBV_QPT_RC));
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RTS };
 	struct ibv_qp_init_attr init;
+	struct ibv_port_attr port;
+	EXPECT(ibv_query_port(context, 1, &port) == 0);
+	/* SPDK connects a new queue pair on the port that this names. */
+	EXPECT(ibv_query_qp(qp, &attr, IBV_QP_PKEY_INDEX | IBV_QP_PORT, &init) == 0 && attr.port_num == 1);
+	EXPECT(attr.ah_attr.port_num == 1 && attr.ah_attr.is_global == (port.link_layer == IBV_LINK_LAYER_ETHERNET));
+	attr.qp_state = IBV_QPS_RTS;
 	EXPECT(ibv_modify_qp(qp, &attr, IBV_QP_STATE) == EINVAL);
 	attr.qp_state = IBV_QPS_INIT;
 	EXPECT(ibv_modify_qp(qp, &attr, IBV_QP_STATE) == EINVAL);

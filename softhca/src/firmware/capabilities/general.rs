@@ -167,6 +167,7 @@ capability_set! {
     UC: 0x23e, 1 = |_| 1;
     RC: 0x23f, 1 = |_| 1;
     UAR_4K: 0x240, 1 = |_| 1;
+    FL_RC_QP_WHEN_ROCE_DISABLED: 0x248, 1 = |c| (!is_ethernet(c)).into();
     // The driver makes UMEMs, too, as one in user space does that has the whole function.
     UMEM_UID_0: 0x252, 1 = |_| 1;
     LOG_PG_SZ: 0x258, 8 = |_| 12;

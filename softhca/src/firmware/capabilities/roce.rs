@@ -16,6 +16,7 @@ pub(crate) const ADDRESSES: u8 = 255;
 capability_set! {
     /// RoCE.
     roce_cap: 0x100 bytes, set 4, if is_ethernet;
+    FL_RC_QP_WHEN_ROCE_ENABLED: 0x6, 1 = |_| 1;
     QP_TS_FORMAT: 0x1e, 2 = timestamps;
     L3_TYPE: 0x8c, 4 = |_| L3_TYPES;
     ROCE_VERSION: 0x98, 8 = |_| VERSIONS;

@@ -209,6 +209,72 @@ fn writes_and_reads_need_the_rights_of_the_mailbox() {
     assert_eq!(receiver.events(), [Event::Qp { qpn: receiver.qpn, kind: QpEvent::RequestError }]);
 }
 
+/// `INIT2RTR_QP` as rdma-core's `dr_prepare_qp_to_rts` and SPDK's `mlx5_qp_loopback_conn_init_2_rtr` write it: the bit
+/// `fl`, no address, and the queue's own number.
+fn forced_loopback(node: &Node) -> Vec<u8> {
+    let psn: &[u8] = &[0, 1, 0x23];
+    let qpn = node.qpn.to_be_bytes();
+    node.transition(
+        3,
+        &[(0x20, &[3 << 5 | 30]), (0x2c, &qpn), (0x30, &[0x80]), (0x55, &[1]), (0xac, &[12]), (0xad, psn)],
+    )
+}
+
+#[test]
+fn a_queue_in_force_loopback_reaches_itself_without_an_address() {
+    for link in [LinkLayer::InfiniBand, LinkLayer::Ethernet] {
+        let mut nodes = qps(link, RC);
+        let [node, _] = &mut nodes;
+        for input in [node.rst2init(), forced_loopback(node), node.rtr2rts()] {
+            assert_eq!(node.status(&input), Status::Ok, "opcode {:#x}", input[1]);
+        }
+        let mut path = [0; 0x2c];
+        (path[0], path[8], path[0x25]) = (0x80, 14 << 3, 1);
+        assert_eq!(query(node)[0x30..0x5c], path, "what the driver has given, and no more");
+        node.write(BASE + 0x100, &[7; 700]);
+        node.post_receive(BASE + 0x2000, 700);
+        node.post(0x0a, &data_seg(BASE + 0x100, 700, node.key), true);
+        settle(&mut nodes);
+        let [node, _] = &mut nodes;
+        let mut kinds = [0; 2].map(|_| node.poll().expect("a completion")[63] >> 4);
+        kinds.sort_unstable();
+        assert_eq!(kinds, [0, 2], "sent and received");
+        assert_eq!(node.read(BASE + 0x2000, 700), [7; 700]);
+    }
+}
+
+#[test]
+fn a_queue_without_receives_needs_no_cq_for_them() {
+    let mut nodes = pair(LinkLayer::InfiniBand);
+    let [node, _] = &mut nodes;
+    let mut create = node.qp_mailbox(&Qp { st: RC, srqn: None });
+    create[0xb5..0xb8].fill(0);
+    assert_eq!(node.status(&create), Status::BadResource, "with receives");
+    create[0xc4] = 3;
+    node.create_qp_by(&create);
+    assert_eq!(query(node)[0xb5..0xb8], [0; 3]);
+    for input in [node.rst2init(), forced_loopback(node), node.rtr2rts()] {
+        assert_eq!(node.status(&input), Status::Ok, "opcode {:#x}", input[1]);
+    }
+    node.write(BASE + 0x100, &[7; 64]);
+    let mut remote = (BASE + 0x2000).to_be_bytes().to_vec();
+    remote.extend(node.key.to_be_bytes());
+    remote.extend([0; 4]);
+    remote.extend(data_seg(BASE + 0x100, 64, node.key));
+    node.post(0x08, &remote, false);
+    settle(&mut nodes);
+    let [node, _] = &mut nodes;
+    assert_eq!(node.poll().map(|cqe| cqe[63] >> 4), Some(0));
+    assert_eq!(node.read(BASE + 0x2000, 64), [7; 64]);
+}
+
+#[test]
+fn force_loopback_is_for_reliable_connections() {
+    let [mut node, _] = qps(LinkLayer::InfiniBand, UC);
+    assert_eq!(node.status(&node.rst2init()), Status::Ok);
+    assert_eq!(node.status(&forced_loopback(&node)), Status::BadParameter);
+}
+
 #[test]
 fn what_a_qp_names_must_be_there_and_stays_as_long_as_it_does() {
     let mut nodes = pair(LinkLayer::InfiniBand);

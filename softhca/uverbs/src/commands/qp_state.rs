@@ -216,9 +216,12 @@ pub(crate) fn query(context: &Arc<Context>, request: &Request) -> Result<(), Err
             ..FromZeros::new_zeroed()
         });
     }
-    let dest = match attr.port {
-        Some(port) if is_connected(qp.transport) => path_to_abi(attr.path.as_ref(), port, link),
-        _ => FromZeros::new_zeroed(),
+    // Firmware names port 1 for a new one, or SPDK could not connect it (`lib/mlx5/mlx5_qp.c`,
+    // `mlx5_qp_get_port_pkey_idx`). Linux' driver then reports an address as well (`to_rdma_ah_attr`).
+    let port = attr.port.unwrap_or(1);
+    let dest = match is_connected(qp.transport) {
+        true => path_to_abi(attr.path.as_ref(), port, link),
+        false => FromZeros::new_zeroed(),
     };
     let response = QueryQpResp {
         dest,
@@ -239,7 +242,7 @@ pub(crate) fn query(context: &Arc<Context>, request: &Request) -> Result<(), Err
         max_rd_atomic: outstanding(attr.max_rd_atomic),
         max_dest_rd_atomic: outstanding(attr.max_dest_rd_atomic),
         min_rnr_timer: attr.min_rnr_timer.unwrap_or(0),
-        port_num: attr.port.unwrap_or(0),
+        port_num: port,
         timeout: attr.timeout.unwrap_or(0),
         retry_cnt: attr.retry_cnt.unwrap_or(0),
         rnr_retry: attr.rnr_retry.unwrap_or(0),

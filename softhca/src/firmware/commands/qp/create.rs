@@ -42,15 +42,21 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     }
     // It serves all, and Linux leaves the field at 0.
     let pd = if service.transport == Transport::RegUmr { 0 } else { view.get32(qpc::PD) };
-    for field in [qpc::CQN_SND, qpc::CQN_RCV] {
-        call.check_use(Object::Cq, view.get32(field))?;
+    let send_cqn = view.get32(qpc::CQN_SND);
+    // Without receives, nothing is written to their CQ, and DPDK names none (`mlx5_devx_cmd_create_qp`).
+    let recv_cqn = match (view.get(qpc::RQ_TYPE), view.get32(qpc::CQN_RCV)) {
+        (NO_RQ, 0) => send_cqn,
+        (_, cqn) => cqn,
+    };
+    for cqn in [send_cqn, recv_cqn] {
+        call.check_use(Object::Cq, cqn)?;
     }
     let (sq, rq) = queues(call, view, service)?;
     let context = QpContext {
         transport: service.transport,
         pd,
-        send_cqn: view.get32(qpc::CQN_SND),
-        recv_cqn: view.get32(qpc::CQN_RCV),
+        send_cqn,
+        recv_cqn,
         sq,
         rq,
         dbr: if service.requests { record(call, view)? } else { 0 },

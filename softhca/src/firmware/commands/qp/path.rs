@@ -6,8 +6,14 @@ use crate::context::{Path, PathGrh};
 use crate::firmware::layout::{View, ViewMut};
 use crate::firmware::status::{Refusal, Status};
 
+/// Of packets in force loopback. They meet no router.
+const HOP_LIMIT: u8 = 64;
+
 /// The path along which a connected QP on `port` sends.
 pub(super) fn read(view: View<'_>, port: &PortConfig) -> Result<Path, Refusal> {
+    if view.flag(ads::FL) {
+        return loopback(port);
+    }
     let sgid_index = view.get(ads::SRC_ADDR_INDEX) as u8;
     let ethernet = port.link == LinkLayer::Ethernet;
     let mut grh = PathGrh {
@@ -40,8 +46,23 @@ pub(super) fn read(view: View<'_>, port: &PortConfig) -> Result<Path, Refusal> {
     Ok(Path { dlid: 0, sl: view.get(ads::ETH_PRIO) as u8, src_path_bits: 0, grh: Some(grh), dmac })
 }
 
-/// Writes the path of a QP on `port` over the driver's values.
+/// The path of force loopback: from the port to itself. The driver gives no address (rdma-core `dr_prepare_qp_to_rts`).
+fn loopback(port: &PortConfig) -> Result<Path, Refusal> {
+    if port.link != LinkLayer::Ethernet {
+        return Ok(Path { dlid: port.lid, sl: 0, src_path_bits: 0, grh: None, dmac: [0; 6] });
+    }
+    let own = (0..=u8::MAX).find_map(|index| Some((index, port.gid(index)?)));
+    let (sgid_index, gid) =
+        own.ok_or_else(|| Refusal::new(Status::BadIndex, "force loopback: the port has no address"))?;
+    let grh = PathGrh { dgid: gid.raw, sgid_index, flow_label: 0, hop_limit: HOP_LIMIT, traffic_class: 0 };
+    Ok(Path { dlid: 0, sl: 0, src_path_bits: 0, grh: Some(grh), dmac: port.mac })
+}
+
+/// Writes the path of a QP on `port` over the driver's values. A driver that forces loopback has given none.
 pub(super) fn write(view: &mut ViewMut<'_>, path: &Path, port: &PortConfig) {
+    if View(view.0).flag(ads::FL) {
+        return;
+    }
     if let Some(grh) = &path.grh {
         view.put(ads::RGID_RIP.at / 8, &grh.dgid);
         view.set(ads::SRC_ADDR_INDEX, grh.sgid_index.into());

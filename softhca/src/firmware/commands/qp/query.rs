@@ -22,6 +22,7 @@ pub(super) fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     created(&mut view, &info)?;
     if !record.made {
         view.set(qpc::DBR_ADDR, info.context.dbr);
+        view.set(qpc::CQN_RCV, info.context.recv_cqn.into());
     }
     modified(&mut view, &info);
     let is_asked_for = ordering(View(&record.qpc)) == 0;
@@ -42,7 +43,6 @@ fn created(view: &mut ViewMut<'_>, info: &QpInfo) -> Result<(), Refusal> {
     view.set(qpc::ST, Service::of(context)?.st.into());
     view.set(qpc::PD, context.pd.into());
     view.set(qpc::CQN_SND, context.send_cqn.into());
-    view.set(qpc::CQN_RCV, context.recv_cqn.into());
     view.set(qpc::UAR_PAGE, context.uar.into());
     view.set(qpc::USER_INDEX, context.uidx.into());
     view.set(qpc::NO_SQ, context.sq.is_none().into());
@@ -101,7 +101,8 @@ fn modified(view: &mut ViewMut<'_>, info: &QpInfo) {
     set(qpc::HW_RQ_COUNTER, Some(info.hw_rq_counter.into()));
     set(qpc::SW_RQ_COUNTER, Some(info.sw_rq_counter.into()));
     let mut path = view.part(qpc::PRIMARY_ADDRESS_PATH);
-    path.set(ads::VHCA_PORT_NUM, attr.port.unwrap_or(0).into());
+    // SPDK connects a new QP on the port that a query names (`lib/mlx5/mlx5_qp.c`, `mlx5_qp_get_port_pkey_idx`).
+    path.set(ads::VHCA_PORT_NUM, attr.port.unwrap_or(1).into());
     path.set(ads::PKEY_INDEX, attr.pkey_index.unwrap_or(0).into());
     path.set(ads::ACK_TIMEOUT, attr.timeout.unwrap_or(0).into());
 }

@@ -212,6 +212,11 @@ fn check(call: &Call<'_>, view: View<'_>, transition: Transition, mask: u32, mad
     if matches!(transition, RST2INIT | INIT2RTR) && (ordering > most || forced) {
         return parameter("dp_ordering", ordering);
     }
+    // Its capabilities are about RC.
+    let forced = view.part(qpc::PRIMARY_ADDRESS_PATH).flag(ads::FL);
+    if transition == INIT2RTR && forced && made.transport != Transport::Rc {
+        return parameter("fl", 1);
+    }
     let log_msg_max = view.get(qpc::LOG_MSG_MAX);
     let most = u64::from(call.device.config().limits.max_msg.ilog2());
     if transition == INIT2RTR && log_msg_max > most {
