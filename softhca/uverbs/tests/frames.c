@@ -401,8 +401,53 @@ static void long_packets_are_cut_up(void)
 	EXPECT(ibv_destroy_qp(qp) == 0);
 }
 
+static int arrived_in_100_ms(void)
+{
+	struct ibv_wc wc;
+	poll(NULL, 0, 100);
+	return ibv_poll_cq(received, 1, &wc);
+}
+
+/* A program does not receive its own frames, as long as it has opened the device only once. */
+static int own_frames_need_two_contexts(void)
+{
+	start();
+	sender_pd = pd;
+	sent = NEED(ibv_create_cq(context, 16, NULL, NULL, 0));
+	received = NEED(ibv_create_cq(context, 16, NULL, NULL, 0));
+	mr = NEED(ibv_reg_mr(pd, memory, sizeof(memory), IBV_ACCESS_LOCAL_WRITE));
+	sender_mr = NEED(ibv_reg_mr(pd, frame_memory, sizeof(frame_memory), 0));
+	sender = NEED(raw_qp_with(pd, sent, 16, 0, 0));
+	move(sender, IBV_QPS_INIT);
+	move(sender, IBV_QPS_RTR);
+	move(sender, IBV_QPS_RTS);
+	struct receiver one;
+	make_receiver(&one, 1, 0);
+	struct flow wanted = flow(0, 0);
+	add_ethernet(&wanted, station, ones, -1, 0);
+	struct ibv_flow *made = start_flow(one.qp, wanted);
+	const struct frame unicast = packet(station, -1, "10.0.0.1", "10.0.0.2", IPPROTO_UDP, 1, 2);
+	post(&unicast);
+	EXPECT(arrived_in_100_ms() == 0);
+	struct ibv_context *other = open_first();
+	post(&unicast);
+	EXPECT(completion(received).byte_len == unicast.len);
+	post_receive(&one);
+	EXPECT(ibv_close_device(other) == 0);
+	post(&unicast);
+	EXPECT(arrived_in_100_ms() == 0);
+	EXPECT(ibv_destroy_flow(made) == 0);
+	destroy_receiver(&one);
+	EXPECT(ibv_destroy_qp(sender) == 0);
+	EXPECT(ibv_dereg_mr(mr) == 0 && ibv_dereg_mr(sender_mr) == 0);
+	EXPECT(ibv_destroy_cq(received) == 0 && ibv_destroy_cq(sent) == 0);
+	return finish();
+}
+
 int main(int argc, char **argv)
 {
+	if (argc == 2 && strcmp(argv[1], "alone") == 0)
+		return own_frames_need_two_contexts();
 	begin();
 	flows_choose();
 	flows_share();

@@ -81,7 +81,7 @@ pub(crate) struct Context {
     pub(crate) record_files: Adopted<RecordFile>,
     /// Files of events that belong to this one.
     pub(crate) event_files: Adopted<EventPipe>,
-    /// The transport domain of what receives frames, once there was any.
+    /// The transport domain of queues of frames, once there was any.
     transport_domain: Mutex<Option<u32>>,
     /// The device's user that the context is, if it was set up as one; else 0.
     user: AtomicU16,
@@ -123,6 +123,7 @@ impl Context {
             transport_domain: Mutex::default(),
             user: AtomicU16::new(0),
         };
+        context.hca.count_contexts(1);
         if is_user {
             context.become_user()?;
         }
@@ -140,7 +141,7 @@ impl Context {
         Ok(())
     }
 
-    /// The transport domain of what receives frames.
+    /// The transport domain of queues of frames.
     pub(crate) fn transport_domain(&self) -> Result<u32, Errno> {
         let mut domain = lock(&self.transport_domain);
         let number = domain.map_or_else(|| self.hca.create_transport_domain(self.user()), Ok)?;
@@ -285,5 +286,6 @@ impl Context {
             uars.release(&self.hca);
         }
         self.end_user();
+        self.hca.count_contexts(-1);
     }
 }

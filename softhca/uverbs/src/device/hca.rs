@@ -56,6 +56,8 @@ pub(crate) struct Hca {
     pub(crate) capabilities: Capabilities,
     /// On whose behalf contexts ask that are no users.
     pub(super) common_user: OnceLock<Option<Uid>>,
+    /// How many contexts this process has open.
+    pub(super) contexts: Mutex<usize>,
     trapped: &'static Trapped,
     /// The number that stands for QP 1 of this process; a device without a network has none.
     pub(crate) gsi_qpn: Option<u32>,
@@ -202,6 +204,7 @@ impl Hca {
             rates: Mutex::default(),
             capabilities,
             common_user: OnceLock::new(),
+            contexts: Mutex::default(),
             trapped,
             gsi_qpn,
             queue_numbers,

@@ -17,6 +17,7 @@ mod frame_attributes;
 mod frame_queues;
 mod hca;
 pub(crate) mod limits;
+mod local_loopback;
 mod network;
 mod numbers_file;
 mod pacing;

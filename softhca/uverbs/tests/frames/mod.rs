@@ -20,6 +20,7 @@ fn flows_and_hashes_say_who_receives() {
         }
     }
     assert_eq!(launch(&[], &[&queues, "infiniband"], PATIENCE), (Some(0), String::new()));
+    assert_eq!(launch(&ETHERNET, &[&frames, "alone"], PATIENCE), (Some(0), String::new()));
     // The one complaint is that of the CQ.
     let (code, output) = launch(&ETHERNET, &[&queues, "full"], PATIENCE);
     assert!(code == Some(0) && output.contains("has 1 complaint(s)") && output.contains("overran"), "{output}");
