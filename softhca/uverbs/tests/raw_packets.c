@@ -108,6 +108,17 @@ static void failing(struct ibv_qp *qp)
 	expect_completion(IBV_WC_SUCCESS, 4);
 }
 
+/* Of a queue pair's TIS, a program may ask which transport domain it has: DPDK makes its TIRs in this one. */
+static void tis_names_its_transport_domain(struct ibv_qp *qp, unsigned tisn)
+{
+	enum { QUERY_TIS = 0x915, QUERY_TIS_OUT_BYTES = 0xb0, TRANSPORT_DOMAIN = (0x80 + 0x120) / 8 };
+	uint32_t in[4] = { htobe32(QUERY_TIS << 16), 0, htobe32(tisn) }, out[QUERY_TIS_OUT_BYTES / 4] = {};
+	EXPECT(mlx5dv_devx_qp_query(qp, in, sizeof(in), out, sizeof(out)) == 0);
+	EXPECT(be32toh(out[TRANSPORT_DOMAIN / 4]) != 0);
+	in[2] = htobe32(tisn + 1);
+	EXPECT(mlx5dv_devx_qp_query(qp, in, sizeof(in), out, sizeof(out)) == EINVAL);
+}
+
 int main(int argc, char **argv)
 {
 	step = NEED((int (*)(void))dlsym(RTLD_DEFAULT, "softhca_step"));
@@ -121,6 +132,7 @@ int main(int argc, char **argv)
 	struct mlx5dv_qp raw = { .comp_mask = MLX5DV_QP_MASK_RAW_QP_HANDLES };
 	struct mlx5dv_obj object = { .qp = { .in = qp, .out = &raw } };
 	EXPECT(mlx5dv_init_obj(&object, MLX5DV_OBJ_QP) == 0 && raw.sqn == qp->qp_num);
+	tis_names_its_transport_domain(qp, raw.tisn);
 	make_ready(qp);
 	if (argc > 1 && strcmp(argv[1], "one") == 0) {
 		EXPECT(post(qp, 0, FRAME, 2, IBV_SEND_IP_CSUM) == 0);

@@ -267,6 +267,7 @@ pub(crate) const LIB_CAP_DYN_UAR: u64 = 1 << 1;
 /// The content of the response to creating a QP (`enum mlx5_ib_create_qp_resp_mask`): numbers of its parts.
 pub(crate) mod qp_resp {
     pub(crate) const TIRN: u32 = 1;
+    pub(crate) const TISN: u32 = 1 << 1;
     pub(crate) const RQN: u32 = 1 << 2;
     pub(crate) const SQN: u32 = 1 << 3;
 }

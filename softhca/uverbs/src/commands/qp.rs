@@ -10,7 +10,7 @@ use super::request::Request;
 use super::rss::RssQp;
 use super::srq::Srq;
 use super::xrc_domain::Xrcd;
-use crate::abi::mailbox::creator;
+use crate::abi::mailbox::{creator, destroyer};
 use crate::abi::mlx5::{CreateQp, CreateQpResp, MULTI_PACKET_ALLOWED, qp_flag, qp_resp};
 use crate::abi::{EventsReported, QpCap, UHW_IN, UHW_OUT, qp_attr};
 use crate::context::uars::Register;
@@ -20,7 +20,7 @@ use crate::device::{FrameQueue, Hca, Origin, Pinned, Source};
 use crate::process::{Errno, capability, has_capability, lock};
 use softhca::context::{DciStreams, QpContext, ReceiveSource, RqContext, SqContext, Transport};
 use softhca::error::Object;
-use softhca::firmware::DRIVER;
+use softhca::firmware::{DRIVER, Uid};
 use softhca_settings::Gid;
 use std::sync::{Arc, Mutex};
 use zerocopy::FromZeros;
@@ -79,6 +79,8 @@ pub(super) struct Parts {
     _pd: Arc<Pd>,
     _cqs: [Arc<Cq>; 2],
     _srq: Option<Arc<Srq>>,
+    /// The TIS of a QP that sends frames, and whose it is. Programs ask it for their transport domain.
+    tis: Option<(Uid, u32)>,
     receiver: Option<RawReceiver>,
 }
 
@@ -96,13 +98,18 @@ impl context::Object for Qp {
         }
         hca.destroy(Object::Qp, self.number, |device| device.destroy_qp(self.number))?;
         hca.forget(Origin::Qp(self.number), &self.events);
+        if let Some((user, tisn)) = self.tis() {
+            destroy_tis(hca, user, tisn);
+        }
         self.rate.release(hca)
     }
 
     /// A QP for raw packets is a send queue and what receives.
     fn is_named(&self, id: CommandId) -> bool {
         let creator = if self.transport == Transport::RawPacket { creator::SQ } else { creator::QP };
-        id == CommandId::new(creator, self.number) || self.receiver().is_some_and(|receiver| receiver.is_named(id))
+        id == CommandId::new(creator, self.number)
+            || self.tis().is_some_and(|(_, tisn)| id == CommandId::new(creator::TIS, tisn))
+            || self.receiver().is_some_and(|receiver| receiver.is_named(id))
     }
 }
 
@@ -113,6 +120,13 @@ impl Qp {
         let rate = PairRate::default();
         let groups = Mutex::default();
         Self { number, cap, signal_all: false, transport: Transport::Xrc, rate, events, needs, groups }
+    }
+
+    fn tis(&self) -> Option<(Uid, u32)> {
+        match &self.needs {
+            Needs::Parts { kept } => kept.tis,
+            Needs::Domain(_) => None,
+        }
     }
 
     /// The receiver of its frames.
@@ -294,6 +308,18 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         hca.command(|device| device.offload_rendezvous(number))?;
     }
     let bfreg_index = register.number();
+    let destroy_qp = || {
+        if let Err(error) = hca.destroy(Object::Qp, number, |device| device.destroy_qp(number)) {
+            log::warn!("QP {number:#x} stays: {error:?}");
+        }
+    };
+    let sends_frames = raw && log_sq.is_some();
+    let tisn = match sends_frames {
+        true => {
+            context.transport_domain().and_then(|domain| hca.create_tis(user, domain)).inspect_err(|_| destroy_qp())?
+        }
+        false => 0,
+    };
     let receiver = log_rq.filter(|_| raw).map(|log_size| {
         let queue = FrameQueue {
             pd: pd.number,
@@ -311,8 +337,9 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         RawReceiver::new(context, &queue, &events)
     });
     let receiver = receiver.transpose().inspect_err(|_| {
-        if let Err(error) = hca.destroy(Object::Qp, number, |device| device.destroy_qp(number)) {
-            log::warn!("QP {number:#x} stays: {error:?}");
+        destroy_qp();
+        if sends_frames {
+            destroy_tis(hca, user, tisn);
         }
     })?;
     let (rqn, tirn) = receiver.as_ref().map_or((0, 0), |receiver| (receiver.rqn, receiver.tirn));
@@ -338,6 +365,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
                 _pd: pd,
                 _cqs: [send_cq, recv_cq],
                 _srq: srq,
+                tis: sends_frames.then_some((user, tisn)),
                 receiver,
             }),
         },
@@ -347,14 +375,20 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     request.put(13, &told)?;
     // One for raw packets has the number of its send queue, or else of its receive queue.
     request.put(14, if raw && log_sq.is_none() { &rqn } else { &number })?;
-    let sqn = if raw && log_sq.is_some() { number } else { 0 };
+    let sqn = if sends_frames { number } else { 0 };
     let mut response = CreateQpResp { bfreg_index, ..FromZeros::new_zeroed() };
     if raw && user != DRIVER {
-        (response.rqn, response.sqn, response.tirn) = (rqn, sqn, tirn);
-        response.comp_mask = if sqn != 0 { qp_resp::SQN } else { 0 };
+        (response.rqn, response.sqn, response.tirn, response.tisn) = (rqn, sqn, tirn, tisn);
+        response.comp_mask = if sends_frames { qp_resp::SQN | qp_resp::TISN } else { 0 };
         response.comp_mask |= if rqn != 0 { qp_resp::RQN | qp_resp::TIRN } else { 0 };
     }
     request.put(UHW_OUT, &response)
+}
+
+fn destroy_tis(hca: &Hca, user: Uid, tisn: u32) {
+    if let Err(error) = hca.carry_out_on(user, destroyer::TIS, tisn) {
+        log::warn!("TIS {tisn:#x} stays: {error:?}");
+    }
 }
 
 /// Destroys one: how many events the program has read.

@@ -66,6 +66,14 @@ mod rqt {
     sizes! { pub(super) BYTES: 0x110 = "create_rqt_in"; }
 }
 
+/// Of `create_tis_in`.
+mod tis {
+    use crate::abi::mailbox::{fields, sizes};
+
+    fields! { pub(super) TRANSPORT_DOMAIN: 0x228, 24 = "create_tis_in.ctx.transport_domain"; }
+    sizes! { pub(super) BYTES: 0xc0 = "create_tis_in"; }
+}
+
 /// Of `create_tir_in`.
 mod tir {
     use crate::abi::mailbox::{fields, sizes};
@@ -195,6 +203,13 @@ impl Hca {
                 tir::SELECTED.set(&mut input, spread.selected.into());
             }
         }
+        self.carry_out(&input).map(|output| NUMBER.get32(&output))
+    }
+
+    /// Makes the common context of send queues; its number.
+    pub(crate) fn create_tis(&self, user: Uid, transport_domain: u32) -> Result<u32, Errno> {
+        let mut input = mailbox::command(creator::TIS, user.0, tis::BYTES);
+        tis::TRANSPORT_DOMAIN.set(&mut input, transport_domain.into());
         self.carry_out(&input).map(|output| NUMBER.get32(&output))
     }
 
