@@ -362,7 +362,8 @@ fn few_pieces_wait_for_their_rest() {
 #[test]
 fn signatures_are_before_or_after_encryption() {
     let plain: Vec<u8> = (0..1024).map(|n| (n * 3 % 253) as u8).collect();
-    let domain = Domain { block: 512, psv: 1, signature: Signature::Crc(CrcKind::Crc64), ones: true };
+    let domain =
+        Domain { block: 512, psv: 1, signature: Signature::Crc(CrcKind::Crc64), ones: true, begins_anew: false };
     let signed = |data: &[u8]| -> Vec<u8> {
         let blocks = data.chunks(512).enumerate();
         blocks.flat_map(|(n, data)| [data, &domain.of(n as u64, data).to_le_bytes()].concat()).collect()
@@ -404,7 +405,8 @@ fn signatures_are_before_or_after_encryption() {
 #[test]
 fn signature_values_are_those_of_the_format_and_of_the_domain() {
     let mut resources = resources();
-    let domain = Domain { block: 512, psv: 1, signature: Signature::Crc(CrcKind::Crc32), ones: true };
+    let domain =
+        Domain { block: 512, psv: 1, signature: Signature::Crc(CrcKind::Crc32), ones: true, begins_anew: false };
     let key = direct(&mut resources, ALL);
     let format = SignatureFormat { memory: None, wire: Some(domain), check: 0xff, copy: 0 };
     resources.mkeys.get_mut(key >> 8).unwrap().signatures.format = Some(Signed::new(format));
@@ -428,6 +430,29 @@ fn signature_values_are_those_of_the_format_and_of_the_domain() {
     assert_eq!(check(&resources), Ok(()));
     resources.set_psv(&of_pd(PD), 1, expected ^ 2).unwrap();
     assert_eq!(check(&resources), Err(fault(Some(expected ^ 2))));
+}
+
+/// SPDK computes a CRC so: it READs data and CRC into memory (`module/accel/mlx5/accel_mlx5.c`,
+/// `accel_mlx5_crc_task_process_one_req`). It sets no signature value first.
+#[test]
+fn a_transaction_makes_its_crc_whatever_the_signature_value_has() {
+    let mut resources = resources();
+    let key = direct(&mut resources, ALL);
+    let signature = Signature::Crc(CrcKind::Crc32c);
+    let domain = Domain { block: 9, psv: 1, signature, ones: true, begins_anew: true };
+    let format = SignatureFormat { memory: None, wire: Some(domain), check: 0xff, copy: 0 };
+    resources.mkeys.get_mut(key >> 8).unwrap().signatures.format = Some(Signed::new(format));
+    let fault = KeyFault::SignatureValue { key, psv: 1, found: None, expected: domain.initial() };
+    // Without one, or with one of another protection domain, or in error.
+    assert_eq!(read::<13>(&resources, key, 0), Err(fault));
+    for (pd, value) in [(PD + 1, Some(0)), (PD, None)] {
+        resources.psvs.insert(1, Psv { pd, value });
+        assert_eq!(read::<13>(&resources, key, 0), Err(fault));
+    }
+    resources.psvs.insert(1, Psv { pd: PD, value: Some(0) });
+    resources.memory.write(BASE, b"123456789").unwrap();
+    // The check value of the catalogue of CRCs, its lowest byte first.
+    assert_eq!(read::<13>(&resources, key, 0), Ok(*b"123456789\x83\x92\x06\xe3"));
 }
 
 /// The lowest byte of a key is the driver's to choose: a key with another one does not exist (IBTA vol. 1, 10.6.3).
@@ -474,7 +499,8 @@ fn segments_without_a_part_of_the_data_are_not_looked_at() {
 fn a_format_ends_where_its_count_does() {
     const END: u64 = 1 << 33;
     let mut resources = resources();
-    let domain = Domain { block: 512, psv: 1, signature: Signature::Crc(CrcKind::Crc64), ones: true };
+    let domain =
+        Domain { block: 512, psv: 1, signature: Signature::Crc(CrcKind::Crc64), ones: true, begins_anew: false };
     resources.psvs.insert(1, Psv { pd: PD, value: Some(domain.initial()) });
     let format = SignatureFormat { memory: Some(domain), wire: None, check: 0xff, copy: 0 };
     let key = add(&mut resources, ALL, (0, 0, u64::MAX), Behind::Memory);

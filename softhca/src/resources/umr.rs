@@ -55,7 +55,10 @@ impl Resources {
             let room = mkey.signatures.octwords;
             return Err(UmrFault::Formats { key, octwords: umr.format_octwords, room });
         }
-        if (umr.signatures.is_some() || umr.encryption.is_some()) != (umr.change.formatted == Some(true)) {
+        // SPDK and DPDK leave `bsf_en` as it is: their keys have it from the first.
+        let has_formats = umr.signatures.is_some() || umr.encryption.is_some();
+        let formatted = umr.change.formatted.or(has_formats.then_some(true));
+        if has_formats != (formatted == Some(true)) {
             return Err(UmrFault::Change {
                 key,
                 what: "formats that are there and not enabled, or the other way round",
@@ -79,10 +82,10 @@ impl Resources {
             mkey.free = free;
             mkey.qpn = umr.change.qpn.unwrap_or(mkey.qpn);
             mkey.remote_invalidate = umr.change.remote_invalidate.unwrap_or(mkey.remote_invalidate);
-            if let Some(state) = mkey.encryption.as_mut().filter(|_| umr.change.formatted.is_some()) {
+            if let Some(state) = mkey.encryption.as_mut().filter(|_| formatted.is_some()) {
                 state.set(encryption);
             }
-            mkey.signatures.change(umr.change.formatted, umr.signatures, umr.change.errors);
+            mkey.signatures.change(formatted, umr.signatures, umr.change.errors);
             if let Some(variant) = umr.change.variant {
                 mkey.key = index << 8 | u32::from(variant);
             }

@@ -169,19 +169,21 @@ fn formatted(resources: &mut Resources) -> u32 {
     })
 }
 
-/// `bsf_en` says whether formats follow (Linux `set_sig_mkey_segment`, libmlx5 `set_umr_mkey_seg`).
+/// `bsf_en` says whether formats follow (Linux `set_sig_mkey_segment`, libmlx5 `set_umr_mkey_seg`). A request that leaves
+/// it may have them as well (SPDK `mlx5_set_umr_ctrl_seg_mtt`).
 #[test]
 fn formats_are_there_if_and_only_if_the_key_gets_them() {
-    let domain = Domain { block: 512, psv: 1, signature: Signature::Crc(CrcKind::Crc32), ones: true };
+    let domain =
+        Domain { block: 512, psv: 1, signature: Signature::Crc(CrcKind::Crc32), ones: true, begins_anew: false };
     let signatures = SignatureFormat { memory: Some(domain), wire: None, check: 0xff, copy: 0 };
     for (signs, encrypts, enabled, possible) in [
         (true, false, Some(true), true),
         (false, true, Some(true), true),
         (true, true, Some(true), true),
         (false, false, Some(true), false),
-        (true, false, None, false),
-        (false, true, None, false),
-        (true, true, None, false),
+        (true, false, None, true),
+        (false, true, None, true),
+        (true, true, None, true),
         (true, false, Some(false), false),
         (false, false, Some(false), true),
         (false, false, None, true),

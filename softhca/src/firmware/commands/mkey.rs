@@ -180,17 +180,14 @@ fn encrypted(call: &Call<'_>, context: View<'_>) -> Result<bool, Refusal> {
     }
 }
 
-/// Room for formats of the key's data: for signatures, for encryption, for both, or none. They come by UMR.
+/// Room for formats of the key's data: for signatures, for encryption, for both, or none. They come by UMR. Linux and
+/// libmlx5 make such keys free, and DPDK with a list (`mlx5_crypto_indirect_mkeys_prepare`).
 fn format_octwords(context: View<'_>) -> Result<u32, Refusal> {
     let octwords = context.get32(mkc::BSF_OCTWORD_SIZE);
     let most = if context.get(mkc::CRYPTO_EN) != 0 { 2 * FORMAT_OCTWORDS } else { FORMAT_OCTWORDS };
     match (context.flag(mkc::BSF_EN), octwords) {
         (false, 0) => Ok(0),
-        (true, octwords)
-            if (octwords == FORMAT_OCTWORDS || octwords == most)
-                && context.flag(mkc::UMR_EN)
-                && context.flag(mkc::FREE) =>
-        {
+        (true, octwords) if (octwords == FORMAT_OCTWORDS || octwords == most) && context.flag(mkc::UMR_EN) => {
             Ok(octwords)
         }
         _ => Err(Refusal::parameter(format!("{octwords} octwords of formats, or of a key that UMR does not change"))),

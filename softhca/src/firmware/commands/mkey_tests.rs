@@ -286,7 +286,7 @@ fn relaxed_ordering_came_after_connectx_5() {
 /// A format has 64 bytes, which are 4 octwords. A key can have two of them if its data is encrypted (libmlx5
 /// `providers/mlx5/verbs.c`, `_mlx5dv_create_mkey`). They come by UMR.
 #[test]
-fn formats_are_those_of_keys_that_umr_makes_valid() {
+fn formats_are_those_of_keys_that_umr_changes() {
     use Generation::{ConnectX5, ConnectX7};
     let whole = FREE | UMR | KLM;
     for (generation, flags, has_formats, octwords, encryption, is_made) in [
@@ -300,7 +300,8 @@ fn formats_are_those_of_keys_that_umr_makes_valid() {
         (ConnectX7, whole, 1, 6, 1, false),
         (ConnectX7, whole, 1, 0, 0, false),
         (ConnectX7, whole, 0, 4, 0, false),
-        (ConnectX7, LOCAL | UMR | KLM, 1, 4, 0, false),
+        // DPDK's have a list from the first (`mlx5_crypto_indirect_mkeys_prepare`).
+        (ConnectX7, LOCAL | UMR | KLM, 1, 4, 1, true),
         (ConnectX7, FREE | KLM, 1, 4, 0, false),
         // Encryption has a format, one code, and a generation.
         (ConnectX7, whole, 0, 0, 1, false),

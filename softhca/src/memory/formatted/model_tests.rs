@@ -58,7 +58,13 @@ fn signature() -> impl Strategy<Value = Signature> {
 
 fn domain() -> impl Strategy<Value = Domain> {
     let block = prop_oneof![Just(512), Just(520), Just(4048), Just(4096), Just(4160)];
-    (block, signature(), any::<bool>()).prop_map(|(block, signature, ones)| Domain { block, psv: 1, signature, ones })
+    (block, signature(), any::<bool>()).prop_map(|(block, signature, ones)| Domain {
+        block,
+        psv: 1,
+        signature,
+        ones,
+        begins_anew: false,
+    })
 }
 
 fn format() -> impl Strategy<Value = SignatureFormat> {
@@ -155,7 +161,7 @@ fn bytes_of_a_signature_are_copied_or_made() {
     let side = |app_tag, ref_tag| {
         let (guard, escape) = (Guard::Crc, Escape::Never);
         let signature = Signature::Dif { guard, app_tag, app_mask: 0xffff, ref_tag, increment: false, escape };
-        Domain { block: 512, psv: 1, signature, ones: false }
+        Domain { block: 512, psv: 1, signature, ones: false, begins_anew: false }
     };
     let (memory, wire) = (side(0x1111, 0x2222_2222), side(0x3333, 0x4444_4444));
     let raw = [5; 512];
@@ -190,8 +196,8 @@ fn a_write_goes_on_or_begins_a_block() {
     let guard = Guard::Crc;
     let signature =
         Signature::Dif { guard, app_tag: 1, app_mask: 0xffff, ref_tag: 2, increment: true, escape: Escape::Never };
-    let domain = Some(Domain { block: 512, psv: 1, signature, ones: false });
-    let longer = Some(Domain { block: 1024, psv: 1, signature, ones: false });
+    let domain = Some(Domain { block: 512, psv: 1, signature, ones: false, begins_anew: false });
+    let longer = Some(Domain { block: 1024, psv: 1, signature, ones: false, begins_anew: false });
     let raw: Vec<u8> = (0..2048).map(|n| n as u8).collect();
     // The last is inside of a block of one side.
     for (memory, wire, inside) in

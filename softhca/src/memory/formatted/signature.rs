@@ -73,6 +73,8 @@ pub struct Domain {
     pub signature: Signature,
     /// A guard or CRC begins with ones, and not with zeros.
     pub ones: bool,
+    /// Whatever the signature value has, it begins anew.
+    pub begins_anew: bool,
 }
 
 /// Signatures of both sides.
@@ -224,7 +226,7 @@ mod tests {
     };
 
     fn domain(signature: Signature, ones: bool) -> Domain {
-        Domain { block: 512, psv: 1, signature, ones }
+        Domain { block: 512, psv: 1, signature, ones, begins_anew: false }
     }
 
     /// Check values of the catalogue of CRCs for "123456789" (<https://reveng.sourceforge.io/crc-catalogue/all.htm>):

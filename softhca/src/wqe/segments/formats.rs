@@ -22,6 +22,23 @@ mod bsf {
     pub(super) const MEMORY_DIF: usize = 48;
 }
 
+/// Offsets in the half of a segment that describes a transaction (SPDK `lib/mlx5/mlx5_priv.h`, `struct
+/// mlx5_sig_bsf_ext`): one signature behind all data of an access.
+mod transaction {
+    pub(super) const FLAGS: usize = 16;
+    pub(super) const WIRE_PSV: usize = 24;
+    pub(super) const MEMORY_PSV: usize = 28;
+    /// What is zeros: blocks, and descriptions of T10-DIFs.
+    pub(super) const RESERVED: [std::ops::Range<usize>; 4] = [2..4, 8..16, 20..24, 32..64];
+    /// The signature value begins anew, and the signature is checked, or made (`MLX5_SIG_BSF_EXT_*`).
+    pub(super) const WIRE: u32 = 1 << 29 | 1 << 28;
+    pub(super) const MEMORY: u32 = 1 << 25 | 1 << 24;
+    /// The format of a CRC of one transaction: the bit of a repetition is absent.
+    pub(super) const NO_REPETITION: u8 = 1 << 1;
+}
+
+/// `bsf_size_sbs`: 32 bytes, of transactions. The segment has 64 bytes nevertheless.
+const SIZE_32: u8 = 1 << 6;
 /// `bsf_size_sbs`: 64 bytes; the same structure on both sides.
 const SIZE_64: u8 = 2 << 6;
 const SAME_STRUCTURE: u8 = 1 << 4;
@@ -68,6 +85,9 @@ const CRC32C: u8 = 0x42;
 const CRC64: u8 = 0x52;
 const CRC_ZEROS: u8 = 1;
 
+/// Most bytes of a transaction: those of the longest message.
+const MAX_TRANSACTION: u32 = 1 << 30;
+
 /// Bytes of a `SET_PSV` segment.
 const SET_PSV_BYTES: usize = 16;
 
@@ -83,23 +103,26 @@ pub(in crate::wqe) fn set_psv(segs: &mut Segments<'_>) -> Result<(u32, u64), Wqe
 /// Content of formats: of signatures, and of encryption.
 pub(in crate::wqe) type Said = (Option<SignatureFormat>, Option<EncryptionFormat>);
 
-/// Takes `bytes` bytes of formats.
-pub(in crate::wqe) fn take(segs: &mut Segments<'_>, bytes: usize) -> Result<Said, WqeFault> {
+/// Takes `bytes` bytes of formats of a key that gets the length `len`, if the request says one.
+pub(in crate::wqe) fn take(segs: &mut Segments<'_>, bytes: usize, len: Option<u64>) -> Result<Said, WqeFault> {
     const BOTH: usize = 2 * bsf::BYTES;
     match bytes {
         0 => Ok((None, None)),
         bsf::BYTES => {
             let (start, seg) = segs.take("BSF", bytes)?;
+            if seg[bsf::SIZE] == SIZE_32 {
+                return Ok((Some(transaction(start, seg)?), None));
+            }
             if seg[bsf::SIZE] & CRYPTO == 0 {
                 return Ok((Some(signatures(start, seg, SIZE_64)?), None));
             }
-            Ok((None, Some(encryption(start, seg, SIZE_64)?)))
+            Ok((None, Some(encryption(start, seg, SIZE_64, len)?)))
         }
         BOTH => {
             let (start, seg) = segs.take("BSF", bsf::BYTES)?;
             let signatures = signatures(start, seg, SIZE_BOTH)?;
             let (start, seg) = segs.take("crypto BSF", bsf::BYTES)?;
-            let encryption = encryption(start, seg, SIZE_BOTH)?;
+            let encryption = encryption(start, seg, SIZE_BOTH, None)?;
             // libmlx5 knows of no device that does it (`get_crypto_order`).
             let raw = matches!(encryption.order, Order::RawWire | Order::RawMemory);
             if raw && signatures.memory.is_some() && signatures.wire.is_some() {
@@ -112,14 +135,15 @@ pub(in crate::wqe) fn take(segs: &mut Segments<'_>, bytes: usize) -> Result<Said
     }
 }
 
-/// How the data is encrypted. A segment of signatures has another type.
-fn encryption(start: usize, seg: &[u8], expected: u8) -> Result<EncryptionFormat, WqeFault> {
+/// How the data is encrypted. A segment of signatures has another type. The data is all of the key: libmlx5 says so, and
+/// SPDK and DPDK give its length (`mlx5_set_umr_crypto_bsf_seg`, `mlx5_crypto_xts_wqe_set`).
+fn encryption(start: usize, seg: &[u8], expected: u8, len: Option<u64>) -> Result<EncryptionFormat, WqeFault> {
     let bad = |what, value: u64| Err(WqeFault::BadFormat { what, value });
     if seg[bsf::SIZE] != expected | CRYPTO {
         return bad("size or type of the crypto segment", seg[bsf::SIZE].into());
     }
     let raw = be32(seg, bsf::RAW_BYTES);
-    if raw != u32::MAX {
+    if raw != u32::MAX && Some(raw.into()) != len {
         return bad("bytes of data, other than all", raw.into());
     }
     if seg[crypto::STANDARD] != 0 {
@@ -173,6 +197,49 @@ fn signatures(start: usize, seg: &[u8], expected: u8) -> Result<SignatureFormat,
     Ok(SignatureFormat { memory, wire, check: seg[bsf::CHECK], copy })
 }
 
+/// One CRC behind all data, on one side.
+fn transaction(start: usize, seg: &[u8]) -> Result<SignatureFormat, WqeFault> {
+    let bad = |what, value: u64| Err(WqeFault::BadFormat { what, value });
+    for at in transaction::RESERVED.into_iter().flatten() {
+        zero("BSF of transactions", start + at, seg[at].into())?;
+    }
+    let block = be32(seg, bsf::RAW_BYTES);
+    if !(1..=MAX_TRANSACTION).contains(&block) {
+        return bad("bytes of a transaction", block.into());
+    }
+    let flags = be32(seg, transaction::FLAGS);
+    let sides = [be32(seg, transaction::WIRE_PSV), be32(seg, transaction::MEMORY_PSV)];
+    let format_and_psv = match (flags, sides) {
+        (transaction::WIRE, [wire, 0]) => wire,
+        (transaction::MEMORY, [0, memory]) => memory,
+        // A transaction may go on in another access (`init` or `check_gen` alone). This device has none of these.
+        _ => return bad("side of a transaction, or a part of one", flags.into()),
+    };
+    let [format, ..] = format_and_psv.to_be_bytes();
+    let Some(kind) = crc_kind(format | transaction::NO_REPETITION) else {
+        return bad("format of a transaction's CRC", format.into());
+    };
+    let domain = Domain {
+        block,
+        psv: format_and_psv & 0xff_ffff,
+        signature: Signature::Crc(kind),
+        ones: format & CRC_ZEROS == 0,
+        begins_anew: true,
+    };
+    let (memory, wire) = if flags == transaction::WIRE { (None, Some(domain)) } else { (Some(domain), None) };
+    Ok(SignatureFormat { memory, wire, check: seg[bsf::CHECK], copy: 0 })
+}
+
+/// Which CRC a format is, whatever it begins with.
+fn crc_kind(format: u8) -> Option<CrcKind> {
+    match format & !CRC_ZEROS {
+        CRC32 => Some(CrcKind::Crc32),
+        CRC32C => Some(CrcKind::Crc32c),
+        CRC64 => Some(CrcKind::Crc64),
+        _ => None,
+    }
+}
+
 /// One side; none if it has no block size.
 fn domain(selector: u8, format_and_psv: u32, inline: &[u8]) -> Result<Option<Domain>, WqeFault> {
     let bad = |what, value: u64| Err(WqeFault::BadFormat { what, value });
@@ -191,17 +258,12 @@ fn domain(selector: u8, format_and_psv: u32, inline: &[u8]) -> Result<Option<Dom
     let (signature, ones) = match (format, has_dif) {
         (0, true) => self::dif(inline)?,
         (_, false) => {
-            let kind = match format & !CRC_ZEROS {
-                CRC32 => CrcKind::Crc32,
-                CRC32C => CrcKind::Crc32c,
-                CRC64 => CrcKind::Crc64,
-                _ => return bad("format of a CRC", format.into()),
-            };
+            let Some(kind) = crc_kind(format) else { return bad("format of a CRC", format.into()) };
             (Signature::Crc(kind), format & CRC_ZEROS == 0)
         }
         _ => return bad("format of a CRC, beside a T10-DIF", format.into()),
     };
-    Ok(Some(Domain { block, psv: format_and_psv & 0xff_ffff, signature, ones }))
+    Ok(Some(Domain { block, psv: format_and_psv & 0xff_ffff, signature, ones, begins_anew: false }))
 }
 
 fn dif(seg: &[u8]) -> Result<(Signature, bool), WqeFault> {

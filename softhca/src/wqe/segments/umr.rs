@@ -168,7 +168,7 @@ pub(in crate::wqe) fn take(segs: &mut Segments<'_>, key: u32, strict: bool) -> R
         zero("formats behind a list in memory", start + control::OFFSET_15_0, format_octwords.into())?;
         UmrList::Reference(seg)
     };
-    let (signatures, encryption) = formats::take(segs, usize::from(format_octwords) * OCTWORD)?;
+    let (signatures, encryption) = formats::take(segs, usize::from(format_octwords) * OCTWORD, change.len)?;
     segs.end()?;
     let must_be_of_qp = flags & flag::CHECK_QPN != 0;
     Ok(Umr { key, must_be_free, must_be_of_qp, change, at, octwords, list, format_octwords, signatures, encryption })

@@ -86,6 +86,68 @@ fn bad(what: &'static str, value: u64) -> Option<WqeFault> {
     Some(WqeFault::BadFormat { what, value })
 }
 
+/// A segment of 32 bytes in 64, as SPDK writes it (`lib/mlx5/mlx5_umr.c`, `mlx5_set_umr_sig_bsf_seg`): one CRC32C
+/// behind `bytes` bytes.
+fn transaction(bytes: u32, flags: u32, wire: u32, memory: u32) -> [u8; 64] {
+    let mut seg = [0; 64];
+    seg[..2].copy_from_slice(&[1 << 6, 0xff]);
+    for (at, number) in [(4, bytes), (16, flags), (24, wire), (28, memory)] {
+        seg[at..at + 4].copy_from_slice(&number.to_be_bytes());
+    }
+    seg
+}
+
+#[test]
+fn a_transaction_has_one_crc_behind_all_data() {
+    const PSV: u32 = 0x4000_0012;
+    let domain = |ones| {
+        let signature = Signature::Crc(CrcKind::Crc32c);
+        Some(Domain { block: 700, psv: 0x12, signature, ones, begins_anew: true })
+    };
+    for (flags, wire, memory, found) in [
+        (3 << 28, PSV, 0, (None, domain(true))),
+        (3 << 28, PSV | 1 << 24, 0, (None, domain(false))),
+        (3 << 24, 0, PSV, (domain(true), None)),
+    ] {
+        let umr = decoded(&[&transaction(700, flags, wire, memory)]).expect("a request");
+        let format = umr.signatures.expect("signatures");
+        assert_eq!((format.memory, format.wire), found, "{flags:#x}");
+        assert_eq!((format.check, format.copy, umr.encryption), (0xff, 0, None));
+    }
+    let part = "side of a transaction, or a part of one";
+    for (seg, fault) in [
+        (transaction(700, 1 << 29, PSV, 0), bad(part, 1 << 29)),
+        (transaction(700, 3 << 28, PSV, PSV), bad(part, 3 << 28)),
+        (transaction(700, 3 << 28, 0x6000_0012, 0), bad("format of a transaction's CRC", 0x60)),
+        (transaction(0, 3 << 28, PSV, 0), bad("bytes of a transaction", 0)),
+        (transaction(u32::MAX, 3 << 28, PSV, 0), bad("bytes of a transaction", u32::MAX.into())),
+    ] {
+        assert_eq!(decoded(&[&seg]).err(), fault);
+    }
+    let mut blocks = transaction(700, 3 << 28, PSV, 0);
+    blocks[2] = 1;
+    assert!(decoded(&[&blocks]).is_err(), "blocks as well");
+}
+
+/// SPDK and DPDK say how many bytes they encrypt: all of the key (`raw_data_size`).
+#[test]
+fn the_bytes_that_are_encrypted_are_all_of_the_key() {
+    let mut seg = encryption(ONE, 0);
+    for (said, named, fault) in [
+        (0x1000, true, None),
+        (0x1000, false, bad("bytes of data, other than all", 0x1000)),
+        (0x800, true, bad("bytes of data, other than all", 0x800)),
+    ] {
+        seg[4..8].copy_from_slice(&u32::to_be_bytes(said));
+        let mut mkey = [0; 64];
+        mkey[0x18..0x20].copy_from_slice(&0x1000_u64.to_be_bytes());
+        let mut request = umr(mkey, &[&seg]);
+        // MLX5_MKEY_MASK_LEN.
+        request[16 + 15] = named.into();
+        assert_eq!(fetch_at(0, &request, Transport::Rc).err(), fault, "{said:#x}, {named}");
+    }
+}
+
 /// Both sides have one structure if their signatures have one type and the same CRC (libmlx5 `mlx5_umr_block_crc_sbs`,
 /// `mlx5_umr_block_t10dif_sbs`).
 #[test]
