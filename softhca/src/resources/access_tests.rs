@@ -443,16 +443,15 @@ fn a_transaction_makes_its_crc_whatever_the_signature_value_has() {
     let format = SignatureFormat { memory: None, wire: Some(domain), check: 0xff, copy: 0 };
     resources.mkeys.get_mut(key >> 8).unwrap().signatures.format = Some(Signed::new(format));
     let fault = KeyFault::SignatureValue { key, psv: 1, found: None, expected: domain.initial() };
-    // Without one, or with one of another protection domain, or in error.
-    assert_eq!(read::<13>(&resources, key, 0), Err(fault));
-    for (pd, value) in [(PD + 1, Some(0)), (PD, None)] {
-        resources.psvs.insert(1, Psv { pd, value });
-        assert_eq!(read::<13>(&resources, key, 0), Err(fault));
-    }
-    resources.psvs.insert(1, Psv { pd: PD, value: Some(0) });
+    assert_eq!(read::<13>(&resources, key, 0), Err(fault), "it is not there");
+    resources.psvs.insert(1, Psv { pd: PD + 1, value: Some(0) });
+    assert_eq!(read::<13>(&resources, key, 0), Err(fault), "it belongs to another protection domain");
     resources.memory.write(BASE, b"123456789").unwrap();
-    // The check value of the catalogue of CRCs, its lowest byte first.
-    assert_eq!(read::<13>(&resources, key, 0), Ok(*b"123456789\x83\x92\x06\xe3"));
+    for value in [None, Some(0)] {
+        resources.psvs.insert(1, Psv { pd: PD, value });
+        // The check value of the catalogue of CRCs, its lowest byte first.
+        assert_eq!(read::<13>(&resources, key, 0), Ok(*b"123456789\x83\x92\x06\xe3"), "{value:?}");
+    }
 }
 
 /// The lowest byte of a key is the driver's to choose: a key with another one does not exist (IBTA vol. 1, 10.6.3).

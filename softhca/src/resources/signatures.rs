@@ -175,7 +175,7 @@ impl Resources {
         for domain in signed.into_iter().flat_map(Signed::domains) {
             let psv = self.psvs.get(domain.psv).filter(|psv| psv.pd == mkey.context.pd);
             let (found, expected) = (psv.and_then(|psv| psv.value), domain.initial());
-            let begins = if domain.begins_anew { found.is_some() } else { found == Some(expected) };
+            let begins = if domain.begins_anew { psv.is_some() } else { found == Some(expected) };
             if !begins {
                 return Err(KeyFault::SignatureValue { key, psv: domain.psv, found, expected });
             }
