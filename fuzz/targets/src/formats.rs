@@ -51,7 +51,10 @@ impl Request {
                 }
             };
             let psv = Psv::truncate(psv).get();
-            (SignedBlocks { size, signature }, device::Domain { block: block.into(), psv, signature: read, ones })
+            (
+                SignedBlocks { size, signature },
+                device::Domain { block: block.into(), psv, signature: read, ones, begins_anew: false },
+            )
         };
         let ((memory, own), (wire, other)) = (side(0, self.imm), side(10, self.rkey));
         let check = (bits >> 24) as u8;
