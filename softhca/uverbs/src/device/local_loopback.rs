@@ -2,11 +2,14 @@
 //!
 //! Linux' driver turns that off as it starts (`mlx5_core_set_hca_defaults`), and on while the device has two transport
 //! domains of programs (`mlx5_ib_enable_lb`). Each context has one. So a program alone does not receive its own frames.
+//!
+//! The object does so where frames leave to a cable. Between the programs of a user, own frames always come back: tests of
+//! one process and one context live on that.
 
 use super::hca::Hca;
 use crate::abi::mailbox;
 use crate::process::lock;
-use softhca_settings::Link;
+use softhca_settings::{Link, WireKind};
 
 /// `MLX5_CMD_OP_MODIFY_NIC_VPORT_CONTEXT`.
 const MODIFY_NIC_VPORT_CONTEXT: u16 = 0x755;
@@ -28,7 +31,8 @@ impl Hca {
     pub(crate) fn count_contexts(&self, change: isize) {
         let mut contexts = lock(&self.contexts);
         *contexts = contexts.saturating_add_signed(change);
-        if self.settings.link != Link::Ethernet {
+        let has_cable = matches!(self.settings.wire, WireKind::Tap(_) | WireKind::Raw(_) | WireKind::Socket(_));
+        if self.settings.link != Link::Ethernet || !has_cable {
             return;
         }
         let off = u64::from(*contexts < 2);

@@ -12,7 +12,7 @@ const ETHERNET: [&str; 2] = ["--link", "ethernet"];
 /// Programs that pass on Linux' own driver of the device, too: `./run guest`.
 #[test]
 fn flows_and_hashes_say_who_receives() {
-    let ((_directory, frames), (_other, queues)) = (compiled("frames"), compiled("work_queues"));
+    let ((directory, frames), (_other, queues)) = (compiled("frames"), compiled("work_queues"));
     for mode in [&[][..], STRICT, &["--static-uars"], &["--generation", "connectx7"]] {
         let options = [&ETHERNET, mode].concat();
         for program in [&frames, &queues] {
@@ -20,7 +20,10 @@ fn flows_and_hashes_say_who_receives() {
         }
     }
     assert_eq!(launch(&[], &[&queues, "infiniband"], PATIENCE), (Some(0), String::new()));
-    assert_eq!(launch(&ETHERNET, &[&frames, "alone"], PATIENCE), (Some(0), String::new()));
+    // With a cable, whose other end nobody has.
+    let wire = format!("socket:{}", directory.path().join("cable").display());
+    let alone = ["--link", "ethernet", "--wire", &wire];
+    assert_eq!(launch(&alone, &[&frames, "alone"], PATIENCE), (Some(0), String::new()));
     // The one complaint is that of the CQ.
     let (code, output) = launch(&ETHERNET, &[&queues, "full"], PATIENCE);
     assert!(code == Some(0) && output.contains("has 1 complaint(s)") && output.contains("overran"), "{output}");
