@@ -248,6 +248,9 @@ pub struct DeviceConfig {
     /// or, for more, VPORT_CONTEXT, and then the context of the port tells. Queue pairs for frames have theirs in
     /// [`crate::context::SqContext`].
     pub inline_headers: InlineHeaders,
+    /// The options of enhanced connection establishment that the device offers, 28 bits. NVIDIA does not publish their
+    /// meanings, and here they mean nothing: queue pairs negotiate them, and work the same with and without.
+    pub ece: u32,
     /// Bytes of device memory, which capabilities report (`max_memic_size`); 0: none. A front end allocates it: the
     /// device itself has no command for that.
     pub device_memory: u32,
@@ -278,8 +281,21 @@ impl DeviceConfig {
             real_time: None,
             real_time_only: false,
             inline_headers: InlineHeaders::None,
+            ece: 0,
             device_memory: 0,
             sink: false,
+        }
+    }
+
+    /// The options of enhanced connection establishment that the device accepts of `wanted`. The highest four bits are
+    /// the version, of which the device has 1 (libmlx5 begins with that, rdma-core `providers/mlx5/verbs.c`,
+    /// `create_qp`). 0, and so version 0, asks for nothing. A later version is reduced to 1: programs ask for all that a
+    /// device has by ones in all bits (UCX `UCT_IB_DEVICE_ECE_MAX`).
+    pub(crate) fn accepted_ece(&self, wanted: u32) -> u32 {
+        const VERSION: u32 = 1 << 28;
+        match wanted >> 28 {
+            0 => 0,
+            _ => VERSION | wanted & self.ece & (VERSION - 1),
         }
     }
 

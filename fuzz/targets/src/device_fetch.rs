@@ -182,6 +182,7 @@ impl Lab {
             real_time: None,
             real_time_only: false,
             inline_headers: INLINE_HEADERS[usize::from(input.doorbells) % INLINE_HEADERS.len()],
+            ece: 0,
             device_memory: 0,
             sink: input.doorbells >= 0xc0,
         };
@@ -276,6 +277,7 @@ impl Lab {
             blocks_own_multicast: false,
             static_ring: false,
             privileges: Privileges { fast_registration: qp.flags & 128 != 0, ..Privileges::default() },
+            ece: uidx.into(),
         };
         if let Ok(qpn) = self.device.create_qp(context) {
             self.ledger.add_qp(qpn);

@@ -33,6 +33,7 @@ pub(crate) fn target(pd: u32, srqn: u32, cqn: u32, access: Access) -> DctContext
         min_rnr_timer: 1,
         uidx: UIDX,
         scatter_to_cqe_res: 0,
+        ece: 0,
     }
 }
 

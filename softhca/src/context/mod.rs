@@ -206,6 +206,9 @@ pub struct QpContext {
     pub blocks_own_multicast: bool,
     /// Rights of a kernel's QP that a user's QP lacks.
     pub privileges: Privileges,
+    /// The options of enhanced connection establishment that are asked for; 0: none. The device keeps those that it
+    /// accepts.
+    pub ece: u32,
 }
 
 impl QpContext {
@@ -371,6 +374,8 @@ pub struct DctContext {
     pub uidx: u32,
     /// Received messages of up to this many bytes go into the CQE: 0 (off), 32 or 64 (DCTC.cs_res).
     pub scatter_to_cqe_res: u32,
+    /// As [`QpContext::ece`].
+    pub ece: u32,
 }
 
 /// States of a DCT (PRM "DCT context", `state`).
@@ -487,6 +492,9 @@ pub struct QpAttr {
     /// The peer's WRITEs are placed in the order of their bytes, whatever the network does (QPC.dp_ordering_force, with
     /// dp_ordering 0). Without it, [`crate::config::DeviceConfig::late_writes`] decides.
     pub in_order: Option<bool>,
+    /// The options of enhanced connection establishment that are asked for, such as those that the peer accepted. A
+    /// query has those that the device accepted.
+    pub ece: Option<u32>,
     /// Raise [`crate::event::QpEvent::SqDrained`] when the move to SQD has drained the send queue.
     pub sqd_event: Option<bool>,
 }

@@ -15,6 +15,7 @@ impl Device {
     /// # Errors
     /// [`Error::NoSuch`] for a PD, CQ or SRQ that does not exist; [`Error::BadValue`]; [`Error::Exhausted`].
     pub fn create_dct(&mut self, context: DctContext) -> Result<u32, Error> {
+        let context = DctContext { ece: self.config.accepted_ece(context.ece), ..context };
         let c = &context;
         let port = usize::from(c.port)
             .checked_sub(1)

@@ -76,6 +76,7 @@ impl Device {
             self.doorbells.check_recordless(&context)?;
             self.doorbells.pages.find_mut(context.uar)?.begin_anew();
         }
+        let context = QpContext { ece: self.config.accepted_ece(context.ece), ..context };
         let qpn = self.qps.reserve()?;
         self.doorbells.follow_new_qp(&context);
         self.count_qp(&context, |users| *users += 1);
@@ -123,8 +124,9 @@ impl Device {
     pub fn modify_qp(&mut self, qpn: u32, attr: &QpAttr) -> Result<(), Error> {
         let before = self.find_qp(qpn)?.counter();
         self.take_back(qpn)?;
+        let ece = attr.ece.map(|wanted| self.config.accepted_ece(wanted));
         let qp = self.qps.find_mut(qpn)?;
-        qp.modify(&mut self.resources, attr)?;
+        qp.modify(&mut self.resources, &QpAttr { ece, ..*attr })?;
         self.doorbells.follow_qp(qpn, qp, &*self.resources.memory);
         // Reset ends the counting.
         let after = qp.counter();

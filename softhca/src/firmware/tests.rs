@@ -35,7 +35,8 @@ const NAMED_ELSEWHERE: [(&str, &str, &str); 2] =
     [("modify_cq_in", "cq_umem_offset", "create_cq_in"), ("modify_cq_in", "cq_umem_id", "create_cq_in")];
 
 /// A field where the headers have reserved bits, with its first bit and its bits: `layout` says who names it.
-const NAMED_BY_OTHERS: [(&str, &str, (usize, usize)); 1] = [("rqc", "dpp_mkey", (0xe0, 32))];
+const NAMED_BY_OTHERS: [(&str, &str, (usize, usize)); 2] =
+    [("rqc", "dpp_mkey", (0xe0, 32)), ("create_dct_in", "ece_of_ucx", (0x280, 32))];
 
 /// Structures that end here where rdma-core's header ends them. Linux' header ends them later (`mlx5_ifc.txt` has both
 /// at its end): an encryption key without a key that software has wrapped, a QP without later additions to its context.

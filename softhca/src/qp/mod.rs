@@ -130,7 +130,8 @@ impl Qp {
         let rq_psn = attr.rq_psn.map(|_| self.responder.expected().get());
         let draining = state == QpState::Sqd && !self.requester.is_drained();
         let (hw_sq_wqebb_counter, sw_sq_wqebb_counter) = self.requester.wqebb_counters();
-        let attr = QpAttr { sq_psn, rq_psn, ..attr };
+        let ece = attr.ece.or(Some(context.ece));
+        let attr = QpAttr { sq_psn, rq_psn, ece, ..attr };
         let has_ring = matches!(context.rq, ReceiveSource::Own(_));
         let posted = if has_ring { memory.load_be32(context.dbr).unwrap_or(0) } else { 0 };
         QpInfo {

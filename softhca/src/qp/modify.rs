@@ -105,6 +105,7 @@ fn merge(old: &QpAttr, a: &QpAttr) -> QpAttr {
         rnr_retry: a.rnr_retry.or(old.rnr_retry),
         out_of_order: a.out_of_order.or(old.out_of_order),
         in_order: a.in_order.or(old.in_order),
+        ece: a.ece.or(old.ece),
     }
 }
 

@@ -167,6 +167,50 @@ static void connections_are_made_and_ended(void)
 	bye(ends[0]);
 }
 
+/* Both ends have their QPs from elsewhere, as only then the ids leave the options to the program. */
+static void the_messages_carry_options(void)
+{
+	enum { VENDOR = 0x15b3, VERSION_1 = 0x10000000 };
+	struct rdma_conn_param param = { .qp_num = 0x99 };
+	struct ibv_ece ece = { .vendor_id = VENDOR, .options = VERSION_1 | 0x6 };
+	struct rdma_cm_id *active = resolved(client, RDMA_PS_TCP);
+	REFUSED(rdma_set_local_ece(active, NULL), EINVAL);
+	EXPECT(!rdma_set_local_ece(active, &ece));
+	NEED(!rdma_connect(active, &param));
+	struct rdma_cm_id *passive = NEXT(server, CONNECT_REQUEST);
+	struct ibv_ece remote = {};
+	EXPECT(!rdma_get_remote_ece(passive, &remote));
+	EXPECT(remote.vendor_id == VENDOR && remote.options == (VERSION_1 | 0x6));
+
+	/* The passive end's QP accepts a part of them, and says which. */
+	struct ibv_qp_init_attr attr = qp_attr();
+	struct ibv_cq *cq = NEED(ibv_create_cq(passive->verbs, 16, NULL, NULL, 0));
+	struct ibv_pd *pd = NEED(ibv_alloc_pd(passive->verbs));
+	attr.send_cq = attr.recv_cq = cq;
+	struct ibv_qp *qp = NEED(ibv_create_qp(pd, &attr));
+	struct ibv_qp_attr to;
+	int mask;
+	EXPECT(!ibv_set_ece(qp, &remote));
+	for (enum ibv_qp_state state = IBV_QPS_INIT; state <= IBV_QPS_RTR; state++) {
+		to = (struct ibv_qp_attr){ .qp_state = state };
+		EXPECT(!rdma_init_qp_attr(passive, &to, &mask));
+		EXPECT(!ibv_modify_qp(qp, &to, mask));
+	}
+	EXPECT(!ibv_query_ece(qp, &ece) && ece.options == VERSION_1);
+	EXPECT(!rdma_set_local_ece(passive, &ece));
+	param.qp_num = qp->qp_num;
+	NEED(!rdma_accept(passive, &param));
+	EXPECT(NEXT(client, CONNECT_RESPONSE) == active);
+	EXPECT(!rdma_get_remote_ece(active, &remote));
+	EXPECT(remote.vendor_id == VENDOR && remote.options == VERSION_1);
+	EXPECT(!rdma_establish(active));
+	EXPECT(NEXT(server, ESTABLISHED) == passive);
+	bye(active);
+	EXPECT(NEXT(server, DISCONNECTED) == passive);
+	bye(passive);
+	EXPECT(!ibv_destroy_qp(qp) && !ibv_destroy_cq(cq) && !ibv_dealloc_pd(pd));
+}
+
 static void requests_are_rejected(void)
 {
 	struct rdma_conn_param param = { .qp_num = 0x99, .private_data = private_data };
@@ -482,6 +526,7 @@ int main(int argc, char **argv)
 		bye(ends[1]);
 	} else {
 		connections_are_made_and_ended();
+		the_messages_carry_options();
 		requests_are_rejected();
 		calls_have_their_order_and_errors();
 		channels_can_be_polled();

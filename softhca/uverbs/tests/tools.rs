@@ -528,6 +528,14 @@ fn dynamic_connections_work_as_libmlx5_drives_them() {
 }
 
 #[test]
+fn ends_negotiate_their_options() {
+    let (_directory, program) = compiled("options");
+    for options in [&[][..], STATIC, &["--link", "ethernet"]] {
+        assert_eq!(launch(options, &[&program], Duration::from_secs(60)), (Some(0), String::new()), "{options:?}");
+    }
+}
+
+#[test]
 fn xrc_works_as_libmlx5_drives_it() {
     let (_directory, program) = compiled("xrc");
     for options in [&[][..], STRICT, STATIC, LOSSY, &["--link", "ethernet"]] {

@@ -67,6 +67,7 @@ capability_set! {
     // QPNs are below this, which libmlx5's table of QPs is for. The bound is for all processes together: each has a
     // part of the numbers.
     LOG_MAX_QP: 0x9b, 5 = |c| (log2(c.qpn_first + c.qpn_count - 1) + 1).max(LOG_MAX_QP);
+    ECE_SUPPORT: 0xa3, 1 = |_| 1;
     LOG_MAX_SRQ: 0xab, 5 = srqs;
     MAX_SGL_FOR_OPTIMIZED_PERFORMANCE: 0xc0, 8 = |_| 30;
     LOG_MAX_CQ_SZ: 0xc8, 8 = |c| c.limits.max_cqe_log.into();

@@ -10,7 +10,7 @@ use crate::firmware::status::Refusal;
 
 layout! {
     /// DCT context. Bits without a name here ask for features that the device lacks: receives by the reserved key,
-    /// atomics that are done like writes, enhanced connections (ECE).
+    /// and atomics that are done like writes.
     struct dctc: 0x40 bytes {
         STATE: 0x4, 4;
         USER_INDEX: 0x28, 24;
@@ -40,9 +40,13 @@ layout! {
         ETH_PRIO: 0x1b5, 3;
         ECN: 0x1b8, 2;
         DSCP: 0x1ba, 6;
+        ECE: 0x1e0, 32;
     }
-    struct create_dct_in: command 0x80 bytes {} parts { DCT_CONTEXT_ENTRY: 0x80, dctc; }
-    struct create_dct_out: answer { DCTN: 0x48, 24; }
+    struct create_dct_in: command 0x80 bytes {
+        // UCX has the context's options one word later than Linux (`ib_mlx5_ifc.h`, `dctc.ece` at 0x200).
+        ECE_OF_UCX: 0x280, 32;
+    } parts { DCT_CONTEXT_ENTRY: 0x80, dctc; }
+    struct create_dct_out: answer { DCTN: 0x48, 24; ECE: 0x60, 32; }
     struct destroy_dct_in: command { DCTN: 0x48, 24; }
     struct drain_dct_in: command { DCTN: 0x48, 24; }
     struct query_dct_in: query { DCTN: 0x48, 24; }
@@ -66,6 +70,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     let view = call.input.part(create_dct_in::DCT_CONTEXT_ENTRY);
     let mut context = context(view)?;
     context.traffic_class = traffic_class(call, view, &context);
+    context.ece |= call.input.get32(create_dct_in::ECE_OF_UCX);
     for (kind, number) in [(Object::Pd, context.pd), (Object::Cq, context.cqn), (Object::Srq, context.srqn)] {
         call.check_use(kind, number)?;
     }
@@ -73,6 +78,8 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     call.created(Object::Dct, number);
     call.state.contexts.add(Object::Dct, number, view.0);
     call.output.set(create_dct_out::DCTN, number.into());
+    let accepted = call.device.query_dct(number)?.context.ece;
+    call.output.set(create_dct_out::ECE, accepted.into());
     Ok(())
 }
 
@@ -122,6 +129,7 @@ fn context(view: View<'_>) -> Result<DctContext, Refusal> {
         min_rnr_timer: view.get(dctc::MIN_RNR_NAK) as u8,
         uidx: view.get32(dctc::USER_INDEX),
         scatter_to_cqe_res,
+        ece: view.get32(dctc::ECE),
     })
 }
 
@@ -147,6 +155,7 @@ fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     };
     view.set(dctc::STATE, state);
     view.set(dctc::DC_ACCESS_KEY_VIOLATION_COUNT, info.key_violations.into());
+    view.set(dctc::ECE, info.context.ece.into());
     call.output.put(query_dct_out::DCT_CONTEXT_ENTRY.at, &context);
     Ok(())
 }

@@ -110,6 +110,23 @@ fn a_target_answers_atomics_by_right_and_mode() {
     }
 }
 
+/// Linux and UCX have the options in different words.
+#[test]
+fn a_target_accepts_the_options_of_the_device() {
+    for (at, wanted, accepted) in
+        [(0x4c, 0x1000_0006_u32, 0x1000_0002_u32), (0x50, u32::MAX, 0x1000_0003), (0x4c, 7, 0)]
+    {
+        let config = DeviceConfig { ece: 3, ..DeviceConfig::with_port(PortConfig::infiniband(1)) };
+        let mut parts = parts_of(Bench::of(config));
+        let mut input = create(&parts, DRIVER);
+        input[at..at + 4].copy_from_slice(&wanted.to_be_bytes());
+        let output = parts.bench.execute(&input, 16).expect("a DCT");
+        assert_eq!(output[12..], accepted.to_be_bytes());
+        let context = parts.bench.execute(&on(0x13, DRIVER, dctn(&output)), 0x80).expect("a context");
+        assert_eq!(context[0x4c..0x50], accepted.to_be_bytes());
+    }
+}
+
 /// Packets by LID need no GID.
 #[test]
 fn a_target_has_a_gid_of_its_port_unless_it_is_reached_by_lid() {
@@ -288,7 +305,6 @@ fn what_is_not_there_is_refused() {
         (with(0x29, 2), "port 2"),
         (with(0x2b, 7), "P_Key 7"),
         (with(0x2d, 7), "GID 7"),
-        (with(0x3c, 0x10), "ECE"),
         (with(0x03, 1), "an offload"),
     ] {
         assert_eq!(parts.bench.execute(&input, 16), Err(Status::BadParameter), "{what}");

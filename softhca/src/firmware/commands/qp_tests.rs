@@ -2,7 +2,7 @@
 
 use crate::config::{Generation, LinkLayer};
 use crate::event::{Event, QpEvent};
-use crate::firmware::pair_bench::{Node, Qp, connect, data_seg, pair, pair_of, settle, sparse};
+use crate::firmware::pair_bench::{Node, Qp, connect, data_seg, pair, pair_of, pair_with, settle, sparse};
 use crate::firmware::status::Status;
 use crate::memory::test_memory::BASE;
 
@@ -411,21 +411,6 @@ fn reset_brings_back_what_was_created() {
 }
 
 #[test]
-fn options_of_connection_establishment_are_given_back() {
-    let mut nodes = pair(LinkLayer::InfiniBand);
-    let [node, _] = &mut nodes;
-    let mut create = node.qp_mailbox(&Qp { st: RC, srqn: None });
-    create[0x14..0x18].copy_from_slice(&[1, 2, 3, 4]);
-    let output = node.bench.execute(&create, 16).expect("a QP");
-    assert_eq!(output[12..], [1, 2, 3, 4]);
-    node.qpn = u32::from_be_bytes([0, output[9], output[10], output[11]]);
-    let mut init = node.rst2init();
-    init[0x14..0x18].copy_from_slice(&[1, 0, 0, 4]);
-    assert_eq!(node.bench.execute(&init, 16).expect("a transition")[12..], [1, 0, 0, 4]);
-    assert_eq!(query(node)[0x14..0x18], [1, 0, 0, 4]);
-}
-
-#[test]
 fn receives_in_any_order_are_asked_for_by_the_context() {
     // QPC.dp_ordering_1 is bit 0x49c; UCX sets it from init to RTR, Linux from reset to init.
     for at_init in [true, false] {
@@ -610,4 +595,36 @@ fn send_queues_without_a_record_are_those_of_a_connectx_8() {
         create[0x28] |= mode << 6;
         assert_eq!(node.status(&create), expected, "{generation:?} {mode}");
     }
+}
+
+/// The options of enhanced connection establishment: a new QP has the device's, and a peer's may leave fewer.
+#[test]
+fn ends_negotiate_options() {
+    let mut nodes = pair_with(LinkLayer::InfiniBand, |config| config.ece = 0x6);
+    let [node, peer] = &mut nodes;
+    let word = |bytes: &[u8], at: usize| u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    let ece = |output: &[u8]| word(output, 12);
+    let mut create = node.qp_mailbox(&Qp { st: RC, srqn: None });
+    create[0x14..0x18].copy_from_slice(&u32::MAX.to_be_bytes());
+    let output = node.bench.execute(&create, 16).expect("a QP");
+    node.qpn = u32::from_be_bytes([0, output[9], output[10], output[11]]);
+    assert_eq!(ece(&output), 0x1000_0006, "all options of the version that the device has");
+
+    let queried = |node: &mut Node| word(&query(node), 0x14);
+    for (mut input, wanted, enabled, what) in [
+        (node.rst2init(), 5_u32, 0, "no version, so nothing is asked for"),
+        (node.init2rtr(peer), 0x1000_000a, 0x1000_0002, "the peer's"),
+        (node.rtr2rts(), 0, 0x1000_0002, "none named: they stay"),
+        (node.transition(5, &[]), 0x1000_0004, 0x1000_0004, "others"),
+    ] {
+        input[0x14..0x18].copy_from_slice(&wanted.to_be_bytes());
+        assert_eq!(ece(&node.bench.execute(&input, 16).expect(what)), enabled, "{what}");
+        assert_eq!(queried(node), enabled, "{what}");
+    }
+    assert_eq!(node.status(&node.on_qp(0xa)), Status::Ok);
+    assert_eq!(queried(node), 0x1000_0006, "reset: as it was created");
+
+    // Without the trigger it has none.
+    node.create_qp(&Qp { st: RC, srqn: None });
+    assert_eq!(queried(node), 0);
 }

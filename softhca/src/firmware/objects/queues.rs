@@ -25,15 +25,13 @@ pub(crate) struct QpRecord {
     pub(crate) created: [u8; QPC_BYTES],
     /// The context, with later values from transitions that the device does not act on.
     pub(crate) qpc: [u8; QPC_BYTES],
-    /// Options of enhanced connection establishment.
-    pub(crate) ece: u32,
     /// A command has made it. For a QP that no command has made, only the fields that commands have modified are here.
     pub(crate) made: bool,
 }
 
 impl Default for QpRecord {
     fn default() -> Self {
-        Self { created: [0; QPC_BYTES], qpc: [0; QPC_BYTES], ece: 0, made: false }
+        Self { created: [0; QPC_BYTES], qpc: [0; QPC_BYTES], made: false }
     }
 }
 

@@ -9,7 +9,7 @@ use super::pd::Pd;
 use super::request::Request;
 use super::srq::Srq;
 use crate::abi::mailbox::creator;
-use crate::abi::mlx5::{CreateQp, CreateQpResp, qp_flag};
+use crate::abi::mlx5::{CreateQp, CreateQpResp, ModifyQpResp, qp_flag};
 use crate::abi::qp_attr as mask;
 use crate::abi::{EventsReported, ModifyQp, QpCap, QueryQpResp, UHW_IN, UHW_OUT};
 use crate::context::{self, CommandId, Context, Rank};
@@ -98,6 +98,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         access_key: driver.sq_buf_addr,
         uidx: driver.uidx & 0xff_ffff,
         scatter_to_cqe_res: if scatter { SCATTERED } else { 0 },
+        ece: driver.ece_options,
         ..DctContext::default()
     };
     let dct = Dct {
@@ -114,9 +115,15 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     request.put_optional(UHW_OUT, &CreateQpResp::new_zeroed())
 }
 
-/// Changes its state. Gives its number once it has one.
-pub(crate) fn modify(hca: &Hca, dct: &Dct, wanted: &ModifyQp) -> Result<Option<u32>, Errno> {
+/// Changes its state; `ece` are the options of enhanced connection establishment that it has then, if not 0. The
+/// response has its number once it has one, and the options that the device accepted.
+pub(crate) fn modify(hca: &Hca, dct: &Dct, wanted: &ModifyQp, ece: u32) -> Result<ModifyQpResp, Errno> {
     let mut state = lock(&dct.state);
+    // As the kernel, which makes the target only in the move to RTR.
+    if ece != 0 {
+        state.context.ece = ece;
+    }
+    let mut response = ModifyQpResp::new_zeroed();
     match (state.state, wanted.qp_state) {
         (RESET, INIT) if wanted.attr_mask == TO_INIT => {
             if wanted.port_num == 0 || u32::from(wanted.port_num) > hca.settings.ports {
@@ -138,13 +145,17 @@ pub(crate) fn modify(hca: &Hca, dct: &Dct, wanted: &ModifyQp) -> Result<Option<u
                 hop_limit: wanted.dest.hop_limit,
                 ..state.context
             };
-            state.number = Some(hca.create(dct.user, Object::Dct, |device| device.create_dct(context))?);
+            let number = hca.create(dct.user, Object::Dct, |device| device.create_dct(context))?;
+            state.number = Some(number);
             state.context = context;
+            let accepted = hca.command(|device| device.query_dct(number))?.context.ece;
+            let response_length = size_of::<ModifyQpResp>() as u32;
+            response = ModifyQpResp { response_length, dctn: number, ece_options: accepted, ..response };
         }
         _ => return Err(Errno::EINVAL),
     }
     state.state = wanted.qp_state;
-    Ok(state.number)
+    Ok(response)
 }
 
 /// The attributes that `mlx5_ib` reports of a target: none before it exists.

@@ -3,7 +3,6 @@
 
 use super::qp::Qp;
 use super::request::Request;
-use crate::abi::UHW_IN;
 use crate::abi::mlx5::DriverModifyQp;
 use crate::context::{self, Context, Rank};
 use crate::device::Hca;
@@ -12,7 +11,6 @@ use softhca::context::{QpState, Transport};
 use softhca::device::{Rate, RateMode};
 use softhca::firmware::DRIVER;
 use std::sync::Arc;
-use zerocopy::FromZeros;
 
 /// Attributes of `PP_OBJ_ALLOC`.
 const HANDLE: u16 = 0x1000;
@@ -72,7 +70,7 @@ pub(crate) fn alloc(context: &Arc<Context>, request: &Request) -> Result<(), Err
 /// Checks a change of a queue pair's rate, which is in the state `from`, on its way to `to`: the new rate.
 pub(super) fn wanted(
     context: &Context,
-    request: &Request,
+    driver: &DriverModifyQp,
     qp: &Qp,
     kilobits: u32,
     (from, to): (QpState, QpState),
@@ -80,10 +78,6 @@ pub(super) fn wanted(
     // `ib_modify_qp_is_ok`.
     if qp.transport != Transport::RawPacket || to != QpState::Rts || !matches!(from, QpState::Rtr | QpState::Rts) {
         return Err(Errno::EINVAL);
-    }
-    let driver: DriverModifyQp = request.optional(UHW_IN)?.unwrap_or_else(FromZeros::new_zeroed);
-    if driver.comp_mask != 0 || driver.reserved != 0 {
-        return Err(Errno::EOPNOTSUPP);
     }
     let (burst, typical) = (driver.max_burst_sz, driver.typical_pkt_sz);
     let rate = Rate { limit: kilobits, mode: RateMode::Data, burst, typical };

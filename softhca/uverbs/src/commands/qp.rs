@@ -299,6 +299,8 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
                 .then_some(DciStreams { log_channels: driver.dci_streams[0], log_errored: driver.dci_streams[1] }),
             signed,
             blocks_own_multicast: flags & FLAG_BLOCK_MULTICAST_LOOPBACK != 0,
+            // Of raw packets, the two queues have none (`check_ucmd_data`).
+            ece: if raw { 0 } else { driver.ece_options },
             // Without `signal_all`: libmlx5 asks for a CQE in every WQE.
             ..QpContext::new(transport)
         })
@@ -376,7 +378,8 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     // One for raw packets has the number of its send queue, or else of its receive queue.
     request.put(14, if raw && log_sq.is_none() { &rqn } else { &number })?;
     let sqn = if sends_frames { number } else { 0 };
-    let mut response = CreateQpResp { bfreg_index, ..FromZeros::new_zeroed() };
+    let ece_options = hca.command(|device| device.qp_context(number).map(|context| context.ece))?;
+    let mut response = CreateQpResp { bfreg_index, ece_options, ..FromZeros::new_zeroed() };
     if raw && user != DRIVER {
         (response.rqn, response.sqn, response.tirn, response.tisn) = (rqn, sqn, tirn, tisn);
         response.comp_mask = if sends_frames { qp_resp::SQN | qp_resp::TISN } else { 0 };

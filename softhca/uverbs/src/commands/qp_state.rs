@@ -9,9 +9,9 @@ use super::port;
 use super::qp::Qp;
 use super::request::Request;
 use super::rss::RssQp;
-use crate::abi::mlx5::ModifyQpResp;
+use crate::abi::mlx5::{DriverModifyQp, ModifyQpResp};
 use crate::abi::qp_attr as mask;
-use crate::abi::{ExModifyQp, ExModifyQpResp, ModifyQp, QpDest, QueryQp, QueryQpResp, UHW_OUT, write};
+use crate::abi::{ExModifyQp, ExModifyQpResp, ModifyQp, QpDest, QueryQp, QueryQpResp, UHW_IN, UHW_OUT, write};
 use crate::context::Context;
 use crate::device::Hca;
 use crate::process::Errno;
@@ -117,6 +117,7 @@ fn attr_from_abi(hca: &Hca, wanted: &ModifyQp, ignored: u32) -> Result<QpAttr, E
         sqd_event: given(mask::EN_SQD_ASYNC_NOTIFY).then_some(wanted.en_sqd_async_notify != 0),
         out_of_order: None,
         in_order: None,
+        ece: None,
     })
 }
 
@@ -125,22 +126,39 @@ fn is_connected(transport: Transport) -> bool {
     matches!(transport, Transport::Rc | Transport::Uc | Transport::Xrc)
 }
 
-/// Applies a change; `rate_limit` is an extended request, and its rate. Gives the number of a target of dynamic
-/// connections, once there is one.
-fn apply(context: &Context, wanted: &ModifyQp, rate_limit: Option<(&Request, u32)>) -> Result<Option<u32>, Errno> {
+/// Whether the command for a transition has a field for options of enhanced connection establishment (mlx5_ib `qpc.c`,
+/// `get_ece_from_mbox`).
+fn negotiates(from: QpState, to: QpState) -> bool {
+    use QpState::{Init, Reset, Rtr, Rts};
+    matches!((from, to), (Reset | Init, Init) | (Init, Rtr) | (Rtr | Rts, Rts))
+}
+
+/// The parts of an extended change that a plain one lacks.
+struct Extension {
+    /// Kilobits per second; only its mask bit makes it count.
+    rate_limit: u32,
+    driver: DriverModifyQp,
+}
+
+/// Applies a change, and gives the driver's response to an extended one.
+fn apply(context: &Context, wanted: &ModifyQp, extension: Option<&Extension>) -> Result<ModifyQpResp, Errno> {
+    let ece = extension.map_or(0, |extension| extension.driver.ece_options);
+    let ece = if context.hca.capabilities.ece { ece } else { 0 };
     if let Ok(dct) = context.get::<Dct>(wanted.qp_handle) {
-        return dct::modify(&context.hca, &dct, wanted);
+        return dct::modify(&context.hca, &dct, wanted, ece);
     }
     if context.get::<RssQp>(wanted.qp_handle).is_ok() {
         return Err(Errno::ENOSYS);
     }
     let qp: Arc<Qp> = context.get(wanted.qp_handle).map_err(|_| Errno::EINVAL)?;
-    let attr = attr_from_abi(&context.hca, wanted, qp.ignored() | mask::RATE_LIMIT)?;
-    let rate = match rate_limit {
-        Some((request, kilobits)) if wanted.attr_mask & mask::RATE_LIMIT != 0 => {
-            let from = context.hca.command(|device| device.query_qp(qp.number))?.state;
-            let ways = (from, attr.state.unwrap_or(from));
-            Some(pacing::wanted(context, request, &qp, kilobits, ways)?)
+    let mut attr = attr_from_abi(&context.hca, wanted, qp.ignored() | mask::RATE_LIMIT)?;
+    let from = context.hca.command(|device| device.query_qp(qp.number))?.state;
+    let to = attr.state.unwrap_or(from);
+    let negotiates = qp.transport != Transport::RawPacket && negotiates(from, to);
+    attr.ece = (negotiates && ece != 0).then_some(ece);
+    let rate = match extension {
+        Some(Extension { rate_limit, driver }) if wanted.attr_mask & mask::RATE_LIMIT != 0 => {
+            Some(pacing::wanted(context, driver, &qp, *rate_limit, (from, to))?)
         }
         _ if wanted.attr_mask & mask::RATE_LIMIT != 0 => return Err(Errno::EOPNOTSUPP),
         _ => None,
@@ -164,7 +182,14 @@ fn apply(context: &Context, wanted: &ModifyQp, rate_limit: Option<(&Request, u32
     if let Some((receiver, to)) = qp.receiver().zip(attr.state) {
         receiver.follow(&context.hca, to)?;
     }
-    Ok(None)
+    let mut response = ModifyQpResp::new_zeroed();
+    if qp.transport != Transport::RawPacket {
+        response.response_length = size_of::<ModifyQpResp>() as u32;
+    }
+    if negotiates {
+        response.ece_options = context.hca.command(|device| device.query_qp(qp.number))?.attr.ece.unwrap_or(0);
+    }
+    Ok(response)
 }
 
 /// `MODIFY_QP`.
@@ -177,16 +202,17 @@ pub(crate) fn modify(context: &Arc<Context>, request: &Request) -> Result<(), Er
     apply(context, &wanted, None).map(drop)
 }
 
-/// Extended `MODIFY_QP`: a rate limit follows, which only its mask bit makes count.
+/// Extended `MODIFY_QP`: a rate limit follows, and the driver has a part.
 pub(crate) fn ex_modify(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let base: ModifyQp = request.core_in()?;
     // The rate is 0 where a program leaves it out.
     let ExModifyQp { rate_limit, .. } = request.input(write::CORE_IN)?;
-    let number = apply(context, &base, Some((request, rate_limit)))?;
-    // Nothing is told but a new target's number.
-    let response_length = number.map_or(0, |_| size_of::<ModifyQpResp>() as u32);
-    let driver = ModifyQpResp { response_length, dctn: number.unwrap_or(0), ..FromZeros::new_zeroed() };
-    request.put_optional(UHW_OUT, &driver)?;
+    let driver: DriverModifyQp = request.optional(UHW_IN)?.unwrap_or_else(FromZeros::new_zeroed);
+    if driver.comp_mask != 0 || driver.reserved != 0 {
+        return Err(Errno::EOPNOTSUPP);
+    }
+    let response = apply(context, &base, Some(&Extension { rate_limit, driver }))?;
+    request.put_optional(UHW_OUT, &response)?;
     let response = ExModifyQpResp { comp_mask: 0, response_length: size_of::<ExModifyQpResp>() as u32 };
     request.put_optional(write::CORE_OUT, &response)
 }

@@ -19,7 +19,7 @@ use zerocopy::FromZeros;
 pub(super) const TARGET: u64 = 10;
 
 /// `QP_CREATE` of a target: 1 XRC domain; the others as of other QPs, but of its own it has neither PD nor CQs nor
-/// memory. `mlx5_ib` ignores the driver's part.
+/// memory. `mlx5_ib` ignores most of the driver's part.
 pub(super) fn create_target(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let hca = &context.hca;
     // As the kernel (`UVERBS_METHOD_QP_CREATE`).
@@ -43,6 +43,7 @@ pub(super) fn create_target(context: &Arc<Context>, request: &Request) -> Result
                 rq: ReceiveSource::Domain { xrcd: xrcd.domain.number },
                 uidx: driver.uidx & 0xff_ffff,
                 signed: driver.flags & qp_flag::SIGNATURE != 0,
+                ece: driver.ece_options,
                 // As Linux (`create_xrc_tgt_qp`).
                 timestamps: hca.capabilities.default_timestamps(),
                 ..QpContext::new(Transport::Xrc)
@@ -55,7 +56,8 @@ pub(super) fn create_target(context: &Arc<Context>, request: &Request) -> Result
     request.put_handle(0, handle)?;
     request.put(13, &cap)?;
     request.put(14, &number)?;
-    request.put_optional(UHW_OUT, &CreateQpResp::new_zeroed())
+    let ece_options = hca.command(|device| device.qp_context(number).map(|context| context.ece))?;
+    request.put_optional(UHW_OUT, &CreateQpResp { ece_options, ..FromZeros::new_zeroed() })
 }
 
 /// `OPEN_QP`: a target that somebody has made in the domain.

@@ -24,6 +24,7 @@ const OUTPUT_BYTES: usize = 0x1010;
 const BEFORE: usize = 0x10;
 
 fields! {
+    ECE_SUPPORT: 0xa3, 1 = "cmd_hca_cap.ece_support";
     EVENT_CAP: 0x90, 1 = "cmd_hca_cap.event_cap";
     DEVICE_MEMORY: 0x1a8, 1 = "cmd_hca_cap.device_memory";
     SQ_TS_FORMAT: 0x440, 2 = "cmd_hca_cap.sq_ts_format";
@@ -68,6 +69,8 @@ pub(crate) struct Capabilities {
     pub(crate) apu: bool,
     /// Commands for another function pass.
     pub(crate) vhca_tunnel: bool,
+    /// Queue pairs negotiate options when they connect (ECE).
+    pub(crate) ece: bool,
     /// Queues of all kinds can have the time in their timestamps.
     pub(crate) real_time: bool,
     /// They can have the clock that runs freely there.
@@ -116,6 +119,7 @@ impl Capabilities {
             user_caps: UCTX_CAP.get32(&general),
             apu: APU.get(&general) != 0,
             vhca_tunnel: VHCA_TUNNEL_COMMANDS.get(&general) != 0,
+            ece: ECE_SUPPORT.get(&general) != 0,
             real_time,
             free_running,
             attributes: Attributes::of(&general),

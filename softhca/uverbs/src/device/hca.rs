@@ -478,6 +478,7 @@ pub(crate) fn device_config(
         real_time: (settings.clock != softhca_settings::Clock::FreeRunning).then_some(zero),
         real_time_only: settings.clock == softhca_settings::Clock::RealTime,
         inline_headers: settings.inline_headers.into(),
+        ece: 0,
         device_memory: 0,
         sink: settings.sink,
     }

@@ -76,6 +76,7 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         signed: view.flag(qpc::WQ_SIGNATURE),
         blocks_own_multicast: view.flag(qpc::BLOCK_LB_MC),
         privileges,
+        ece: call.input.get32(create_qp_in::ECE),
     };
     let qpn = call.device.create_qp(context)?;
     if let Err(refused) = offload(call, view, qpn) {
@@ -85,10 +86,10 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     call.created(Object::Qp, qpn);
     let mut given = [0; QPC_BYTES];
     given.copy_from_slice(&view.0[..QPC_BYTES]);
-    let ece = call.input.get32(create_qp_in::ECE);
-    call.state.queues.qps.insert(qpn, QpRecord { created: given, qpc: given, ece, made: true });
+    call.state.queues.qps.insert(qpn, QpRecord { created: given, qpc: given, made: true });
+    let accepted = call.device.qp_context(qpn)?.ece;
     call.output.set(create_qp_out::QPN, qpn.into());
-    call.output.set(create_qp_out::ECE, ece.into());
+    call.output.set(create_qp_out::ECE, accepted.into());
     Ok(())
 }
 

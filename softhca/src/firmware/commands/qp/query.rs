@@ -32,7 +32,7 @@ pub(super) fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     if let (Some(path), Some(port)) = (&info.attr.path, port) {
         path::write(&mut view.part(qpc::PRIMARY_ADDRESS_PATH), path, port);
     }
-    call.output.set(query_qp_out::ECE, record.ece.into());
+    call.output.set(query_qp_out::ECE, info.attr.ece.map_or(0, u64::from));
     call.output.put(query_qp_out::QPC.at, &context);
     Ok(())
 }

@@ -112,7 +112,9 @@ pub(super) fn run(call: &mut Call<'_>, transition: Transition) -> Result<(), Ref
     check(call, view, transition, mask, &info.context)?;
     let before = call.state.queues.qps.get(&qpn).copied();
     let ordering = before.map_or(0, |record| ordering(View(&record.qpc))) | ordering(view);
-    let attr = Taken { service, transition, mask, view, info: &info, ordering, ports: &call.device.config().ports };
+    let ece = Some(call.input.get32(init2rtr_qp_in::ECE)).filter(|&ece| ece != 0);
+    let ports = &call.device.config().ports;
+    let attr = Taken { service, transition, mask, view, info: &info, ordering, ece, ports };
     let attr = attr.attributes()?;
     let counter = counter(call, view, transition, mask)?;
     call.device.modify_qp(qpn, &attr).map_err(refusal)?;
@@ -124,7 +126,6 @@ pub(super) fn run(call: &mut Call<'_>, transition: Transition) -> Result<(), Ref
         call.device.set_qp_max_message(qpn, 1 << view.get(qpc::LOG_MSG_MAX))?;
     }
 
-    let ece = call.input.get32(init2rtr_qp_in::ECE);
     let record = call.state.queues.qps.entry(qpn).or_default();
     let mut kept = ViewMut(&mut record.qpc);
     for field in kept_fields(transition, mask) {
@@ -139,9 +140,10 @@ pub(super) fn run(call: &mut Call<'_>, transition: Transition) -> Result<(), Ref
         let from = view.part(qpc::PRIMARY_ADDRESS_PATH);
         kept.part(qpc::PRIMARY_ADDRESS_PATH).set(ads::LOG_RTM, from.get(ads::LOG_RTM));
     }
-    if ece != 0 {
-        record.ece = ece;
-        call.output.set(init2rtr_qp_out::ECE, ece.into());
+    // The others have no such field.
+    if matches!(transition, RST2INIT | INIT2INIT | INIT2RTR | RTR2RTS | RTS2RTS) {
+        let enabled = call.device.query_qp(qpn)?.attr.ece;
+        call.output.set(init2rtr_qp_out::ECE, enabled.map_or(0, u64::from));
     }
     Ok(())
 }
@@ -233,13 +235,15 @@ struct Taken<'a> {
     view: View<'a>,
     info: &'a QpInfo,
     ordering: u64,
+    /// The options of enhanced connection establishment, if the driver names any.
+    ece: Option<u32>,
     ports: &'a [PortConfig],
 }
 
 impl Taken<'_> {
     /// The changes that the device is to make.
     fn attributes(&self) -> Result<QpAttr, Refusal> {
-        let mut attr = QpAttr { state: Some(self.transition.to), ..QpAttr::default() };
+        let mut attr = QpAttr { state: Some(self.transition.to), ece: self.ece, ..QpAttr::default() };
         let path = self.view.part(qpc::PRIMARY_ADDRESS_PATH);
         let to_init = self.transition == RST2INIT;
         if to_init || self.has(optional::PKEY_INDEX) {
