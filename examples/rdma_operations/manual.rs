@@ -61,7 +61,7 @@ fn to_message(endpoint: &Endpoint, memory: Remote) -> [u8; EXCHANGE] {
     message
 }
 
-/// The peer's endpoint and memory; the PSN and the MTU are those of `local`.
+/// The peer's endpoint, without options, and memory; the PSN and the MTU are those of `local`.
 fn from_message(message: &[u8; EXCHANGE], local: &Endpoint) -> Result<(Endpoint, Remote), Failure> {
     let mut rest = &message[..];
     let memory = Remote { addr: u64::from_be_bytes(take(&mut rest)), rkey: Rkey(u32::from_be_bytes(take(&mut rest))) };
@@ -71,6 +71,7 @@ fn from_message(message: &[u8; EXCHANGE], local: &Endpoint) -> Result<(Endpoint,
         lid: u16::from_be_bytes(take(&mut rest)),
         gid: Gid(take(&mut rest)),
         gid_type: None,
+        ece: None,
         ..*local
     };
     Ok((endpoint, memory))

@@ -120,6 +120,7 @@ pub mod adopt {
 pub use crate::queue::{AnyCq, Owned};
 pub use access::Access;
 pub use connect::address::{AddressCache, AddressHandle};
+pub use connect::ece::Ece;
 pub use connect::endpoint::Endpoint;
 pub use connect::path::Path;
 pub use connect::route::Route;

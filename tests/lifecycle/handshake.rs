@@ -138,15 +138,15 @@ fn a_peer_that_was_not_understood_is_told() {
     let mut a = End::<transport::Rc>::new(&device, &pd);
     let (mut left, mut right) = UnixStream::pair().expect("a pair of sockets");
     // A good header, and then an endpoint of version 0.
-    let mut message = [0; 256];
+    let mut message = [0; 264];
     message[..9].copy_from_slice(b"blueflam\x01");
     right.write_all(&message).expect("room");
     let error = a.pair.connect_over(&mut left, &usual_path(&device), &[]).expect_err("not understood");
     let decode = DecodeError::Version { what: "endpoint", is: 0, known: 1 };
     assert!(matches!(error, Error::Decode(is) if is == decode), "{error}");
-    let mut answer = [0; 256 + 16];
+    let mut answer = [0; 264 + 16];
     right.read_exact(&mut answer).expect("a message, and that it failed");
-    assert_eq!((&answer[256..265], answer[256 + 12]), (&b"blueflam\x01"[..], 1));
+    assert_eq!((&answer[264..273], answer[264 + 12]), (&b"blueflam\x01"[..], 1));
 }
 
 #[test]

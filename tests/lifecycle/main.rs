@@ -23,6 +23,7 @@ mod modes;
 #[path = "../on_device/mod.rs"]
 #[allow(dead_code, reason = "this program needs a part of it")]
 mod on_device;
+mod options;
 mod states;
 mod teardown;
 mod texts;

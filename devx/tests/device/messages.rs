@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 
 use blueflame::cq::Side;
 use blueflame::types::WrId;
-use blueflame::verbs::{self, Access, Pool, handshake};
+use blueflame::verbs::{self, Access, Ece, Endpoint, Pool, handshake};
 use blueflame::wqe;
 use blueflame::{Remote, transport};
 use blueflame_devx::Error;
@@ -128,6 +128,27 @@ fn a_queue_pair_of_verbs_is_a_peer_like_any() {
     let mut bytes = [0; 9];
     inbox.read(0, &mut bytes);
     assert_eq!(&bytes, b"from devx");
+}
+
+/// The software device has version 1 of the options, and no option of it.
+#[test]
+fn ends_of_commands_and_of_verbs_agree_on_options() {
+    let ground = ground();
+    let version_1 = Ece { vendor_id: Ece::MELLANOX, options: 0x1000_0000 };
+    let cq = ground.context.device().completion_queue(64).build().expect("a completion queue of verbs");
+    for (told, enabled) in [(None, Some(version_1)), (Some(7), None), (Some(0x1000_0007), Some(version_1))] {
+        let mut a = End::<transport::Rc>::new(&ground);
+        let builder = ground.verbs_pd.queue_pair::<transport::Rc>(&cq, &cq).sends(16).receives::<WrId>(16);
+        let mut b = builder.build().expect("a queue pair of verbs");
+        assert_eq!(a.pair.qp.ece(), Ok(Some(version_1)));
+        let (at_a, at_b) = (a.pair.qp.endpoint(&ground.path), b.qp.endpoint(&ground.path));
+        assert_eq!((at_a.ece, at_b.ece), (Some(version_1), Some(version_1)));
+        let ece = told.map(|options| Ece { options, ..version_1 });
+        a.pair.qp.to_init(&ground.path).expect("INIT");
+        a.pair.connect(&ground.path, &at_a, &Endpoint { ece, ..at_b }).expect("RTS");
+        b.connect(&ground.path, &at_b, &at_a).expect("RTS");
+        assert_eq!((a.pair.qp.ece(), b.qp.ece()), (Ok(enabled), Some(version_1)), "told {told:x?}");
+    }
 }
 
 #[test]

@@ -36,6 +36,7 @@ fn from_message(message: &[u8; MESSAGE_BYTES]) -> Result<Endpoint, Failure> {
         qpn: Qpn::new(number(qpn)?).ok_or_else(bad)?,
         psn: Psn::new(number(psn)?).ok_or_else(bad)?,
         mtu: Mtu::B4096,
+        ece: None,
     })
 }
 
@@ -86,7 +87,7 @@ mod tests {
         (gid[0], gid[1], gid[15]) = (0xfe, 0x80, 0x1a);
         let psn = Psn::truncate(0x00_00ff);
         let qpn = Qpn::truncate(0x12_3456);
-        let endpoint = Endpoint { lid: 0x1b, gid: Gid(gid), gid_type: None, qpn, psn, mtu: Mtu::B4096 };
+        let endpoint = Endpoint { lid: 0x1b, gid: Gid(gid), gid_type: None, qpn, psn, mtu: Mtu::B4096, ece: None };
         let message = to_message(&endpoint);
         assert_eq!(&message, b"001b:123456:0000ff:fe80000000000000000000000000001a\0");
         assert_eq!(from_message(&message).expect("our own"), endpoint);

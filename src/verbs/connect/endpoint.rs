@@ -5,8 +5,8 @@ use std::hash::{BuildHasher, RandomState};
 
 use crate::encoding::{DecodeError, sized, version, zeros};
 use crate::types::{Psn, Qpn};
-use crate::verbs::Error;
 use crate::verbs::device::{Gid, GidType, LinkLayer, Mtu};
+use crate::verbs::{Ece, Error};
 
 /// Where a queue pair can be reached. Two peers exchange endpoints by another way before they can connect: over a
 /// stream, by [`connect_over`](crate::verbs::QueuePair::connect_over); otherwise as [`Endpoint::to_bytes`], or by serde
@@ -28,6 +28,8 @@ pub struct Endpoint {
     pub psn: Psn,
     /// Path MTU its port has in force. The lesser of both sides' is used.
     pub mtu: Mtu,
+    /// The options it can agree on. `None`: none, or the peer did not tell.
+    pub ece: Option<Ece>,
 }
 
 /// The name of an endpoint in error texts.
@@ -35,7 +37,7 @@ const WHAT: &str = "endpoint";
 
 impl Endpoint {
     /// Bytes of [`to_bytes`](Self::to_bytes).
-    pub const BYTES: usize = 32;
+    pub const BYTES: usize = 40;
 
     const VERSION: u8 = 1;
 
@@ -52,6 +54,8 @@ impl Endpoint {
     /// | 8 | 4 | number of the queue pair, 24 bits |
     /// | 12 | 4 | first PSN, 24 bits |
     /// | 16 | 16 | GID |
+    /// | 32 | 4 | vendor of the options ([`Ece::vendor_id`]); 0 without options |
+    /// | 36 | 4 | [`Ece::options`] |
     #[must_use]
     pub fn to_bytes(&self) -> [u8; Self::BYTES] {
         let mut bytes = [0; Self::BYTES];
@@ -61,7 +65,11 @@ impl Endpoint {
         bytes[4..6].copy_from_slice(&self.lid.to_be_bytes());
         bytes[8..12].copy_from_slice(&self.qpn.get().to_be_bytes());
         bytes[12..16].copy_from_slice(&self.psn.get().to_be_bytes());
-        bytes[16..].copy_from_slice(&self.gid.0);
+        bytes[16..32].copy_from_slice(&self.gid.0);
+        if let Some(ece) = self.ece.filter(|ece| ece.vendor_id != 0) {
+            bytes[32..36].copy_from_slice(&ece.vendor_id.to_be_bytes());
+            bytes[36..].copy_from_slice(&ece.options.to_be_bytes());
+        }
         bytes
     }
 
@@ -77,7 +85,11 @@ impl Endpoint {
         let number = |at: usize| u32::from_be_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let bad = |field, value: u32| DecodeError::Value { what: WHAT, field, value: value.into() };
         let mut gid = [0; 16];
-        gid.copy_from_slice(&bytes[16..]);
+        gid.copy_from_slice(&bytes[16..32]);
+        let ece = Ece { vendor_id: number(32), options: number(36) };
+        if ece.vendor_id == 0 {
+            zeros(WHAT, &bytes[36..])?;
+        }
         Ok(Self {
             lid: u16::from_be_bytes([bytes[4], bytes[5]]),
             gid: Gid(gid),
@@ -85,6 +97,7 @@ impl Endpoint {
             qpn: Qpn::new(number(8)).ok_or(bad("queue pair number", number(8)))?,
             psn: Psn::new(number(12)).ok_or(bad("PSN", number(12)))?,
             mtu: Mtu::from_raw(bytes[2].into()).ok_or(bad("path MTU", bytes[2].into()))?,
+            ece: (ece.vendor_id != 0).then_some(ece),
         })
     }
 }
@@ -151,6 +164,7 @@ mod tests {
             qpn: Qpn::truncate(0x11_2233),
             psn: Psn::truncate(0xff_fffe),
             mtu: Mtu::B4096,
+            ece: Some(Ece { vendor_id: Ece::MELLANOX, options: 0x1000_0002 }),
         }
     }
 
@@ -158,6 +172,7 @@ mod tests {
     fn an_endpoint_has_these_bytes() {
         let mut bytes = vec![1, 3, 5, 0, 1, 2, 0, 0, 0, 0x11, 0x22, 0x33, 0, 0xff, 0xff, 0xfe, 0xa0];
         bytes.extend(1..=15);
+        bytes.extend([0, 0, 0x15, 0xb3, 0x10, 0, 0, 2]);
         assert_eq!(endpoint().to_bytes()[..], bytes);
         assert_eq!(Endpoint::from_bytes(&bytes), Ok(endpoint()));
     }
@@ -171,6 +186,12 @@ mod tests {
                 assert_eq!(Endpoint::from_bytes(&endpoint.to_bytes()), Ok(endpoint));
             }
         }
+        for options in [0, 1, u32::MAX] {
+            let endpoint = Endpoint { ece: Some(Ece { vendor_id: 1, options }), ..endpoint() };
+            assert_eq!(Endpoint::from_bytes(&endpoint.to_bytes()), Ok(endpoint));
+        }
+        let nobodys = Endpoint { ece: Some(Ece { vendor_id: 0, options: 1 }), ..endpoint() };
+        assert_eq!(Endpoint::from_bytes(&nobodys.to_bytes()), Ok(Endpoint { ece: None, ..nobodys }));
         let unknown = Endpoint { gid_type: Some(GidType::Other(255)), ..endpoint() };
         assert_eq!(Endpoint::from_bytes(&unknown.to_bytes()), Ok(Endpoint { gid_type: None, ..unknown }));
     }
@@ -184,8 +205,8 @@ mod tests {
             Endpoint::from_bytes(&bytes)
         };
         let value = |field, value| Err(DecodeError::Value { what: WHAT, field, value });
-        for len in [0, 31, 33] {
-            assert_eq!(Endpoint::from_bytes(&vec![1; len]), Err(DecodeError::Length { what: WHAT, is: len, must: 32 }));
+        for len in [0, 39, 41] {
+            assert_eq!(Endpoint::from_bytes(&vec![1; len]), Err(DecodeError::Length { what: WHAT, is: len, must: 40 }));
         }
         assert_eq!(with(0, 0), Err(DecodeError::Version { what: WHAT, is: 0, known: 1 }));
         assert_eq!(with(2, 0), value("path MTU", 0));
@@ -195,6 +216,9 @@ mod tests {
         for at in [3, 6, 7] {
             assert_eq!(with(at, 9), value("reserved part", 9));
         }
+        let mut nobodys = Endpoint { ece: None, ..endpoint() }.to_bytes();
+        nobodys[39] = 9;
+        assert_eq!(Endpoint::from_bytes(&nobodys), value("reserved part", 9));
         let text = with(12, 0x80).expect_err("too large").to_string();
         assert_eq!(text, "the endpoint is invalid: its PSN is 0x80fffffe");
     }
@@ -203,7 +227,10 @@ mod tests {
     #[test]
     fn serde_has_it_as_people_write_it() {
         let gid = Gid([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, 1]);
-        let text = r#"{"lid":258,"gid":"::ffff:10.0.0.1","gid_type":"RoceV2","qpn":1122867,"psn":16777214,"mtu":4096}"#;
+        let text = concat!(
+            r#"{"lid":258,"gid":"::ffff:10.0.0.1","gid_type":"RoceV2","qpn":1122867,"psn":16777214,"mtu":4096,"#,
+            r#""ece":{"vendor_id":5555,"options":268435458}}"#
+        );
         let endpoint = Endpoint { gid, ..endpoint() };
         assert_eq!(serde_json::to_string(&endpoint).expect("text"), text);
         assert_eq!(serde_json::from_str::<Endpoint>(text).expect("an endpoint"), endpoint);

@@ -80,7 +80,8 @@ impl Path {
         }
     }
 
-    /// Where the peer reaches a queue pair by this path.
+    /// Where the peer reaches a queue pair by this path. It has no [options](Endpoint::ece), which queue pairs have
+    /// ([`Qp::endpoint`](crate::verbs::Qp::endpoint)).
     #[must_use]
     pub fn endpoint(&self, qpn: Qpn, psn: Psn) -> Endpoint {
         Endpoint {
@@ -90,6 +91,7 @@ impl Path {
             qpn,
             psn,
             mtu: self.mtu,
+            ece: None,
         }
     }
 
@@ -191,7 +193,7 @@ mod tests {
 
     fn remote(lid: u16, gid: u8) -> Endpoint {
         let (qpn, psn) = (Qpn::truncate(7), Psn::truncate(9));
-        Endpoint { lid, gid: Gid([gid; 16]), gid_type: None, qpn, psn, mtu: Mtu::B1024 }
+        Endpoint { lid, gid: Gid([gid; 16]), gid_type: None, qpn, psn, mtu: Mtu::B1024, ece: None }
     }
 
     #[test]

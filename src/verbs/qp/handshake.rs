@@ -26,7 +26,7 @@
 //!
 //! # What goes over the stream
 //!
-//! Each side writes 256 bytes and then reads 256. Neither side waits for the other to read, because any stream buffers
+//! Each side writes 264 bytes and then reads 264. Neither side waits for the other to read, because any stream buffers
 //! that much. Numbers are big endian.
 //!
 //! | offset | bytes | field |
@@ -37,13 +37,13 @@
 //! | 10 | 2 | bytes of user data, 0 to 208 |
 //! | 12 | 1 | 0, or 1 for "this side failed": the message ends with this header then |
 //! | 13 | 3 | zero |
-//! | 16 | 32 | the [endpoint](crate::verbs::Endpoint::to_bytes) |
-//! | 48 | 208 | user data, then zeros |
+//! | 16 | 40 | the [endpoint](crate::verbs::Endpoint::to_bytes) |
+//! | 56 | 208 | user data, then zeros |
 //!
 //! [`ready`] writes and reads 16 bytes: the header alone, with no transport and no user data.
 //!
 //! The handshake neither encrypts nor authenticates: a stream that others can reach needs TLS or the like around it.
-//! Invalid bytes of a hostile peer give an error, and this side reads at most 256 of them. How long it waits for them is
+//! Invalid bytes of a hostile peer give an error, and this side reads at most 264 of them. How long it waits for them is
 //! up to the stream: a socket's own time limit (`set_read_timeout`) counts for each read, so a peer that sends single
 //! bytes multiplies it.
 
@@ -71,7 +71,7 @@ const HEADER: usize = 16;
 /// Where the user data begins.
 const DATA: usize = HEADER + Endpoint::BYTES;
 /// Bytes of the whole message.
-const MESSAGE: usize = 256;
+const MESSAGE: usize = 264;
 /// The `ibv_qp_type` field of a side that does not tell its type.
 const UNTOLD: u8 = 0;
 /// States of a side.

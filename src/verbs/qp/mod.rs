@@ -4,6 +4,7 @@ pub(super) mod data_order;
 pub mod handshake;
 pub(super) mod initiator;
 pub(super) mod limits;
+pub(super) mod options;
 pub(super) mod pair;
 pub(super) mod queues;
 pub(super) mod responder;

@@ -186,7 +186,7 @@ impl Qp {
     /// [`endpoint`](Self::endpoint) with a first PSN chosen by the caller, for peers that fix it, and for tests.
     #[must_use]
     pub fn endpoint_with(&self, path: &Path, psn: Psn) -> Endpoint {
-        path.endpoint(self.qpn(), psn)
+        Endpoint { ece: self.ece(), ..path.endpoint(self.qpn(), psn) }
     }
 
     /// The queue pair's number.

@@ -43,7 +43,8 @@ impl Qp {
         self.modify(&mut attr, mask)
     }
 
-    /// INIT to RTR: the queue pair answers `remote` from here on.
+    /// INIT to RTR: the queue pair answers `remote` from here on. The device enables the options that both have
+    /// ([`Endpoint::ece`]).
     ///
     /// # Errors
     /// [`Error::PeerWithoutAddress`], [`Error::PathWithoutGid`], [`Error::Mismatch`] if no packet of one side would
@@ -64,6 +65,7 @@ impl Qp {
             attr.min_rnr_timer = path.min_rnr_timer;
             mask = mask | sys::IBV_QP_MAX_DEST_RD_ATOMIC | sys::IBV_QP_MIN_RNR_TIMER;
         }
+        self.agree(remote.ece)?;
         self.modify(&mut attr, mask).map_err(|error| match error {
             Error::WrongState { .. } => error,
             _ => self.port_down(path.port.number).unwrap_or(error),

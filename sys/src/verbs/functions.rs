@@ -110,6 +110,13 @@ functions! {
         ) -> *mut ibv_mr, else absent();
     }
 
+    "IBVERBS_1.10": {
+        /// Asks for options with the next state change of a queue pair. Returns 0 or an errno.
+        fn ibv_set_ece(qp: *mut ibv_qp, ece: *mut ibv_ece) -> c_int, else libc::ENOSYS;
+        /// The options of a queue pair. Returns 0 or an errno.
+        fn ibv_query_ece(qp: *mut ibv_qp, ece: *mut ibv_ece) -> c_int, else libc::ENOSYS;
+    }
+
     "IBVERBS_1.11": {
         /// An entry of a port's table of GIDs; `entry_size` is that of [`ibv_gid_entry`]. Returns 0 or an errno:
         /// `ENODATA` for an empty entry. `verbs.h` calls it `ibv_query_gid_ex`.

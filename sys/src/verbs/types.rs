@@ -345,6 +345,13 @@ structures! {
         handle: u32,
     }
 
+    /// Options that the ends of a connection negotiate.
+    struct ibv_ece {
+        vendor_id: u32,
+        options: u32,
+        comp_mask: u32,
+    }
+
     /// A thread domain.
     struct ibv_td {
         context: *mut ibv_context,

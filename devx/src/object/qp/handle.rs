@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use blueflame::queue::send::WqeRecord;
 use blueflame::types::{Qpn, Wqebbs};
+use blueflame::verbs::Ece;
 
 use super::super::cq::Cq;
 use crate::cmd::{Qpc, QpcState, QueryQpIn, ServiceType};
@@ -27,6 +28,8 @@ pub(super) struct Handle {
     pub(super) depth: Wqebbs,
     /// Held while the state changes. True if the answer to a RESET got lost.
     pub(super) changing: Mutex<bool>,
+    /// The options that the device offered when it made it (ECE); 0: none.
+    pub(super) ece: u32,
     /// Whether the device copies memory for it.
     pub(super) memcpy: bool,
     /// How many receives may be posted at a time.
@@ -37,6 +40,11 @@ pub(super) struct Handle {
     pub(super) _rq_shadow: Shadow<u64>,
     pub(super) send_cq: Cq,
     pub(super) recv_cq: Cq,
+}
+
+/// The option word of a mailbox, which is 0 without options.
+pub(super) fn with_options(options: u32) -> Option<Ece> {
+    (options != 0).then_some(Ece { vendor_id: Ece::MELLANOX, options })
 }
 
 impl Qp {
@@ -68,6 +76,17 @@ impl Qp {
         let mut inbox = QueryQpIn::new();
         inbox.set_qpn(self.qpn());
         Ok(self.object().query(&inbox)?.qpc().clone())
+    }
+
+    /// The options that the device enabled when the queue pair was connected, and before that all that it has; `None`
+    /// without any. Asks the device.
+    ///
+    /// # Errors
+    /// [`Error::Command`].
+    pub fn ece(&self) -> Result<Option<Ece>, Error> {
+        let mut inbox = QueryQpIn::new();
+        inbox.set_qpn(self.qpn());
+        Ok(with_options(self.object().query(&inbox)?.ece()))
     }
 
     /// Queries the state.

@@ -16,7 +16,7 @@ use blueflame::verbs::handshake::{self, Peer};
 use blueflame::verbs::{Endpoint, Path};
 
 use super::super::cq::Cq;
-use super::handle::Qp;
+use super::handle::{Qp, with_options};
 use crate::cmd::QpcState;
 use crate::error::Error;
 use crate::object::check_cq::whole;
@@ -44,7 +44,7 @@ impl Qp {
     /// is another random number each time. Give [`connect`](QueuePair::connect) the same endpoint as you give the peer.
     #[must_use]
     pub fn endpoint(&self, path: &Path) -> Endpoint {
-        path.endpoint(self.qpn(), Psn::random())
+        Endpoint { ece: with_options(self.handle.ece), ..path.endpoint(self.qpn(), Psn::random()) }
     }
 }
 

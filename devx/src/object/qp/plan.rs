@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use blueflame::queue::AnyCq;
 use blueflame::queue::recv::RqParts;
 use blueflame::queue::send::SqParts;
-use blueflame::types::{DS_BYTES, Ds, Qpn, SqPi, WQEBB_BYTES, Wqebbs};
+use blueflame::types::{DS_BYTES, Ds, SqPi, WQEBB_BYTES, Wqebbs};
 
 use super::super::cq::Cq;
 use super::super::pd::Pd;
@@ -58,6 +58,10 @@ pub(super) struct Made {
 
 /// The user index of queues without one of their own, the same as in Linux (`MLX5_IB_DEFAULT_UIDX`).
 const NO_USER_INDEX: u32 = 0xff_ffff;
+
+/// Options of version 1: with any of it, the device offers all that it has (rdma-core `providers/mlx5/verbs.c`,
+/// `create_qp`; UCX `UCT_IB_MLX5_DEVX_ECE_TRIG_RESP`).
+const ECE_VERSION_1: u32 = 0x1000_0000;
 
 /// DS of the remote address, and of an address vector.
 const REMOTE_DS: usize = 1;
@@ -211,6 +215,9 @@ impl<'a> Plan<'a> {
         let record = self.rings.record()?;
         let mut inbox = self.inbox(&shape, &ring, &record, page);
         inbox.qpc_mut().set_ts_format(self.pd.context().qp_timestamps()?);
+        if self.pd.context().general()?.ece_support() {
+            inbox.set_ece(ECE_VERSION_1);
+        }
         let (start, dbrec) = (ring.start(), record.start());
         let receiver = self.has_receives(&shape).then(|| receiver(&cqs.1)).transpose()?;
         let sends = cqs.0.reserve(shape.depth.0.into())?;
@@ -223,7 +230,7 @@ impl<'a> Plan<'a> {
         let number = |out: &CreateQpOut| out.qpn();
         let cqs = [self.send_cq, self.recv_cq];
         let (object, out) = make_fresh(self.pd.context(), &inbox, &under, cqs, number)?;
-        Ok(self.finish(object, out.qpn(), &shape, (start, dbrec)))
+        Ok(self.finish(object, &out, &shape, (start, dbrec)))
     }
 
     /// CREATE_QP.
@@ -259,7 +266,14 @@ impl<'a> Plan<'a> {
         inbox
     }
 
-    fn finish(&self, object: Object, qpn: Qpn, shape: &Shape, (ring, dbrec): (NonNull<u8>, NonNull<u32>)) -> Made {
+    fn finish(
+        &self,
+        object: Object,
+        out: &CreateQpOut,
+        shape: &Shape,
+        (ring, dbrec): (NonNull<u8>, NonNull<u32>),
+    ) -> Made {
+        let qpn = out.qpn();
         let room = shape.largest.0 as usize * WQEBB_BYTES - (1 + self.operand_ds()) * DS_BYTES;
         let sq_shadow = Shadow::new(shape.wqebbs);
         let sq = SqParts {
@@ -293,6 +307,7 @@ impl<'a> Plan<'a> {
             service: self.service,
             depth: shape.depth,
             changing: Mutex::new(false),
+            ece: out.ece(),
             memcpy: self.memcpy,
             receives: self.receives,
             has_receives: self.has_receives(shape),

@@ -4,7 +4,7 @@
 use std::sync::{MutexGuard, PoisonError};
 
 use blueflame::types::Psn;
-use blueflame::verbs::{Access, Endpoint, Path};
+use blueflame::verbs::{Access, Ece, Endpoint, Path};
 
 use super::super::address;
 use super::handle::Qp;
@@ -78,7 +78,8 @@ impl Qp {
         self.transition(&inbox, QpcState::INIT)
     }
 
-    /// INIT to RTR: the queue pair answers `remote` from here on.
+    /// INIT to RTR: the queue pair answers `remote` from here on. The device enables the options that both have
+    /// ([`Endpoint::ece`]).
     ///
     /// # Errors
     /// [`Error::Verbs`] if there is no way from the path to the peer or its address does not resolve,
@@ -89,6 +90,9 @@ impl Qp {
         let general = context.general()?;
         let mut inbox = Init2rtrQpIn::new();
         inbox.set_qpn(self.qpn());
+        if let Some(peers) = remote.ece.filter(|peers| peers.vendor_id == Ece::MELLANOX && self.handle.ece != 0) {
+            inbox.set_ece(peers.options);
+        }
         let qpc = inbox.qpc_mut();
         qpc.set_mtu(PathMtu(path.mtu.min(remote.mtu) as u8))
             .set_log_msg_max(general.log_max_msg())

@@ -13,7 +13,7 @@ use crate::verbs::qp::handshake::*;
 
 fn endpoint(last: u8, gid_type: Option<GidType>, mtu: Mtu) -> Endpoint {
     let gid = Gid([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, last]);
-    Endpoint { lid: 0, gid, gid_type, qpn: Qpn::truncate(last.into()), psn: Psn::random(), mtu }
+    Endpoint { lid: 0, gid, gid_type, qpn: Qpn::truncate(last.into()), psn: Psn::random(), mtu, ece: None }
 }
 
 fn v2(last: u8) -> Endpoint {
@@ -71,8 +71,8 @@ fn messages_have_these_bytes() {
     let local = v2(9);
     let bytes = message(&local, 2, &[0xaa, 0xbb]).expect("short");
     assert_eq!(bytes[..16], *b"blueflam\x01\x02\x00\x02\0\0\0\0");
-    assert_eq!(bytes[16..48], local.to_bytes());
-    assert_eq!((&bytes[48..50], &bytes[50..]), (&[0xaa, 0xbb][..], &[0; 206][..]));
+    assert_eq!(bytes[16..56], local.to_bytes());
+    assert_eq!((&bytes[56..58], &bytes[58..]), (&[0xaa, 0xbb][..], &[0; 206][..]));
 }
 
 #[test]
@@ -157,7 +157,7 @@ fn other_protocols_are_told_by_their_first_bytes() {
 #[test]
 fn truncated_messages_end_with_the_stream() {
     let good = message(&v2(2), UNTOLD, b"data").expect("short");
-    for len in [0, 1, 15, 16, 17, 255] {
+    for len in [0, 1, 15, 16, 17, 263] {
         let error = answer(&good[..len]);
         let Error::Stream { kind, .. } = &error else { panic!("{len} bytes: {error}") };
         assert_eq!(*kind, io::ErrorKind::UnexpectedEof);
@@ -176,7 +176,7 @@ fn each_field_is_checked() {
     value(changed(11, 209), "length of user data", 209);
     value(changed(12, 3), "state", 3);
     value(changed(13, 3), "reserved part", 3);
-    value(changed(255, 4), "reserved part", 4);
+    value(changed(263, 4), "reserved part", 4);
     value(changed(16 + 8, 0xff), "queue pair number", 0xff00_0002);
     value(changed(16 + 2, 0xff), "path MTU", 0xff);
     assert!(matches!(changed(16, 9), Error::Decode(DecodeError::Version { what: "endpoint", is: 9, .. })));
@@ -217,7 +217,7 @@ fn a_slow_peer_ends_by_the_deadline() {
     for is_blocking in [true, false] {
         let (mut stream, peer) = UnixStream::pair().expect("a pair of sockets");
         stream.set_nonblocking(!is_blocking).expect("a socket");
-        // 256 bytes would take more than five seconds. Each of them comes in time for a limit of a read.
+        // 264 bytes would take more than five seconds. Each of them comes in time for a limit of a read.
         stream.set_read_timeout(Some(Duration::from_millis(200))).expect("a time");
         thread::scope(|scope| {
             scope.spawn(|| dribbles(peer, &bytes, Duration::from_millis(20)));

@@ -81,7 +81,8 @@ impl Keys {
         bytes
     }
 
-    /// The peer's text. It has no MTU, which the peer has told before, and no type of GID.
+    /// The peer's text. It has no MTU, which the peer has told before, and neither a type of GID nor
+    /// options.
     ///
     /// # Errors
     /// A text of another form.
@@ -111,6 +112,7 @@ impl Keys {
                 qpn: Qpn::new(narrow(2)?).ok_or_else(bad)?,
                 psn: Psn::new(narrow(3)?).ok_or_else(bad)?,
                 mtu,
+                ece: None,
             },
             memory: Remote { addr: number(5)?, rkey: Rkey(narrow(4)?) },
             out_reads: number(1)?.try_into().map_err(|_| bad())?,
@@ -134,6 +136,7 @@ mod tests {
                 qpn: Qpn::truncate(0x12_3456),
                 psn: Psn::truncate(0xff),
                 mtu: Mtu::B1024,
+                ece: None,
             },
             memory: Remote { addr: 0x7f00_0000_1000, rkey: Rkey(0x0abc) },
             out_reads: 16,
