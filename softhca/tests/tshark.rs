@@ -47,7 +47,7 @@ fn tshark(file: &Path, fields: &[&str]) -> Vec<String> {
 fn routes() -> Vec<Route> {
     let mapped = |host| std::net::Ipv4Addr::new(10, 0, 0, host).to_ipv6_mapped().octets();
     let gid = |host| std::net::Ipv6Addr::new(0x2001, 0xdb8, 0, 0, 0, 0, 0, host).octets();
-    let grh = |kind, sgid, dgid| Grh { kind, sgid, dgid, traffic_class: 2, flow_label: 0, hop_limit: 64 };
+    let grh = |kind, sgid, dgid| Grh { kind, sgid, dgid, traffic_class: 2, flow_label: 0, hop_limit: 64, udp_sport: 0 };
     let local = Route { slid: 1, dlid: 2, sl: 3, grh: None, macs: Macs::default() };
     let macs = Macs { source: [2, 0, 0, 0, 0, 1], destination: [2, 0, 0, 0, 0, 2] };
     let ethernet = |grh| Route { slid: 0, dlid: 0, sl: 0, grh: Some(grh), macs };

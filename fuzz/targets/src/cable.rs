@@ -96,7 +96,7 @@ fn frame(input: &Input) -> Frame {
         3 => (Some(GidType::RoceV2), ip4, 0),
         _ => (Some(GidType::RoceV2), [4; 16], u32::from_be_bytes([0, label[0] & 0xf, label[1], label[2]])),
     };
-    let grh = kind.map(|kind| Grh { kind, sgid: gid, dgid: gid, traffic_class, flow_label, hop_limit });
+    let grh = kind.map(|kind| Grh { kind, sgid: gid, dgid: gid, traffic_class, flow_label, hop_limit, udp_sport: 0 });
     let ethernet = matches!(kind, Some(GidType::RoceV1 | GidType::RoceV2));
     let packet = input.packet[..input.packet.len() & !3].to_vec();
     let macs = if ethernet { Macs { source: [2; 6], destination: [6; 6] } } else { Macs::default() };

@@ -492,6 +492,9 @@ pub struct QpAttr {
     /// The peer's WRITEs are placed in the order of their bytes, whatever the network does (QPC.dp_ordering_force, with
     /// dp_ordering 0). Without it, [`crate::config::DeviceConfig::late_writes`] decides.
     pub in_order: Option<bool>,
+    /// UDP source port of RoCE v2 packets, on its path (QPC.primary_address_path.udp_sport); 0 or `None`: one that the
+    /// wire makes of the flow label and the QPN.
+    pub udp_sport: Option<u16>,
     /// The options of enhanced connection establishment that are asked for, such as those that the peer accepted. A
     /// query has those that the device accepted.
     pub ece: Option<u32>,

@@ -90,7 +90,7 @@ mod tests {
     #[test]
     fn packets_have_their_headers() {
         let packet = |kind, dgid| {
-            let grh = Grh { kind, sgid: dgid, dgid, traffic_class: 0, flow_label: 0, hop_limit: 1 };
+            let grh = Grh { kind, sgid: dgid, dgid, traffic_class: 0, flow_label: 0, hop_limit: 1, udp_sport: 0 };
             Route { slid: 0, dlid: 0, sl: 3, grh: Some(grh), macs: Macs::default() }
         };
         let ipv4 = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 10, 0, 0, 1];

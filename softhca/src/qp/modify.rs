@@ -8,7 +8,7 @@ use crate::context::{EXTENDED_ATOMICS, Path, QpAttr, QpState, Transport};
 use crate::error::Error;
 use crate::gsi::MAD_BYTES;
 use crate::resources::Resources;
-use crate::wire::Route;
+use crate::wire::{Grh, Route};
 
 /// Path MTUs there are, in bytes (IBTA vol. 1, 9.6).
 const PATH_MTUS: [u32; 5] = [256, 512, 1024, 2048, 4096];
@@ -105,6 +105,7 @@ fn merge(old: &QpAttr, a: &QpAttr) -> QpAttr {
         rnr_retry: a.rnr_retry.or(old.rnr_retry),
         out_of_order: a.out_of_order.or(old.out_of_order),
         in_order: a.in_order.or(old.in_order),
+        udp_sport: a.udp_sport.or(old.udp_sport),
         ece: a.ece.or(old.ece),
     }
 }
@@ -158,7 +159,9 @@ fn resolve(resources: &Resources, attr: &QpAttr, path: &Path) -> Result<Route, E
     if port.link == LinkLayer::Ethernet && path.grh.is_none() {
         return Err(Error::BadValue { what: "path without a GRH", value: 0, permitted: "with a GRH on Ethernet" });
     }
-    Route::along(port, path).ok_or_else(|| Error::BadValue {
+    let udp_sport = attr.udp_sport.unwrap_or(0);
+    let with_port = |route: Route| Route { grh: route.grh.map(|grh| Grh { udp_sport, ..grh }), ..route };
+    Route::along(port, path).map(with_port).ok_or_else(|| Error::BadValue {
         what: "sgid_index",
         value: path.grh.map_or(0, |grh| grh.sgid_index.into()),
         permitted: "an index into the port's GID table",

@@ -24,6 +24,9 @@ pub struct Grh {
     pub flow_label: u32,
     /// Hop limit.
     pub hop_limit: u8,
+    /// UDP source port of RoCE v2 that the sender has set; 0: the wire makes one of the flow label and the QPN. Receivers
+    /// ignore it, and frames from a cable have 0.
+    pub udp_sport: u16,
 }
 
 /// Whether a GID is that of a multicast group: it begins with 0xff, or is a mapped IPv4 group of RoCE v2 (Linux
@@ -92,6 +95,7 @@ impl Route {
                     traffic_class: grh.traffic_class,
                     flow_label: grh.flow_label & 0x000f_ffff,
                     hop_limit: grh.hop_limit,
+                    udp_sport: 0,
                 })
             }
         };
@@ -145,7 +149,15 @@ mod tests {
     fn groups_are_told_by_gid_and_qp() {
         let to = |ip: &str| {
             let dgid = ip.parse::<Ipv6Addr>().unwrap().octets();
-            let grh = Grh { kind: GidType::RoceV2, sgid: [0; 16], dgid, traffic_class: 0, flow_label: 0, hop_limit: 1 };
+            let grh = Grh {
+                kind: GidType::RoceV2,
+                sgid: [0; 16],
+                dgid,
+                traffic_class: 0,
+                flow_label: 0,
+                hop_limit: 1,
+                udp_sport: 0,
+            };
             Route { slid: 0, dlid: 0, sl: 0, grh: Some(grh), macs: Macs::default() }
         };
         for (ip, is_group) in

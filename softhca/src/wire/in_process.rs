@@ -234,7 +234,15 @@ mod tests {
     fn ethernet_is_routed_by_gid_and_its_type() {
         let fabric = Fabric::new();
         let mut a = fabric.attach(Address { lids: vec![], gids: vec![GID], qpns: 0x40..0x50 }).unwrap();
-        let grh = Grh { kind: GID.kind, sgid: GID.raw, dgid: GID.raw, traffic_class: 0, flow_label: 0, hop_limit: 64 };
+        let grh = Grh {
+            kind: GID.kind,
+            sgid: GID.raw,
+            dgid: GID.raw,
+            traffic_class: 0,
+            flow_label: 0,
+            hop_limit: 64,
+            udp_sport: 0,
+        };
         let to = |gid: Gid| Frame {
             route: Route {
                 slid: 0,
@@ -312,7 +320,15 @@ mod tests {
     }
 
     fn to(dest_qp: u32) -> Frame {
-        let grh = Grh { kind: GID.kind, sgid: GID.raw, dgid: GID.raw, traffic_class: 0, flow_label: 0, hop_limit: 64 };
+        let grh = Grh {
+            kind: GID.kind,
+            sgid: GID.raw,
+            dgid: GID.raw,
+            traffic_class: 0,
+            flow_label: 0,
+            hop_limit: 64,
+            udp_sport: 0,
+        };
         Frame {
             route: Route { slid: 0, dlid: 0, sl: 0, grh: Some(grh), macs: Macs::default() },
             ..frame(0, dest_qp, 4)

@@ -78,7 +78,7 @@ impl Bench {
     /// The way from `sgid` to the device.
     fn route(&self, sgid: [u8; 16], traffic_class: u8) -> Route {
         let dgid = self.device.endpoint(self.rc).gid;
-        let grh = Grh { kind: GidType::RoceV2, sgid, dgid, traffic_class, flow_label: 0, hop_limit: 64 };
+        let grh = Grh { kind: GidType::RoceV2, sgid, dgid, traffic_class, flow_label: 0, hop_limit: 64, udp_sport: 0 };
         Route { slid: 0, dlid: 0, sl: 0, grh: Some(grh), macs: Macs::default() }
     }
 

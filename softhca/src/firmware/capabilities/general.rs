@@ -100,6 +100,7 @@ capability_set! {
     SIG_CRC64_XP10: 0x147, 1 = |_| 1;
     SIG_CRC32C: 0x148, 1 = |_| 1;
     LOG_MAX_RA_REQ_QP: 0x14a, 6 = |c| log2(c.limits.max_rd_atomic.into());
+    RTS2RTS_QP_UDP_SPORT: 0x151, 1 = |c| is_ethernet(c).into();
     DMA_MMO_SQ: 0x153, 1 = |c| c.generation.copies_by_any().into();
     LOG_MAX_RA_RES_QP: 0x15a, 6 = |c| log2(c.limits.max_rd_atomic.into());
     RTS2RTS_QP_COUNTERS_SET_ID: 0x169, 1 = |_| 1;

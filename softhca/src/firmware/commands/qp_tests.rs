@@ -628,3 +628,26 @@ fn ends_negotiate_options() {
     node.create_qp(&Qp { st: RC, srqn: None });
     assert_eq!(queried(node), 0);
 }
+
+/// libmlx5 changes the port without a flag for later additions to contexts (`mlx5dv_modify_qp_udp_sport`).
+#[test]
+fn a_connection_changes_its_source_port_on_ethernet() {
+    const MASK_UDP_SPORT: (usize, &[u8]) = (0x10f, &[1 << 2]);
+    for (link, st, status) in [
+        (LinkLayer::Ethernet, RC, Status::Ok),
+        (LinkLayer::Ethernet, UC, Status::Ok),
+        (LinkLayer::InfiniBand, RC, Status::BadParameter),
+    ] {
+        let mut nodes = qps(link, st);
+        connect(&mut nodes);
+        let [node, _] = &mut nodes;
+        let mut input = node.transition(5, &[(0x52, &[0xd9, 0x03])]);
+        input.resize(0x1d0, 0);
+        assert_eq!(node.status(&input), Status::Ok, "without its bit, it does not count");
+        assert_eq!(query(node)[0x52..0x54], [0, 0]);
+        input[MASK_UDP_SPORT.0..][..1].copy_from_slice(MASK_UDP_SPORT.1);
+        assert_eq!(node.status(&input), status, "{link:?}, {st}");
+        let expected: [u8; 2] = if status == Status::Ok { [0xd9, 0x03] } else { [0, 0] };
+        assert_eq!(query(node)[0x52..0x54], expected);
+    }
+}

@@ -118,7 +118,7 @@ fn roce_addresses_reach_the_device() {
     let device = crate::device::Device::new(DeviceConfig::with_port(port), Box::new(memory), Box::new(own)).unwrap();
     let mut bench = Bench { firmware: Firmware::new(), device };
     let to = |gid: [u8; 16], kind| {
-        let grh = Grh { kind, sgid: [1; 16], dgid: gid, traffic_class: 0, flow_label: 0, hop_limit: 1 };
+        let grh = Grh { kind, sgid: [1; 16], dgid: gid, traffic_class: 0, flow_label: 0, hop_limit: 1, udp_sport: 0 };
         let route = Route { slid: 0, dlid: 0, sl: 0, grh: Some(grh), macs: Macs::default() };
         Frame { route, ..frame(0, 0x140, 4) }
     };

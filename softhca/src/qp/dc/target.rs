@@ -130,7 +130,15 @@ impl Dct {
                     return None;
                 }
                 let DctContext { traffic_class, flow_label, hop_limit, .. } = self.context;
-                Some(Grh { sgid: grh.dgid, dgid: grh.sgid, kind: grh.kind, traffic_class, flow_label, hop_limit })
+                Some(Grh {
+                    sgid: grh.dgid,
+                    dgid: grh.sgid,
+                    kind: grh.kind,
+                    traffic_class,
+                    flow_label,
+                    hop_limit,
+                    udp_sport: 0,
+                })
             }
         };
         let macs = Macs { source: route.macs.destination, destination: route.macs.source };

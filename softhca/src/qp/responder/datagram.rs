@@ -115,7 +115,15 @@ mod tests {
     #[test]
     fn grh_is_laid_out_as_the_specification_says() {
         let kind = GidType::RoceV1;
-        let grh = Grh { kind, sgid: [1; 16], dgid: [2; 16], traffic_class: 0xab, flow_label: 0xc_def0, hop_limit: 64 };
+        let grh = Grh {
+            kind,
+            sgid: [1; 16],
+            dgid: [2; 16],
+            traffic_class: 0xab,
+            flow_label: 0xc_def0,
+            hop_limit: 64,
+            udp_sport: 0,
+        };
         assert_eq!(roce_packet_type(&grh), Some(0));
         assert_eq!(roce_packet_type(&Grh { kind: GidType::InfiniBand, ..grh }), None);
         let bytes = network_header(&grh, 5);
@@ -127,7 +135,7 @@ mod tests {
     fn roce_v2_has_ip_headers() {
         let ip6 = [0x20, 1, 0xd, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7];
         let kind = GidType::RoceV2;
-        let grh = Grh { kind, sgid: ip6, dgid: ip6, traffic_class: 0, flow_label: 0, hop_limit: 64 };
+        let grh = Grh { kind, sgid: ip6, dgid: ip6, traffic_class: 0, flow_label: 0, hop_limit: 64, udp_sport: 0 };
         assert_eq!(roce_packet_type(&grh), Some(0x9));
         assert_eq!(network_header(&grh, 5)[..8], [0x60, 0, 0, 0, 0, 40, 17, 64]);
         let ip4 = |last| [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 192, 0, 2, last];

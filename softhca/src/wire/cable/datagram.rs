@@ -76,6 +76,7 @@ pub fn decode_datagram(header: &Datagram, bytes: &[u8]) -> Result<Frame, Dropped
         traffic_class: header.traffic_class,
         flow_label: 0,
         hop_limit: 0,
+        udp_sport: 0,
     };
     let masked = masked(&grh, header.source_port, bytes.len());
     let packet = match check_invariant(&masked, bytes) {

@@ -1,12 +1,14 @@
 //! The UDP source port of RoCE v2, which routers spread flows by.
 //!
-//! A ConnectX sends from the port that its driver gives it. Linux makes this port of the flow label; without a label,
-//! of both QPNs, and for datagrams it takes the lowest port (`include/rdma/ib_verbs.h`, `rdma_get_udp_sport`;
+//! A ConnectX sends from the port that its driver gives it. So does this device, if the driver gives a connection one by
+//! a command. Where there is none, as for connections of verbs and for datagrams, it does what Linux does, which makes
+//! this port of the flow label; without a label, of both QPNs, and for datagrams it takes the lowest port (`include/rdma/ib_verbs.h`, `rdma_get_udp_sport`;
 //! `drivers/infiniband/hw/mlx5/ah.c`, `create_ib_ah`). A packet of a connection names only one QPN: here it stands for
 //! both.
 
 use crate::context::Transport;
 use crate::packet::{Opcode, Packet};
+use crate::wire::frame::Grh;
 
 /// The ports begin here (Linux `IB_ROCE_UDP_ENCAP_VALID_PORT_MIN`).
 const FIRST_PORT: u16 = 0xc000;
@@ -15,8 +17,12 @@ const LABEL: u64 = 0xf_ffff;
 /// Low bits of a flow label: 2^14 values, one per port.
 const LOG_PORTS: u32 = 14;
 
-/// The source port of a packet with this flow label.
-pub(super) fn source_port(flow_label: u32, packet: &[u8]) -> u16 {
+/// The source port of a packet with this route header.
+pub(super) fn source_port(grh: &Grh, packet: &[u8]) -> u16 {
+    let flow_label = grh.flow_label;
+    if grh.udp_sport != 0 {
+        return grh.udp_sport;
+    }
     if flow_label != 0 {
         return of_label(flow_label);
     }
@@ -45,6 +51,7 @@ fn label_of(local: u32, remote: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::GidType;
 
     #[test]
     fn labels_give_linux_ports() {
@@ -58,8 +65,19 @@ mod tests {
     #[test]
     fn datagrams_have_the_lowest_port() {
         let packet = |code: u8| [code, 0, 0, 0, 0, 0, 1, 0x23, 0, 0, 0, 0];
-        assert_eq!(source_port(0, &packet(0x64)), 0xc000);
-        assert_eq!(source_port(0, &packet(0x04)), of_label(0x123 * 0x123));
-        assert_eq!(source_port(0x12345, &packet(0x64)), of_label(0x12345));
+        let port = |flow_label, code| source_port(&Grh { flow_label, ..grh(0) }, &packet(code));
+        assert_eq!(port(0, 0x64), 0xc000);
+        assert_eq!(port(0, 0x04), of_label(0x123 * 0x123));
+        assert_eq!(port(0x12345, 0x64), of_label(0x12345));
+    }
+
+    #[test]
+    fn a_port_that_is_given_comes_first() {
+        assert_eq!(source_port(&Grh { flow_label: 0x12345, ..grh(55555) }, &[0x04]), 55555);
+    }
+
+    fn grh(udp_sport: u16) -> Grh {
+        let kind = GidType::RoceV2;
+        Grh { kind, sgid: [0; 16], dgid: [0; 16], traffic_class: 0, flow_label: 0, hop_limit: 0, udp_sport }
     }
 }

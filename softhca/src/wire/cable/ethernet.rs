@@ -35,7 +35,7 @@ pub(super) fn encode(frame: &Frame) -> Vec<u8> {
     masked.extend(NO_LRH);
     masked.extend(header.masked().bytes());
     if grh.kind == GidType::RoceV2 {
-        let port = entropy::source_port(grh.flow_label, packet);
+        let port = entropy::source_port(grh, packet);
         bytes.extend(network::udp(port, transport, 0));
         masked.extend(network::udp(port, transport, 0xffff));
     }

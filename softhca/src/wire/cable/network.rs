@@ -160,6 +160,7 @@ pub(super) fn read_ip4(bytes: &[u8]) -> Result<Read<'_>, Dropped> {
         traffic_class: header[1],
         flow_label: 0,
         hop_limit: header[8],
+        udp_sport: 0,
     };
     Ok(Read { grh, header: Header::V4(header), protocol: header[9], rest })
 }
@@ -181,6 +182,7 @@ pub(super) fn read_ip6(kind: GidType, bytes: &[u8]) -> Result<Read<'_>, Dropped>
         traffic_class: (first >> 20) as u8,
         flow_label: first & FLOW_LABEL,
         hop_limit: header[7],
+        udp_sport: 0,
     };
     if kind != GidType::RoceV2 && header[6] != NEXT_HEADER_IBA {
         return Err(Dropped::NextHeader(header[6]));

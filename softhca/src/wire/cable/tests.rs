@@ -32,7 +32,15 @@ fn route() -> impl Strategy<Value = Route> {
             };
             // IPv4 has no flow label.
             let flow_label = if is_ip4 { 0 } else { flow_label };
-            let grh = kind.map(|kind| Grh { kind, sgid: gid(0), dgid: gid(1), traffic_class, flow_label, hop_limit });
+            let grh = kind.map(|kind| Grh {
+                kind,
+                sgid: gid(0),
+                dgid: gid(1),
+                traffic_class,
+                flow_label,
+                hop_limit,
+                udp_sport: 0,
+            });
             if ethernet {
                 Route { slid: 0, dlid: 0, sl: sl & 7, grh, macs: Macs { source, destination } }
             } else {
@@ -105,7 +113,15 @@ proptest! {
 /// A RoCE v2 frame between 10.0.0.1 and 10.0.0.2.
 pub(super) fn ip4_frame() -> Frame {
     let gid = |host| std::net::Ipv4Addr::new(10, 0, 0, host).to_ipv6_mapped().octets();
-    let grh = Grh { kind: GidType::RoceV2, sgid: gid(1), dgid: gid(2), traffic_class: 2, flow_label: 0, hop_limit: 9 };
+    let grh = Grh {
+        kind: GidType::RoceV2,
+        sgid: gid(1),
+        dgid: gid(2),
+        traffic_class: 2,
+        flow_label: 0,
+        hop_limit: 9,
+        udp_sport: 0,
+    };
     let route = Route { slid: 0, dlid: 0, sl: 0, grh: Some(grh), macs: Macs::default() };
     Frame { route, ..test_frames::numbered(0, 0x41, 5, 7) }
 }

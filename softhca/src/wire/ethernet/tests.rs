@@ -46,6 +46,7 @@ fn packet(from: u8, to: u8, psn: u32) -> Frame {
         traffic_class: 0,
         flow_label: 0,
         hop_limit: 64,
+        udp_sport: 0,
     };
     let route = Route { slid: 0, dlid: 0, sl: 0, grh: Some(grh), macs: Macs::default() };
     Frame { route, ..numbered(0, 0x41, 64, psn) }

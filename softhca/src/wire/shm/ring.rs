@@ -72,6 +72,7 @@ const PACKETS_AT: usize = 60;
 /// Value of the GID type's byte in the record of an Ethernet frame.
 const ETHERNET: u8 = 0xff;
 const GID_TYPE_AT: usize = 9;
+const UDP_SPORT_AT: usize = 62;
 
 /// One record of a ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -352,6 +353,7 @@ fn record_header(frame: &Frame) -> [u8; RECORD_HEADER] {
         bytes[10] = grh.traffic_class;
         bytes[11] = grh.hop_limit;
         bytes[12..16].copy_from_slice(&grh.flow_label.to_ne_bytes());
+        bytes[UDP_SPORT_AT..].copy_from_slice(&grh.udp_sport.to_ne_bytes());
         bytes[16..32].copy_from_slice(&grh.sgid);
         bytes[32..48].copy_from_slice(&grh.dgid);
     }
@@ -373,6 +375,7 @@ fn read_record_header(bytes: &[u8; RECORD_HEADER]) -> (u32, Route) {
         traffic_class: bytes[10],
         flow_label: u32::from_ne_bytes(array4(12)) & 0xf_ffff,
         hop_limit: bytes[11],
+        udp_sport: u16::from_ne_bytes([bytes[UDP_SPORT_AT], bytes[UDP_SPORT_AT + 1]]),
     });
     let route = Route {
         slid: u16::from_ne_bytes([bytes[4], bytes[5]]),
@@ -418,7 +421,15 @@ mod tests {
     fn a_route_with_grh_passes() {
         let (mut writer, mut reader) = ring();
         for kind in [GidType::InfiniBand, GidType::RoceV1, GidType::RoceV2] {
-            let grh = Grh { kind, sgid: [1; 16], dgid: [2; 16], traffic_class: 3, flow_label: 0xf_1234, hop_limit: 5 };
+            let grh = Grh {
+                kind,
+                sgid: [1; 16],
+                dgid: [2; 16],
+                traffic_class: 3,
+                flow_label: 0xf_1234,
+                hop_limit: 5,
+                udp_sport: 6,
+            };
             let sent = Frame {
                 route: Route {
                     slid: 7,

@@ -311,7 +311,15 @@ fn a_forked_child_that_drops_its_copy_leaves_the_slot_to_its_parent() {
 
 /// A packet for a QP at a GID.
 fn to_gid(gid: Gid, dest_qp: u32) -> Frame {
-    let grh = Grh { kind: gid.kind, sgid: gid.raw, dgid: gid.raw, traffic_class: 0, flow_label: 0, hop_limit: 64 };
+    let grh = Grh {
+        kind: gid.kind,
+        sgid: gid.raw,
+        dgid: gid.raw,
+        traffic_class: 0,
+        flow_label: 0,
+        hop_limit: 64,
+        udp_sport: 0,
+    };
     Frame { route: Route { slid: 0, dlid: 0, sl: 0, grh: Some(grh), macs: Macs::default() }, ..frame(0, dest_qp, 4) }
 }
 
@@ -363,8 +371,15 @@ fn a_datagram_to_a_group_reaches_all_members_and_its_sender_if_it_is_one() {
     for member in [0, 2] {
         wires[member].announce(Announcement { groups: vec![GROUP], ..Announcement::default() });
     }
-    let grh =
-        Grh { kind: GidType::InfiniBand, sgid: [0xfe; 16], dgid: GROUP, traffic_class: 0, flow_label: 0, hop_limit: 1 };
+    let grh = Grh {
+        kind: GidType::InfiniBand,
+        sgid: [0xfe; 16],
+        dgid: GROUP,
+        traffic_class: 0,
+        flow_label: 0,
+        hop_limit: 1,
+        udp_sport: 0,
+    };
     let datagram = frame(0xc001, 0xff_ffff, 16);
     let datagram = Frame { route: Route { grh: Some(grh), ..datagram.route }, ..datagram };
     for sender in 0..3 {

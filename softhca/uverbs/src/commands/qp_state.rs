@@ -117,6 +117,7 @@ fn attr_from_abi(hca: &Hca, wanted: &ModifyQp, ignored: u32) -> Result<QpAttr, E
         sqd_event: given(mask::EN_SQD_ASYNC_NOTIFY).then_some(wanted.en_sqd_async_notify != 0),
         out_of_order: None,
         in_order: None,
+        udp_sport: None,
         ece: None,
     })
 }

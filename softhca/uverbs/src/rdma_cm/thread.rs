@@ -116,7 +116,8 @@ mod tests {
         let (sender, receiver) = channel();
         INBOX.set(sender).expect("no other test starts the thread");
         let (sgid, dgid) = ([1; 16], [2; 16]);
-        let grh = Grh { kind: GidType::RoceV2, sgid, dgid, traffic_class: 0, flow_label: 0, hop_limit: 1 };
+        let grh =
+            Grh { kind: GidType::RoceV2, sgid, dgid, traffic_class: 0, flow_label: 0, hop_limit: 1, udp_sport: 0 };
         let route = Route { slid: 0, dlid: 0, sl: 0, grh: Some(grh), macs: Macs::default() };
         let mad = Mad { route, source_qp: 1, bytes: Message::dreq(1, 2, 3, 4).bytes };
         let flood = || (0..10 * MAX_WAITING).for_each(|_| arrived(&mad));

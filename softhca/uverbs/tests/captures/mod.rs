@@ -107,3 +107,16 @@ fn a_refusal_is_explained_in_the_capture_and_at_the_end() {
     let naks = tshark(&file, explained, "infiniband.aeth.syndrome.error_code");
     assert!(!naks.is_empty(), "a NAK has the reason as its comment");
 }
+
+/// Routers spread connections by these ports.
+#[test]
+fn a_connection_sends_from_the_port_that_libmlx5_sets() {
+    let (_directory, program) = compiled("source_port");
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = directory.path().join("ports.pcapng");
+    let options = ["--link", "ethernet", "--pcap", file.to_str().expect("a path of text")];
+    assert_eq!(launch(&options, &[&program], Duration::from_secs(20)), (Some(0), String::new()));
+    let ports = tshark(&file, "infiniband.bth.opcode == 10", "udp.srcport");
+    let (first, last) = (ports.first().expect("the first WRITE"), ports.last().expect("the second WRITE"));
+    assert!(first != "55555" && last == "55555", "{ports:?}");
+}

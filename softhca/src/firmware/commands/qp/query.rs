@@ -105,6 +105,9 @@ fn modified(view: &mut ViewMut<'_>, info: &QpInfo) {
     path.set(ads::VHCA_PORT_NUM, attr.port.unwrap_or(1).into());
     path.set(ads::PKEY_INDEX, attr.pkey_index.unwrap_or(0).into());
     path.set(ads::ACK_TIMEOUT, attr.timeout.unwrap_or(0).into());
+    if let Some(port) = attr.udp_sport {
+        path.set(ads::UDP_SPORT, port.into());
+    }
 }
 
 /// `qpc.state` (Linux `include/linux/mlx5/qp.h`, `MLX5_QP_STATE_*`).

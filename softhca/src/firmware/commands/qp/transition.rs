@@ -6,7 +6,7 @@ use super::codes::{ARMED, MIGRATED};
 use super::layouts::{ads, init2rtr_qp_in, init2rtr_qp_out, qpc, qpc_ext, rts2rts_qp_in};
 use super::path;
 use super::service::{INIT2INIT, INIT2RTR, RST2INIT, RTR2RTS, RTS2RTS, RTS2SQD, Service, Transition, optional};
-use crate::config::{Generation, PortConfig};
+use crate::config::{Generation, LinkLayer, PortConfig};
 use crate::context::{Access, QpAttr, QpContext, QpState, ReceiveSource, Transport};
 use crate::error::{Error, Object};
 use crate::firmware::call::Call;
@@ -16,6 +16,9 @@ use crate::qp::QpInfo;
 
 /// `opt_param_mask_95_32`: which stream (`MLX5_QPC_OPT_MASK_32_DCI_STREAM_CHANNEL_ID`).
 const DCI_STREAM_CHANNEL_ID: u64 = 1 << 0;
+/// `opt_param_mask_95_32`: the UDP source port in the path (rdma-core `MLX5_QPC_OPT_MASK_32_UDP_SPORT`). Unlike the
+/// others, it is not about the extension behind the context.
+const UDP_SPORT: u64 = 1 << 2;
 /// `opt_param_mask_95_32`: whether it copies memory (`MLX5_QPC_OPT_MASK_32_INIT2INIT_MMO`).
 const INIT2INIT_MMO: u64 = 1 << 3;
 
@@ -30,12 +33,21 @@ pub(super) fn init2init(call: &mut Call<'_>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Besides the work of all transitions, it makes a stream work again (rdma-core `mlx5dv_dci_stream_id_reset`).
+/// Besides the work of all transitions, it makes a stream work again (rdma-core `mlx5dv_dci_stream_id_reset`), and
+/// changes the source port of a connection (`mlx5dv_modify_qp_udp_sport`).
 pub(super) fn rts2rts(call: &mut Call<'_>) -> Result<(), Refusal> {
-    let extension = Extension::of(call, DCI_STREAM_CHANNEL_ID)?;
+    let qpn = qpn(call)?;
+    let context = call.device.query_qp(qpn)?.context;
+    let ethernet = call.device.config().ports.iter().all(|port| port.link == LinkLayer::Ethernet);
+    let has_port = ethernet && Service::of(&context)?.connected;
+    let extension = Extension::of(call, DCI_STREAM_CHANNEL_ID | if has_port { UDP_SPORT } else { 0 })?;
     run(call, RTS2RTS)?;
-    if extension.mask != 0 {
-        call.device.reset_dci_stream(qpn(call)?, extension.stream)?;
+    if extension.mask & DCI_STREAM_CHANNEL_ID != 0 {
+        call.device.reset_dci_stream(qpn, extension.stream)?;
+    }
+    if extension.mask & UDP_SPORT != 0 {
+        let port = call.input.part(rts2rts_qp_in::QPC).part(qpc::PRIMARY_ADDRESS_PATH).get(ads::UDP_SPORT) as u16;
+        call.device.modify_qp(qpn, &QpAttr { udp_sport: Some(port), ..QpAttr::default() })?;
     }
     Ok(())
 }
@@ -51,7 +63,7 @@ struct Extension {
 impl Extension {
     /// Those of `permitted` may count, and others are zeros.
     fn of(call: &Call<'_>, permitted: u64) -> Result<Self, Refusal> {
-        let permitted = if call.input.flag(rts2rts_qp_in::QPC_EXT) { permitted } else { 0 };
+        let permitted = if call.input.flag(rts2rts_qp_in::QPC_EXT) { permitted } else { permitted & UDP_SPORT };
         let mask = call.input.get(rts2rts_qp_in::OPT_PARAM_MASK_95_32);
         let context = call.input.part(rts2rts_qp_in::QPC_DATA_EXT);
         let (stream, copies) = (context.get(qpc_ext::DCI_STREAM_CHANNEL_ID) as u16, context.flag(qpc_ext::MMO));
@@ -316,6 +328,7 @@ impl Taken<'_> {
             let port = usize::from(number).checked_sub(1).and_then(|index| self.ports.get(index));
             let port = port.ok_or_else(|| Refusal::new(Status::BadIndex, format!("no port {number}")))?;
             attr.path = Some(path::read(ads, port)?);
+            attr.udp_sport = Some(ads.get(ads::UDP_SPORT) as u16);
             attr.dest_qpn = Some(self.view.get32(qpc::REMOTE_QPN));
             attr.rq_psn = Some(self.view.get32(qpc::NEXT_RCV_PSN));
         }
