@@ -6,7 +6,8 @@ use std::time::{Duration, Instant};
 
 use blueflame::cq::Cqe;
 use blueflame::types::WrId;
-use blueflame::verbs::{Access, Path, Pool};
+use blueflame::verbs::device::LinkLayer;
+use blueflame::verbs::{self, Access, Path, Pool};
 use blueflame::{Sge, transport, wqe};
 use blueflame_devx::Error;
 use blueflame_devx::cmd::{Opcode, QpcState, Rts2sqdQpIn, Sqd2rtsQpIn, Status};
@@ -139,4 +140,26 @@ fn the_closure_of_a_reset_finds_empty_queues() {
     assert_eq!(lent, 1);
     assert!(peer.cq.poll().is_some_and(|cqe| cqe.check().is_err()), "no receive was posted");
     assert_eq!(first.to_vec(0..10), b"mine again", "a message has overwritten a buffer that was handed back");
+}
+
+/// The software device has them on Ethernet. `softhca/uverbs/tests/captures` sees the port in packets.
+#[test]
+fn source_ports_change_in_rts() {
+    let ground = ground();
+    let ethernet = ground.path.port.link_layer == LinkLayer::Ethernet;
+    let (a, b) = connected::<transport::Rc>(&ground);
+    let of = |qp: &Qp| qp.query().expect("a context").primary_address_path().udp_sport();
+    let before = of(&b.pair.qp);
+    match a.pair.qp.set_udp_source_port(55_555) {
+        Ok(()) => assert_eq!((of(&a.pair.qp), of(&b.pair.qp), ethernet), (55_555, before, true)),
+        Err(error) => assert!(!ethernet && matches!(error, Error::Capability { .. }), "{error}"),
+    }
+    let cq = ground.context.device().completion_queue(64).build().expect("a completion queue of verbs");
+    let builder = ground.verbs_pd.queue_pair::<transport::Rc>(&cq, &cq).sends(16).receives::<WrId>(16);
+    let mut pair = builder.build().expect("a queue pair of verbs");
+    let unsupported = Err(verbs::Error::Unsupported { what: "another UDP source port" });
+    assert_eq!(pair.qp.set_udp_source_port(55_555), unsupported, "in RESET");
+    let itself = pair.qp.endpoint(&ground.path);
+    pair.connect(&ground.path, &itself, &itself).expect("RTS");
+    assert_eq!(pair.qp.set_udp_source_port(55_555), if ethernet { Ok(()) } else { unsupported });
 }

@@ -8,5 +8,6 @@ pub(super) mod options;
 pub(super) mod pair;
 pub(super) mod queues;
 pub(super) mod responder;
+pub(super) mod source_port;
 pub(super) mod teardown;
 pub(super) mod transitions;

@@ -94,6 +94,11 @@ functions! {
         fn mlx5dv_destroy_mkey(mkey: *mut mlx5dv_mkey) -> c_int, else libc::ENOSYS;
     }
 
+    "MLX5_1.17": {
+        /// Changes the UDP source port of a queue pair in RTS. Returns 0 or an errno.
+        fn mlx5dv_modify_qp_udp_sport(qp: *mut ibv_qp, udp_sport: u16) -> c_int, else libc::ENOSYS;
+    }
+
     "MLX5_1.21": {
         /// Makes a failed stream of an initiator work again. Returns 0 or an errno, `ENOSYS` if there is no libmlx5.
         fn mlx5dv_dci_stream_id_reset(qp: *mut ibv_qp, stream_id: u16) -> c_int, else libc::ENOSYS;

@@ -15,6 +15,7 @@ use crate::cmd::{
 };
 use crate::error::Error;
 use crate::mailbox::{Command, List, Structure};
+use crate::support::ask::has;
 
 /// Parts of a context that a transition may change but need not (`opt_param_mask`; Linux `include/linux/mlx5/qp.h`,
 /// `enum mlx5_qp_optpar`).
@@ -24,6 +25,8 @@ pub(super) mod optional {
     pub(super) const RWE: u32 = 1 << 3;
     pub(super) const PKEY_INDEX: u32 = 1 << 4;
     pub(super) const PRI_PORT: u32 = 1 << 16;
+    /// In `opt_param_mask_95_32` (rdma-core `MLX5_QPC_OPT_MASK_32_UDP_SPORT`).
+    pub(super) const UDP_SPORT: u64 = 1 << 2;
     /// In `opt_param_mask_95_32` (rdma-core `MLX5_QPC_OPT_MASK_32_INIT2INIT_MMO`).
     pub(super) const MMO: u64 = 1 << 3;
 }
@@ -137,6 +140,20 @@ impl Qp {
         inbox.set_qpn(self.qpn());
         let changed = self.set_access(inbox.qpc_mut(), access)?;
         inbox.set_opt_param_mask(changed);
+        self.transition(&inbox, QpcState::RTS)
+    }
+
+    /// Sends from UDP port `port` from now on: see `set_udp_source_port` of [`blueflame::verbs::Qp`]. For RC and UC in
+    /// RTS.
+    ///
+    /// # Errors
+    /// [`Error::Capability`], [`Error::WrongState`], or [`Error::Command`].
+    pub fn set_udp_source_port(&self, port: u16) -> Result<(), Error> {
+        let general = self.object().context().general()?;
+        has("cmd_hca_cap.rts2rts_qp_udp_sport", general.rts2rts_qp_udp_sport())?;
+        let mut inbox = Rts2rtsQpIn::new();
+        inbox.set_qpn(self.qpn()).set_opt_param_mask_95_32(optional::UDP_SPORT);
+        inbox.qpc_mut().primary_address_path_mut().set_udp_sport(port);
         self.transition(&inbox, QpcState::RTS)
     }
 
