@@ -24,8 +24,8 @@ pub use formatted::signature::{CrcKind, Domain, Escape, Guard, Signature, Signat
 pub(crate) use formatted::signed::{KeyMemory, Mismatch, Signed};
 pub use host_memory::{DmaFault, HostMemory};
 pub(crate) use keys::list::KeyList;
+pub use keys::mkey::{DUMP_FILL_KEY, NULL_KEY, RESERVED_LKEY};
 pub(crate) use keys::mkey::{MAX_INDIRECTION, MAX_PIECE_LOG, MAX_PIECES_LOG, PAGE_LOGS};
-pub use keys::mkey::{NULL_KEY, RESERVED_LKEY};
 pub(crate) use keys::need::Need;
 pub(crate) use keys::page_table::{ENTRY_BYTES, PageTable, READ as PAGE_READ, WRITE as PAGE_WRITE};
 pub(crate) use paged::{HOST_BYTES, PagedMemory};

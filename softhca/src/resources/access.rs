@@ -4,7 +4,7 @@ use super::Resources;
 use crate::context::MkeyContext;
 use crate::memory::keys::fault::LocalFault;
 use crate::memory::keys::mkey::{
-    Accessor, Behind, KeyFault, MAX_INDIRECTION, MAX_PIECES, Mkey, NULL_KEY, RESERVED_LKEY,
+    Accessor, Behind, DUMP_FILL_KEY, KeyFault, MAX_INDIRECTION, MAX_PIECES, Mkey, NULL_KEY, RESERVED_LKEY,
 };
 use crate::memory::{HostMemory, Need, PageTable, PagedMemory};
 use crate::packet::Width;
@@ -17,7 +17,7 @@ use std::ops::Range;
 pub(super) enum Spot {
     /// Host memory.
     Host(u64),
-    /// The null key's region.
+    /// Nothing: of the null key, or of the key that dumps and fills.
     Null,
 }
 
@@ -46,7 +46,7 @@ impl Resources {
         len: usize,
         mut f: impl FnMut(Spot, Range<usize>) -> Result<(), KeyFault>,
     ) -> Result<(), KeyFault> {
-        if key == NULL_KEY && !need.is_remote() {
+        if matches!(key, NULL_KEY | DUMP_FILL_KEY) && !need.is_remote() {
             return f(Spot::Null, 0..len);
         }
         if key == RESERVED_LKEY && by.reserved_lkey && !need.is_remote() {

@@ -8,7 +8,9 @@ use crate::memory::ArrayMemory;
 use crate::memory::Encryption;
 use crate::memory::Need;
 use crate::memory::keys::fault::{LocalFault, MemcpyFault};
-use crate::memory::keys::mkey::{Accessor, Behind, KeyFault, MAX_INDIRECTION, Mkey, NULL_KEY, RESERVED_LKEY};
+use crate::memory::keys::mkey::{
+    Accessor, Behind, DUMP_FILL_KEY, KeyFault, MAX_INDIRECTION, Mkey, NULL_KEY, RESERVED_LKEY,
+};
 use crate::memory::test_memory::BASE;
 use crate::memory::{CrcKind, Domain, Signature, SignatureFormat, Signed};
 use crate::memory::{HOST_BYTES, HostMemory, KeyList, PAGE_READ, PAGE_WRITE, PageTable};
@@ -85,11 +87,16 @@ fn pieces_are_read_and_written_in_order_and_the_null_key_is_nothing() {
     assert_eq!(out, [0xa1, 0, 0, 0xa4, 0x11, 0x12]);
     resources.scatter(BY, &seg, 4, &[0xb1]).unwrap();
     assert_eq!(read(&resources, key, 5), Ok([0xb1]));
-    let null = [DataSeg { addr: u64::MAX - 1, len: 4, lkey: NULL_KEY }];
-    resources.scatter(BY, &null, 0, &[1; 4]).unwrap();
-    resources.gather(BY, &null, 0, &mut out[..4]).unwrap();
-    assert_eq!(out[..4], [0; 4]);
-    assert_eq!(read::<1>(&resources, NULL_KEY, 0), Err(KeyFault::NoSuch(NULL_KEY)), "peers have no null key");
+    for lkey in [NULL_KEY, DUMP_FILL_KEY] {
+        let null = [DataSeg { addr: u64::MAX - 1, len: 4, lkey }];
+        resources.scatter(BY, &null, 0, &[1; 4]).unwrap();
+        out.fill(0xee);
+        resources.gather(BY, &null, 0, &mut out[..4]).unwrap();
+        assert_eq!(out, [0, 0, 0, 0, 0xee, 0xee]);
+        assert_eq!(read::<1>(&resources, lkey, 0), Err(KeyFault::NoSuch(lkey)), "peers have no such key");
+    }
+    let key = own(&mut resources, ALL, &[piece(DUMP_FILL_KEY, 0, 2)]);
+    assert_eq!(read::<1>(&resources, key, 0), Err(KeyFault::NoSuch(DUMP_FILL_KEY)), "nor have indirect keys");
 }
 
 #[test]

@@ -528,6 +528,14 @@ fn dynamic_connections_work_as_libmlx5_drives_them() {
 }
 
 #[test]
+fn regions_without_memory_fill_and_drop() {
+    let (_directory, program) = compiled("null_region");
+    for options in [&[][..], STRICT, &["--link", "ethernet"]] {
+        assert_eq!(launch(options, &[&program], Duration::from_secs(60)), (Some(0), String::new()), "{options:?}");
+    }
+}
+
+#[test]
 fn ends_negotiate_their_options() {
     let (_directory, program) = compiled("options");
     for options in [&[][..], STATIC, &["--link", "ethernet"]] {

@@ -81,6 +81,7 @@ capability_set! {
     RELAXED_ORDERING_WRITE: 0xe8, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
     RELAXED_ORDERING_READ_PCI_ENABLED: 0xe9, 1 = |c| (c.generation >= Generation::ConnectX6Dx).into();
     LOG_MAX_MKEY: 0xea, 6 = |c| log2(c.limits.max_mkeys);
+    DUMP_FILL_MKEY: 0xf8, 1 = |_| 1;
     FAST_TEARDOWN: 0xfb, 1 = |_| 1;
     LOG_MAX_EQ: 0xfc, 4 = |_| log2(MAX_EQS);
     MAX_INDIRECTION: 0x100, 8 = |_| MAX_INDIRECTION.into();

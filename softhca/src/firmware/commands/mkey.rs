@@ -8,7 +8,9 @@ use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::layout::{View, ViewMut, layout};
 use crate::firmware::status::{Refusal, Status};
-use crate::memory::{ENTRY_BYTES, HOST_BYTES, NULL_KEY, PAGE_LOGS, PAGE_READ, PAGE_WRITE, RESERVED_LKEY};
+use crate::memory::{
+    DUMP_FILL_KEY, ENTRY_BYTES, HOST_BYTES, NULL_KEY, PAGE_LOGS, PAGE_READ, PAGE_WRITE, RESERVED_LKEY,
+};
 use crate::resources::MAX_TRANSLATIONS;
 
 layout! {
@@ -59,8 +61,8 @@ layout! {
     struct destroy_mkey_in: command { MKEY_INDEX: 0x48, 24; }
     struct query_special_contexts_in: query {}
     struct query_mkey_out: answer 0x130 bytes {} parts { MEMORY_KEY_MKEY_ENTRY: 0x80, mkc; }
-    /// Output of `QUERY_SPECIAL_CONTEXTS`. There is no key that dumps or fills.
-    struct query_special_contexts_out: answer 0x20 bytes { RESD_LKEY: 0x60, 32; NULL_MKEY: 0x80, 32; }
+    /// Output of `QUERY_SPECIAL_CONTEXTS`.
+    struct query_special_contexts_out: answer 0x20 bytes { DUMP_FILL_MKEY: 0x40, 32; RESD_LKEY: 0x60, 32; NULL_MKEY: 0x80, 32; }
 }
 
 pub(super) const COMMANDS: &[Command] = &[
@@ -387,6 +389,7 @@ fn find(call: &Call<'_>, index: u32) -> Result<Vec<u8>, Refusal> {
 }
 
 fn query_special(call: &mut Call<'_>) -> Result<(), Refusal> {
+    call.output.set(query_special_contexts_out::DUMP_FILL_MKEY, DUMP_FILL_KEY.into());
     call.output.set(query_special_contexts_out::RESD_LKEY, RESERVED_LKEY.into());
     call.output.set(query_special_contexts_out::NULL_MKEY, NULL_KEY.into());
     Ok(())

@@ -20,6 +20,9 @@ pub const NULL_KEY: u32 = 0x200;
 /// kernel has made with the right to it (IBTA vol. 1, 10.6.3.2).
 pub const RESERVED_LKEY: u32 = 0x300;
 
+/// The key that dumps and fills: as [`NULL_KEY`], but not for pieces of indirect keys. `ibv_alloc_null_mr` gives it out.
+pub const DUMP_FILL_KEY: u32 = 0x500;
+
 /// Most pieces of an indirect key, as log2.
 pub(crate) const MAX_PIECES_LOG: u8 = 16;
 

@@ -256,6 +256,8 @@ pub(crate) const ALLOC_UCTX_DEVX: u32 = 1;
 /// the lowest byte of a key.
 pub(crate) const ALLOC_UCONTEXT_CORE_CLOCK: u32 = 1;
 pub(crate) const ALLOC_UCONTEXT_MKEY_TAG: u32 = 1 << 5;
+/// `MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_DUMP_FILL_MKEY`: there is such a key.
+pub(crate) const ALLOC_UCONTEXT_DUMP_FILL: u32 = 1 << 1;
 /// `MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_ECE`: queue pairs negotiate options when they connect.
 pub(crate) const ALLOC_UCONTEXT_ECE: u32 = 1 << 2;
 /// `MLX5_IB_ALLOC_UCONTEXT_RESP_MASK_REAL_TIME_TS`: timestamps can have the time.

@@ -3,8 +3,9 @@
 
 use super::request::Request;
 use crate::abi::mlx5::{
-    ALLOC_UCONTEXT_CORE_CLOCK, ALLOC_UCONTEXT_ECE, ALLOC_UCONTEXT_MKEY_TAG, ALLOC_UCONTEXT_REAL_TIME, ALLOC_UCTX_DEVX,
-    AllocUcontextReq, AllocUcontextResp, CLOCK_INFO_V1, DEVICE_SCAT2CQE_DCT, DeviceResp, LIB_CAP_DYN_UAR,
+    ALLOC_UCONTEXT_CORE_CLOCK, ALLOC_UCONTEXT_DUMP_FILL, ALLOC_UCONTEXT_ECE, ALLOC_UCONTEXT_MKEY_TAG,
+    ALLOC_UCONTEXT_REAL_TIME, ALLOC_UCTX_DEVX, AllocUcontextReq, AllocUcontextResp, CLOCK_INFO_V1, DEVICE_SCAT2CQE_DCT,
+    DeviceResp, LIB_CAP_DYN_UAR,
 };
 use crate::abi::{ExQueryDevice, ExQueryDeviceResp, QueryDeviceResp, UHW_IN, UHW_OUT, write};
 use crate::context::Context;
@@ -80,6 +81,7 @@ pub(crate) fn get_context(context: &Arc<Context>, request: &Request) -> Result<(
         num_ports: hca.settings.ports as u16,
         comp_mask: ALLOC_UCONTEXT_CORE_CLOCK
             | ALLOC_UCONTEXT_MKEY_TAG
+            | if hca.capabilities.dump_fill_mkey.is_some() { ALLOC_UCONTEXT_DUMP_FILL } else { 0 }
             | if hca.capabilities.ece { ALLOC_UCONTEXT_ECE } else { 0 }
             | if hca.capabilities.real_time { ALLOC_UCONTEXT_REAL_TIME } else { 0 },
         response_length: size_of::<AllocUcontextResp>() as u32,
@@ -98,6 +100,7 @@ pub(crate) fn get_context(context: &Arc<Context>, request: &Request) -> Result<(
         log_uar_size: 12,
         num_uars_per_page: 1,
         num_dyn_bfregs,
+        dump_fill_mkey: hca.capabilities.dump_fill_mkey.unwrap_or(0),
         ..FromZeros::new_zeroed()
     };
     let _ = context.answer.set(response);

@@ -9,6 +9,7 @@ use softhca::device::Device;
 use softhca::firmware::{Firmware, Status};
 
 const QUERY_HCA_CAP: u16 = 0x100;
+const QUERY_SPECIAL_CONTEXTS: u16 = 0x203;
 /// Kinds of capabilities (`enum mlx5_cap_type`).
 const GENERAL: u64 = 0;
 const ETHERNET_OFFLOADS: u64 = 1;
@@ -19,6 +20,8 @@ const DEV_MEM: u64 = 0xf;
 const DEV_EVENT: u64 = 0x14;
 /// Those that are in use now, and not the most that there could be.
 const CURRENT: u64 = 1;
+/// Bytes of `query_special_contexts_out`.
+const SPECIAL_BYTES: usize = 0x20;
 /// Bytes of `query_hca_cap_out`, and of its part before the capabilities.
 const OUTPUT_BYTES: usize = 0x1010;
 const BEFORE: usize = 0x10;
@@ -26,6 +29,8 @@ const BEFORE: usize = 0x10;
 fields! {
     ECE_SUPPORT: 0xa3, 1 = "cmd_hca_cap.ece_support";
     EVENT_CAP: 0x90, 1 = "cmd_hca_cap.event_cap";
+    DUMP_FILL_MKEY_CAP: 0xf8, 1 = "cmd_hca_cap.dump_fill_mkey";
+    DUMP_FILL_MKEY: 0x40, 32 = "query_special_contexts_out.dump_fill_mkey";
     DEVICE_MEMORY: 0x1a8, 1 = "cmd_hca_cap.device_memory";
     SQ_TS_FORMAT: 0x440, 2 = "cmd_hca_cap.sq_ts_format";
     RQ_TS_FORMAT: 0x442, 2 = "cmd_hca_cap.rq_ts_format";
@@ -71,6 +76,8 @@ pub(crate) struct Capabilities {
     pub(crate) vhca_tunnel: bool,
     /// Queue pairs negotiate options when they connect (ECE).
     pub(crate) ece: bool,
+    /// The key that dumps received data and fills sent data with zeros, if there is one.
+    pub(crate) dump_fill_mkey: Option<u32>,
     /// Queues of all kinds can have the time in their timestamps.
     pub(crate) real_time: bool,
     /// They can have the clock that runs freely there.
@@ -96,6 +103,7 @@ impl Capabilities {
 
     /// Asks the firmware.
     pub(super) fn of(firmware: &mut Firmware, device: &mut Device) -> Self {
+        let special_key = special_key(firmware, device);
         let mut query = |kind: u64| {
             let mut input = mailbox::command(QUERY_HCA_CAP, 0, mailbox::HEADER_BYTES);
             OP_MOD.set(&mut input, kind << 1 | CURRENT);
@@ -119,6 +127,7 @@ impl Capabilities {
             user_caps: UCTX_CAP.get32(&general),
             apu: APU.get(&general) != 0,
             vhca_tunnel: VHCA_TUNNEL_COMMANDS.get(&general) != 0,
+            dump_fill_mkey: special_key.filter(|_| DUMP_FILL_MKEY_CAP.get(&general) != 0),
             ece: ECE_SUPPORT.get(&general) != 0,
             real_time,
             free_running,
@@ -132,6 +141,13 @@ impl Capabilities {
             events: if EVENT_CAP.get(&general) != 0 { query(DEV_EVENT).map(masks) } else { None },
         }
     }
+}
+
+/// The key of `QUERY_SPECIAL_CONTEXTS` (mlx5_ib `cmd.c`, `mlx5_cmd_query_special_mkeys`).
+fn special_key(firmware: &mut Firmware, device: &mut Device) -> Option<u32> {
+    let input = mailbox::command(QUERY_SPECIAL_CONTEXTS, 0, mailbox::HEADER_BYTES);
+    let mut output = vec![0; SPECIAL_BYTES];
+    (firmware.execute(device, &input, &mut output) == Status::Ok).then(|| DUMP_FILL_MKEY.get32(&output))
 }
 
 #[cfg(test)]
