@@ -1,4 +1,4 @@
-//! Registrations beyond the plain ones: changed, on demand, of dma-bufs, in pieces, of device memory.
+//! Registrations beyond the plain ones: changed, on demand, of dma-bufs, in pieces, of device memory, of none.
 //!
 //! Registrations belong here, pools in `buffer_pools.rs`.
 
@@ -536,4 +536,22 @@ fn what_device_memory_cannot_do() {
     let other = device().protection_domain().expect("a PD of another open device");
     let error = other.register_device_memory(&memory, 0..64, Access::ALL).expect_err("foreign");
     assert_eq!(error, Error::ForeignDevice { object: "memory region", part: "device memory" });
+}
+
+#[test]
+fn a_region_without_memory_fills_and_drops() {
+    let mut line = Line::new();
+    let nothing = line.pd.null_region().expect("a region");
+    line.a.buffer.fill(0xaa);
+    line.b.buffer.fill(0xbb);
+    let some = line.a.buffer.sge_of(0..4);
+    let sent = line.gathered(&[some, nothing.sge(100), some]);
+    assert_eq!(sent, [&[0xaa; 4][..], &[0; 100], &[0xaa; 4]].concat());
+    let there = line.b.buffer.remote();
+    line.a.post(&wqe::read(there).scatter([nothing.sge(108)]).signaled(WrId(11)));
+    assert_eq!(line.a.completion().1, WrId(11));
+    assert_eq!(line.a.bytes(108), [0xaa; 108], "a READ that is dropped");
+    // Peers have no key of it.
+    line.refused(Remote { addr: 0, rkey: blueflame::types::Rkey(nothing.lkey().0) });
+    drop((nothing, line.pd.null_region().expect("another")));
 }

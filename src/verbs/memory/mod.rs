@@ -11,6 +11,7 @@
 //! | of this process, all that it has or will have | [`register_address_space`](super::ProtectionDomain::register_address_space) | [`AddressSpace`] |
 //! | of another device, by a dma-buf | [`register_dmabuf`](super::ProtectionDomain::register_dmabuf) | [`DmaBufRegion`] |
 //! | of this device | [`register_device_memory`](super::ProtectionDomain::register_device_memory) | [`DeviceRegion`] |
+//! | none: dropped, or zeros | [`null_region`](super::ProtectionDomain::null_region) | [`NullRegion`] |
 //!
 //! A [`MemoryWindow`] lends a peer a piece of a [`Buffer`] for a while, by requests. An [`IndirectKey`] is one key for
 //! memory in several places, which requests set. With a [`Copier`], requests copy memory.
@@ -53,4 +54,5 @@ pub use region::Region;
 pub use source::RawMemory;
 pub use special::device::{DeviceMemory, DeviceRegion};
 pub use special::dmabuf::DmaBufRegion;
+pub use special::null::NullRegion;
 pub use special::on_demand::{AddressSpace, Prefetch};

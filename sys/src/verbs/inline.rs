@@ -95,6 +95,9 @@ extended_functions! {
         pd: *mut ibv_pd, advice: ibv_advise_mr_advice, flags: u32, sg_list: *mut ibv_sge, num_sge: u32,
     ) -> c_int, else libc::EOPNOTSUPP;
         (*pd).context => advise_mr(pd, advice, flags, sg_list, num_sge);
+    /// Makes a region that dumps what is written, and reads as zeros. Null and `errno` on failure.
+    pub fn ibv_alloc_null_mr(pd: *mut ibv_pd) -> *mut ibv_mr, else not_supported();
+        (*pd).context => alloc_null_mr(pd);
     /// Allocates memory of the device. Null and `errno` on failure.
     pub fn ibv_alloc_dm(context: *mut ibv_context, attr: *mut ibv_alloc_dm_attr) -> *mut ibv_dm, else not_supported();
         context => alloc_dm(context, attr);

@@ -2,4 +2,5 @@
 
 pub(super) mod device;
 pub(super) mod dmabuf;
+pub(super) mod null;
 pub(super) mod on_demand;
