@@ -100,10 +100,11 @@
 //! # What is safe
 //!
 //! Posting a request that names memory is `unsafe`, just as in `blueflame`. Registering memory of your own is `unsafe`
-//! as well (`memory::Umem::over`). The builders of `object` are safe. All objects that a command names belong to one
-//! open device. An object of another device is refused (`Error::ForeignDevice`), because its number would name another
-//! object. If an object cannot be destroyed, the objects and memory under it are leaked. The device's answers are never
-//! trusted: each pattern of bits is a value. `execute` and `query` are safe for typed commands that only query.
+//! as well (`memory::Umem::over`, `memory::Umem::of_dma_buf`). The builders of `object` are safe. All objects that a
+//! command names belong to one open device. An object of another device is refused (`Error::ForeignDevice`), because
+//! its number would name another object. If an object cannot be destroyed, the objects and memory under it are leaked.
+//! The device's answers are never trusted: each pattern of bits is a value. `execute` and `query` are safe for typed
+//! commands that only query.
 //! Commands that make or change objects (`create`, `modify`), and commands as raw bytes (`execute_raw`, `create_raw`,
 //! `query_raw`, `modify_raw`), are `unsafe`, because they can name any memory.
 

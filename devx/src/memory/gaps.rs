@@ -45,6 +45,11 @@ impl Gaps {
         self.free.insert(place, len);
     }
 
+    /// The length of the longest free part.
+    pub(super) fn largest(&self) -> usize {
+        self.free.values().copied().max().unwrap_or(0)
+    }
+
     /// How much is free, in all parts.
     pub(super) fn free(&self) -> usize {
         self.free.values().sum()

@@ -37,7 +37,8 @@ pub struct Rings {
 #[derive(Debug)]
 struct Shared {
     context: Context,
-    chunk_bytes: usize,
+    /// Bytes of further chunks; `None`: there are none.
+    chunk_bytes: Option<usize>,
     chunks: Mutex<Vec<Chunk>>,
 }
 
@@ -85,6 +86,15 @@ impl Rings {
         Self::builder(context).build()
     }
 
+    /// All rings and records lie in this memory, such as a dma-buf ([`Umem::of_dma_buf`]). When it is full, making a
+    /// queue fails with [`Error::OutOfRange`].
+    #[must_use]
+    pub fn over(memory: Umem) -> Self {
+        let (context, memory) = (memory.context().clone(), Arc::new(memory));
+        let all = Chunk { gaps: Gaps::new(memory.len()), umem: memory, alone: 0 };
+        Self { shared: Arc::new(Shared { context, chunk_bytes: None, chunks: Mutex::new(vec![all]) }) }
+    }
+
     /// The device the memory is registered with.
     #[must_use]
     pub fn context(&self) -> &Context {
@@ -126,7 +136,12 @@ impl Rings {
         let (offset, chunk) = match found {
             Some(found) => found,
             None => {
-                let mut chunk = Chunk::new(&self.shared.context, self.shared.chunk_bytes.max(bytes))?;
+                let largest = chunks.iter().map(|chunk| chunk.gaps.largest()).max().unwrap_or(0);
+                let Some(chunk_bytes) = self.shared.chunk_bytes else {
+                    let (what, value, max) = ("bytes of a ring in memory of a fixed size", bytes as u64, largest as u64);
+                    return Err(Error::OutOfRange { what, value, min: 0, max });
+                };
+                let mut chunk = Chunk::new(&self.shared.context, chunk_bytes.max(bytes))?;
                 let umem = Arc::clone(&chunk.umem);
                 let offset = chunk.gaps.take(bytes, align).unwrap_or_default();
                 chunks.push(chunk);
@@ -154,9 +169,8 @@ impl RingsBuilder<'_> {
     /// [`Error::Call`]: no memory, or too much of it locked.
     pub fn build(self) -> Result<Rings, Error> {
         let first = Chunk::new(self.context, self.chunk_bytes)?;
-        let shared =
-            Shared { context: self.context.clone(), chunk_bytes: self.chunk_bytes, chunks: Mutex::new(vec![first]) };
-        Ok(Rings { shared: Arc::new(shared) })
+        let (context, chunk_bytes) = (self.context.clone(), Some(self.chunk_bytes));
+        Ok(Rings { shared: Arc::new(Shared { context, chunk_bytes, chunks: Mutex::new(vec![first]) }) })
     }
 }
 

@@ -2,12 +2,14 @@
 
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicU8, Ordering};
+use std::os::fd::{AsRawFd, BorrowedFd};
 
 use blueflame::verbs::CallError;
 use blueflame::verbs::memory::Pages;
 use blueflame_sys as sys;
 use memmap2::{Advice, MmapMut};
 
+use crate::check::in_range;
 use crate::cmd::UmemId;
 use crate::context::Context;
 use crate::error::Error;
@@ -90,6 +92,43 @@ impl Umem {
         // SAFETY: the caller vouches for the memory.
         let (raw, device_pages) = unsafe { register(context, start, len) }?;
         Ok(Self { raw, start, len, device_pages, registered: true, memory: None, context: context.clone() })
+    }
+
+    /// Registers `len` bytes from `offset` on of a dma-buf, such as a GPU's memory, in pages of 4096 bytes. The program has
+    /// them mapped at `start`. Rings may lie there ([`Rings::over`](super::Rings::over)).
+    ///
+    /// A register page for queues in such memory is better [uncached](crate::object::UarKind::NonCachedDedicated), if the
+    /// other device rings it.
+    ///
+    /// # Errors
+    /// [`Error::OutOfRange`] if `offset` or `start` is no multiple of 4096; [`Error::Call`]: `EOPNOTSUPP` from a libmlx5
+    /// before 45, `EINVAL` or `EPROTONOSUPPORT` from kernels before 5.20, or for a file that is no dma-buf.
+    ///
+    /// # Safety
+    /// As for [`over`](Self::over). The bytes at `start` are those of the dma-buf.
+    #[doc(alias = "MLX5DV_UMEM_MASK_DMABUF")]
+    pub unsafe fn of_dma_buf(
+        context: &Context,
+        dma_buf: BorrowedFd<'_>,
+        offset: u64,
+        start: NonNull<u8>,
+        len: usize,
+    ) -> Result<Self, Error> {
+        in_range("offset in a dma-buf, bytes into its page", offset % PAGE as u64, 0..=0)?;
+        in_range("mapping of a dma-buf, bytes into its page", (start.addr().get() % PAGE) as u64, 0..=0)?;
+        let mut input = sys::mlx5dv_devx_umem_in {
+            addr: core::ptr::without_provenance_mut(offset as usize),
+            size: len,
+            access: ACCESS,
+            pgsz_bitmap: PAGE as u64,
+            comp_mask: sys::MLX5DV_UMEM_MASK_DMABUF,
+            dmabuf_fd: dma_buf.as_raw_fd(),
+        };
+        // SAFETY: the context is open; the caller vouches for the memory. The address is an offset in the file.
+        let raw = NonNull::new(unsafe { sys::mlx5dv_devx_umem_reg_ex(context.raw(), &raw mut input) });
+        let raw = raw.ok_or_else(|| last("mlx5dv_devx_umem_reg_ex"))?;
+        let (device_pages, context) = (DevicePages::Small, context.clone());
+        Ok(Self { raw, start, len, device_pages, registered: true, memory: None, context })
     }
 
     /// The device it is registered with.

@@ -32,6 +32,7 @@ mod conversation;
 mod copies;
 mod cross_channel;
 mod datagrams;
+mod dma_buf;
 mod encryption;
 mod end;
 mod errors;

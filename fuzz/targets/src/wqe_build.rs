@@ -340,7 +340,8 @@ fn agree(request: &Request, wr: &Wr, found: &device::SendWqe, signal_all: bool) 
     let fence = match wr.fence {
         Fence::None => device::Fence::None,
         Fence::Small => device::Fence::Small,
-        Fence::Reads | Fence::Strong | Fence::SmallAndReads => device::Fence::Full,
+        Fence::Reads | Fence::SmallAndReads => device::Fence::Full,
+        Fence::Strong => device::Fence::Strong,
     };
     assert_eq!((&found.op, found.imm, &found.headers, &found.payload), (&op, imm, &headers, &payload));
     let signaled = wr.signaled || signal_all;
