@@ -161,8 +161,14 @@ impl HostMemory for UserMemory {
     }
 
     fn load_be32(&self, addr: u64) -> Result<u32, DmaFault> {
-        // Doorbell records are always pinned.
-        self.pinned.load_be32(addr)
+        // Doorbell records are pinned, but for those in a file, which may be a dma-buf. The kernel copies such a word, which
+        // is aligned, in one piece.
+        self.pinned.load_be32(addr).or_else(|fault| {
+            let mut word = [0; 4];
+            let place = self.windows.translate(addr, word.len()).ok().filter(|_| addr % 4 == 0).ok_or(fault)?;
+            place.read(&mut word).map_err(|_| fault)?;
+            Ok(u32::from_be_bytes(word))
+        })
     }
 
     fn fetch_update_u64(&self, addr: u64, f: &mut dyn FnMut(u64) -> u64) -> Result<u64, DmaFault> {
@@ -184,9 +190,16 @@ impl HostMemory for UserMemory {
     }
 
     fn write_last_byte_last(&self, addr: u64, data: &[u8]) -> Result<(), DmaFault> {
-        // So are CQEs.
+        // CQEs are where records are.
         let damaged = self.damage.as_ref().and_then(|damage| damage.of_cqe(data));
-        self.pinned.write_last_byte_last(addr, damaged.as_deref().unwrap_or(data))
+        let data = damaged.as_deref().unwrap_or(data);
+        self.pinned.write_last_byte_last(addr, data).or_else(|fault| {
+            let place = self.windows.translate(addr, data.len()).map_err(|_| fault)?;
+            let Some((last, before)) = data.split_last() else { return Ok(()) };
+            place.write(before).map_err(|_| fault)?;
+            let end = Place { address: place.address + before.len() as u64, ..place };
+            end.write(&[*last]).map_err(|_| fault)
+        })
     }
 }
 

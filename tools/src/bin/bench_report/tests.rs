@@ -273,9 +273,9 @@ fn the_page_gets_charts_and_tables() {
         assert!(text.starts_with("before\n") && text.ends_with("after\n"), "{text}");
         assert!(text.contains("CPU: a CPU.") && text.contains("| P1 "), "{text}");
     }
-    // One of the seven figures of P1 is there, and within its limit.
+    // One of the ten figures of P1 is there, and within its limit.
     let row = results.lines().find(|line| line.starts_with("| P1 ")).unwrap();
-    assert!(row.ends_with(" 1 of 7 |"), "{row}");
+    assert!(row.ends_with(" 1 of 10 |"), "{row}");
     let row = results.lines().find(|line| line.contains("posted by BlueFlame")).unwrap();
     assert_eq!(row.split('|').map(str::trim).skip(2).collect::<Vec<_>>(), ["6.30", "1.05", "4.00", "", ""]);
     assert!(tables.contains("(post.svg)"), "{tables}");
