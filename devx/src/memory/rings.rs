@@ -138,7 +138,8 @@ impl Rings {
             None => {
                 let largest = chunks.iter().map(|chunk| chunk.gaps.largest()).max().unwrap_or(0);
                 let Some(chunk_bytes) = self.shared.chunk_bytes else {
-                    let (what, value, max) = ("bytes of a ring in memory of a fixed size", bytes as u64, largest as u64);
+                    let (what, value, max) =
+                        ("bytes of a ring in memory of a fixed size", bytes as u64, largest as u64);
                     return Err(Error::OutOfRange { what, value, min: 0, max });
                 };
                 let mut chunk = Chunk::new(&self.shared.context, chunk_bytes.max(bytes))?;
