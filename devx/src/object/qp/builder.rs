@@ -258,8 +258,10 @@ impl<'a, T: Transport, B: Posted> QpBuilder<'a, T, B> {
     /// # Errors
     /// As [`build`](Self::build).
     pub fn build_recordless(mut self) -> Result<QueuePair<T, RecordlessRegister, B>, Error> {
-        self.plan.recordless = true;
         let context = self.plan.pd.context();
+        // First: a device without the mode may have no such page either.
+        context.recordless_sends()?;
+        self.plan.recordless = true;
         let uar = Uar::with_kind(context, UarKind::NonCachedDedicated)
             .or_else(|_| Uar::with_kind(context, UarKind::BlueFlame))?;
         let (register, page) = recordless(uar)?;

@@ -194,9 +194,6 @@ impl<'a> Plan<'a> {
         if self.master || self.managed_sends || self.managed_receives {
             self.pd.context().cross_channel()?;
         }
-        if self.recordless {
-            self.pd.context().recordless_sends()?;
-        }
         let longest = shape.wqebbs.max(shape.wqes).trailing_zeros();
         at_least("cmd_hca_cap.log_max_qp_sz", general.log_max_qp_sz(), longest)?;
         let bytes = shape.largest.0 * WQEBB_BYTES as u16;
