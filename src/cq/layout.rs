@@ -40,9 +40,10 @@ layout! {
         /// Bits 29:28 say whether a GRH came, bits 27:24 the service level, bits 23:0 the sender's queue pair
         /// (datagrams).
         24 => pub flags_rqpn: u32,
-        /// Checksum verdicts: bit 1 layer 3 is good, bit 2 layer 4 is good.
+        /// Verdicts: bit 0 layer 2 is good, bit 1 layer 3, bit 2 layer 4.
         28 => pub hds_ip_ext: u8,
-        /// Bits 3:2: the kind of layer 3 header.
+        /// Bit 7: the packet is a fragment. Bits 6:4: the kind of layer 4 header. Bits 3:2: the kind of layer 3 header.
+        /// Bit 1: it has options or extension headers. Bit 0: `vlan_info` has the VLAN tag of the frame.
         29 => pub l4_hdr_type_etc: u8,
         /// The stripped VLAN tag.
         30 => pub vlan_info: u16,

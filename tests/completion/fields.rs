@@ -108,6 +108,24 @@ fn datagram_flags_and_checksums() {
     }
 }
 
+/// Bits 8, 7 and 1 of DPDK's `hdr_type_etc` (`drivers/common/mlx5/mlx5_prm.h`): `MLX5_CQE_RX_L2_HDR_VALID`,
+/// `MLX5_CQE_RX_IP_FRAG_PACKET` and `MLX5_CQE_RX_IP_EXT_OPTS_PACKET`. VPP's `foreach_cqe_rx_field` agrees
+/// (`src/plugins/rdma/rdma_mlx5dv.h`).
+#[test]
+fn fragments_and_options_are_told() {
+    for bit in [8, 7, 1] {
+        for word in [1 << bit, !(1 << bit)] {
+            let put = |cqe: &mut [u8]| cqe[28..30].copy_from_slice(&u16::to_be_bytes(word));
+            both!(0x20, put, |cqe| {
+                let told = cqe.verdicts();
+                assert_eq!(told.l2_ok(), word >> 8 & 1 != 0);
+                assert_eq!(told.is_fragment(), word >> 7 & 1 != 0);
+                assert_eq!(told.has_ip_options(), word >> 1 & 1 != 0);
+            });
+        }
+    }
+}
+
 #[test]
 fn requests_are_told_apart_as_verbs_does() {
     // mlx5 opcode, ibv_wc_opcode (libibverbs/verbs.h)

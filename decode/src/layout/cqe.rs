@@ -2,7 +2,7 @@
 //!
 //! Sources: rdma-core `providers/mlx5/mlx5dv.h`; Linux `include/linux/mlx5/device.h` (signature errors, compressed
 //! CQEs, checksum) and `include/linux/mlx5/{cq,doorbell}.h`; UCX `src/uct/ib/mlx5/ib_mlx5.h` and NVSHMEM (the
-//! hardware's syndrome).
+//! hardware's syndrome); DPDK `drivers/common/mlx5/mlx5_prm.h` and VPP `src/plugins/rdma/rdma_mlx5dv.h` (the headers of a frame).
 
 use super::Show::{Bytes, Dec, Flags, Hex, Named, Unused, Zero};
 use super::{FieldLayout, Layout, bits, bits8, checked, whole};
@@ -24,7 +24,11 @@ pub const CQE64: Layout = checked(Layout {
         bits("flags_rqpn:sl", 24, 27, 24, Dec),
         bits("flags_rqpn:rqpn", 24, 23, 0, Hex),
         whole("hds_ip_ext", 28, 1, Flags(&[(1, "L2_OK"), (2, "L3_OK"), (4, "L4_OK")])),
-        whole("l4_hdr_type_etc", 29, 1, Hex),
+        bits8("l4_hdr_type_etc:ip_frag", 29, 7, 7, Dec),
+        bits8("l4_hdr_type_etc:l4_hdr_type", 29, 6, 4, Named(l4_header)),
+        bits8("l4_hdr_type_etc:l3_hdr_type", 29, 3, 2, Named(l3_header)),
+        bits8("l4_hdr_type_etc:ip_ext_opts", 29, 1, 1, Dec),
+        bits8("l4_hdr_type_etc:cv", 29, 0, 0, Dec),
         whole("vlan_info", 30, 2, Unused),
         bits("srqn_uidx:lro_num_seg", 32, 31, 24, Unused),
         bits("srqn_uidx:srqn_uidx", 32, 23, 0, Hex),
@@ -158,6 +162,18 @@ const OP_OWN: [FieldLayout; 4] = [
     bits8("op_own:se", 63, 1, 1, Hex),
     bits8("op_own:owner", 63, 0, 0, Hex),
 ];
+
+/// Linux `include/linux/mlx5/device.h`, `CQE_L4_HDR_TYPE_*`.
+fn l4_header(bits: u64) -> Option<&'static str> {
+    const NAMES: [&str; 5] = ["none", "TCP", "UDP", "TCP that acknowledges, without data", "TCP that acknowledges"];
+    NAMES.get(bits as usize).copied()
+}
+
+/// Linux `include/linux/mlx5/device.h`, `CQE_L3_HDR_TYPE_*`.
+fn l3_header(bits: u64) -> Option<&'static str> {
+    const NAMES: [&str; 3] = ["none", "IPv6", "IPv4"];
+    NAMES.get(bits as usize).copied()
+}
 
 fn grh(bits: u64) -> Option<&'static str> {
     (bits != 0).then_some("with a GRH")

@@ -41,6 +41,8 @@ pub(crate) struct Ip {
     pub(crate) ttl: u8,
     /// Protocol behind the header and its extensions.
     pub(crate) protocol: u8,
+    /// IPv4: its header has options. IPv6: extension headers follow it.
+    pub(crate) options: bool,
     /// It is a part of a packet.
     pub(crate) fragment: bool,
     /// The frame ends before it does.
@@ -162,6 +164,7 @@ fn ipv4(frame: &[u8], at: usize) -> Option<(Ip, usize)> {
         traffic_class: bytes[1],
         ttl: bytes[8],
         protocol: bytes[9],
+        options: header > IPV4_HEADER,
         fragment: be16(bytes, 6)? & 0x3fff != 0,
         truncated,
         flow_label: 0,
@@ -207,6 +210,7 @@ fn ipv6(frame: &[u8], at: usize) -> Option<(Ip, usize)> {
         traffic_class: (be16(bytes, 0)? >> 4) as u8,
         ttl: bytes[7],
         protocol,
+        options: next > IPV6_HEADER,
         fragment,
         truncated,
         flow_label: u32::from(bytes[1] & 0xf) << 16 | u32::from(be16(bytes, 2)?),
@@ -290,7 +294,7 @@ mod tests {
             assert_eq!((ip.version, ip.at, ip.end, ip.words), (4, at, at + 43, 5));
             assert_eq!((ip.traffic_class, ip.ttl, ip.protocol, ip.fragment), (0xb9, 63, 6, false));
             assert_eq!((ip.source[12..].to_vec(), ip.destination[15]), (vec![10, 0, 0, 1], 2));
-            assert!(ip.checksum_ok);
+            assert!(ip.checksum_ok && !ip.options);
             let ports = headers.ports.expect("TCP");
             assert_eq!((ports.source, ports.destination, ports.checksum_ok), (0x1234, 80, true));
             assert_eq!(ports.l4, L4::Tcp { flags: 0x112, has_data: true });
@@ -320,10 +324,11 @@ mod tests {
         let plain = Headers::of(&frame(&[], [0x86, 0xdd], &packet(&[], 17))).expect("headers");
         let ip = plain.ip.expect("IP");
         assert_eq!((ip.version, ip.traffic_class, ip.flow_label, ip.ttl), (6, 0xab, 0x1_2345, 9));
-        assert!(plain.ports.expect("UDP").checksum_ok);
+        assert!(plain.ports.expect("UDP").checksum_ok && !ip.options);
         let options = [17, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
         let found = Headers::of(&frame(&[], [0x86, 0xdd], &packet(&options, 60))).expect("headers");
         assert_eq!((found.ip.unwrap().protocol, found.ports.unwrap().destination), (17, 2));
+        assert!(found.ip.unwrap().options);
         let part = [17, 0, 0, 1, 0, 0, 0, 1];
         let found = Headers::of(&frame(&[], [0x86, 0xdd], &packet(&part, 44))).expect("headers");
         assert_eq!((found.ip.unwrap().fragment, found.ports), (true, None));

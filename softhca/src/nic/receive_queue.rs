@@ -27,10 +27,12 @@ mod layer {
     pub(super) const L4_OK: u8 = 1 << 2;
 }
 
-/// `l4_l3_hdr_type` of a CQE: bit 0 a tag was taken out, bits 3:2 the version of IP, bits 6:4 the protocol behind it,
-/// bit 7 a fragment (Linux `device.h`, `CQE_L4_HDR_TYPE_*`; DPDK `drivers/common/mlx5/mlx5_prm.h`, `MLX5_CQE_RX_*`).
+/// `l4_l3_hdr_type` of a CQE: bit 0 a tag was taken out, bit 1 options of IPv4 or extension headers of IPv6, bits 3:2 the
+/// version of IP, bits 6:4 the protocol behind it, bit 7 a fragment (Linux `device.h`, `CQE_L4_HDR_TYPE_*`; DPDK
+/// `drivers/common/mlx5/mlx5_prm.h`, `MLX5_CQE_RX_*`; VPP `src/plugins/rdma/rdma_mlx5dv.h`, `foreach_cqe_rx_field`).
 mod header {
     pub(super) const VLAN: u8 = 1 << 0;
+    pub(super) const OPTIONS: u8 = 1 << 1;
     pub(super) const IPV6: u8 = 1 << 2;
     pub(super) const IPV4: u8 = 2 << 2;
     pub(super) const TCP: u8 = 1 << 4;
@@ -318,6 +320,7 @@ fn describe(headers: &Headers) -> FrameInfo {
     if let Some(ip) = &headers.ip {
         info.sum = ip.sum;
         info.headers = if ip.version == 6 { header::IPV6 } else { header::IPV4 };
+        info.headers |= if ip.options { header::OPTIONS } else { 0 };
         info.headers |= if ip.fragment { header::FRAGMENT } else { 0 };
         info.layers_ok |= if ip.checksum_ok { layer::L3_OK } else { 0 };
     }

@@ -221,14 +221,23 @@ fn what_is_wrong_with_a_frame_is_in_its_cqe() {
         frame[24..26].copy_from_slice(&checksum.to_be_bytes());
     };
     sum_of(&mut fragment);
+    // One word of IPv4 options: "no operation". And IPv6 with options for the destination (RFC 8200, 4.6): padding.
+    let mut options = udp.clone();
+    (options[14], options[17]) = (0x46, options[17] + 4);
+    options.splice(34..34, [1; 4]);
+    options[24..26].fill(0);
+    let checksum = !sum(&[&options[14..38]]);
+    options[24..26].copy_from_slice(&checksum.to_be_bytes());
+    let extended = [&udp[..12], &[0x86, 0xdd, 0x60, 0, 0, 0, 0, 8, 60, 9], &[0x20; 32], &[59, 0, 1, 4, 0, 0, 0, 0]];
+    let extended = extended.concat();
     let mut arp = udp.clone();
     arp[13] = 6;
-    for frame in [&udp, &tcp, &bad_l4, &bad_l3, &fragment, &arp] {
+    for frame in [&udp, &tcp, &bad_l4, &bad_l3, &fragment, &options, &extended, &arp] {
         a.send(&mut sq, 0, frame);
     }
     run(&mut [&mut a, &mut b]);
-    // Layers that are right, and header types: UDP, TCP with an ACK and no data, a fragment, no IP at all.
-    for expected in [[7, 0x28], [7, 0x38], [3, 0x28], [5, 0x28], [3, 0x88], [1, 0]] {
+    // Layers that are right, and header types: UDP, TCP with an ACK and no data, a fragment, options, no IP at all.
+    for expected in [[7, 0x28], [7, 0x38], [3, 0x28], [5, 0x28], [3, 0x88], [7, 0x2a], [3, 0x06], [1, 0]] {
         let cqe = b.poll(&mut b_cq).expect("a frame");
         assert_eq!(cqe[28..30], expected);
     }

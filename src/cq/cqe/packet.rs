@@ -45,9 +45,12 @@ pub struct RxHash {
     pub kind: u8,
 }
 
+const L2_OK: u8 = 1 << 0;
 const L3_OK: u8 = 1 << 1;
 const L4_OK: u8 = 1 << 2;
 const VLAN_STRIPPED: u8 = 1 << 0;
+const IP_OPTIONS: u8 = 1 << 1;
+const IP_FRAGMENT: u8 = 1 << 7;
 
 impl<S: Source> CqeView<S> {
     /// The tag that a flow's rule gives its packets, 24 bits, in place of a queue pair's number
@@ -147,6 +150,13 @@ impl Verdicts {
         self.0 as u8
     }
 
+    /// Whether the device has found the frame's layer 2 right (Linux `include/linux/mlx5/device.h`, `CQE_L2_OK`).
+    #[inline]
+    #[must_use]
+    pub const fn l2_ok(self) -> bool {
+        self.ok() & L2_OK != 0
+    }
+
     /// Whether the device has looked at the checksum of layer 3 and found it right.
     #[inline]
     #[must_use]
@@ -181,6 +191,24 @@ impl Verdicts {
             2 => L3Header::Ipv4,
             _ => L3Header::Unknown,
         }
+    }
+
+    /// Whether the IPv4 header has options, or extension headers follow the IPv6 header (DPDK
+    /// `drivers/common/mlx5/mlx5_prm.h`, `MLX5_CQE_RX_IP_EXT_OPTS_PACKET`; VPP `src/plugins/rdma/rdma_mlx5dv.h`,
+    /// `ip_ext_opts` of `foreach_cqe_rx_field`).
+    #[inline]
+    #[must_use]
+    pub const fn has_ip_options(self) -> bool {
+        self.headers() & IP_OPTIONS != 0
+    }
+
+    /// Whether the packet is a fragment of a larger one. The device has then looked at no layer 4 header (DPDK
+    /// `drivers/common/mlx5/mlx5_prm.h`, `MLX5_CQE_RX_IP_FRAG_PACKET`; VPP `src/plugins/rdma/rdma_mlx5dv.h`,
+    /// `ip_frag` of `foreach_cqe_rx_field`).
+    #[inline]
+    #[must_use]
+    pub const fn is_fragment(self) -> bool {
+        self.headers() & IP_FRAGMENT != 0
     }
 
     /// The packet's layer 4 header.
