@@ -73,6 +73,13 @@ static int completion(double seconds)
 	return -1;
 }
 
+/* Ends at once, and yet says what went otherwise. */
+static void leave(void)
+{
+	fflush(stdout);
+	_exit(failures != 0);
+}
+
 static void become(enum ibv_qp_state state)
 {
 	struct ibv_qp_attr attr = { .qp_state = state };
@@ -104,7 +111,7 @@ static void receive(const char *way, int talk, int by_memory)
 		become(IBV_QPS_ERR);
 	else if (strcmp(way, "reset") == 0)
 		become(IBV_QPS_RESET);
-	_exit(failures != 0);
+	leave();
 }
 
 static void post(enum ibv_wr_opcode opcode, struct end there)
@@ -154,7 +161,7 @@ static void round_of(const char *way, int by_memory)
 		post(opcode, there);
 		EXPECT(completion(10) == IBV_WC_SUCCESS);
 	}
-	_exit(failures != 0);
+	leave();
 }
 
 int main(int count, char **arguments)

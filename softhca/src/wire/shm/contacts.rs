@@ -234,13 +234,13 @@ impl Contacts {
 
     /// The slots that have an owner, or had one that was killed.
     pub(super) fn slots(&self) -> io::Result<Vec<u32>> {
-        self.ask(|asking| asking.slot.directory.slots())
+        self.ask(|asking| asking.door.slot.directory.slots())
     }
 
     /// The slot that has this GID: `before`, or another one.
     pub(super) fn find(&self, gid: [u8; 16], before: Option<u32>) -> io::Result<Option<u32>> {
         self.ask(move |asking| {
-            let directory = &asking.slot.directory;
+            let directory = &asking.door.slot.directory;
             let has = |slot: &u32| directory.has_gid(*slot, &gid);
             match before.filter(has) {
                 None => Ok(directory.slots()?.into_iter().find(has)),
@@ -251,7 +251,16 @@ impl Contacts {
 
     /// Tells the others which GIDs the device has.
     pub(super) fn tell_gids(&self, gids: Vec<Gid>) -> io::Result<()> {
-        self.ask(move |asking| asking.slot.tell_gids(&gids))
+        self.ask(move |asking| asking.door.slot.tell_gids(&gids))
+    }
+
+    /// Lets in all senders that have handed their rings over by now: [`Self::news`] has them then.
+    pub(super) fn let_in(&self) {
+        // An error: nobody is let in any more, and that was reported.
+        let _ = self.ask(|asking| {
+            asking.door.let_in();
+            Ok(())
+        });
     }
 
     /// The next report.
@@ -310,23 +319,21 @@ fn ask(
     for request in to_do {
         match request {
             Request::Do(run) => run(&asking),
-            Request::Close(number) => drop(asking.connections.lock().kept.remove(&number)),
+            Request::Close(number) => drop(asking.door.connections.lock().kept.remove(&number)),
             Request::End => break,
         }
     }
-    let Asking { slot, connections, links: _, listener, end } = asking;
-    slot.leave();
+    let Asking { door, listener, end } = asking;
+    door.slot.leave();
     // The other thread waits for this event.
     let _ = rustix::io::write(&end, &1_u64.to_ne_bytes());
     let _ = listener.join();
-    connections.lock().kept.clear();
+    door.connections.lock().kept.clear();
 }
 
 /// The asking thread's own state.
 struct Asking {
-    slot: Arc<OwnSlot>,
-    connections: Arc<Mutex<Connections>>,
-    links: Sender<Request>,
+    door: Arc<Door>,
     listener: JoinHandle<()>,
     /// Ends the listener.
     end: Descriptor,
@@ -344,7 +351,7 @@ impl Asking {
         if apart.folders {
             directory.enter()?;
         }
-        let Some(slot) = OwnSlot::take(directory)?.map(Arc::new) else { return Ok(None) };
+        let Some(slot) = OwnSlot::take(directory)? else { return Ok(None) };
         let awaited = Arc::new(Descriptor::from(epoll::create(CreateFlags::CLOEXEC)?));
         let end = Descriptor::from(eventfd(0, EventfdFlags::CLOEXEC)?);
         epoll::add(&*awaited, &slot.socket, EventData::new_u64(LISTENING), EventFlags::IN)?;
@@ -354,41 +361,42 @@ impl Asking {
         let connections = Arc::new(Mutex::new(connections));
         let shared = (!apart.files).then(|| Shared { lasting, connections: connections.clone() });
         let begun = Begun { number: slot.number, notify: slot.notify(), shared };
-        let known = (slot.clone(), connections.clone(), links.clone());
+        let door = Arc::new(Door { slot, awaited, connections, links, reports });
+        let shared_door = door.clone();
         // It shares the descriptors of this thread.
         let listener = spawn("softhca-listen", move || {
             stay_apart(apart.files);
-            let (slot, connections, links) = known;
-            Listener { slot, awaited, connections, links, reports }.run();
+            shared_door.listen();
         })?;
-        Ok(Some((Self { slot, connections, links, listener, end }, begun)))
+        Ok(Some((Self { door, listener, end }, begun)))
     }
 
     /// Connects to the owner of slot `to` and hands it a ring; `None` if there is no owner.
     fn reach(&self, to: u32) -> io::Result<Option<Reached>> {
-        let Some(connection) = self.slot.directory.connect(to)? else { return Ok(None) };
+        let Some(connection) = self.door.slot.directory.connect(to)? else { return Ok(None) };
         let (writer, memory) = Writer::create()?;
         connection.send([&memory])?;
         let process = connection.process();
         let (closed, control) = (Arc::new(AtomicBool::new(false)), Arc::new(OnceLock::new()));
         let purpose = Purpose::Receiver(control.clone());
-        let number = self.connections.lock().keep(connection, purpose, closed.clone())?;
-        let link = Link { number, closed, requests: self.links.clone() };
+        let number = self.door.connections.lock().keep(connection, purpose, closed.clone())?;
+        let link = Link { number, closed, requests: self.door.links.clone() };
         Ok(Some(Reached { link, writer, control, process }))
     }
 }
 
-/// The thread that listens.
-struct Listener {
-    slot: Arc<OwnSlot>,
+/// Where senders come in.
+struct Door {
+    slot: OwnSlot,
     awaited: Arc<Descriptor>,
     connections: Arc<Mutex<Connections>>,
     links: Sender<Request>,
     reports: Sender<News>,
 }
 
-impl Listener {
-    fn run(&self) {
+impl Door {
+    /// Lets senders in as they come, until the end.
+    fn listen(&self) {
         let wakes = self.slot.notify();
         let mut events = Vec::with_capacity(EVENTS);
         loop {
@@ -399,7 +407,11 @@ impl Listener {
             }
             for event in &events {
                 match event.data.u64() {
-                    LISTENING => self.accept(),
+                    LISTENING => {
+                        if self.accept().is_err() {
+                            std::thread::sleep(PAUSE);
+                        }
+                    }
                     END => return,
                     number => self.look_at(number),
                 }
@@ -415,29 +427,47 @@ impl Listener {
         let _ = self.reports.send(News::Warning(warning));
     }
 
-    /// Accepts a sender, which then hands its ring over.
-    fn accept(&self) {
-        let accepted = self.slot.accept();
+    /// Lets in all senders that have handed their rings over by now.
+    fn let_in(&self) {
+        // As many as wait at most (`OwnSlot::take`). An error was reported.
+        for _ in 0..SLOTS {
+            if !matches!(self.accept(), Ok(true)) {
+                break;
+            }
+        }
+        let arriving = |(number, kept): (&u64, &Kept)| matches!(kept.purpose, Purpose::Arriving(_)).then_some(*number);
+        let arriving: Vec<u64> = self.connections.lock().kept.iter().filter_map(arriving).collect();
+        arriving.into_iter().for_each(|number| self.look_at(number));
+    }
+
+    /// Accepts a sender, which then hands its ring over. Whether there was one.
+    ///
+    /// # Errors
+    /// The sender still waits, and will for a while. It is reported.
+    fn accept(&self) -> io::Result<bool> {
+        // One thread's sender is among the connections before the other one looks.
         let mut connections = self.connections.lock();
-        match accepted {
-            Ok(None) => {}
+        match self.slot.accept() {
+            Ok(None) => Ok(false),
             Ok(Some(connection)) => {
                 if connections.senders() >= SLOTS as usize && !self.make_room(&mut connections) {
-                    return self.warn(format!("a sender is not let in: there are {SLOTS}"));
+                    self.warn(format!("a sender is not let in: there are {SLOTS}"));
+                    return Ok(true);
                 }
                 let arriving = Purpose::Arriving(Instant::now());
                 if let Err(error) = connections.keep(connection, arriving, Arc::default()) {
                     self.warn(format!("a sender cannot be let in: {error}"));
                 }
+                Ok(true)
             }
-            // It still waits. If there is no descriptor for it, a sender that makes room has one.
+            // If there is no descriptor for it, a sender that makes room has one.
             Err(error) => {
                 let lacks_descriptor = [Errno::MFILE, Errno::NFILE].map(Errno::raw_os_error).map(Some);
-                if !lacks_descriptor.contains(&error.raw_os_error()) || !self.make_room(&mut connections) {
-                    drop(connections);
-                    self.warn(format!("a sender cannot be let in: {error}"));
-                    std::thread::sleep(PAUSE);
+                if lacks_descriptor.contains(&error.raw_os_error()) && self.make_room(&mut connections) {
+                    return Ok(true);
                 }
+                self.warn(format!("a sender cannot be let in: {error}"));
+                Err(error)
             }
         }
     }

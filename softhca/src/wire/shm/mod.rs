@@ -232,6 +232,13 @@ impl ShmWire {
         self.inbound.retain(|inbound| !(inbound.link.is_closed() && inbound.reader.is_empty()));
     }
 
+    /// Whether anything has come that was not read, be it by a connection that the listening thread has had no time for.
+    fn has_arrivals(&mut self) -> bool {
+        self.contacts.let_in();
+        self.take_news();
+        self.inbound.iter().any(|inbound| !inbound.reader.is_empty())
+    }
+
     /// Looks for other devices on the fabric, if it is time to.
     fn look_for_neighbours(&mut self) {
         if self.neighbours_looked.is_some_and(|looked| self.now - looked < NEIGHBOUR_INTERVAL) {
@@ -425,9 +432,14 @@ impl Wire for ShmWire {
     }
 
     fn is_kept_waiting_by(&mut self, qpn: u32) -> bool {
-        let Some(peer) = &mut self.peers[slot::slot_of(qpn) as usize] else { return false };
+        let slot = slot::slot_of(qpn) as usize;
+        // It is put back below.
+        let Some(mut peer) = self.peers[slot].take() else { return false };
         let owes_for = peer.owes_for(self.now).filter(|_| peer.is_alive());
-        owes_for.is_some_and(|time| time < self.answer_life || peer.is_stopped(self.now, &self.contacts))
+        let owes = owes_for.is_some_and(|time| time < self.answer_life || peer.is_stopped(self.now, &self.contacts));
+        let waits = owes || peer.has_last_word(self.now, || self.has_arrivals());
+        self.peers[slot] = Some(peer);
+        waits
     }
 
     fn send_ethernet(&mut self, frame: &[u8]) {

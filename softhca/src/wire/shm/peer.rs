@@ -38,6 +38,18 @@ pub(super) struct Peer {
     owed: Option<(u32, Instant)>,
     /// When its process was last looked at, and whether it was stopped then.
     stopped: Option<(Instant, bool)>,
+    last_word: Option<LastWord>,
+}
+
+/// When it was last looked whether a receiver that owes nothing has said anything more.
+#[derive(Clone, Copy, Debug)]
+struct LastWord {
+    /// The end of the records for it, and whether it lived.
+    state: (u32, bool),
+    /// The step in which this was looked for.
+    step: Instant,
+    /// Whether there was anything.
+    is_there: bool,
 }
 
 impl Peer {
@@ -54,6 +66,7 @@ impl Peer {
             is_out_of_reach: false,
             owed: None,
             stopped: None,
+            last_word: None,
         }
     }
 
@@ -99,16 +112,34 @@ impl Peer {
         self.owed.map(|(_, since)| now - since)
     }
 
-    /// Whether its process is stopped, as [`STOP_LOOK`] ago at most.
+    /// Whether its process is stopped, as [`STOP_LOOK`] ago at most. Once it goes on, it has as much time for its answers
+    /// as any other.
     pub(super) fn is_stopped(&mut self, now: Instant, contacts: &Contacts) -> bool {
-        match self.stopped {
+        let is_stopped = match self.stopped {
             Some((looked, was)) if now - looked < STOP_LOOK => was,
             _ => {
                 let is = contacts.is_stopped(self.process);
                 self.stopped = Some((now, is));
                 is
             }
+        };
+        if is_stopped {
+            self.owed = self.owed.map(|(end, _)| (end, now));
         }
+        is_stopped
+    }
+
+    /// Whether the device, in the step that began at `now`, has not yet read the last word of this receiver, which owes
+    /// no more answers. `look` tells whether there is anything to read. It is asked once, or others who always have
+    /// something to say would hide the silence of this one.
+    pub(super) fn has_last_word(&mut self, now: Instant, look: impl FnOnce() -> bool) -> bool {
+        let state = (self.writer.as_ref().map_or(0, Writer::end), self.is_alive());
+        let last_word = match self.last_word {
+            Some(last) if last.state == state => last,
+            _ => LastWord { state, step: now, is_there: look() },
+        };
+        self.last_word = Some(last_word);
+        last_word.is_there && last_word.step == now
     }
 
     /// Whether it lends the responder of queue pair `qpn` to queue pair `from`, and expects `psn`: `ids`.

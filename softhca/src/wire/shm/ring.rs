@@ -197,6 +197,11 @@ impl Writer {
         Ok(true)
     }
 
+    /// The end of all records.
+    pub(super) fn end(&self) -> u32 {
+        self.tail
+    }
+
     /// The records that the reader's device has not dealt with; `None` if there are none. An index that goes back, or
     /// past the records written, is no answer.
     pub(super) fn unanswered(&mut self) -> Option<Unanswered> {

@@ -247,6 +247,50 @@ fn a_sender_learns_whether_its_frames_are_answered() {
     }
 }
 
+/// The first frame from a peer comes by a new connection, and the thread that lets it in may have no CPU.
+#[test]
+fn the_last_word_of_a_peer_is_heard() {
+    let _alone = FORKING.lock();
+    for leaves in [false, true].repeat(50) {
+        let (_directory, mut a, mut b) = two();
+        a.send(frame(LID, 0x4040, 8)).unwrap();
+        let request = recv_within(&mut b, PATIENCE).expect("the request");
+        b.send(numbered(LID, 0x40, 8, 1)).unwrap();
+        b.flush(Arrived::Answered);
+        let b = (!leaves).then_some((b, request));
+        let answer = loop {
+            if let Some(answer) = recv(&mut a) {
+                break answer;
+            }
+            assert!(a.is_kept_waiting_by(0x4040), "the sender's timer runs, and the answer is there");
+        };
+        assert_eq!(answer, numbered(LID, 0x40, 8, 1));
+        assert!(!a.is_kept_waiting_by(0x4040), "{b:?}");
+    }
+}
+
+/// A neighbour that always has something to say.
+#[test]
+fn others_do_not_hide_that_a_peer_is_silent() {
+    let _alone = FORKING.lock();
+    let (directory, mut a, mut b) = two();
+    let mut other = join(directory.path());
+    a.send(frame(LID, 0x4040, 8)).unwrap();
+    assert!(recv_within(&mut b, PATIENCE).is_some());
+    b.flush(Arrived::Answered);
+    other.send(frame(LID, 0x40, 8)).unwrap();
+    let mut waits = 0;
+    for _ in 0..5 {
+        // Two queue pairs of a step wait for the same.
+        let both = [a.is_kept_waiting_by(0x4040), a.is_kept_waiting_by(0x4040)];
+        assert_eq!(both[0], both[1]);
+        waits += u32::from(both[0]);
+        other.send(frame(LID, 0x40, 8)).unwrap();
+        a.advance(Duration::ZERO);
+    }
+    assert_eq!(waits, 1);
+}
+
 /// A peer is met with the descriptors, the root and the rights of the time when the device was opened.
 #[test]
 fn peers_meet_without_descriptors_of_their_process() {

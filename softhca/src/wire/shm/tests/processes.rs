@@ -212,3 +212,34 @@ fn a_stopped_process_is_waited_for() {
     child.kill().unwrap();
     child.wait().unwrap();
 }
+
+/// However long it was stopped, it has as much time as any other from then on. The wire's own time is the test's.
+#[test]
+fn a_process_that_goes_on_has_time_to_answer() {
+    const LIFE: Duration = Duration::from_secs(60);
+    let directory = tempfile::tempdir().unwrap();
+    let mut wire = join(directory.path()).with_answer_life(LIFE);
+    let mut child = spawn("mute", directory.path());
+    assert!(recv_within(&mut wire, PATIENCE).is_some(), "the other process is up");
+    let is_stopped_by = |signal, wire: &ShmWire| {
+        // SAFETY: signals to a child that nobody has waited for.
+        assert_eq!(unsafe { libc::kill(child.id() as i32, signal) }, 0);
+        let start = Instant::now();
+        while wire.contacts.is_stopped(child.id()) != (signal == libc::SIGSTOP) {
+            assert!(start.elapsed() < PATIENCE, "signal {signal} does nothing");
+        }
+    };
+    is_stopped_by(libc::SIGSTOP, &wire);
+    wire.send(frame(LID, 0x4000, 8)).unwrap();
+    for (after, signal) in [(Duration::ZERO, None), (LIFE * 2, Some(libc::SIGCONT)), (LIFE / 2, None)] {
+        wire.now += after;
+        assert!(wire.is_kept_waiting_by(0x4000), "{after:?} later");
+        if let Some(signal) = signal {
+            is_stopped_by(signal, &wire);
+        }
+    }
+    wire.now += LIFE;
+    assert!(!wire.is_kept_waiting_by(0x4000), "it runs, and owes an answer for ever");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
