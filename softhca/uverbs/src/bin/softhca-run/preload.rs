@@ -87,9 +87,31 @@ pub(crate) fn object() -> Result<Vec<u8>, String> {
     }
 }
 
-/// An object in the directory of this program, or, after `cargo test`, one below it.
+/// An object near this program.
 fn beside_this_program() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
-    let directory = program.parent()?;
-    [directory.join(NAME), directory.join("deps").join(NAME)].into_iter().find(|file| file.exists())
+    beside(program.parent()?)
+}
+
+/// The object in `directory`. In a build directory, cargo writes each new one below it, and copies it there only if it was
+/// asked for the library: the copy may be old.
+fn beside(directory: &Path) -> Option<PathBuf> {
+    [directory.join("deps").join(NAME), directory.join(NAME)].into_iter().find(|file| file.exists())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_copy_is_not_taken() {
+        let directory = tempfile::tempdir().unwrap();
+        assert_eq!(beside(directory.path()), None);
+        let [copy, new] = [NAME.to_owned(), format!("deps/{NAME}")].map(|name| directory.path().join(name));
+        std::fs::write(&copy, "").unwrap();
+        assert_eq!(beside(directory.path()).as_ref(), Some(&copy));
+        std::fs::create_dir(directory.path().join("deps")).unwrap();
+        std::fs::write(&new, "").unwrap();
+        assert_eq!(beside(directory.path()), Some(new));
+    }
 }
