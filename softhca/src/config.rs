@@ -225,6 +225,8 @@ pub struct DeviceConfig {
     pub reuse_qpns: bool,
     /// Ports, 1 to 255 of them; port 1 is the first.
     pub ports: Vec<PortConfig>,
+    /// Its one port, of Ethernet, is a bond (LAG) of two ports of the machine: see [`crate::device::BondedPort`].
+    pub bonded: bool,
     /// Where doorbells come from.
     pub doorbells: DoorbellSource,
     /// Limits.
@@ -273,6 +275,7 @@ impl DeviceConfig {
             qpn_count: (1 << 18) - 0x100,
             reuse_qpns: false,
             ports: vec![port],
+            bonded: false,
             doorbells: DoorbellSource::Registers,
             limits: Limits::default(),
             srq_faults: SrqFaults::default(),

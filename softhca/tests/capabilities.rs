@@ -118,11 +118,12 @@ fn rows() -> Vec<Row> {
     rows.collect()
 }
 
-/// A device: its generation, and whether its port is an Ethernet port.
+/// A device: its generation, and whether its port is an Ethernet port, and then a bond.
 #[derive(Clone, Copy, Debug)]
 struct Asked {
     generation: Generation,
     ethernet: bool,
+    bonded: bool,
 }
 
 /// Whether the page says that the device has the capabilities of a row.
@@ -137,6 +138,7 @@ fn has(row: &Row, asked: Asked) -> bool {
             "none" => false,
             "Ethernet" => asked.ethernet,
             "InfiniBand" => !asked.ethernet,
+            "bonded" => asked.bonded,
             names => names.split(", ").any(|name| match name {
                 "connectx5" => asked.generation == Generation::ConnectX5,
                 "connectx6dx" => asked.generation == Generation::ConnectX6Dx,
@@ -159,7 +161,8 @@ fn asker(asked: Asked) -> impl FnMut(u16) -> Option<Vec<u8>> {
     // The values that are in force (Linux `HCA_CAP_OPMOD_GET_CUR`).
     const CURRENT: u16 = 1;
     let port = if asked.ethernet { PortConfig::ethernet(1) } else { PortConfig::infiniband(1) };
-    let config = DeviceConfig { generation: asked.generation, device_memory: 1 << 17, ..DeviceConfig::with_port(port) };
+    let Asked { generation, bonded, .. } = asked;
+    let config = DeviceConfig { generation, bonded, device_memory: 1 << 17, ..DeviceConfig::with_port(port) };
     let address = Address { qpns: 0x100..0x200, lids: vec![1], gids: vec![] };
     let wire = Fabric::new().attach(address).expect("a wire");
     let memory = Box::new(ProcessMemory::new());
@@ -180,7 +183,10 @@ fn is_on(bytes: &[u8], bit: usize) -> bool {
 }
 
 fn devices() -> impl Iterator<Item = Asked> {
-    Generation::ALL.into_iter().flat_map(|generation| [false, true].map(|ethernet| Asked { generation, ethernet }))
+    let ports = [(false, false), (true, false), (true, true)];
+    Generation::ALL
+        .into_iter()
+        .flat_map(move |generation| ports.map(|(ethernet, bonded)| Asked { generation, ethernet, bonded }))
 }
 
 #[test]

@@ -174,6 +174,7 @@ impl Lab {
             } else {
                 PortConfig::infiniband(1)
             }],
+            bonded: false,
             doorbells: doorbells[usize::from(input.doorbells) % 3],
             limits: Limits { max_cqe_log: 5, max_wqe_log: 4, ..Limits::default() },
             srq_faults: SrqFaults::default(),

@@ -25,6 +25,7 @@ pub(crate) fn target(pd: u32, srqn: u32, cqn: u32, access: Access) -> DctContext
         extended_atomics: 12,
         mtu: 256,
         port: 1,
+        lag_port: 0,
         pkey_index: 0,
         sgid_index: 0,
         traffic_class: 0,

@@ -358,6 +358,8 @@ pub struct DctContext {
     pub mtu: u32,
     /// Port, from 1.
     pub port: u8,
+    /// The port of a bond by which answers leave: as [`QpAttr::lag_port`].
+    pub lag_port: u8,
     /// Index into the port's P_Key table.
     pub pkey_index: u16,
     /// Index into the port's GID table: the address to which initiators send packets with a GRH.
@@ -495,6 +497,8 @@ pub struct QpAttr {
     /// UDP source port of RoCE v2 packets, on its path (QPC.primary_address_path.udp_sport); 0 or `None`: one that the
     /// wire makes of the flow label and the QPN.
     pub udp_sport: Option<u16>,
+    /// The port of a bond by which it sends, 1 or 2 (QPC.lag_tx_port_affinity); 0 or `None`: the device chooses one.
+    pub lag_port: Option<u8>,
     /// The options of enhanced connection establishment that are asked for, such as those that the peer accepted. A
     /// query has those that the device accepted.
     pub ece: Option<u32>,

@@ -1,6 +1,6 @@
 //! Checks of contexts: the device refuses to create objects that fail them.
 
-use crate::config::{DeviceConfig, Limits};
+use crate::config::{DeviceConfig, Limits, LinkLayer};
 use crate::context::{CqContext, EqContext, RqContext, SqContext};
 use crate::eq::{MAX_LOG_EQ_SIZE, VECTORS};
 use crate::error::Error;
@@ -17,6 +17,8 @@ pub(super) fn config(config: &DeviceConfig) -> Result<(), Error> {
         let mtu = u64::from(port.active_mtu);
         value("active MTU", mtu, matches!(mtu, 256 | 512 | 1024 | 2048 | 4096), "256, 512, 1024, 2048, 4096")?;
     }
+    let bondable = matches!(&config.ports[..], [port] if port.link == LinkLayer::Ethernet);
+    value("ports of a bonded device", config.ports.len() as u64, !config.bonded || bondable, "1, of Ethernet")?;
     let limits = &config.limits;
     let objects = u64::from(limits.max_objects);
     value("max_objects", objects, (1..0xff_ffff).contains(&objects), "1 to 2^24-2")?;

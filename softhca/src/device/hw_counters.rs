@@ -2,19 +2,21 @@
 //! `hw_counters`), and those of the directory `counters` that this device has.
 
 use super::Device;
-use crate::resources::{PortCounters, QCounter};
+use crate::resources::{BondedPort, PortCounters, QCounter};
 
 /// Where a counter comes from.
 enum Of {
     Queues(fn(&QCounter) -> u32),
     Port(fn(&PortCounters) -> u64),
     Link(fn(&crate::resources::Link) -> u32),
+    /// A port of the bond: its place, and which counter.
+    Bonded(usize, fn(&BondedPort) -> u64),
 }
 
-use Of::{Link, Port, Queues};
+use Of::{Bonded, Link, Port, Queues};
 
 /// Directory and name of each counter, and its source.
-const ROWS: [(&str, &str, Of); 31] = [
+const ROWS: [(&str, &str, Of); 35] = [
     ("hw_counters", "rx_write_requests", Queues(|c| c.rx_write_requests)),
     ("hw_counters", "rx_read_requests", Queues(|c| c.rx_read_requests)),
     ("hw_counters", "rx_atomic_requests", Queues(|c| c.rx_atomic_requests)),
@@ -47,6 +49,11 @@ const ROWS: [(&str, &str, Of); 31] = [
     ("counters", "port_xmit_data", Port(|c| c.sent.octets / 4)),
     ("counters", "port_rcv_data", Port(|c| c.received.octets / 4)),
     ("counters", "link_downed", Link(|link| link.downs)),
+    // Linux has those of a bond's ports in their network interfaces.
+    ("bond/1", "port_xmit_packets", Bonded(0, |port| port.sent)),
+    ("bond/1", "port_rcv_packets", Bonded(0, |port| port.received)),
+    ("bond/2", "port_xmit_packets", Bonded(1, |port| port.sent)),
+    ("bond/2", "port_rcv_packets", Bonded(1, |port| port.received)),
 ];
 
 /// Counters of a port.
@@ -71,6 +78,7 @@ impl Device {
             Queues(count) => count(&self.resources.all_queues).into(),
             Port(count) => count(of_port),
             Link(count) => count(&link).into(),
+            Bonded(place, count) => self.bonded_ports().get(place).map_or(0, count),
         })
     }
 

@@ -24,7 +24,7 @@ mod xrc;
 #[cfg(test)]
 mod many_queues_tests;
 
-pub use crate::resources::{Rate, RateMode};
+pub use crate::resources::{BondedPort, Rate, RateMode};
 pub use hw_counters::{HW_COUNTERS, hw_counter_names};
 pub use keys::KeyOptions;
 pub(crate) use multicast::{LOG_MAX_GROUPS, MAX_MEMBERS};
@@ -45,12 +45,12 @@ use crate::packet::{Packet, buffer, cnp};
 use crate::qp::Qp;
 use crate::qp::dc::target::Dct;
 use crate::recv::FaultClock;
-use crate::resources::Resources;
+use crate::resources::{Bond, Resources};
 use crate::script::{Act, Happening, Running, Script};
 use crate::table::Table;
 use crate::uar::{Doorbells, UarMemory};
 use crate::wire::loan::Done;
-use crate::wire::{Arrived, Frame, Route, Size, Wire};
+use crate::wire::{Arrived, Frame, Route, Size, Wire, cable};
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
@@ -241,10 +241,32 @@ impl Device {
     /// neither leave nor arrive: they are lost, and requesters run into their retry limits. QPs stay in their states.
     /// A change raises [`Event::Port`].
     ///
+    /// The ports of a bond are 1 and 2 here. Its packets go by the other one while one is down.
+    ///
     /// # Errors
     /// [`Error::BadValue`] if there is no such port.
     pub fn set_port_up(&mut self, port: u8, up: bool) -> Result<(), Error> {
-        self.change_link(port, |link| link.is_plugged = up)
+        let Some(bond) = &mut self.resources.bond else {
+            return self.change_link(port, |link| link.is_plugged = up);
+        };
+        let index = usize::from(port).wrapping_sub(1);
+        let permitted = "a port of the bond";
+        let bonded =
+            bond.ports.get_mut(index).ok_or(Error::BadValue { what: "port", value: port.into(), permitted })?;
+        bonded.is_up = up;
+        let any = bond.is_up();
+        self.change_link(1, |link| link.is_plugged = any)
+    }
+
+    /// The ports of the bond; none if the device is not bonded ([`DeviceConfig::bonded`]).
+    #[must_use]
+    pub fn bonded_ports(&self) -> &[BondedPort] {
+        self.resources.bond.as_ref().map_or(&[], |bond| &bond.ports)
+    }
+
+    /// The ports, from 1, by which the queues of ports 1 and 2 of the bond send now; `None` without a bond.
+    pub(crate) fn lag_mapping(&self) -> Option<[u8; 2]> {
+        self.resources.bond.as_ref().map(Bond::mapping)
     }
 
     /// Descriptors that the device has open: of its wire, and of the files that hold its UAR pages.
@@ -420,7 +442,9 @@ impl Device {
         self.owes_answers = false;
         self.qps.visit_from(self.resources.egress.turn(), now, |qpn, qp| {
             let mut done = Done::default();
-            if qp.execute_one_sided(&mut self.resources, &mut *self.wire, &mut done) {
+            // Packets that a loan spares have no cable.
+            let goes_by_packets = self.resources.bond.is_some();
+            if !goes_by_packets && qp.execute_one_sided(&mut self.resources, &mut *self.wire, &mut done) {
                 worked = true;
                 let way = (qp.port(), qp.route());
                 Self::count_spared(&mut self.nic, &mut self.resources, way, (&done.answers, &done.requests));
@@ -472,10 +496,15 @@ impl Device {
 
     /// Hands packets to the wire, as many as it takes. `true` if there were any.
     fn send_packets(&mut self) -> bool {
-        let (nic, ports) = (&mut self.nic, &self.config.ports);
-        let Resources { outbox, port_counters, comments, .. } = &mut self.resources;
+        let (nic, qps, dcts, ports) = (&mut self.nic, &self.qps, &self.dcts, &self.config.ports);
+        let Resources { outbox, port_counters, bond, comments, .. } = &mut self.resources;
         comments.drain(..).for_each(|(packet, reason)| self.wire.comment(&packet, &reason));
-        outbox.flush(&mut *self.wire, |route, size| {
+        outbox.flush(&mut *self.wire, |sender, route, size| {
+            if let Some(bond) = bond {
+                let target = dcts.get(&sender.qpn).map(|dct| dct.context().lag_port);
+                let affinity = target.or_else(|| qps.get(sender.qpn).map(Qp::lag_port)).unwrap_or(0);
+                bond.count_sent(affinity, sender.qpn, size.packets().into());
+            }
             let Some(port) = ports.iter().position(|port| route.begins_at(port)) else { return };
             size.for_each(|bytes| port_counters[port].sent.add(bytes as u64));
             if port == 0 {
@@ -558,6 +587,9 @@ impl Device {
         };
         let port = self.port_of(&frame.route);
         let place = usize::from(port).checked_sub(1).filter(|_| self.resources.transport_is_up(port));
+        if let Some(bond) = self.resources.bond.as_mut().filter(|_| place.is_some()) {
+            bond.count_received(cable::flow(&frame.route, &frame.packet), frame.packets.into());
+        }
         if let Some(counters) = place.and_then(|place| self.resources.port_counters.get_mut(place)) {
             Size::of(frame).for_each(|bytes| counters.received.add(bytes as u64));
         }

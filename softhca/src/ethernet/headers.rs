@@ -101,6 +101,11 @@ pub(crate) struct Headers {
 }
 
 impl Headers {
+    /// A number that the frames between two stations have in common, as networks see it.
+    pub(crate) fn flow(&self) -> u32 {
+        u32::from(self.source[5] ^ self.destination[5])
+    }
+
     /// The headers of `frame`; `None` if it is too short to have any.
     pub(crate) fn of(frame: &[u8]) -> Option<Self> {
         let mut at = ETHERNET_HEADER;

@@ -53,6 +53,8 @@ pub(crate) struct ReceiveQueueContext {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TisContext {
     pub(crate) transport_domain: u32,
+    /// The port of a bond by which frames leave; 0: the device chooses.
+    pub(crate) lag_port: u8,
 }
 
 /// Receive queues to choose from by a hash.

@@ -177,6 +177,12 @@ impl Nic {
         Ok(&self.tises.find(number)?.context)
     }
 
+    /// Has the frames of a TIS leave by a port of the bond; 0: by one that the device chooses.
+    pub(crate) fn set_lag_port(&mut self, number: u32, port: u8) -> Result<(), Error> {
+        self.tises.find_mut(number)?.context.lag_port = port;
+        Ok(())
+    }
+
     /// Removes a TIS that no send queue names.
     pub(crate) fn destroy_tis(&mut self, number: u32) -> Result<TisContext, Error> {
         Ok(self.tises.remove_unused(number, |tis| tis.users)?.context)
@@ -284,8 +290,12 @@ impl Nic {
 
     /// The transport domain of a send queue, if it has one.
     pub(super) fn transport_domain_of(&self, sqn: u32) -> Option<u32> {
-        let tis = self.sqs.get(&sqn)?.tis?;
-        Some(self.tises.get(tis)?.context.transport_domain)
+        Some(self.tis_of(sqn)?.transport_domain)
+    }
+
+    /// The TIS of a send queue.
+    pub(super) fn tis_of(&self, sqn: u32) -> Option<&TisContext> {
+        Some(&self.tises.get(self.sqs.get(&sqn)?.tis?)?.context)
     }
 
     fn check_rqt(&self, context: &RqtContext) -> Result<(), Error> {

@@ -89,6 +89,9 @@ impl Nic {
         self.sniff(resources, Direction::SniffTransmitted, (&bytes, &headers), qpn);
         self.transmitted.add(&headers, octets);
         self.physical.transmitted.add_frame(&headers, octets);
+        if let Some(bond) = &mut resources.bond {
+            bond.count_sent(self.tis_of(qpn).map_or(0, |tis| tis.lag_port), qpn, 1);
+        }
         wire.send_ethernet(&bytes);
         let loops = if headers.is_multicast() { self.loops_multicast } else { self.loops_unicast };
         // Without a rule nothing is received, so there is nothing to copy for.
@@ -107,6 +110,9 @@ impl Nic {
             return log::debug!("{} bytes from the wire are no frame, or one that is too long", frame.len());
         }
         self.physical.received.add_frame(&headers, frame.len() as u64);
+        if let Some(bond) = &mut resources.bond {
+            bond.count_received(headers.flow(), 1);
+        }
         let own = resources.ports.first().map_or([0; 6], |port| port.mac);
         if self.filter.admits(&headers, own) {
             self.receive(resources, frame, None);

@@ -187,6 +187,11 @@ impl Qp {
         self.core.attr.port
     }
 
+    /// The port of a bond that it has; 0: none.
+    pub(crate) fn lag_port(&self) -> u8 {
+        self.core.attr.lag_port.unwrap_or(0)
+    }
+
     /// The context that it was created from.
     pub(crate) fn context(&self) -> &QpContext {
         &self.core.context

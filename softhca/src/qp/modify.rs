@@ -7,7 +7,7 @@ use crate::config::LinkLayer;
 use crate::context::{EXTENDED_ATOMICS, Path, QpAttr, QpState, Transport};
 use crate::error::Error;
 use crate::gsi::MAD_BYTES;
-use crate::resources::Resources;
+use crate::resources::{BONDED_PORTS, Resources};
 use crate::wire::{Grh, Route};
 
 /// Path MTUs there are, in bytes (IBTA vol. 1, 9.6).
@@ -106,6 +106,7 @@ fn merge(old: &QpAttr, a: &QpAttr) -> QpAttr {
         out_of_order: a.out_of_order.or(old.out_of_order),
         in_order: a.in_order.or(old.in_order),
         udp_sport: a.udp_sport.or(old.udp_sport),
+        lag_port: a.lag_port.or(old.lag_port),
         ece: a.ece.or(old.ece),
     }
 }
@@ -121,6 +122,8 @@ fn check_values(resources: &Resources, a: &QpAttr, merged: &QpAttr) -> Result<()
     if a.port == Some(0) {
         return Err(Error::BadValue { what: "port", value: 0, permitted: "1 to the number of ports" });
     }
+    let bonded = if resources.bond.is_some() { BONDED_PORTS as u64 } else { 0 };
+    most("lag_port", a.lag_port.map(u64::from), bonded, "0, or a port of the bond")?;
     most("dest_qpn", a.dest_qpn.map(u64::from), 0xff_ffff, "24 bits")?;
     most("max_rd_atomic", a.max_rd_atomic.map(u64::from), limit, "up to the device's max_rd_atomic")?;
     most("max_dest_rd_atomic", a.max_dest_rd_atomic.map(u64::from), limit, "up to the device's max_rd_atomic")?;

@@ -4,6 +4,7 @@
 //! They are apart from the table of QPs, so that one QP and the resources can be borrowed at the same time.
 
 mod access;
+mod bond;
 mod late_writes;
 mod link;
 mod memcpy;
@@ -15,6 +16,8 @@ mod slaves;
 mod tag_matching;
 mod umr;
 
+pub use bond::BondedPort;
+pub(crate) use bond::{BONDED_PORTS, Bond};
 pub(crate) use link::Link;
 pub(crate) use memcpy::MAX_LOG_BYTES as MAX_LOG_MEMCPY;
 pub(crate) use port_counters::{PortCounters, Traffic};
@@ -143,6 +146,8 @@ pub(crate) struct Resources {
     pub(crate) ports: Vec<PortConfig>,
     /// The link of each port; port 1 is the first.
     pub(crate) links: Vec<Link>,
+    /// The ports behind port 1, if that is a bond.
+    pub(crate) bond: Option<Bond>,
     /// Which ConnectX the device is.
     pub(crate) generation: Generation,
     /// UMR changes the length of a key's pages.
@@ -189,10 +194,10 @@ impl Resources {
     pub(crate) fn reset(&mut self, config: &DeviceConfig) {
         let mut memory = std::mem::replace(&mut self.memory, Box::new(PagedMemory::nowhere()));
         memory.clear();
-        let (links, now) = (self.links.iter().map(Link::reset).collect(), self.now);
+        let (links, bond, now) = (self.links.iter().map(Link::reset).collect(), self.bond, self.now);
         let (fetched_order, segment_bytes) = (self.fetched_order, self.segment_bytes);
         let script = std::mem::take(&mut self.script);
-        *self = Self { links, now, fetched_order, segment_bytes, script, ..Self::with_memory(config, memory) };
+        *self = Self { links, bond, now, fetched_order, segment_bytes, script, ..Self::with_memory(config, memory) };
     }
 
     fn with_memory(config: &DeviceConfig, memory: Box<PagedMemory>) -> Self {
@@ -224,6 +229,7 @@ impl Resources {
             port_counters: vec![Default::default(); config.ports.len()],
             frames: FrameLog::default(),
             links: vec![Link::default(); config.ports.len()],
+            bond: config.bonded.then_some(Bond::NEW),
             ports: config.ports.clone(),
             generation: config.generation,
             umr_registers: config.umr_registers,

@@ -67,9 +67,9 @@ impl Outbox {
     }
 
     /// Hands frames to the wire, of each QP in order and as far as their receivers have room. `true` if there were any.
-    /// Each time another QP is the first, so that no QP finds the wire full for ever. `count` sees the route of each,
-    /// and its size.
-    pub(crate) fn flush(&mut self, wire: &mut dyn Wire, mut count: impl FnMut(&Route, Size)) -> bool {
+    /// Each time another QP is the first, so that no QP finds the wire full for ever. `count` sees the sender of each,
+    /// its route, and its size.
+    pub(crate) fn flush(&mut self, wire: &mut dyn Wire, mut count: impl FnMut(Sender, &Route, Size)) -> bool {
         let mut sent = false;
         if self.queues.is_empty() {
             return sent;
@@ -79,14 +79,14 @@ impl Outbox {
         let (before, behind) = ((Bound::Unbounded, until), (after, Bound::Unbounded));
         self.last = self.queues.range(behind).chain(&self.queues).next().map(|(&sender, _)| sender);
         for range in [behind, before] {
-            for (_, queue) in self.queues.range_mut(range) {
+            for (&sender, queue) in self.queues.range_mut(range) {
                 while let Some(frame) = queue.pop_front() {
                     let (route, size) = (frame.route, Size::of(&frame));
                     if let Err(frame) = wire.send(frame) {
                         queue.push_front(frame);
                         break;
                     }
-                    count(&route, size);
+                    count(sender, &route, size);
                     sent = true;
                 }
             }
@@ -139,11 +139,11 @@ mod tests {
                 outbox.push(Sender::qp(from), numbered(1, to, 8, psn));
             }
         }
-        assert!(outbox.flush(&mut wire, |_, _| {}));
+        assert!(outbox.flush(&mut wire, |_, _, _| {}));
         assert_eq!(wire.took, [(0x42, 0), (0x42, 1), (0x42, 2)]);
-        assert!(!outbox.flush(&mut wire, |_, _| {}) && !outbox.is_empty());
+        assert!(!outbox.flush(&mut wire, |_, _, _| {}) && !outbox.is_empty());
         wire.full = 0;
-        assert!(outbox.flush(&mut wire, |_, _| {}) && outbox.is_empty());
+        assert!(outbox.flush(&mut wire, |_, _, _| {}) && outbox.is_empty());
         assert_eq!(wire.took[3..], [(0x41, 0), (0x41, 1), (0x41, 2)]);
     }
 
@@ -160,7 +160,7 @@ mod tests {
         }
         for _ in 0..6 {
             wire.room = 1;
-            outbox.flush(&mut wire, |_, _| {});
+            outbox.flush(&mut wire, |_, _, _| {});
         }
         assert_eq!(wire.took, [(0x41, 0), (0x42, 0), (0x43, 0), (0x41, 1), (0x42, 1), (0x43, 1)]);
     }

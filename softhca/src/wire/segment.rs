@@ -69,6 +69,11 @@ impl Size {
         Self { opcode, bytes: frame.packet.len(), packets: frame.packets }
     }
 
+    /// How many packets.
+    pub(crate) fn packets(self) -> u16 {
+        self.packets
+    }
+
     /// Calls `each` with the bytes of each packet.
     pub(crate) fn for_each(self, mut each: impl FnMut(usize)) {
         let Some(opcode) = self.opcode else { return each(self.bytes) };

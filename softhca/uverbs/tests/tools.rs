@@ -467,6 +467,20 @@ fn a_cable_can_be_pulled_from_outside() {
 }
 
 #[test]
+fn a_bond_sends_by_both_of_its_ports() {
+    let (_directory, program) = compiled("bond");
+    for options in [&["--bond"][..], &["--bond", "--strict"]] {
+        let device = Device::new(options);
+        let fabric = device.fabric.path().display().to_string();
+        let end = launch_on(&device, &[&program, &fabric], Duration::from_secs(60));
+        assert_eq!(end, (Some(0), String::new()), "{options:?}");
+    }
+    assert_eq!(launch(&["--link", "ethernet"], &[&program], Duration::from_secs(60)), (Some(0), String::new()));
+    let (code, output) = launch(&["--bond", "--link", "infiniband"], &["true"], Duration::from_secs(20));
+    assert!(code == Some(71) && output.contains("--link infiniband is impossible"), "{code:?}, {output}");
+}
+
+#[test]
 fn what_may_be_pinned_is_limited() {
     let (_directory, program) = compiled("regions");
     let bound = ["--memlock", "everybody"];

@@ -102,6 +102,7 @@ capability_set! {
     SIG_CRC32C: 0x148, 1 = |_| 1;
     LOG_MAX_RA_REQ_QP: 0x14a, 6 = |c| log2(c.limits.max_rd_atomic.into());
     RTS2RTS_QP_UDP_SPORT: 0x151, 1 = |c| is_ethernet(c).into();
+    RTS2RTS_LAG_TX_PORT_AFFINITY: 0x152, 1 = |c| c.bonded.into();
     DMA_MMO_SQ: 0x153, 1 = |c| c.generation.copies_by_any().into();
     LOG_MAX_RA_RES_QP: 0x15a, 6 = |c| log2(c.limits.max_rd_atomic.into());
     RTS2RTS_QP_COUNTERS_SET_ID: 0x169, 1 = |_| 1;
@@ -128,6 +129,7 @@ capability_set! {
     // UCX calls it dp_ordering_ooo_rw_rc.
     MULTI_PATH_RC_RDMA: 0x1ca, 1 = |c| (c.generation >= Generation::ConnectX7).into();
     SIG_BLOCK_4048: 0x1f0, 1 = |_| 1;
+    INIT2_LAG_TX_PORT_AFFINITY: 0x1f8, 1 = |c| c.bonded.into();
     CQE_VERSION: 0x1fc, 4 = |_| 1;
     // Short address vectors have no GID, so they lead nowhere on Ethernet.
     COMPACT_ADDRESS_VECTOR: 0x200, 1 = |c| (!is_ethernet(c)).into();
@@ -178,7 +180,9 @@ capability_set! {
     DRIVER_VERSION: 0x261, 1 = |_| 1;
     // Two halves of 256 bytes.
     LOG_BF_REG_SIZE: 0x26b, 5 = |_| 9;
-    NUM_LAG_PORTS: 0x27c, 4 = |_| 1;
+    LAG_DCT: 0x276, 2 = |c| c.bonded.into();
+    LAG_TX_PORT_AFFINITY: 0x278, 1 = |c| c.bonded.into();
+    NUM_LAG_PORTS: 0x27c, 4 = |c| 1 + u64::from(c.bonded);
     // 16 DS of 64 bytes: the size of a WQE is 6 bits, counted in 16 bytes.
     MAX_WQE_SZ_SQ: 0x290, 16 = |_| 1024;
     MAX_WQE_SZ_RQ: 0x2b0, 16 = |c| (1 << c.limits.max_rq_stride_log).min(MAX_RQ_WQE).into();

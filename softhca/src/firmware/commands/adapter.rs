@@ -18,7 +18,7 @@ layout! {
     /// Output of `QUERY_ISSI`: the version in use, and a bit for each supported version.
     struct query_issi_out: answer 0x70 bytes { CURRENT_ISSI: 0x50, 16; SUPPORTED_ISSI_DW0: 0x360, 32; }
     /// Ports that are one.
-    struct lagc: 0x8 bytes { LAG_STATE: 0x1d, 3; }
+    struct lagc: 0x8 bytes { LAG_STATE: 0x1d, 3; TX_REMAP_AFFINITY_2: 0x34, 4; TX_REMAP_AFFINITY_1: 0x3c, 4; }
     struct query_lag_out: answer {} parts { CTX: 0x40, lagc; }
 }
 
@@ -71,8 +71,16 @@ fn set_issi(call: &mut Call<'_>) -> Result<(), Refusal> {
     }
 }
 
-/// Each port is its own: no LAG, which is state 0.
+/// `lag_state`: there is a bond. Drivers compare with 0 (rdma-core `providers/mlx5/mlx5.c`, `_mlx5dv_query_qp_lag_port`;
+/// UCX `src/uct/ib/mlx5/dv/ib_mlx5dv_md.c`).
+const BONDED: u64 = 1;
+
+/// The bond, and by which of its ports the queues of each send. Without a bond, all is 0.
 fn query_lag(call: &mut Call<'_>) -> Result<(), Refusal> {
-    call.output.part(query_lag_out::CTX).set(lagc::LAG_STATE, 0);
+    let Some([first, second]) = call.device.lag_mapping() else { return Ok(()) };
+    let mut context = call.output.part(query_lag_out::CTX);
+    context.set(lagc::LAG_STATE, BONDED);
+    context.set(lagc::TX_REMAP_AFFINITY_1, first.into());
+    context.set(lagc::TX_REMAP_AFFINITY_2, second.into());
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Targets of dynamic connections.
 
 use super::atomic_mode;
+use super::lag;
 use crate::config::GidType;
 use crate::context::{Access, DctContext, DctState};
 use crate::error::Object;
@@ -69,6 +70,12 @@ const SCATTER_64: u64 = 2;
 fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     let view = call.input.part(create_dct_in::DCT_CONTEXT_ENTRY);
     let mut context = context(view)?;
+    if call.device.config().bonded {
+        // Its port is one of the bond (Linux `drivers/infiniband/hw/mlx5/qp.c`, `mlx5_ib_modify_dct`; UCX
+        // `src/uct/ib/mlx5/dc/dc_mlx5.c`, `dct_affinity`).
+        context.lag_port = lag::port(call, context.port.into())?;
+        context.port = 1;
+    }
     context.traffic_class = traffic_class(call, view, &context);
     context.ece |= call.input.get32(create_dct_in::ECE_OF_UCX);
     for (kind, number) in [(Object::Pd, context.pd), (Object::Cq, context.cqn), (Object::Srq, context.srqn)] {
@@ -121,6 +128,7 @@ fn context(view: View<'_>) -> Result<DctContext, Refusal> {
         // 1 is 256 bytes, 5 is 4096; the device refuses others.
         mtu: 128 << view.get(dctc::MTU),
         port: view.get(dctc::PORT) as u8,
+        lag_port: 0,
         pkey_index: view.get(dctc::PKEY_INDEX) as u16,
         sgid_index: view.get(dctc::MY_ADDR_INDEX) as u8,
         traffic_class: 0,

@@ -23,6 +23,9 @@ mod gsi_tests;
 mod hca;
 #[cfg(test)]
 mod identity_tests;
+mod lag;
+#[cfg(test)]
+mod lag_tests;
 mod mad;
 mod match_param;
 mod mcg;

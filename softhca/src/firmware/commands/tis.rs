@@ -1,9 +1,10 @@
 //! TIS: the common context of send queues.
 
+use super::lag;
 use super::work_queue::check_absent;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{Field, ViewMut, layout};
+use crate::firmware::layout::{Field, View, ViewMut, layout};
 use crate::firmware::status::Refusal;
 use crate::nic::TisContext;
 
@@ -45,9 +46,8 @@ pub(super) const COMMANDS: &[Command] = &[
 ];
 
 /// Features that no TIS has here, as the capabilities say.
-const ABSENT: [(Field, &str); 5] = [
-    (tisc::STRICT_LAG_TX_PORT_AFFINITY, "link aggregation groups"),
-    (tisc::LAG_TX_PORT_AFFINITY, "link aggregation groups"),
+const ABSENT: [(Field, &str); 4] = [
+    (tisc::STRICT_LAG_TX_PORT_AFFINITY, "a port of a bond that hands over to none"),
     (tisc::TLS_EN, "TLS offloads"),
     // The PD is that of the keys of TLS.
     (tisc::PD, "TLS offloads"),
@@ -59,20 +59,30 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     check_absent(view, &ABSENT)?;
     let transport_domain = view.get32(tisc::TRANSPORT_DOMAIN);
     call.in_transport_domain(transport_domain)?;
-    let tisn = call.device.nic().create_tis(TisContext { transport_domain })?;
+    let lag_port = lag_port(call, view)?;
+    let tisn = call.device.nic().create_tis(TisContext { transport_domain, lag_port })?;
     call.created(Object::Tis, tisn);
     call.state.contexts.add(Object::Tis, tisn, view.0);
     call.output.set(create_tis_out::TISN, tisn.into());
     Ok(())
 }
 
+/// The port of the bond in a context.
+fn lag_port(call: &Call<'_>, view: View<'_>) -> Result<u8, Refusal> {
+    lag::port(call, view.get(tisc::LAG_TX_PORT_AFFINITY))
+}
+
 fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
     let tisn = call.owned(Object::Tis, modify_tis_in::TISN)?;
     call.device.nic().tis(tisn)?;
     let mask = call.input.part(modify_tis_in::BITMASK);
-    if mask.flag(modify_tis_bitmask::LAG_TX_PORT_AFFINITY) || mask.flag(modify_tis_bitmask::STRICT_LAG_TX_PORT_AFFINITY)
-    {
-        return Err(Refusal::parameter("link aggregation groups are not a capability of this device"));
+    if mask.flag(modify_tis_bitmask::STRICT_LAG_TX_PORT_AFFINITY) {
+        return Err(Refusal::parameter("a port of a bond that hands over to none is not a capability of this device"));
+    }
+    if mask.flag(modify_tis_bitmask::LAG_TX_PORT_AFFINITY) {
+        let port = lag_port(call, call.input.part(modify_tis_in::CTX))?;
+        call.device.nic().set_lag_port(tisn, port)?;
+        ViewMut(call.state.contexts.get_mut(Object::Tis, tisn)).set(tisc::LAG_TX_PORT_AFFINITY, port.into());
     }
     if mask.flag(modify_tis_bitmask::PRIO) {
         // There is one way out, so that priorities change no order.

@@ -8,7 +8,7 @@
 
 use crate::context::Transport;
 use crate::packet::{Opcode, Packet};
-use crate::wire::frame::Grh;
+use crate::wire::frame::{Grh, Route};
 
 /// The ports begin here (Linux `IB_ROCE_UDP_ENCAP_VALID_PORT_MIN`).
 const FIRST_PORT: u16 = 0xc000;
@@ -16,6 +16,11 @@ const FIRST_PORT: u16 = 0xc000;
 const LABEL: u64 = 0xf_ffff;
 /// Low bits of a flow label: 2^14 values, one per port.
 const LOG_PORTS: u32 = 14;
+
+/// A number that packets of one flow have in common, as networks see it.
+pub(crate) fn flow(route: &Route, packet: &[u8]) -> u32 {
+    route.grh.map_or(0, |grh| source_port(&grh, packet)).into()
+}
 
 /// The source port of a packet with this route header.
 pub(super) fn source_port(grh: &Grh, packet: &[u8]) -> u16 {

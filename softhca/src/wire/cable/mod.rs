@@ -33,6 +33,7 @@ mod vectors;
 
 pub use datagram::{Datagram, decode_datagram, encode_datagram, gid_of, ip_of};
 pub use dropped::Dropped;
+pub(crate) use entropy::flow;
 pub use network::PORT as ROCE_PORT;
 pub use sizes::{Packets, SIZES};
 pub(crate) use sizes::{class, octets, on_cable};

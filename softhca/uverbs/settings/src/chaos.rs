@@ -28,7 +28,7 @@ use std::time::Duration;
 /// # by = "5ms"                    # how late
 ///
 /// [[port]]                        # a cable is pulled
-/// port = 1
+/// port = 1                        # of a bond: 1 or 2
 /// from = "10ms"
 /// to = "20ms"                     # for good without it
 ///

@@ -28,6 +28,7 @@ pub const OPTIONS_VARIABLE: &str = "SOFTHCA_OPTIONS";
 const DEVICES: &str = "SOFTHCA_DEVICES";
 const VFIO: &str = "SOFTHCA_VFIO";
 const PORTS: &str = "SOFTHCA_PORTS";
+const BOND: &str = "SOFTHCA_BOND";
 const LINK: &str = "SOFTHCA_LINK";
 const MTU: &str = "SOFTHCA_MTU";
 const GENERATION: &str = "SOFTHCA_GENERATION";
@@ -65,6 +66,7 @@ impl Settings {
             (DEVICES, self.devices.to_string()),
             (VFIO, self.vfio.to_string()),
             (PORTS, self.ports.to_string()),
+            (BOND, u8::from(self.bond).to_string()),
             (LINK, self.link.name().to_owned()),
             (MTU, self.mtu.to_string()),
             (GENERATION, self.generation.name().to_owned()),
@@ -122,6 +124,7 @@ impl Settings {
             devices,
             vfio: number(VFIO, Some(0), 0..=MAX_DEVICES - devices, "0 to 15, 16 with the devices")?,
             ports: number(PORTS, None, 1..=MAX_PORTS, "1 or 2")?,
+            bond: switch(BOND),
             link: choice(LINK, text(LINK), Link::ALL, Link::name)?,
             mtu: number(MTU, Some(DEFAULT_MTU), MTUS, "352 to 9978")?,
             generation: choice(GENERATION, text(GENERATION), Generation::ALL, Generation::name)?,

@@ -120,6 +120,8 @@ pub struct Settings {
     pub vfio: u32,
     /// Ports of each device, and of each function.
     pub ports: u32,
+    /// The one port of each device is a bond of two ports of the machine.
+    pub bond: bool,
     /// Their link layer.
     pub link: Link,
     /// Bytes of a frame's contents on an Ethernet port, as its network interface would say.
@@ -183,6 +185,12 @@ impl Settings {
     #[must_use]
     pub fn number(&self, device: u32) -> u32 {
         self.index + device
+    }
+
+    /// The cables of a device: one for each port, and two for a bond.
+    #[must_use]
+    pub fn cables(&self) -> u32 {
+        if self.bond { 2 } else { self.ports }
     }
 
     /// The Ethernet address of a port.
@@ -319,6 +327,7 @@ mod tests {
             devices: 3,
             vfio: 2,
             ports: 2,
+            bond: true,
             link,
             mtu: 4200,
             generation: Generation::ConnectX6Dx,

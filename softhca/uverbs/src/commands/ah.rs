@@ -133,6 +133,7 @@ mod tests {
             devices: 2,
             vfio: 0,
             ports: 2,
+            bond: false,
             link: Link::Ethernet,
             mtu: softhca_settings::DEFAULT_MTU,
             generation: softhca_settings::Generation::ConnectX5,

@@ -117,7 +117,8 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
 
 /// Changes its state; `ece` are the options of enhanced connection establishment that it has then, if not 0. The
 /// response has its number once it has one, and the options that the device accepted.
-pub(crate) fn modify(hca: &Hca, dct: &Dct, wanted: &ModifyQp, ece: u32) -> Result<ModifyQpResp, Errno> {
+pub(crate) fn modify(context: &Context, dct: &Dct, wanted: &ModifyQp, ece: u32) -> Result<ModifyQpResp, Errno> {
+    let hca = &context.hca;
     let mut state = lock(&dct.state);
     // As the kernel, which makes the target only in the move to RTR.
     if ece != 0 {
@@ -131,8 +132,8 @@ pub(crate) fn modify(hca: &Hca, dct: &Dct, wanted: &ModifyQp, ece: u32) -> Resul
             }
             let access = rights::of_peer(wanted.qp_access_flags);
             let (port, pkey_index) = (wanted.port_num, wanted.pkey_index);
-            state.context =
-                DctContext { access, extended_atomics: EXTENDED_ATOMICS, port, pkey_index, ..state.context };
+            let (extended_atomics, lag_port) = (EXTENDED_ATOMICS, context.next_lag_port());
+            state.context = DctContext { access, extended_atomics, port, lag_port, pkey_index, ..state.context };
         }
         (INIT, RTR) if wanted.attr_mask == TO_RTR => {
             let context = DctContext {

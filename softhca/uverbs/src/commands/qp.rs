@@ -122,7 +122,7 @@ impl Qp {
         Self { number, cap, signal_all: false, transport: Transport::Xrc, rate, events, needs, groups }
     }
 
-    fn tis(&self) -> Option<(Uid, u32)> {
+    pub(super) fn tis(&self) -> Option<(Uid, u32)> {
         match &self.needs {
             Needs::Parts { kept } => kept.tis,
             Needs::Domain(_) => None,

@@ -118,6 +118,7 @@ fn attr_from_abi(hca: &Hca, wanted: &ModifyQp, ignored: u32) -> Result<QpAttr, E
         out_of_order: None,
         in_order: None,
         udp_sport: None,
+        lag_port: None,
         ece: None,
     })
 }
@@ -146,7 +147,7 @@ fn apply(context: &Context, wanted: &ModifyQp, extension: Option<&Extension>) ->
     let ece = extension.map_or(0, |extension| extension.driver.ece_options);
     let ece = if context.hca.capabilities.ece { ece } else { 0 };
     if let Ok(dct) = context.get::<Dct>(wanted.qp_handle) {
-        return dct::modify(&context.hca, &dct, wanted, ece);
+        return dct::modify(context, &dct, wanted, ece);
     }
     if context.get::<RssQp>(wanted.qp_handle).is_ok() {
         return Err(Errno::ENOSYS);
@@ -172,7 +173,14 @@ fn apply(context: &Context, wanted: &ModifyQp, extension: Option<&Extension>) ->
         // `ib_resolve_eth_dmac`).
         ah::mac_of(&context.hca, wanted.dest.port_num, wanted.dest.sgid_index, &wanted.dest.dgid)?;
     }
+    let to_init = (from, to) == (QpState::Reset, QpState::Init);
+    let lag_port = if to_init { context.next_lag_port() } else { 0 };
+    let tis = qp.tis().filter(|_| lag_port != 0);
+    attr.lag_port = (lag_port != 0 && tis.is_none()).then_some(lag_port);
     context.hca.command(|device| device.modify_qp(qp.number, &attr))?;
+    if let Some(tis) = tis {
+        context.hca.set_lag_port(tis, lag_port)?;
+    }
     if let Some(rate) = rate {
         pacing::change(&context.hca, &qp, rate)?;
     }

@@ -26,7 +26,7 @@ use softhca::firmware::Uid;
 use softhca::uar::UarMemory;
 use softhca_settings::Resource;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU16, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use uars::StaticUars;
 
@@ -85,6 +85,8 @@ pub(crate) struct Context {
     transport_domain: Mutex<Option<u32>>,
     /// The device's user that the context is, if it was set up as one; else 0.
     user: AtomicU16,
+    /// How many queue pairs and targets have got a port of the bond.
+    lag_ports: AtomicU8,
 }
 
 /// Mark of handles that a process has given out which was passed the file.
@@ -96,6 +98,15 @@ fn pid_of_15_bits() -> u32 {
 }
 
 impl Context {
+    /// The port of the bond for the next queue pair: 2 and 1 in turns, as Linux gives them (`drivers/infiniband/hw/mlx5/qp.c`,
+    /// `get_tx_affinity_rr`). 0 without a bond.
+    pub(crate) fn next_lag_port(&self) -> u8 {
+        if !self.hca.settings.bond {
+            return 0;
+        }
+        self.lag_ports.fetch_add(1, Ordering::Relaxed).wrapping_add(1) % 2 + 1
+    }
+
     /// A new open file; `imported` if another process has opened it.
     pub(crate) fn new(hca: Arc<Hca>, file: UarMemory, imported: bool) -> Result<Self, Errno> {
         let registry = Registry::of(&file)?;
@@ -122,6 +133,7 @@ impl Context {
             event_files: Adopted::default(),
             transport_domain: Mutex::default(),
             user: AtomicU16::new(0),
+            lag_ports: AtomicU8::new(0),
         };
         context.hca.count_contexts(1);
         if is_user {

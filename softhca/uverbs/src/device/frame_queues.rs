@@ -71,7 +71,18 @@ mod tis {
     use crate::abi::mailbox::{fields, sizes};
 
     fields! { pub(super) TRANSPORT_DOMAIN: 0x228, 24 = "create_tis_in.ctx.transport_domain"; }
-    sizes! { pub(super) BYTES: 0xc0 = "create_tis_in"; }
+    sizes! { pub(super) BYTES: 0xc0 = "create_tis_in", "modify_tis_in"; }
+}
+
+/// Of `modify_tis_in`.
+mod modify_tis {
+    use crate::abi::mailbox::fields;
+
+    pub(super) const OPCODE: u16 = 0x913;
+    fields! {
+        pub(super) HAS_LAG_PORT: 0xbd, 1 = "modify_tis_in.bitmask.lag_tx_port_affinity";
+        pub(super) LAG_PORT: 0x104, 4 = "modify_tis_in.ctx.lag_tx_port_affinity";
+    }
 }
 
 /// Of `create_tir_in`.
@@ -211,6 +222,15 @@ impl Hca {
         let mut input = mailbox::command(creator::TIS, user.0, tis::BYTES);
         tis::TRANSPORT_DOMAIN.set(&mut input, transport_domain.into());
         self.carry_out(&input).map(|output| NUMBER.get32(&output))
+    }
+
+    /// Has the frames of a TIS leave by port `port` of the bond (mlx5_ib `modify_raw_packet_tx_affinity`).
+    pub(crate) fn set_lag_port(&self, (user, tisn): (Uid, u32), port: u8) -> Result<(), Errno> {
+        let mut input = mailbox::command(modify_tis::OPCODE, user.0, tis::BYTES);
+        NUMBER.set(&mut input, tisn.into());
+        modify_tis::HAS_LAG_PORT.set(&mut input, 1);
+        modify_tis::LAG_PORT.set(&mut input, port.into());
+        self.carry_out(&input).map(drop)
     }
 
     /// Makes a transport domain; its number.

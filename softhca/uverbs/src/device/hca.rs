@@ -172,7 +172,7 @@ impl Hca {
         });
         let queues = QueuesFile::new(&settings, index);
         let resources = Arc::new(Resources::new(&settings, index));
-        let mishaps = Mishaps::new(&settings.fabric, index, settings.ports);
+        let mishaps = Mishaps::new(&settings.fabric, index, settings.cables());
         if let Some(chaos) = chaos() {
             device.set_script(chaos.of_device(index));
         }
@@ -470,6 +470,7 @@ pub(crate) fn device_config(
         node_guid: softhca_settings::node_guid(settings.number(index)),
         reuse_qpns: settings.reuse_qpn,
         ports,
+        bonded: settings.bond,
         doorbells,
         limits: Limits::default(),
         srq_faults: network.srq_faults,

@@ -84,7 +84,7 @@ impl Endpoint {
         // Functions are never freed: handlers that ring them last as long as the process.
         let trapped: &'static Trapped = Box::leak(Box::new(Trapped::one_by_one(notify.clone())));
         let bar = Arc::new(Bar::new()?);
-        let mishaps = Mishaps::new(&settings.fabric, index, settings.ports);
+        let mishaps = Mishaps::new(&settings.fabric, index, settings.cables());
         let core = Core { function, mishaps, bar: bar.clone(), trapped, shown: Duration::ZERO, zero: clock.zero };
         let core = Arc::new(FunctionMutex::new(core));
         let runner = Runner::start(core.clone(), notify, Some(trapped.queue().clone()), drop).map_err(|error| {

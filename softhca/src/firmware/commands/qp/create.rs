@@ -7,6 +7,7 @@ use crate::context::{CrossChannel, DciStreams, Privileges, QpContext, ReceiveSou
 use crate::error::Object;
 use crate::firmware::call::Call;
 use crate::firmware::capabilities::has_recordless_queues;
+use crate::firmware::commands::lag;
 use crate::firmware::commands::work_queue::timestamp_format;
 use crate::firmware::layout::View;
 use crate::firmware::objects::{QPC_BYTES, QpRecord};
@@ -32,6 +33,7 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         call.check_driver()?;
     }
     check_capabilities(view)?;
+    lag::port(call, view.get(qpc::LAG_TX_PORT_AFFINITY))?;
     let privileges = privileges(call, view, service)?;
     let mask = call.input.get32(create_qp_in::OPT_PARAM_MASK);
     if mask != 0 {
@@ -96,7 +98,6 @@ pub(super) fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
 /// Refuses features that the device lacks, as its capabilities say.
 fn check_capabilities(view: View<'_>) -> Result<(), Refusal> {
     let absent = [
-        (qpc::LAG_TX_PORT_AFFINITY, "link aggregation"),
         (qpc::ATOMIC_LIKE_WRITE_EN, "atomic-like writes"),
         (qpc::END_PADDING_MODE, "padding of received data"),
         (qpc::DRAIN_SIGERR, "signature pipelining"),

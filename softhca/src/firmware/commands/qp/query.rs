@@ -79,6 +79,7 @@ fn modified(view: &mut ViewMut<'_>, info: &QpInfo) {
             view.set(field, value);
         }
     };
+    set(qpc::LAG_TX_PORT_AFFINITY, attr.lag_port.map(u64::from));
     set(qpc::MTU, attr.path_mtu.map(|mtu| u64::from(mtu.ilog2()) - 7));
     set(qpc::REMOTE_QPN, attr.dest_qpn.map(u64::from));
     set(qpc::NEXT_RCV_PSN, attr.rq_psn.map(u64::from));

@@ -23,6 +23,9 @@ pub(super) mod optional {
     pub(crate) const RNR_TIMEOUT: u32 = 1 << 6;
     /// State of path migration.
     pub(crate) const PM_STATE: u32 = 1 << 10;
+    /// Port of a bond (Linux `MLX5_QP_OPTPAR_LAG_TX_AFF`, rdma-core
+    /// `MLX5_QPC_OPT_MASK_RTS2RTS_LAG_TX_PORT_AFFINITY`). The device must be bonded.
+    pub(crate) const LAG_TX_AFFINITY: u32 = 1 << 15;
     /// Port.
     pub(crate) const PRI_PORT: u32 = 1 << 16;
     /// Set of counters.

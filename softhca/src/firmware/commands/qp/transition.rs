@@ -10,6 +10,7 @@ use crate::config::{Generation, LinkLayer, PortConfig};
 use crate::context::{Access, QpAttr, QpContext, QpState, ReceiveSource, Transport};
 use crate::error::{Error, Object};
 use crate::firmware::call::Call;
+use crate::firmware::commands::lag;
 use crate::firmware::layout::{Field, View, ViewMut};
 use crate::firmware::status::{Refusal, Status};
 use crate::qp::QpInfo;
@@ -114,7 +115,8 @@ pub(super) fn run(call: &mut Call<'_>, transition: Transition) -> Result<(), Ref
     }
     let service = Service::of(&info.context)?;
     let mask = call.input.get32(init2rtr_qp_in::OPT_PARAM_MASK);
-    let permitted = service.optional(transition);
+    let is_bonded = call.device.config().bonded && matches!(transition, INIT2INIT | INIT2RTR | RTS2RTS);
+    let permitted = service.optional(transition) | if is_bonded { optional::LAG_TX_AFFINITY } else { 0 };
     if mask & !permitted != 0 {
         return Err(Refusal::parameter(format!(
             "optional parameters {mask:#x}, of which {permitted:#x} are permitted"
@@ -202,9 +204,8 @@ fn kept_fields(transition: Transition, mask: u32) -> &'static [Field] {
 /// Refuses features that the device lacks, as its capabilities say, if the transition takes them.
 fn check(call: &Call<'_>, view: View<'_>, transition: Transition, mask: u32, made: &QpContext) -> Result<(), Refusal> {
     let parameter = |what: &str, value: u64| Err(Refusal::parameter(format!("{what} {value} is no capability")));
-    let affinity = view.get(qpc::LAG_TX_PORT_AFFINITY);
-    if affinity != 0 {
-        return parameter("lag_tx_port_affinity", affinity);
+    if takes_lag_port(transition, mask) {
+        lag::port(call, view.get(qpc::LAG_TX_PORT_AFFINITY))?;
     }
     let path_state = view.get(qpc::PM_STATE);
     let takes_path_state = transition == RST2INIT || mask & optional::PM_STATE != 0;
@@ -239,6 +240,11 @@ fn check(call: &Call<'_>, view: View<'_>, transition: Transition, mask: u32, mad
     Ok(())
 }
 
+/// Whether a transition gives the QP a port of the bond.
+fn takes_lag_port(transition: Transition, mask: u32) -> bool {
+    transition == RST2INIT || mask & optional::LAG_TX_AFFINITY != 0
+}
+
 /// The sources of a transition's attributes.
 struct Taken<'a> {
     service: &'static Service,
@@ -263,6 +269,9 @@ impl Taken<'_> {
         }
         if to_init || self.has(optional::PRI_PORT) {
             attr.port = Some(path.get(ads::VHCA_PORT_NUM) as u8);
+        }
+        if takes_lag_port(self.transition, self.mask) {
+            attr.lag_port = Some(self.view.get(qpc::LAG_TX_PORT_AFFINITY) as u8);
         }
         if self.service.datagram {
             attr.qkey = (to_init || self.has(optional::Q_KEY)).then(|| self.view.get32(qpc::Q_KEY));

@@ -33,8 +33,11 @@ impl Counters {
                 let port = sysfs.join(format!("class/infiniband/mlx5_{device}/ports/{port}"));
                 links.push((device, number, port.clone(), true));
                 for (directory, name) in hw_counter_names() {
+                    let is_of_bond = directory.starts_with("bond");
                     let directory = port.join(directory);
-                    put(&directory, name, "0")?;
+                    if !is_of_bond || settings.bond {
+                        put(&directory, name, "0")?;
+                    }
                     texts.push(directory.join(name));
                 }
             }

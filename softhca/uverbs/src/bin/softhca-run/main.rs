@@ -54,7 +54,13 @@ struct Options {
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MAX_PORTS)))]
     ports: u32,
 
-    /// Link layer of all ports [default: infiniband; ethernet with any --wire except shm]
+    /// Make the port of each device a bond of two (RoCE LAG). Each queue pair sends by one of them, and by the other one
+    /// while that is down. FABRIC/mlx5_0-1.down and mlx5_0-2.down pull their cables, and ports/1/bond/ in sysfs has
+    /// their counters
+    #[arg(long, conflicts_with = "ports")]
+    bond: bool,
+
+    /// Link layer of all ports [default: infiniband; ethernet with --bond, and with any --wire except shm]
     #[arg(long, value_enum)]
     link: Option<Link>,
 
@@ -364,6 +370,7 @@ fn run(options: &Options) -> Result<u8, Box<dyn Error>> {
         devices: options.devices,
         vfio: options.vfio,
         ports: options.ports,
+        bond: options.bond,
         mtu,
         link,
         generation: options.generation,
@@ -489,7 +496,10 @@ fn host_network(options: &Options) -> Result<HostNetwork, Box<dyn Error>> {
     let wire = &options.wire;
     let (addresses, mac) = match wire {
         WireKind::Shm => {
-            let link = options.link.unwrap_or(Link::Infiniband);
+            let link = options.link.unwrap_or(if options.bond { Link::Ethernet } else { Link::Infiniband });
+            if options.bond && link == Link::Infiniband {
+                return Err("--bond bonds Ethernet ports: --link infiniband is impossible".into());
+            }
             let (mtu, addresses) = (options.mtu.unwrap_or(DEFAULT_MTU), addresses::local()?);
             return Ok(HostNetwork { link, mtu, addresses, mac: None });
         }

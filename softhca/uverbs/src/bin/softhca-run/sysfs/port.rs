@@ -36,9 +36,10 @@ pub(super) fn write(settings: &Settings, device: u32, port: u32, at: &Path) -> i
     Ok(())
 }
 
-/// Whether the cable of a port is pulled, by the file for that in the fabric's directory.
+/// Whether the cable of a port is pulled, by the file for that in the fabric's directory; of a bond, both cables.
 pub(crate) fn link_is_down(settings: &Settings, device: u32, port: u32) -> bool {
-    settings::cable_file(&settings.fabric, device, port).exists()
+    let mut cables = if settings.bond { 1..=settings.cables() } else { port..=port };
+    cables.all(|cable| settings::cable_file(&settings.fabric, device, cable).exists())
 }
 
 /// Writes the files that say whether the link is up. Readers see an old text or a new one.
