@@ -194,6 +194,7 @@ fn attributes(opened: &Opened) -> Result<DeviceAttr, Error> {
         max_qp_init_rd_atom: outstanding(general.log_max_ra_req_qp()),
         max_mr_size: u64::MAX,
         max_dynamic_bfregs: 0,
+        lag_ports: general.num_lag_ports(),
         max_log_dci_streams: 0,
         max_log_dci_errored: 0,
         max_memcpy: copies::max_bytes(&general).unwrap_or(0),

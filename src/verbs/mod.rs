@@ -138,6 +138,7 @@ pub use memory::pool::slabs::BufferPool;
 pub use memory::source::Memory;
 pub use qp::builder::QpBuilder;
 pub use qp::handshake;
+pub use qp::lag_port::LagPort;
 pub use qp::pair::{Qp, QueuePair, VerbsTransport};
 pub use qp::teardown::{Drain, Drained};
 pub use services::dct::{Dct, DctBuilder};

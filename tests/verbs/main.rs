@@ -8,6 +8,7 @@
 //!
 //! ```text
 //! softhca-run --generation connectx7 --
+//! softhca-run --bond -- bonds messages
 //! softhca-run --faults place=500,seed=3 -- late_writes messages
 //! softhca-run --no-write-combining --
 //! softhca-run --strict --
@@ -15,6 +16,7 @@
 
 #![cfg(feature = "verbs")]
 
+mod bonds;
 mod buffer_pools;
 mod changes;
 mod conversation;

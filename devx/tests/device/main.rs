@@ -13,6 +13,7 @@
 //! softhca-run --link ethernet --generation connectx7 --clock both -- clock
 //! softhca-run --generation connectx8 -- recordless messages
 //! softhca-run --generation connectx8 --strict -- recordless
+//! softhca-run --bond -- states
 //! softhca-run --link ethernet --inline-headers l2 -- headers_inline
 //! softhca-run --link ethernet --inline-headers ip -- headers_inline
 //! softhca-run --link ethernet --inline-headers tcp_udp -- headers_inline

@@ -163,3 +163,20 @@ fn source_ports_change_in_rts() {
     pair.connect(&ground.path, &itself, &itself).expect("RTS");
     assert_eq!(pair.qp.set_udp_source_port(55_555), if ethernet { Ok(()) } else { unsupported });
 }
+
+/// The software device has them with `--bond`.
+#[test]
+fn ports_of_bonds_change_in_rts() {
+    let ground = ground();
+    let (a, _b) = connected::<transport::Rc>(&ground);
+    let of = |qp: &Qp| qp.query().expect("a context").lag_tx_port_affinity();
+    let ports = ground.context.general().expect("capabilities").num_lag_ports();
+    match a.pair.qp.set_lag_port(2) {
+        Ok(()) => assert_eq!((of(&a.pair.qp), ports), (2, 2)),
+        Err(error) => assert!(ports == 1 && matches!(error, Error::Capability { .. }), "{error}"),
+    }
+    if ports == 2 {
+        let refused = a.pair.qp.set_lag_port(3).expect_err("two ports");
+        assert!(matches!(refused, Error::Command { .. }) && of(&a.pair.qp) == 2, "{refused}");
+    }
+}

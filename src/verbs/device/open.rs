@@ -198,6 +198,9 @@ pub struct DeviceAttr {
     /// Registers for thread domains beyond the static ones; 0 where the kernel allocates registers one by one, without
     /// such a limit (Linux 5.7 and later, `lib_uar_dyn`).
     pub max_dynamic_bfregs: u32,
+    /// Ports that the device can bond (LAG), be they bonded or not; 0 or 1: none. [`Qp::lag_port`](crate::verbs::Qp::lag_port)
+    /// tells whether they are.
+    pub lag_ports: u8,
     /// log2 of the streams of an initiator of dynamic connections; 0 where there is but one.
     pub max_log_dci_streams: u8,
     /// Limit for an initiator's failed streams, as log2: with that many, the initiator fails itself. 0: it fails with
@@ -458,6 +461,7 @@ pub(in crate::verbs) unsafe fn query_mlx5(context: *mut sys::ibv_context) -> Res
         | sys::MLX5DV_CONTEXT_MASK_DYN_BFREGS
         | sys::MLX5DV_CONTEXT_MASK_CLOCK_INFO_UPDATE
         | sys::MLX5DV_CONTEXT_MASK_HCA_CORE_CLOCK
+        | sys::MLX5DV_CONTEXT_MASK_NUM_LAG_PORTS
         | sys::MLX5DV_CONTEXT_MASK_DCI_STREAMS
         | sys::MLX5DV_CONTEXT_MASK_WR_MEMCPY_LENGTH
         | sys::MLX5DV_CONTEXT_MASK_CRYPTO_OFFLOAD;
@@ -521,6 +525,7 @@ pub(crate) unsafe fn query(context: *mut sys::ibv_context) -> Result<DeviceAttr,
         max_qp_init_rd_atom: u8::try_from(attr.max_qp_init_rd_atom).unwrap_or(u8::MAX),
         max_mr_size: attr.max_mr_size,
         max_dynamic_bfregs: mlx5.max_dynamic_bfregs,
+        lag_ports: mlx5.num_lag_ports,
         max_log_dci_streams: mlx5.dci_streams_caps.max_log_num_concurent,
         max_log_dci_errored: mlx5.dci_streams_caps.max_log_num_errored,
         max_memcpy: u32::try_from(mlx5.max_wr_memcpy_length).unwrap_or(u32::MAX).min(MAX_MEMCPY_BYTES),

@@ -3,6 +3,7 @@ pub(super) mod builder;
 pub(super) mod data_order;
 pub mod handshake;
 pub(super) mod initiator;
+pub(super) mod lag_port;
 pub(super) mod limits;
 pub(super) mod options;
 pub(super) mod pair;

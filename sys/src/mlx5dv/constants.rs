@@ -47,6 +47,8 @@ constants! {
     MLX5DV_RAW_PACKET_CAP_TUNNELED_OFFLOAD_GENEVE: u32 = 1 << 2;
     /// Asks for `max_dynamic_bfregs`.
     MLX5DV_CONTEXT_MASK_DYN_BFREGS: u64 = 1 << 4;
+    /// Asks for `num_lag_ports`.
+    MLX5DV_CONTEXT_MASK_NUM_LAG_PORTS: u64 = 1 << 9;
     /// Asks for `dci_streams_caps`.
     MLX5DV_CONTEXT_MASK_DCI_STREAMS: u64 = 1 << 11;
     /// Asks for `max_wr_memcpy_length`.

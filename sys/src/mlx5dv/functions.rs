@@ -94,6 +94,17 @@ functions! {
         fn mlx5dv_destroy_mkey(mkey: *mut mlx5dv_mkey) -> c_int, else libc::ENOSYS;
     }
 
+    "MLX5_1.14": {
+        /// Changes the port of a bond that a queue pair has. Returns 0 or an errno.
+        fn mlx5dv_modify_qp_lag_port(qp: *mut ibv_qp, port_num: u8) -> c_int, else libc::ENOSYS;
+        /// The port of a bond that a queue pair has, and the one by which it sends now. Returns 0 or an errno.
+        fn mlx5dv_query_qp_lag_port(
+            qp: *mut ibv_qp,
+            port_num: *mut u8,
+            active_port_num: *mut u8,
+        ) -> c_int, else libc::ENOSYS;
+    }
+
     "MLX5_1.17": {
         /// Changes the UDP source port of a queue pair in RTS. Returns 0 or an errno.
         fn mlx5dv_modify_qp_udp_sport(qp: *mut ibv_qp, udp_sport: u16) -> c_int, else libc::ENOSYS;

@@ -136,7 +136,7 @@ structures! {
         dc_odp_caps: u32,
         /// The device's clock: 64 bits, big endian, mapped as long as the context is open.
         hca_core_clock: *mut c_void,
-        /// Ports of a bond: not asked for.
+        /// Ports that the device can bond.
         num_lag_ports: u8,
         /// Signatures: not asked for.
         sig_caps: mlx5dv_sig_caps,

@@ -25,6 +25,8 @@ pub(super) mod optional {
     pub(super) const RWE: u32 = 1 << 3;
     pub(super) const PKEY_INDEX: u32 = 1 << 4;
     pub(super) const PRI_PORT: u32 = 1 << 16;
+    /// rdma-core `MLX5_QPC_OPT_MASK_RTS2RTS_LAG_TX_PORT_AFFINITY`.
+    pub(super) const LAG_TX_PORT_AFFINITY: u32 = 1 << 15;
     /// In `opt_param_mask_95_32` (rdma-core `MLX5_QPC_OPT_MASK_32_UDP_SPORT`).
     pub(super) const UDP_SPORT: u64 = 1 << 2;
     /// In `opt_param_mask_95_32` (rdma-core `MLX5_QPC_OPT_MASK_32_INIT2INIT_MMO`).
@@ -154,6 +156,20 @@ impl Qp {
         let mut inbox = Rts2rtsQpIn::new();
         inbox.set_qpn(self.qpn()).set_opt_param_mask_95_32(optional::UDP_SPORT);
         inbox.qpc_mut().primary_address_path_mut().set_udp_sport(port);
+        self.transition(&inbox, QpcState::RTS)
+    }
+
+    /// Sends by port `port` of the bond from now on, 1 or 2: see `set_lag_port` of [`blueflame::verbs::Qp`]. For RC, UC, UD
+    /// and initiators in RTS. A [query](Self::query) has the port in `lag_tx_port_affinity`.
+    ///
+    /// # Errors
+    /// [`Error::Capability`], [`Error::WrongState`], or [`Error::Command`]: the bond does not have this port.
+    pub fn set_lag_port(&self, port: u8) -> Result<(), Error> {
+        let general = self.object().context().general()?;
+        has("cmd_hca_cap.rts2rts_lag_tx_port_affinity", general.rts2rts_lag_tx_port_affinity())?;
+        let mut inbox = Rts2rtsQpIn::new();
+        inbox.set_qpn(self.qpn()).set_opt_param_mask(optional::LAG_TX_PORT_AFFINITY);
+        inbox.qpc_mut().set_lag_tx_port_affinity(port);
         self.transition(&inbox, QpcState::RTS)
     }
 
