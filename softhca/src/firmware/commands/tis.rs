@@ -80,6 +80,9 @@ fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
         return Err(Refusal::parameter("a port of a bond that hands over to none is not a capability of this device"));
     }
     if mask.flag(modify_tis_bitmask::LAG_TX_PORT_AFFINITY) {
+        if !call.device.config().bonded {
+            return Err(Refusal::parameter("the device bonds no ports"));
+        }
         let port = lag_port(call, call.input.part(modify_tis_in::CTX))?;
         call.device.nic().set_lag_port(tisn, port)?;
         ViewMut(call.state.contexts.get_mut(Object::Tis, tisn)).set(tisc::LAG_TX_PORT_AFFINITY, port.into());
