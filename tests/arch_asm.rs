@@ -20,7 +20,7 @@ use std::process::Command;
 use assembly::{body, is_instruction, rustc, single_spaces};
 
 /// Target triple and the file of `src/arch` that serves it.
-const TARGETS: [(&str, &str); 12] = [
+const TARGETS: [(&str, &str); 13] = [
     ("x86_64-unknown-linux-gnu", "x86_64"),
     ("i686-unknown-linux-gnu", "x86"),
     ("aarch64-unknown-linux-gnu", "aarch64"),
@@ -33,6 +33,7 @@ const TARGETS: [(&str, &str); 12] = [
     ("loongarch64-unknown-linux-gnu", "loongarch64"),
     ("mips64-unknown-linux-gnuabi64", "mips64"),
     ("sparc64-unknown-linux-gnu", "sparc64"),
+    ("nvptx64-nvidia-cuda", "nvptx64"),
 ];
 
 /// The names that every architecture exports.
@@ -114,6 +115,8 @@ fn assembly(target: &str, arch: &str, barriers: &Path) -> String {
     let run = Command::new(rustc())
         .env("RUSTC_BOOTSTRAP", "1")
         .args(["--edition", "2024", "--target", target, "-O", "-Cpanic=abort", "-Zmerge-functions=disabled"])
+        // The first GPUs with fences of the memory model that Rust's is translated to.
+        .args((arch == "nvptx64").then_some("-Ctarget-cpu=sm_70"))
         .args(["--emit", "asm", "-o"])
         .args([&output, &input])
         .output()
@@ -124,7 +127,9 @@ fn assembly(target: &str, arch: &str, barriers: &Path) -> String {
 
 /// The instructions of a function, whitespace made single; without labels, directives and comments.
 fn instructions(assembly: &str, function: &str) -> Vec<String> {
-    body(assembly, function).filter(|line| is_instruction(line)).map(single_spaces).collect()
+    // PTX ends each with a semicolon.
+    let instructions = body(assembly, function).filter(|line| is_instruction(line));
+    instructions.map(|line| single_spaces(line.trim_end_matches(';'))).collect()
 }
 
 fn source_of(arch: &str) -> PathBuf {
@@ -204,7 +209,7 @@ fn every_architecture_of_the_crate_is_checked() {
     let list = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("src/arch/mod.rs")).unwrap();
     let known: Vec<_> =
         list.lines().filter_map(|line| line.strip_prefix("architecture!(")?.split(',').next()).collect();
-    assert_eq!(known.len(), 11);
+    assert_eq!(known.len(), 12);
     for arch in known {
         assert!(TARGETS.iter().any(|(_, file)| *file == arch), "{arch} is not in TARGETS");
     }

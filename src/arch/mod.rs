@@ -145,6 +145,7 @@ architecture!(s390x, target_arch = "s390x");
 architecture!(loongarch64, target_arch = "loongarch64");
 architecture!(mips64, target_arch = "mips64");
 architecture!(sparc64, target_arch = "sparc64");
+architecture!(nvptx64, target_arch = "nvptx64");
 
 #[cfg(not(any(
     target_arch = "x86_64",
@@ -158,6 +159,7 @@ architecture!(sparc64, target_arch = "sparc64");
     target_arch = "loongarch64",
     target_arch = "mips64",
     target_arch = "sparc64",
+    target_arch = "nvptx64",
 )))]
 compile_error!("blueflame does not know this CPU's barriers towards a DMA device: add a file to src/arch");
 

@@ -50,6 +50,8 @@ pub mod arch {
 pub mod sync {
     pub mod atomic {
         pub enum Ordering {
+            Release,
+            Acquire,
             SeqCst,
         }
 
@@ -67,9 +69,15 @@ pub mod sync {
         pub unsafe fn atomic_fence<const ORD: AtomicOrdering>();
 
         #[inline(always)]
-        pub fn fence(_: Ordering) {
+        pub fn fence(order: Ordering) {
             // SAFETY: a fence accesses no memory.
-            unsafe { atomic_fence::<{ AtomicOrdering::SeqCst }>() }
+            unsafe {
+                match order {
+                    Ordering::Release => atomic_fence::<{ AtomicOrdering::Release }>(),
+                    Ordering::Acquire => atomic_fence::<{ AtomicOrdering::Acquire }>(),
+                    Ordering::SeqCst => atomic_fence::<{ AtomicOrdering::SeqCst }>(),
+                }
+            }
         }
     }
 }
