@@ -2,8 +2,8 @@
 //!
 //! The driver gives each send queue one of the two (`lag_tx_port_affinity`). While that port is down, the queue's packets
 //! leave by the other one: the mapping of Linux (`drivers/net/ethernet/mellanox/mlx5/core/lag/lag.c`,
-//! `mlx5_infer_tx_affinity_mapping`). The switch at the other end spreads what it sends here, as it spreads packets over
-//! equal paths: by the UDP source port, and frames of other protocols by their Ethernet addresses.
+//! `mlx5_infer_tx_affinity_mapping`). The switch at the other end chooses the port of a packet by its UDP source port, as
+//! for equal paths, and the port of other frames by their Ethernet addresses.
 
 /// Ports of a bond.
 pub(crate) const BONDED_PORTS: usize = 2;

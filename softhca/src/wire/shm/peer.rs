@@ -129,9 +129,9 @@ impl Peer {
         is_stopped
     }
 
-    /// Whether the device, in the step that began at `now`, has not yet read the last word of this receiver, which owes
-    /// no more answers. `look` tells whether there is anything to read. It is asked once, or others who always have
-    /// something to say would hide the silence of this one.
+    /// Whether this receiver, which owes no more answers, may have said something that the device has not read. The
+    /// device's step began at `now`. `look` tells whether there is anything to read. It is asked once, or others who
+    /// always have something to say would hide the silence of this one.
     pub(super) fn has_last_word(&mut self, now: Instant, look: impl FnOnce() -> bool) -> bool {
         let state = (self.writer.as_ref().map_or(0, Writer::end), self.is_alive());
         let last_word = match self.last_word {
