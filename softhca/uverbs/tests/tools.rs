@@ -496,6 +496,17 @@ fn what_may_be_pinned_is_limited() {
     assert!(code == Some(1) && output.contains("errno == ENOMEM"), "{output}");
 }
 
+#[test]
+fn memory_keys_are_limited() {
+    let (code, output) = launch(&["--max-mr", "16"], &["ibv_devinfo", "-v"], Duration::from_secs(20));
+    let shown = output.lines().any(|line| line.split_whitespace().eq(["max_mr:", "16"]));
+    assert!(code == Some(0) && shown, "{output}");
+    for number in ["0", "17", "2097152"] {
+        let (code, output) = launch(&["--max-mr", number], &["true"], Duration::from_secs(20));
+        assert!(code == Some(2) && output.contains("a power of two, 1 to 1048576"), "{output}");
+    }
+}
+
 /// On other CPUs, an access without the right ends the program.
 #[test]
 #[cfg(target_arch = "x86_64")]

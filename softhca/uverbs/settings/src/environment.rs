@@ -1,8 +1,8 @@
 //! The settings as environment variables, by which the preloaded object learns them.
 
 use crate::local_address;
-use crate::{Clock, DEFAULT_MTU, Generation, InlineHeaders, Link, MAX_DEVICES, MAX_INDEX, MAX_PORTS, MTUS, Memlock};
-use crate::{Settings, WireKind};
+use crate::{Clock, DEFAULT_MTU, Generation, InlineHeaders, Link, MAX_DEVICES, MAX_INDEX, MAX_PORTS, MTUS};
+use crate::{MEMORY_KEYS, Memlock, Settings, WireKind};
 use std::borrow::Cow;
 use std::ffi::OsString;
 use std::ops::RangeInclusive;
@@ -36,6 +36,7 @@ const ADDRESSES: &str = "SOFTHCA_ADDRESSES";
 const OWN_ROUTE: &str = "SOFTHCA_OWN_ROUTE";
 const INLINE_HEADERS: &str = "SOFTHCA_INLINE_HEADERS";
 const MEMLOCK: &str = "SOFTHCA_MEMLOCK";
+const MAX_MR: &str = "SOFTHCA_MAX_MR";
 const STRICT: &str = "SOFTHCA_STRICT";
 const STATIC_UARS: &str = "SOFTHCA_STATIC_UARS";
 const NO_WRITE_COMBINING: &str = "SOFTHCA_NO_WRITE_COMBINING";
@@ -73,6 +74,7 @@ impl Settings {
             (ADDRESSES, local_address::to_text(&self.addresses)),
             (INLINE_HEADERS, self.inline_headers.name().to_owned()),
             (MEMLOCK, self.memlock.name().to_owned()),
+            (MAX_MR, self.max_mr.to_string()),
             (STRICT, u8::from(self.strict).to_string()),
             (STATIC_UARS, u8::from(self.static_uars).to_string()),
             (NO_WRITE_COMBINING, u8::from(self.no_write_combining).to_string()),
@@ -135,6 +137,7 @@ impl Settings {
             own_route: words(OWN_ROUTE),
             inline_headers: choice(INLINE_HEADERS, text(INLINE_HEADERS), InlineHeaders::ALL, InlineHeaders::name)?,
             memlock: choice(MEMLOCK, text(MEMLOCK), Memlock::ALL, Memlock::name)?,
+            max_mr: number(MAX_MR, Some(*MEMORY_KEYS.end()), MEMORY_KEYS, "1 to 2^20")?,
             strict: switch(STRICT),
             static_uars: switch(STATIC_UARS),
             no_write_combining: switch(NO_WRITE_COMBINING),

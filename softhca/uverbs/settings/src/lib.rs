@@ -110,6 +110,9 @@ pub const MTUS: std::ops::RangeInclusive<u32> = 352..=9978;
 
 /// Most devices that one configuration may have.
 pub const MAX_DEVICES: u32 = 16;
+/// The range of [`Settings::max_mr`]; the end is the default.
+pub const MEMORY_KEYS: std::ops::RangeInclusive<u32> = 1..=1 << 20;
+
 /// The settings that the launcher gives to the preloaded object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
@@ -136,6 +139,8 @@ pub struct Settings {
     pub inline_headers: InlineHeaders,
     /// Whom `RLIMIT_MEMLOCK` binds.
     pub memlock: Memlock,
+    /// Most memory keys of a device in a process: a power of two, as the firmware reports its logarithm.
+    pub max_mr: u32,
     /// Trap every store to a UAR page.
     pub strict: bool,
     /// UAR pages come with the context, as with kernels before 5.7, instead of being allocated one by one.
@@ -338,6 +343,7 @@ mod tests {
             own_route: Some("eth1".to_owned()),
             inline_headers: InlineHeaders::L2,
             memlock: Memlock::Everybody,
+            max_mr: 64,
             strict: true,
             static_uars: false,
             no_write_combining: true,

@@ -141,6 +141,7 @@ mod tests {
             own_route: None,
             inline_headers: InlineHeaders::None,
             memlock: Memlock::Linux,
+            max_mr: 1 << 20,
             strict: false,
             static_uars: false,
             no_write_combining: false,

@@ -472,7 +472,7 @@ pub(crate) fn device_config(
         ports,
         bonded: settings.bond,
         doorbells,
-        limits: Limits::default(),
+        limits: Limits { max_mkeys: settings.max_mr, ..Limits::default() },
         srq_faults: network.srq_faults,
         late_writes: network.late_writes,
         umr_registers: true,

@@ -22,7 +22,7 @@ use softhca::faults::Faults;
 use softhca::wire::shm;
 use softhca_settings::{
     self as settings, Chaos, Clock, DEFAULT_MTU, Damage, Generation, InlineHeaders, Link, LocalAddress, MAX_DEVICES,
-    MAX_INDEX, MAX_PORTS, MTUS, Memlock, Settings, UNREAD, WireKind,
+    MAX_INDEX, MAX_PORTS, MEMORY_KEYS, MTUS, Memlock, Settings, UNREAD, WireKind,
 };
 use std::error::Error;
 use std::ffi::OsString;
@@ -117,6 +117,11 @@ struct Options {
     /// The users whose registered memory RLIMIT_MEMLOCK (ulimit -l) limits
     #[arg(long, value_enum, default_value_t = Memlock::Linux, value_name = "WHOM")]
     memlock: Memlock,
+
+    /// Most memory keys of a device in each process: of memory regions, windows and indirect keys. A power of two up to
+    /// the default
+    #[arg(long, value_name = "N", default_value_t = *MEMORY_KEYS.end(), value_parser = max_mr)]
+    max_mr: u32,
 
     /// Directory in which the devices of one network meet. The launcher makes it. It must be the user's, no symbolic
     /// link, and not writable by others [default: /dev/shm/softhca-UID]
@@ -315,6 +320,12 @@ fn damage(spec: &str) -> Result<String, String> {
     spec.parse::<Damage>().map(|_| spec.to_owned()).map_err(|error| error.to_string())
 }
 
+/// A number of memory keys.
+fn max_mr(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|number: &u32| MEMORY_KEYS.contains(number) && number.is_power_of_two());
+    number.ok_or_else(|| format!("a power of two, {} to {}", MEMORY_KEYS.start(), MEMORY_KEYS.end()))
+}
+
 /// Checks that a capture can be written, and takes an old one away: the first process makes the file anew.
 fn room_for_capture(path: &Path) -> Result<PathBuf, String> {
     let fault = |error: std::io::Error| format!("{}: {error}", path.display());
@@ -378,6 +389,7 @@ fn run(options: &Options) -> Result<u8, Box<dyn Error>> {
         own_route: addresses::route_to(settings::own_ip(options.index, 1)),
         inline_headers: options.inline_headers,
         memlock: options.memlock,
+        max_mr: options.max_mr,
         strict: options.strict,
         static_uars: options.static_uars,
         no_write_combining: options.no_write_combining,
