@@ -192,6 +192,7 @@ fn attributes(opened: &Opened) -> Result<DeviceAttr, Error> {
         max_srq_sge: u32::from(general.max_wqe_sz_rq()) / 16,
         max_qp_rd_atom: outstanding(general.log_max_ra_res_qp()),
         max_qp_init_rd_atom: outstanding(general.log_max_ra_req_qp()),
+        max_mr: count(general.log_max_mkey()),
         max_mr_size: u64::MAX,
         max_dynamic_bfregs: 0,
         lag_ports: general.num_lag_ports(),

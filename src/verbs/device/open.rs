@@ -193,6 +193,8 @@ pub struct DeviceAttr {
     pub max_qp_rd_atom: u8,
     /// READs and atomics a queue pair asks for at once.
     pub max_qp_init_rd_atom: u8,
+    /// Memory regions. The kernel and other programs take some of them.
+    pub max_mr: u32,
     /// Bytes in one memory region.
     pub max_mr_size: u64,
     /// Registers for thread domains beyond the static ones; 0 where the kernel allocates registers one by one, without
@@ -523,6 +525,7 @@ pub(crate) unsafe fn query(context: *mut sys::ibv_context) -> Result<DeviceAttr,
         max_srq_sge: count(attr.max_srq_sge),
         max_qp_rd_atom: u8::try_from(attr.max_qp_rd_atom).unwrap_or(u8::MAX),
         max_qp_init_rd_atom: u8::try_from(attr.max_qp_init_rd_atom).unwrap_or(u8::MAX),
+        max_mr: count(attr.max_mr),
         max_mr_size: attr.max_mr_size,
         max_dynamic_bfregs: mlx5.max_dynamic_bfregs,
         lag_ports: mlx5.num_lag_ports,

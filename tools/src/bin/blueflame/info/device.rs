@@ -125,6 +125,7 @@ fn limits(attr: &DeviceAttr) -> Vec<Limit> {
         row("requests per shared receive queue", attr.max_srq_wr.into()),
         row("READs and atomics answered at once", attr.max_qp_rd_atom.into()),
         row("READs and atomics asked at once", attr.max_qp_init_rd_atom.into()),
+        row("memory regions", attr.max_mr.into()),
         row("bytes of a memory region", attr.max_mr_size),
         row("bytes of a copy of memory", attr.max_memcpy.into()),
         row("bytes of a large send", attr.max_large_send.into()),
