@@ -1,10 +1,11 @@
-//! Memory beyond plain registrations: huge pages, on-demand paging, dma-bufs, memory windows, indirect keys. The
-//! program skips parts that the device does not have.
+//! Memory beyond plain registrations: huge pages, a registration cache, on-demand paging, dma-bufs, memory windows,
+//! indirect keys. The program skips parts that the device does not have.
 
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 
-use blueflame::verbs::memory::{Prefetch, WindowType};
+use blueflame::verbs::memory::{Prefetch, RegistrationCache, WindowType};
 use blueflame::verbs::{Access, Device, Error, Pool, ProtectionDomain};
 use blueflame::wqe::keys::{KeyRights, WindowRights};
 use blueflame::{Remote, WrId, wqe};
@@ -24,6 +25,25 @@ fn huge_pages(pd: &ProtectionDomain, near: &mut End, _: &mut End) -> Result<Stri
     near.sent()?;
     assert_eq!(buffers[63].to_vec(0..12), TEXT);
     Ok(format!("{} buffers of one registration, pages: {:?}", buffers.len(), pool.pages()))
+}
+
+fn registration_cache(pd: &ProtectionDomain, near: &mut End, far: &mut End) -> Result<String, Failure> {
+    // ANCHOR: registration_cache
+    // At most 1000 regions, and 64 MiB in all of them.
+    let cache = RegistrationCache::new(pd, Access::LOCAL_READ, 1000, 64 << 20)?;
+    let message = Arc::new(TEXT.to_vec());
+    for _ in 0..10 {
+        // Registered the first time, found the other times.
+        let region = cache.get(&message)?;
+        let entry = region.sge_of(0, 12).ok_or("outside of the message")?;
+        let write = wqe::write(far.buffer.remote()).gather([entry]).signaled(WrId(1));
+        // SAFETY: `region` is held until the completion has come, and the device only reads.
+        unsafe { near.pair.sq.post_unchecked(&write)? };
+        near.sent()?;
+    }
+    // ANCHOR_END: registration_cache
+    assert_eq!(far.buffer.to_vec(0..12), TEXT);
+    Ok(format!("{} region for 10 requests", cache.regions()))
 }
 
 fn on_demand(pd: &ProtectionDomain, near: &mut End, _: &mut End) -> Result<String, Failure> {
@@ -109,8 +129,9 @@ fn main() -> Result<(), Failure> {
     let device = howto::open(Device::options())?;
     let pd = device.protection_domain()?;
     let (mut near, mut far) = howto::connected(&pd)?;
-    let parts: [(&str, Part); 5] = [
+    let parts: [(&str, Part); 6] = [
         ("huge pages", huge_pages),
+        ("registration cache", registration_cache),
         ("on-demand paging", on_demand),
         ("dma-buf", dma_buf),
         ("memory window", memory_window),

@@ -76,6 +76,7 @@ programs! {
     ];
     memory: ANY, [
         "huge pages: 64 buffers of one registration",
+        "registration cache: 1 region for 10 requests",
         "on-demand paging: written to a prefetched page, and to one that came by a fault",
         "dma-buf: written to memory of another device",
         "memory window: 64 bytes lent, written and taken back",

@@ -366,6 +366,18 @@ pub enum Error {
     },
     /// The registration to change has other pieces.
     InPieces,
+    /// A registration cache is full, and somebody holds each of its regions. Room comes when a request has completed
+    /// and its region is dropped.
+    AllInUse {
+        /// Which limit is reached: "regions" or "bytes".
+        what: &'static str,
+        /// How many the cache has.
+        used: u64,
+        /// How many more were needed.
+        wanted: u64,
+        /// How many it may have.
+        limit: u64,
+    },
     /// This crate cannot use the parts that libmlx5 handed out. Every call that makes or adopts a queue may return it.
     Parts {
         /// Which object.

@@ -229,6 +229,11 @@ impl fmt::Display for Error {
                 "the session has timestamps, which take 12 bytes of options, and the packet has {bytes}: use Tcp4<12>"
             ),
             Self::InPieces => f.write_str("the registration has other pieces, which the change would also affect"),
+            Self::AllInUse { what, used, wanted, limit } => write!(
+                f,
+                "the registration cache has {used} {what} in use, so {wanted} more exceed its limit of {limit}: drop \
+                 regions whose requests have completed, or raise the limit"
+            ),
             Self::Parts { object, why } => write!(f, "libmlx5 returned a {object} that this crate cannot drive: {why}"),
         }
     }

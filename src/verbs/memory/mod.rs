@@ -9,6 +9,7 @@
 //! | of this process, so large that one call takes long | [`register_in_pieces`](super::ProtectionDomain::register_in_pieces) | [`HugeBuffer`] |
 //! | of this process, not present yet | either, with [`Access::ON_DEMAND`] | the same |
 //! | of this process, all that it has or will have | [`register_address_space`](super::ProtectionDomain::register_address_space) | [`AddressSpace`] |
+//! | that the program owns and shares, when a request first needs it | [`RegistrationCache::get`] | [`Region`] |
 //! | of another device, by a dma-buf | [`register_dmabuf`](super::ProtectionDomain::register_dmabuf) | [`DmaBufRegion`] |
 //! | of this device | [`register_device_memory`](super::ProtectionDomain::register_device_memory) | [`DeviceRegion`] |
 //! | none: dropped, or zeros | [`null_region`](super::ProtectionDomain::null_region) | [`NullRegion`] |
@@ -29,6 +30,7 @@
 //! [`HugeBuffer`]: super::HugeBuffer
 
 pub(super) mod buffer;
+mod cache;
 mod change;
 mod copier;
 mod keys;
@@ -43,6 +45,7 @@ mod special;
 pub use crate::queue::owning::PoolBuffer;
 pub use crate::verbs::device::memory_attr::{MemoryAttr, OnDemandAttr, OnDemandOps};
 pub use crate::verbs::pages::Pages;
+pub use cache::RegistrationCache;
 pub use change::{Change, NotReregistered};
 pub(super) use copier::COPIES;
 pub use copier::Copier;

@@ -12,7 +12,7 @@ use crate::verbs::error::Error;
 use crate::wqe::{Remote, Sge};
 
 /// Registered memory, and `M` that it keeps: [`DmaBufRegion`](super::DmaBufRegion),
-/// [`DeviceRegion`](super::DeviceRegion).
+/// [`DeviceRegion`](super::DeviceRegion), regions of a [`RegistrationCache`](super::RegistrationCache).
 pub struct Region<M> {
     registration: Registration<M>,
     iova: u64,
@@ -44,7 +44,12 @@ impl<M> Region<M> {
     ) -> Result<Self, Error> {
         // SAFETY: the caller promises null with `errno`, or a new region of `pd` that no other code frees.
         let registration = unsafe { Registration::over(call, mr, access, under, &pd.handle) }?;
-        Ok(Self { registration, iova, len })
+        Ok(Self::of(registration, (iova, len)))
+    }
+
+    /// The region of a registration: `len` bytes, which requests name from `iova` on.
+    pub(super) fn of(registration: Registration<M>, (iova, len): (u64, u64)) -> Self {
+        Self { registration, iova, len }
     }
 
     /// The address by which requests name its first byte.
