@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// Files and folders whose whole text teaches.
 const WHOLE: [&str; 4] = ["README.md", "docs", "examples", "testkit/examples"];
 /// Folders whose doc comments teach.
-const DOC_COMMENTS: [&str; 3] = ["src", "devx/src", "testkit/src"];
+const DOC_COMMENTS: [&str; 4] = ["src", "async/src", "devx/src", "testkit/src"];
 /// The halves of `complete`, as code that has no whitespace calls them.
 const HALVES: [&str; 3] = ["check()?", "check().map_err(", ".retire("];
 /// How often a file may have one of them.

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 const PAGE: &str = "docs/environment.md";
 /// Folders with Rust sources.
-const SOURCES: [&str; 10] =
-    ["benches", "decode", "devx", "examples", "fuzz/targets", "softhca", "src", "testkit", "tests", "tools"];
+const SOURCES: [&str; 11] =
+    ["async", "benches", "decode", "devx", "examples", "fuzz/targets", "softhca", "src", "testkit", "tests", "tools"];
 /// The text before the name where a source reads a variable. The name is a literal, or a constant of the same file.
 /// `switch` is the parameter of `policy_of` in `src/verbs/domain/register.rs`.
 const READERS: [&str; 4] = ["var(", "var_os(", "getenv(", "switch("];

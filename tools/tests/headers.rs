@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Folders of packages. Tests are in folders `tests` below them.
-const PACKAGES: [&str; 10] =
-    ["benches", "decode", "devx", "examples", "fuzz/targets", "softhca", "src", "testkit", "tests", "tools"];
+const PACKAGES: [&str; 11] =
+    ["async", "benches", "decode", "devx", "examples", "fuzz/targets", "softhca", "src", "testkit", "tests", "tools"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

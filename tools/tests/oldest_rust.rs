@@ -53,7 +53,9 @@ fn let_chains_are_found() {
 fn packages_have_no_let_chains() {
     let mut sources = Vec::new();
     // The packages whose `rust-version` is the workspace's.
-    for folder in ["src", "sys/src", "devx/src", "decode/src", "testkit/src", "softhca/src", "softhca/uverbs/src"] {
+    for folder in
+        ["src", "async/src", "sys/src", "devx/src", "decode/src", "testkit/src", "softhca/src", "softhca/uverbs/src"]
+    {
         files(&root().join(folder), &mut sources);
     }
     for folder in ["softhca/uverbs/settings/src", "softhca/uverbs/embed/src", "softhca/vfio-user/src"] {

@@ -21,6 +21,7 @@ const ROOMS: &[&str] = &[
     "src/verbs",
     "src/wqe",
     "src",
+    "async/src",
     "devx/src",
     "decode/src",
     "sys/src",
@@ -123,7 +124,7 @@ fn files(folder: &Path, found: &mut Vec<PathBuf>) {
 fn rooms() -> Vec<(&'static str, Counts)> {
     let mut rooms: Vec<_> = ROOMS.iter().map(|room| (*room, Counts::default())).collect();
     let mut sources = Vec::new();
-    for top in ["src", "devx/src", "decode/src", "sys/src", "testkit/src", "softhca", "tools"] {
+    for top in ["src", "async/src", "devx/src", "decode/src", "sys/src", "testkit/src", "softhca", "tools"] {
         files(&root().join(top), &mut sources);
     }
     for file in sources {
