@@ -1,18 +1,23 @@
 //! A send queue whose requests are futures, and the task that completes them.
 
 use std::cell::RefCell;
-use std::io::{Error, ErrorKind};
+use std::convert::Infallible;
+use std::io::Error;
 use std::rc::Rc;
-use std::time::Duration;
 
-use blueflame::cq::{Cqe, CqeError, Notify};
+use blueflame::cq::{Cqe, CqeError};
+use blueflame::verbs::async_event::AsyncEvents;
 use blueflame::verbs::{Buffer, CompletionChannel, Owned, OwnedCq, Qp};
 use blueflame::wqe::data::Data;
 use blueflame::wqe::{Request, SupportedOn};
 use blueflame::{CompleteError, Remote, SendQueue, WrId, transport, wqe};
+use blueflame_async::Completions;
 use common::Failure;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::{Semaphore, oneshot};
+
+/// Tells the completion queue from others of the device, should it be lost.
+pub(crate) const CQ_CONTEXT: usize = 1;
 
 /// A send queue whose requests are futures.
 pub(crate) struct Link {
@@ -90,27 +95,33 @@ impl Link {
     }
 }
 
-/// Polls the completion queue when the channel reports an event. Ends with an error alone.
-pub(crate) async fn drive(link: Rc<Link>, mut cq: OwnedCq, channel: CompletionChannel) -> Result<(), Failure> {
+/// Gives completions to the link as they come. Ends with an error alone: if the queue or the device is lost, for one.
+pub(crate) async fn drive(
+    link: Rc<Link>,
+    mut cq: OwnedCq,
+    channel: CompletionChannel,
+    events: AsyncEvents,
+) -> Result<(), Failure> {
     // ANCHOR: drive
-    // SAFETY: the descriptor is the channel's, which keeps it open and does not replace it.
-    let channel = unsafe { AsyncFd::register(channel) }.map_err(Error::from)?;
-    loop {
-        // Armed first and then found empty: any later completion raises an event.
-        cq.arm(Notify::Any);
-        while cq.try_poll_with(16, |cqe| link.complete(&cqe))? > 0 {}
-        let mut ready = channel.readable().await?;
-        let event = ready.try_io(|channel| match channel.get_ref().wait_timeout(Duration::ZERO) {
-            Ok(Some(event)) => Ok(event),
-            Ok(None) => Err(ErrorKind::WouldBlock.into()),
-            Err(error) => Err(Error::other(error)),
-        });
-        match event {
-            Ok(event) => drop(event?),
-            // Not readable after all: tokio waits again.
-            Err(_) => continue,
-        }
-        cq.event_received();
+    // SAFETY: the descriptors belong to channel and device, which keep them open and do not replace them.
+    let (fd, events_fd) = unsafe { (AsyncFd::register(channel.clone()), AsyncFd::register(events.clone())) };
+    let (fd, events_fd) = (fd.map_err(Error::from)?, events_fd.map_err(Error::from)?);
+    let mut completions = Completions::new(
+        &mut *cq,
+        channel,
+        move |cx| fd.poll_read_ready(cx).map_ok(|mut guard| guard.clear_ready()),
+        |cqe| Ok::<_, Infallible>(link.complete(cqe)),
+    )
+    .until_lost(
+        events,
+        CQ_CONTEXT,
+        move |cx| events_fd.poll_read_ready(cx).map_ok(|mut guard| guard.clear_ready()),
+        |event| eprintln!("{event:?}"),
+    );
+    while let Some(completed) = completions.next().await {
+        // Either the stream has failed, or a completion is none of the link's.
+        completed??;
     }
     // ANCHOR_END: drive
+    Err("the completions have ended".into())
 }

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! ```text
-//!   task ── link.write(buffer, to).await ──┐                       ┌── AsyncFd: the completion channel's descriptor is readable
+//!   task ── link.write(buffer, to).await ──┐                       ┌── Completions: a stream, by the completion channel's descriptor
 //!   task ── link.read(buffer, from).await ─┼── SendQueue ... CQ ── drive() ── wakes the task whose request completed
 //!   task ── sleep(1 ms).await              │  (another task: the thread is never blocked)
 //! ```
@@ -25,7 +25,7 @@ use std::time::{Duration, Instant};
 
 use blueflame::Remote;
 use blueflame::verbs::memory::POOL_ALIGN;
-use blueflame::verbs::{Access, Buffer, CompletionChannel, OwnedCq, Pool, handshake};
+use blueflame::verbs::{Access, Buffer, Pool, handshake};
 use clap::Parser;
 use common::{Failure, Latencies, Percentiles, ReportOptions, Role, Setup, limited};
 use serde::Serialize;
@@ -33,7 +33,7 @@ use tokio::runtime::Builder;
 use tokio::task::LocalSet;
 use tokio::time::{sleep, timeout};
 
-use crate::link::{Link, drive};
+use crate::link::{CQ_CONTEXT, Link, drive};
 
 /// Async WRITEs and READs, each verified.
 #[derive(Parser)]
@@ -81,7 +81,7 @@ fn side(options: &Options, role: Role, mut stream: TcpStream) -> Result<(), Fail
     let bytes = options.tasks as usize * (options.size as usize).next_multiple_of(POOL_ALIGN);
     let mut pool = Pool::new(&pd, bytes, Access::ALL)?;
     let channel = device.completion_channel()?;
-    let cq = device.completion_queue(options.tx_depth + 1).channel(&channel).build()?;
+    let cq = device.completion_queue(options.tx_depth + 1).channel(&channel).context(CQ_CONTEXT).build()?;
     let mut pair = pd.queue_pair(&cq, &cq).sends(options.tx_depth).no_receives().build()?;
     if role == Role::Server {
         let memory = pool.take(bytes)?;
@@ -96,19 +96,19 @@ fn side(options: &Options, role: Role, mut stream: TcpStream) -> Result<(), Fail
     let link = Rc::new(Link::new(pair.sq, options.tx_depth));
     // One thread, as data planes have it. Futures that stay on it need no locks.
     let runtime = Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(LocalSet::new().run_until(client(options, link, cq, channel, memory, buffers)))?;
+    let driver = drive(Rc::clone(&link), cq, channel, device.async_events());
+    runtime.block_on(LocalSet::new().run_until(client(options, link, driver, memory, buffers)))?;
     Ok(handshake::ready(&mut limited(&mut stream))?)
 }
 
 async fn client(
     options: &Options,
     link: Rc<Link>,
-    cq: OwnedCq,
-    channel: CompletionChannel,
+    driver: impl Future<Output = Result<(), Failure>> + 'static,
     memory: Remote,
     buffers: Vec<Buffer>,
 ) -> Result<(), Failure> {
-    let mut driver = tokio::task::spawn_local(drive(Rc::clone(&link), cq, channel));
+    let mut driver = tokio::task::spawn_local(driver);
     let ticks = Rc::new(Cell::new(0));
     let ticker = Rc::clone(&ticks);
     tokio::task::spawn_local(async move {
