@@ -262,9 +262,9 @@ fn a_region_in_use_stays_and_a_full_cache_says_so() {
     // The oldest is held: the other one goes.
     let key = second.sge_of(0, 2).expect("inside");
     drop(second);
-    assert_eq!(memory.unmapped(), 0, "nobody has asked for its room");
+    assert_eq!(memory.unmapped(), 0, "its room is not needed yet");
     let third = cache.get(&third).expect("in place of the second");
-    assert_eq!(memory.unmapped(), 1, "nobody else had it");
+    assert_eq!(memory.unmapped(), 1, "the cache was its last owner");
     assert_eq!(line.gather(first.sge_of(0, 2).expect("inside")), Ok(vec![1; 2]));
     assert_eq!(line.gather(third.sge_of(0, 2).expect("inside")), Ok(vec![3; 2]));
     assert_eq!(line.gather(key), Err(WcStatus::LocProtErr), "its key has gone with it");
@@ -285,7 +285,7 @@ fn bytes_have_a_limit() {
     let error = cache.get(&memory.pages(4, 0)).expect_err("three are left");
     let limit = 8 * PAGE as u64;
     assert_eq!(error, Error::AllInUse { what: "bytes", used: 5 * PAGE as u64, wanted: 4 * PAGE as u64, limit });
-    assert_eq!((cache.regions(), cache.bytes()), (1, 5 * PAGE as u64), "all that nobody holds went, to try");
+    assert_eq!((cache.regions(), cache.bytes()), (1, 5 * PAGE as u64), "all that are not in use went, to try");
     drop(large);
     // It would never fit.
     let error = cache.get(&memory.pages(9, 0)).expect_err("too large");

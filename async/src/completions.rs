@@ -104,6 +104,8 @@ impl<Q, R, C> Completions<Q, R, C, Unwatched> {
     /// `events` are the device's, and `context` is the value that the queue was made with
     /// ([`CqBuilder::context`](blueflame::verbs::CqBuilder::context)). `readable` waits for the descriptor of the
     /// events, as for that of the channel. Only one taker gets an event of a device, so all other events go to `other`.
+    /// Of several streams on a device, let one take the events, and drop another stream when `other` gets the
+    /// [`AsyncEvent::CqError`] of its queue.
     ///
     /// The stream takes events while it waits for completions.
     pub fn until_lost<S, O>(

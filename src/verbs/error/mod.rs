@@ -366,8 +366,8 @@ pub enum Error {
     },
     /// The registration to change has other pieces.
     InPieces,
-    /// A registration cache is full, and somebody holds each of its regions. Room comes when a request has completed
-    /// and its region is dropped.
+    /// A registration cache is full, and each of its regions is in use. Room comes when a request has completed and its
+    /// region is dropped.
     AllInUse {
         /// Which limit is reached: "regions" or "bytes".
         what: &'static str,

@@ -16,7 +16,7 @@
 //!
 //! 1. The cache takes the address and the length from [`AsRef::as_ref`], which borrows them from the owner. Safe code
 //!    cannot unmap, move or free memory that is borrowed. An owner that permitted it would be unsound by itself.
-//! 2. While a region lives, its `Arc` is there, so that the owner can be borrowed at any time: nobody gets a `&mut`
+//! 2. While a region lives, its `Arc` is there, so that the owner can be borrowed at any time: no code gets a `&mut`
 //!    (`Arc::get_mut` fails), and the owner is not dropped. So the memory stays where it is, as if it were borrowed for
 //!    that whole time. [`Arc`] itself never moves the owner.
 //! 3. A region is deregistered first, then its `Arc` is dropped. If the kernel refuses to deregister, both stay for
@@ -76,9 +76,9 @@ use crate::verbs::event::event;
 ///
 /// # Limits
 ///
-/// The cache has a limit of regions and one of bytes. If a new region does not fit, the cache deregisters the least
-/// recently used regions that nobody holds. It never deregisters a region that somebody holds: keep the [`Region`] until
-/// the request that names it has completed, and as long as a peer may use its key.
+/// The cache has a limit of regions and one of bytes. A region is in use while the program keeps an `Arc` of it. If a new
+/// region does not fit, the cache deregisters the least recently used regions that are not in use, and no others. So keep
+/// the [`Region`] until the request that names it has completed, and as long as a peer may use its key.
 ///
 /// The device and the kernel have limits, too (memory keys; pinned bytes, `RLIMIT_MEMLOCK`). If a registration fails for
 /// lack of one, the cache makes room in the same way, and tries again.
@@ -197,7 +197,7 @@ impl<M: ?Sized> RegistrationCache<M> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Regions in the cache, held or not.
+    /// Regions in the cache, in use or not.
     #[must_use]
     pub fn regions(&self) -> usize {
         self.entries().regions.len()
@@ -209,7 +209,7 @@ impl<M: ?Sized> RegistrationCache<M> {
         self.entries().bytes
     }
 
-    /// Deregisters every region that nobody holds.
+    /// Deregisters every region that is not in use.
     pub fn clear(&self) {
         let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
         // Not in the condition of `while`, which would hold the lock while the device deregisters.
@@ -230,8 +230,8 @@ impl<M: AsRef<[u8]> + Send + Sync + ?Sized + 'static> RegistrationCache<M> {
     ///
     /// # Errors
     /// [`Error::OutOfRange`] for no bytes, or for more than the cache may ever hold. [`Error::AllInUse`] if the limit of
-    /// regions or bytes is reached and somebody holds each region: try again when a request has completed. A failed
-    /// call, after every region that nobody holds was deregistered.
+    /// regions or bytes is reached and each region is in use: try again when a request has completed. A failed call,
+    /// after every region that is not in use was deregistered.
     pub fn get(&self, memory: &Arc<M>) -> Result<Arc<Region<Arc<M>>>, Error> {
         // The program's code, which may do anything: under no lock.
         let bytes = (**memory).as_ref();
@@ -290,7 +290,7 @@ impl<M: AsRef<[u8]> + Send + Sync + ?Sized + 'static> RegistrationCache<M> {
         }
     }
 
-    /// Deregisters the oldest regions that nobody holds, until these had `wanted` bytes. Returns how many they were.
+    /// Deregisters the oldest regions that are not in use, until these had `wanted` bytes. Returns their number.
     fn make_room(&self, wanted: u64) -> usize {
         let (mut regions, mut bytes) = (0, 0);
         while bytes < wanted {
@@ -313,7 +313,7 @@ impl<M: ?Sized> Entries<M> {
         Some(Arc::clone(&entry.region))
     }
 
-    /// Takes the least recently used region that nobody holds out of the entries.
+    /// Takes the least recently used region that is not in use out of the entries.
     fn take_oldest(&mut self) -> Option<Region<Arc<M>>> {
         loop {
             let unused = self.regions.iter().filter(|(_, entry)| Arc::strong_count(&entry.region) == 1);
