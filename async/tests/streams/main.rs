@@ -95,7 +95,7 @@ async fn a_completion_between_poll_and_arm(runtime: &'static Runtime) {
             if access == when {
                 posting.post(7);
                 // The device is done before the stream goes on.
-                std::thread::sleep(Duration::from_millis(20));
+                posting.settle();
             }
         };
         let cq = Meddled { cq, accesses: 0, act };
@@ -131,7 +131,7 @@ async fn many_completions_by_one_event(runtime: &'static Runtime) {
             let post = async {
                 (0..MANY as u64).for_each(|tag| sends.post(tag));
                 // All of them complete before the event is looked at.
-                std::thread::sleep(Duration::from_millis(20));
+                sends.settle();
             };
             future::zip(all, post).await.0
         };
@@ -205,12 +205,12 @@ async fn a_new_stream_goes_on(runtime: &'static Runtime) {
         let when = round % 3;
         if when == 0 {
             sends.post(round);
-            std::thread::sleep(Duration::from_millis(5));
+            sends.settle();
         }
         drop(first);
         if when == 1 {
             sends.post(round);
-            std::thread::sleep(Duration::from_millis(5));
+            sends.settle();
         }
         let readable = (runtime.channel)(channel.clone());
         let mut second = Completions::new(&mut *cq, channel.clone(), readable, |cqe| tag(&sends, cqe));
@@ -259,7 +259,7 @@ async fn a_runtime_that_cannot_wait_ends_the_stream(_: &'static Runtime) {
     let Line { mut cq, channel, sends, .. } = Line::new("mlx5_0", 16, 0);
     let broken = |_: &mut Context<'_>| Poll::Ready(Err(io::Error::other("no reactor")));
     sends.post(1);
-    std::thread::sleep(Duration::from_millis(20));
+    sends.settle();
     let mut stream = Completions::new(&mut *cq, channel, broken, |cqe| tag(&sends, cqe));
     assert_eq!(tags(&mut stream, 1).await, [1], "what is there comes first");
     let Some(Err(error)) = next(&mut stream).await else { panic!("no error") };
@@ -274,7 +274,7 @@ async fn what_was_written_comes_before_the_end(runtime: &'static Runtime) {
     let posting = sends.clone();
     let watch = |_: &mut Context<'_>| {
         posting.post(5);
-        std::thread::sleep(Duration::from_millis(20));
+        posting.settle();
         Poll::Ready(Err(io::Error::other("lost")))
     };
     let readable = (runtime.channel)(channel.clone());
