@@ -37,7 +37,7 @@ impl Ring {
         let at = (number % self.cqes + 1) * self.cqe_bytes - 1;
         // SAFETY: the last byte of a CQE, of a queue that the case keeps.
         let op_own = unsafe { self.start.wrapping_add(at as usize).read_volatile() };
-        op_own >> 4 != 0xf && u32::from(op_own & 1) == number / self.cqes & 1
+        op_own >> 4 != 0xf && u32::from(op_own & 1) == (number / self.cqes) & 1
     }
 }
 
