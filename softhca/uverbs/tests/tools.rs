@@ -481,6 +481,16 @@ fn a_bond_sends_by_both_of_its_ports() {
 }
 
 #[test]
+fn receives_complete_in_any_order_if_a_queue_pair_asks() {
+    let (_directory, program) = compiled("out_of_order");
+    let unsupported = libc::EOPNOTSUPP.to_string();
+    for (generation, errno) in [("connectx7", "0"), ("connectx5", &unsupported)] {
+        let end = launch(&["--generation", generation], &[&program, errno], Duration::from_secs(20));
+        assert_eq!(end, (Some(0), String::new()), "{generation}");
+    }
+}
+
+#[test]
 fn what_may_be_pinned_is_limited() {
     let (_directory, program) = compiled("regions");
     let bound = ["--memlock", "everybody"];

@@ -304,6 +304,11 @@ pub(crate) const MULTI_PACKET_ENHANCED: u32 = 1 << 2;
 pub(crate) const DEVICE_CQE_128B_COMP: u32 = 1 << 0;
 /// `MLX5_IB_QUERY_DEV_RESP_FLAGS_SCAT2CQE_DCT`: what DCTs receive can go into CQEs.
 pub(crate) const DEVICE_SCAT2CQE_DCT: u32 = 1 << 3;
+/// `MLX5_IB_QUERY_DEV_RESP_FLAGS_OOO_DP`: receives of a QP can complete in any order.
+pub(crate) const DEVICE_OOO_DP: u32 = 1 << 4;
+
+/// `MLX5_IB_MODIFY_QP_OOO_DP`, of `struct mlx5_ib_modify_qp::comp_mask`: this QP's do.
+pub(crate) const MODIFY_QP_OOO_DP: u32 = 1 << 0;
 
 /// QP flags (`MLX5_QP_FLAG_*`).
 pub(crate) mod qp_flag {

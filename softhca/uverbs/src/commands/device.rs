@@ -208,7 +208,9 @@ pub(crate) fn ex_query_device(context: &Arc<Context>, request: &Request) -> Resu
     })?;
     let response = DeviceResp {
         response_length: size_of::<DeviceResp>() as u32,
-        flags: DEVICE_SCAT2CQE_DCT | hca.capabilities.attributes.cqe_128_compression,
+        flags: DEVICE_SCAT2CQE_DCT
+            | hca.capabilities.attributes.cqe_128_compression
+            | hca.capabilities.attributes.out_of_order,
         cqe_comp_caps: hca.capabilities.attributes.cqe_compression,
         tso_caps: frames.tso_caps,
         rss_caps: frames.hash_caps,

@@ -9,7 +9,7 @@ use super::port;
 use super::qp::Qp;
 use super::request::Request;
 use super::rss::RssQp;
-use crate::abi::mlx5::{DriverModifyQp, ModifyQpResp};
+use crate::abi::mlx5::{DriverModifyQp, MODIFY_QP_OOO_DP, ModifyQpResp};
 use crate::abi::qp_attr as mask;
 use crate::abi::{ExModifyQp, ExModifyQpResp, ModifyQp, QpDest, QueryQp, QueryQpResp, UHW_IN, UHW_OUT, write};
 use crate::context::Context;
@@ -147,6 +147,9 @@ fn apply(context: &Context, wanted: &ModifyQp, extension: Option<&Extension>) ->
     let ece = extension.map_or(0, |extension| extension.driver.ece_options);
     let ece = if context.hca.capabilities.ece { ece } else { 0 };
     if let Ok(dct) = context.get::<Dct>(wanted.qp_handle) {
+        if extension.is_some_and(|extension| extension.driver.comp_mask != 0) {
+            return Err(Errno::EOPNOTSUPP);
+        }
         return dct::modify(context, &dct, wanted, ece);
     }
     if context.get::<RssQp>(wanted.qp_handle).is_ok() {
@@ -175,6 +178,14 @@ fn apply(context: &Context, wanted: &ModifyQp, extension: Option<&Extension>) ->
     }
     let to_init = (from, to) == (QpState::Reset, QpState::Init);
     let lag_port = if to_init { context.next_lag_port() } else { 0 };
+    // Linux does so for the kinds of QP that the device can (`get_dp_ooo_cap`), in the move to INIT.
+    if extension.is_some_and(|extension| extension.driver.comp_mask & MODIFY_QP_OOO_DP != 0) {
+        let can = context.hca.capabilities.attributes.out_of_order != 0;
+        if !can || !matches!(qp.transport, Transport::Rc | Transport::Uc | Transport::Ud) {
+            return Err(Errno::EOPNOTSUPP);
+        }
+        attr.out_of_order = to_init.then_some(true);
+    }
     let tis = qp.tis().filter(|_| lag_port != 0);
     attr.lag_port = (lag_port != 0 && tis.is_none()).then_some(lag_port);
     context.hca.command(|device| device.modify_qp(qp.number, &attr))?;
@@ -217,7 +228,7 @@ pub(crate) fn ex_modify(context: &Arc<Context>, request: &Request) -> Result<(),
     // The rate is 0 where a program leaves it out.
     let ExModifyQp { rate_limit, .. } = request.input(write::CORE_IN)?;
     let driver: DriverModifyQp = request.optional(UHW_IN)?.unwrap_or_else(FromZeros::new_zeroed);
-    if driver.comp_mask != 0 || driver.reserved != 0 {
+    if driver.comp_mask & !MODIFY_QP_OOO_DP != 0 || driver.reserved != 0 {
         return Err(Errno::EOPNOTSUPP);
     }
     let response = apply(context, &base, Some(&Extension { rate_limit, driver }))?;

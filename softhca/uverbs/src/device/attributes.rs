@@ -3,7 +3,9 @@
 //! `mlx5_ib_query_device`).
 
 use crate::abi::mailbox::Field;
-use crate::abi::mlx5::{CQE_RES_FORMAT_CSUM, CQE_RES_FORMAT_CSUM_STRIDX, CQE_RES_FORMAT_HASH, DEVICE_CQE_128B_COMP};
+use crate::abi::mlx5::{
+    CQE_RES_FORMAT_CSUM, CQE_RES_FORMAT_CSUM_STRIDX, CQE_RES_FORMAT_HASH, DEVICE_CQE_128B_COMP, DEVICE_OOO_DP,
+};
 
 /// Of `cmd_hca_cap`.
 mod cap {
@@ -37,6 +39,7 @@ mod cap {
         pub(super) RNDV_OFFLOAD_RC: 0x5f1, 1 = "cmd_hca_cap.rndv_offload_rc";
         pub(super) LOG_TAG_MATCHING_LIST_SZ: 0x5f3, 5 = "cmd_hca_cap.log_tag_matching_list_sz";
         pub(super) MINI_CQE_RESP_STRIDE_INDEX: 0x5bc, 1 = "cmd_hca_cap.mini_cqe_resp_stride_index";
+        pub(super) DP_ORDERING_OOO_ALL_RC: 0x334, 1 = "cmd_hca_cap.dp_ordering_ooo_all_rc";
         pub(super) CQE_COMPRESSION_128: 0x5be, 1 = "cmd_hca_cap.cqe_compression_128";
         pub(super) CQE_COMPRESSION: 0x5bf, 1 = "cmd_hca_cap.cqe_compression";
         pub(super) CQE_COMPRESSION_MAX_NUM: 0x5d0, 16 = "cmd_hca_cap.cqe_compression_max_num";
@@ -81,6 +84,8 @@ pub(crate) struct Attributes {
     pub(crate) cqe_compression: [u32; 2],
     /// Of `struct mlx5_ib_query_device_resp::flags`.
     pub(crate) cqe_128_compression: u32,
+    /// Of the same: the device has it for RC, UC and UD, or for none.
+    pub(crate) out_of_order: u32,
     /// `struct mlx5_ib_dci_streams_caps`: log2 of the streams, and of how many may fail.
     pub(crate) dci_streams: [u8; 2],
     /// `struct ib_uverbs_tm_caps`: bytes of the longest announcement, tags, flags, operations, entries of a
@@ -131,6 +136,7 @@ impl Attributes {
                 ],
             },
             cqe_128_compression: has(cap::CQE_COMPRESSION_128, DEVICE_CQE_128B_COMP),
+            out_of_order: has(cap::DP_ORDERING_OOO_ALL_RC, DEVICE_OOO_DP),
             dci_streams: [cap::LOG_MAX_DCI_STREAM_CHANNELS, cap::LOG_MAX_DCI_ERRORED_STREAMS]
                 .map(|field| field.get(general) as u8),
             tm_caps: match (cap::TAG_MATCHING.get(general), cap::RNDV_OFFLOAD_RC.get(general)) {
