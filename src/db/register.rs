@@ -118,7 +118,11 @@ impl Stored {
     /// The barrier that mode `F` has after it.
     #[inline(always)]
     pub(super) fn then<F: FlushMode>(self) {
-        if self.wqe { F::after_copy() } else { F::after_doorbell() }
+        if self.wqe {
+            F::after_copy();
+        } else {
+            F::after_doorbell();
+        }
     }
 }
 

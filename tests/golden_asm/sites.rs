@@ -12,13 +12,8 @@ const BARRIERS: [(&str, Side); 6] = [
 ];
 
 /// Calls of functions of the crate that are nothing but a barrier, chosen by a type.
-const CHOSEN: [(&str, Side); 5] = [
-    ("S::then::<F>()", Side::Before),
-    ("F::after_doorbell()", Side::Before),
-    ("F::after_copy()", Side::Before),
-    (".taking(", Side::After),
-    ("barrier()", Side::After),
-];
+const CHOSEN: [(&str, Side); 3] =
+    [("F::after_doorbell()", Side::Before), ("F::after_copy()", Side::Before), ("barrier()", Side::After)];
 
 /// The file whose fence orders loads of a page that the kernel writes: between CPUs, and not towards a device.
 const BETWEEN_CPUS: &str = "verbs/device/clock.rs";
@@ -110,6 +105,9 @@ pub(crate) fn sites() -> Vec<Site> {
         }
     }
     assert!(sites.iter().filter(|site| site.direct).count() >= 15, "calls of barriers were not found");
+    for (call, _) in CHOSEN {
+        assert!(sites.iter().any(|site| site.call.ends_with(call)), "{call} was not found");
+    }
     sites
 }
 
