@@ -96,8 +96,8 @@ fields! {
     pub(crate) SYNDROME: 0x20, 32 = "general_obj_out_cmd_hdr.syndrome";
     // Where most outputs have the number of an object that was made, and most inputs that of the object they are about.
     pub(crate) NUMBER: 0x48, 24 = "create_rq_out.rqn", "destroy_rq_in.rqn", "modify_rq_in.rqn", "create_rqt_out.rqtn",
-        "destroy_rqt_in.rqtn", "create_tir_out.tirn", "destroy_tir_in.tirn", "create_tis_out.tisn", "destroy_tis_in.tisn", "modify_tis_in.tisn",
-        "drain_dct_in.dctn",
+        "destroy_rqt_in.rqtn", "create_tir_out.tirn", "destroy_tir_in.tirn", "create_tis_out.tisn", "destroy_tis_in.tisn",
+        "modify_tis_in.tisn", "drain_dct_in.dctn",
         "alloc_transport_domain_out.transport_domain", "dealloc_transport_domain_in.transport_domain",
         "create_umem_out.umem_id", "destroy_umem_in.umem_id", "create_flow_table_out.table_id",
         "create_flow_group_out.group_id";
