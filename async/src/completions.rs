@@ -145,19 +145,15 @@ impl<Q, R, C> Completions<Q, R, C, Unwatched> {
     }
 }
 
-impl<M, Q, R, C, L, T, E> Completions<Q, R, C, L>
+impl<Q, R, C, L> Completions<Q, R, C, L>
 where
-    M: PollMode,
-    Q: DerefMut<Target = CompletionQueue<M>>,
-    R: FnMut(&mut Context<'_>) -> Poll<io::Result<()>>,
-    C: FnMut(&Cqe<'_>) -> Result<T, E>,
-    L: FnMut(&mut Context<'_>) -> Poll<Error<Infallible>>,
+    Self: Stream,
 {
     /// Waits for the next item. `None`: the stream has ended. The future may be dropped at any time.
     ///
     /// # Errors
     /// The error that ends the stream.
-    pub async fn next(&mut self) -> Option<Result<T, Error<E>>> {
+    pub async fn next(&mut self) -> Option<<Self as Stream>::Item> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }
 }

@@ -225,7 +225,8 @@ pub struct DeviceConfig {
     pub reuse_qpns: bool,
     /// Ports, 1 to 255 of them; port 1 is the first.
     pub ports: Vec<PortConfig>,
-    /// Its one port, of Ethernet, is a bond (LAG) of two ports of the machine: see [`crate::device::BondedPort`].
+    /// Its one port, of Ethernet, is a bond (LAG) of two ports of the machine: see [`crate::device::BondedPort`]. Take a
+    /// wire without loans, or packets that these spare go by neither port.
     pub bonded: bool,
     /// Where doorbells come from.
     pub doorbells: DoorbellSource,

@@ -80,8 +80,7 @@ impl Device {
     /// Lends what the queue pair `qpn` can lend, or takes it back if it can no longer be lent.
     pub(super) fn see_to_loan(&mut self, qpn: u32) {
         let Self { qps, resources, wire, lent, .. } = self;
-        // Packets that a loan spares have no cable.
-        let Some(qp) = qps.get_mut(qpn).filter(|_| resources.bond.is_none()) else { return };
+        let Some(qp) = qps.get_mut(qpn) else { return };
         if qp.is_lent() {
             // One that is in use is tried again at the next step.
             let _ = self.take_back_within(qpn, BRIEFLY);

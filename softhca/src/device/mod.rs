@@ -45,7 +45,7 @@ use crate::packet::{Packet, buffer, cnp};
 use crate::qp::Qp;
 use crate::qp::dc::target::Dct;
 use crate::recv::FaultClock;
-use crate::resources::{Bond, Resources};
+use crate::resources::Resources;
 use crate::script::{Act, Happening, Running, Script};
 use crate::table::Table;
 use crate::uar::{Doorbells, UarMemory};
@@ -237,38 +237,6 @@ impl Device {
         self.resources.complaints.take()
     }
 
-    /// Takes the link of port `port` down or up again, as pulling the cable does. While it is down, packets of its QPs
-    /// neither leave nor arrive: they are lost, and requesters run into their retry limits. QPs stay in their states.
-    /// A change raises [`Event::Port`].
-    ///
-    /// The ports of a bond are 1 and 2 here. Its packets go by the other one while one is down.
-    ///
-    /// # Errors
-    /// [`Error::BadValue`] if there is no such port.
-    pub fn set_port_up(&mut self, port: u8, up: bool) -> Result<(), Error> {
-        let Some(bond) = &mut self.resources.bond else {
-            return self.change_link(port, |link| link.is_plugged = up);
-        };
-        let index = usize::from(port).wrapping_sub(1);
-        let permitted = "a port of the bond";
-        let bonded =
-            bond.ports.get_mut(index).ok_or(Error::BadValue { what: "port", value: port.into(), permitted })?;
-        bonded.is_up = up;
-        let any = bond.is_up();
-        self.change_link(1, |link| link.is_plugged = any)
-    }
-
-    /// The ports of the bond; none if the device is not bonded ([`DeviceConfig::bonded`]).
-    #[must_use]
-    pub fn bonded_ports(&self) -> &[BondedPort] {
-        self.resources.bond.as_ref().map_or(&[], |bond| &bond.ports)
-    }
-
-    /// The ports, from 1, by which the queues of ports 1 and 2 of the bond send now; `None` without a bond.
-    pub(crate) fn lag_mapping(&self) -> Option<[u8; 2]> {
-        self.resources.bond.as_ref().map(Bond::mapping)
-    }
-
     /// Descriptors that the device has open: of its wire, and of the files that hold its UAR pages.
     #[must_use]
     pub fn descriptors(&self) -> Vec<RawFd> {
@@ -301,12 +269,6 @@ impl Device {
     /// How many entries all lists of its objects have: pages, and queues to choose from by a hash.
     pub(crate) fn listed(&self) -> u64 {
         self.listed_pages() + self.nic.listed()
-    }
-
-    /// Whether the link of port `port` is up; `false` also if there is no such port.
-    #[must_use]
-    pub fn port_is_up(&self, port: u8) -> bool {
-        self.resources.port_is_up(port)
     }
 
     /// Stops the device for good, as an internal error of its firmware does. It takes no further doorbells and
@@ -442,9 +404,7 @@ impl Device {
         self.owes_answers = false;
         self.qps.visit_from(self.resources.egress.turn(), now, |qpn, qp| {
             let mut done = Done::default();
-            // Packets that a loan spares have no cable.
-            let goes_by_packets = self.resources.bond.is_some();
-            if !goes_by_packets && qp.execute_one_sided(&mut self.resources, &mut *self.wire, &mut done) {
+            if qp.execute_one_sided(&mut self.resources, &mut *self.wire, &mut done) {
                 worked = true;
                 let way = (qp.port(), qp.route());
                 Self::count_spared(&mut self.nic, &mut self.resources, way, (&done.answers, &done.requests));

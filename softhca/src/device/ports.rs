@@ -1,10 +1,10 @@
-//! Changes of a device's ports during its life: links, addresses, packet sizes.
+//! Changes of a device's ports during its life: links, also those of a bond, addresses, packet sizes.
 
 use super::Device;
 use crate::config::{Gid, LinkLayer, PortConfig};
 use crate::error::Error;
 use crate::event::Event;
-use crate::resources::Link;
+use crate::resources::{Bond, BondedPort, Link};
 use crate::wire::Announcement;
 
 /// Bytes of a frame that a packet of RoCE may need besides its payload, as Linux reckons (`include/rdma/ib_verbs.h`,
@@ -34,6 +34,44 @@ impl Device {
         })?;
         self.announce();
         Ok(())
+    }
+
+    /// Whether the link of port `port` is up; `false` also if there is no such port.
+    #[must_use]
+    pub fn port_is_up(&self, port: u8) -> bool {
+        self.resources.port_is_up(port)
+    }
+
+    /// Takes the link of port `port` down or up again, as pulling the cable does. While it is down, packets of its QPs
+    /// neither leave nor arrive: they are lost, and requesters run into their retry limits. QPs stay in their states.
+    /// A change raises [`Event::Port`].
+    ///
+    /// The ports of a bond are 1 and 2 here. Its packets go by the other one while one is down.
+    ///
+    /// # Errors
+    /// [`Error::BadValue`] if there is no such port.
+    pub fn set_port_up(&mut self, port: u8, up: bool) -> Result<(), Error> {
+        let Some(bond) = &mut self.resources.bond else {
+            return self.change_link(port, |link| link.is_plugged = up);
+        };
+        let index = usize::from(port).wrapping_sub(1);
+        let permitted = "a port of the bond";
+        let bonded =
+            bond.ports.get_mut(index).ok_or(Error::BadValue { what: "port", value: port.into(), permitted })?;
+        bonded.is_up = up;
+        let any = bond.is_up();
+        self.change_link(1, |link| link.is_plugged = any)
+    }
+
+    /// The ports of the bond; none if the device is not bonded ([`crate::config::DeviceConfig::bonded`]).
+    #[must_use]
+    pub fn bonded_ports(&self) -> &[BondedPort] {
+        self.resources.bond.as_ref().map_or(&[], |bond| &bond.ports)
+    }
+
+    /// The ports, from 1, by which the queues of ports 1 and 2 of the bond send now; `None` without a bond.
+    pub(crate) fn lag_mapping(&self) -> Option<[u8; 2]> {
+        self.resources.bond.as_ref().map(Bond::mapping)
     }
 
     /// The link of a port.

@@ -13,6 +13,7 @@ mod frames;
 mod host_devices;
 mod hosts;
 mod launcher;
+mod links;
 mod loading;
 mod mpi;
 mod netlink;
@@ -31,7 +32,7 @@ mod umad;
 #[cfg(target_arch = "x86_64")]
 mod vfio;
 
-use pair::{Device, STRICT, launch_on, long, pair};
+use pair::{Device, STRICT, long, pair};
 use program::{compiled, launch};
 use std::time::Duration;
 
@@ -456,31 +457,6 @@ fn functions_that_a_program_replaces_are_not_called_with_numbers_of_the_device()
 }
 
 #[test]
-fn a_cable_can_be_pulled_from_outside() {
-    let (_directory, program) = compiled("cable");
-    for options in [&[][..], STRICT] {
-        let device = Device::new(options);
-        let file = device.fabric.path().join("mlx5_0-1.down").display().to_string();
-        let end = launch_on(&device, &[&program, &file], Duration::from_secs(60));
-        assert_eq!(end, (Some(0), String::new()), "{options:?}");
-    }
-}
-
-#[test]
-fn a_bond_sends_by_both_of_its_ports() {
-    let (_directory, program) = compiled("bond");
-    for options in [&["--bond"][..], &["--bond", "--strict"]] {
-        let device = Device::new(options);
-        let fabric = device.fabric.path().display().to_string();
-        let end = launch_on(&device, &[&program, &fabric], Duration::from_secs(60));
-        assert_eq!(end, (Some(0), String::new()), "{options:?}");
-    }
-    assert_eq!(launch(&["--link", "ethernet"], &[&program], Duration::from_secs(60)), (Some(0), String::new()));
-    let (code, output) = launch(&["--bond", "--link", "infiniband"], &["true"], Duration::from_secs(20));
-    assert!(code == Some(71) && output.contains("--link infiniband is impossible"), "{code:?}, {output}");
-}
-
-#[test]
 fn receives_complete_in_any_order_if_a_queue_pair_asks() {
     let (_directory, program) = compiled("out_of_order");
     let unsupported = libc::EOPNOTSUPP.to_string();
@@ -526,14 +502,6 @@ fn rights_to_memory_may_go() {
     // The launcher's words about the receive queue.
     let [summary, complaint] = output.lines().collect::<Vec<_>>()[..] else { panic!("{output}") };
     assert!(code == Some(0) && summary.contains("1 complaint(s)") && complaint.contains("DMA to unmapped"), "{output}");
-}
-
-#[test]
-fn events_of_ports_and_devices_reach_everybody() {
-    let (_directory, program) = compiled("events");
-    for options in [&[][..], STRICT, &["--link", "ethernet"]] {
-        assert_eq!(launch(options, &[&program], Duration::from_secs(60)), (Some(0), String::new()), "{options:?}");
-    }
 }
 
 #[test]

@@ -17,8 +17,8 @@ pub struct LagPort {
 impl Qp {
     /// The port of the bond by which it sends.
     ///
-    /// Linux gives queue pairs the ports in turns when they go to INIT (`drivers/infiniband/hw/mlx5/qp.c`,
-    /// `get_tx_affinity_rr`).
+    /// Linux gives queue pairs the ports in turns when they go to INIT, unless the firmware spreads them by a hash
+    /// (`drivers/infiniband/hw/mlx5/qp.c`, `get_tx_affinity_rr`; `mlx5_ib.h`, `mlx5_ib_lag_should_assign_affinity`).
     ///
     /// # Errors
     /// [`Error::Unsupported`] if the device is no bond, if the queue pair has got no port yet, and by services without

@@ -8,25 +8,13 @@ use crate::firmware::pair_bench::{Node, Qp, data_seg, pair_with, settle, sparse}
 use crate::firmware::status::Status;
 use crate::firmware::test_bench::Bench;
 use crate::memory::test_memory::BASE;
-use crate::wire::{Frame, Wire};
+use crate::wire::Address;
+use crate::wire::in_process::Fabric;
 
 /// `MLX5_QP_OPTPAR_LAG_TX_AFF`, in the optional parameters.
 const LAG_TX_AFFINITY: (usize, &[u8]) = (0x12, &[0x80]);
 /// Byte of a mailbox that has `qpc.lag_tx_port_affinity` as its lower half.
 const AFFINITY_AT: usize = 0x18;
-
-/// A network without anybody.
-struct Nowhere;
-
-impl Wire for Nowhere {
-    fn send(&mut self, _: Frame) -> Result<(), Frame> {
-        Ok(())
-    }
-
-    fn recv(&mut self) -> Option<Frame> {
-        None
-    }
-}
 
 fn bonded_pair(st: u8) -> [Node; 2] {
     let mut nodes = pair_with(LinkLayer::Ethernet, |config| config.bonded = true);
@@ -96,7 +84,7 @@ fn a_queue_pair_sends_by_its_port_and_by_the_other_one_if_that_is_down() {
     assert!(device.set_port_up(3, false).is_err() && device.set_port_up(0, false).is_err());
     assert_eq!(mapping(&mut nodes[0].bench), (1, [1, 1]));
     assert_eq!(write(&mut nodes), [2, 3]);
-    // What arrives comes by one port: the flow is one.
+    // These WRITEs are one flow, so all of them arrive by one port.
     let received: Vec<u64> = nodes[1].bench.device.bonded_ports().iter().map(|port| port.received).collect();
     assert!(received == [0, 5] || received == [5, 0], "{received:?}");
 }
@@ -124,7 +112,9 @@ fn a_port_of_a_bond_needs_a_bond() {
     for (link, ports, possible) in
         [(LinkLayer::Ethernet, 1, true), (LinkLayer::Ethernet, 2, false), (LinkLayer::InfiniBand, 1, false)]
     {
-        let made = EmbeddedDevice::new(bonded(link, ports), Box::new(Nowhere));
+        let address = Address { lids: vec![], gids: vec![], qpns: 0x100..0x200 };
+        let wire = Fabric::new().attach(address).expect("a wire");
+        let made = EmbeddedDevice::new(bonded(link, ports), Box::new(wire));
         assert_eq!(made.is_ok(), possible, "{link:?}, {ports}");
     }
 }

@@ -4,7 +4,7 @@ use super::lag;
 use super::work_queue::check_absent;
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::layout::{Field, View, ViewMut, layout};
+use crate::firmware::layout::{Field, ViewMut, layout};
 use crate::firmware::status::Refusal;
 use crate::nic::TisContext;
 
@@ -59,17 +59,12 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     check_absent(view, &ABSENT)?;
     let transport_domain = view.get32(tisc::TRANSPORT_DOMAIN);
     call.in_transport_domain(transport_domain)?;
-    let lag_port = lag_port(call, view)?;
+    let lag_port = lag::port(call, view.get(tisc::LAG_TX_PORT_AFFINITY))?;
     let tisn = call.device.nic().create_tis(TisContext { transport_domain, lag_port })?;
     call.created(Object::Tis, tisn);
     call.state.contexts.add(Object::Tis, tisn, view.0);
     call.output.set(create_tis_out::TISN, tisn.into());
     Ok(())
-}
-
-/// The port of the bond in a context.
-fn lag_port(call: &Call<'_>, view: View<'_>) -> Result<u8, Refusal> {
-    lag::port(call, view.get(tisc::LAG_TX_PORT_AFFINITY))
 }
 
 fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
@@ -83,7 +78,7 @@ fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
         if !call.device.config().bonded {
             return Err(Refusal::parameter("the device bonds no ports"));
         }
-        let port = lag_port(call, call.input.part(modify_tis_in::CTX))?;
+        let port = lag::port(call, call.input.part(modify_tis_in::CTX).get(tisc::LAG_TX_PORT_AFFINITY))?;
         call.device.nic().set_lag_port(tisn, port)?;
         ViewMut(call.state.contexts.get_mut(Object::Tis, tisn)).set(tisc::LAG_TX_PORT_AFFINITY, port.into());
     }

@@ -1,10 +1,10 @@
 //! The UDP source port of RoCE v2, which routers spread flows by.
 //!
-//! A ConnectX sends from the port that its driver gives it. So does this device, if the driver gives a connection one by
-//! a command. Where there is none, as for connections of verbs and for datagrams, it does what Linux does, which makes
-//! this port of the flow label; without a label, of both QPNs, and for datagrams it takes the lowest port (`include/rdma/ib_verbs.h`, `rdma_get_udp_sport`;
-//! `drivers/infiniband/hw/mlx5/ah.c`, `create_ib_ah`). A packet of a connection names only one QPN: here it stands for
-//! both.
+//! A ConnectX sends from the port that its driver gives it. So does this device, if a command gives a connection a port.
+//! Connections of verbs and datagrams have no port from a command. Theirs is made as Linux' driver makes it
+//! (`include/rdma/ib_verbs.h`, `rdma_get_udp_sport`; `drivers/infiniband/hw/mlx5/ah.c`, `create_ib_ah`): of the flow
+//! label, if there is one. Else a connection's port is made of both QPNs, and a datagram has the lowest port. A packet of
+//! a connection names only one QPN, which stands for both here.
 
 use crate::context::Transport;
 use crate::packet::{Opcode, Packet};

@@ -429,7 +429,7 @@ impl Door {
 
     /// Lets in all senders that have handed their rings over by now.
     fn let_in(&self) {
-        // As many as wait at most (`OwnSlot::take`). An error was reported.
+        // As many as may wait in the socket (`OwnSlot::set_up`). An error was reported.
         for _ in 0..SLOTS {
             if !matches!(self.accept(), Ok(true)) {
                 break;

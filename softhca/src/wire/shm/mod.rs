@@ -17,8 +17,8 @@
 //!
 //! A reader also says how far its device has answered. So a sender tells a peer that is stopped, or has no CPU, from
 //! one that has lost a packet ([`Wire::is_kept_waiting_by`]). A peer may owe an answer for [`ANSWER_LIFE`], and for as
-//! long as its process is stopped: a NIC would answer then. The device of a process that runs, or has ended, cannot
-//! keep a sender waiting for longer.
+//! long as its process is stopped, because a NIC would answer then. Once it goes on, it has [`ANSWER_LIFE`] again. The
+//! device of a process that runs, or has ended, cannot keep a sender waiting for longer.
 //!
 //! After `fork` the device stays with the parent: the child must not use its copy. It inherits no descriptor of the
 //! fabric: see `contacts`.
@@ -122,7 +122,7 @@ pub struct ShmWire {
     inbound: Vec<Inbound>,
     /// The connection that the latest frame for the device has come by.
     sender: Option<u64>,
-    /// Whether it lends responders.
+    /// Whether it lends responders, and borrows those of others.
     lends: bool,
     /// Responders on loan, by QPN.
     lent: HashMap<u32, Lent>,
@@ -197,7 +197,7 @@ impl ShmWire {
         Self { answer_life: life, ..self }
     }
 
-    /// Lends no responders, so that each request of a peer comes by packets.
+    /// Lends and borrows no responders, so that each request comes and goes by packets.
     #[must_use]
     pub fn without_loans(self) -> Self {
         Self { lends: false, ..self }
@@ -521,7 +521,7 @@ impl Wire for ShmWire {
 
     fn may_execute(&self, qpn: u32, from: u32, psn: u32) -> bool {
         let peer = self.peers.get(slot::slot_of(qpn) as usize).and_then(Option::as_ref);
-        peer.is_some_and(|peer| peer.may_execute((qpn, from, psn)) && peer.is_alive())
+        self.lends && peer.is_some_and(|peer| peer.may_execute((qpn, from, psn)) && peer.is_alive())
     }
 
     fn execute(&mut self, batch: &Batch<'_>) -> usize {

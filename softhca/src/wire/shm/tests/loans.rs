@@ -132,3 +132,15 @@ fn a_loan_in_use_is_waited_for() {
     while lab.owner.take_back(qpn, Duration::ZERO) == Err(InUse) && start.elapsed() < PATIENCE {}
     assert_eq!(lab.owner.take_back(qpn, Duration::ZERO), Ok(None));
 }
+
+/// A program that captures its packets, for one, has the owner of the memory see them all.
+#[test]
+fn a_wire_without_loans_borrows_none() {
+    let _alone = FORKING.lock();
+    let mut lab = Lab::new();
+    assert!(lab.lend());
+    let (qpn, from) = lab.ids();
+    assert!(lab.borrower.may_execute(qpn, from, PSN));
+    lab.borrower = lab.borrower.without_loans();
+    assert!(!lab.borrower.may_execute(qpn, from, PSN));
+}
