@@ -124,6 +124,17 @@ pub enum Complaint {
         /// Word.
         word: u32,
     },
+    /// A CQ was armed anew with the sequence number of a request that an event has answered. The driver has not counted
+    /// that event; hardware may take the request for the answered one, and raise no event.
+    #[error("CQ {cqn:#x} armed with {word:#010x}; an event has answered {answered:#010x}, of the same sequence number")]
+    ArmRepeated {
+        /// CQ.
+        cqn: u32,
+        /// Word.
+        word: u32,
+        /// The word that the event has answered.
+        answered: u32,
+    },
     /// The arm word in the doorbell record is older than the one in the register.
     #[error("CQ {cqn:#x} armed with {word:#010x}; the doorbell record still says {record:#010x}")]
     ArmMismatch {

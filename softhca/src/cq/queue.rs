@@ -4,6 +4,7 @@ use super::completion::Completion;
 use super::compression::{Piece, Session};
 use super::cqe::{CQE64_BYTES, Encoded, sign};
 use super::moderation::{Moderation, Times};
+use crate::complaint::Complaint;
 use crate::context::{CqCompression, CqContext};
 use crate::error::Error;
 use crate::event::Event;
@@ -15,8 +16,12 @@ use std::time::Duration;
 const INDEX_MASK: u32 = 0x00ff_ffff;
 /// Arm word bit 24: wake for solicited completions only (`MLX5_CQ_DB_REQ_NOT_SOL`).
 const ARM_SOLICITED: u32 = 1 << 24;
-/// Arm word bits that must be 0: 31:30 and 27:25. Bits 29:28 are the arm sequence number.
+/// Arm word bits that must be 0: 31:30 and 27:25.
 const ARM_RESERVED: u32 = 0xce00_0000;
+/// Arm word bits 29:28: the arm sequence number. Drivers count it up with each event that they take (libmlx5
+/// `mlx5_cq_event`, Linux `mlx5_eq_comp_int`, UCX `uct_rc_mlx5_iface_common_event_cq`), so that a device can tell a new
+/// request from the one that its event has answered.
+const ARM_SEQUENCE: u32 = 3 << 28;
 /// An arm word that no driver writes. The device puts it into the record, so that it sees even a first arm whose value
 /// is 0.
 const ARM_POISON: u32 = u32::MAX;
@@ -82,6 +87,10 @@ pub(crate) struct Cq {
     held_until: Option<Duration>,
     /// Arm word last seen in the record.
     arm_word: u32,
+    /// The arm word that armed it last.
+    request: u32,
+    /// The arm word that the latest event has answered.
+    answered: Option<u32>,
     /// It takes no further CQEs.
     failure: Option<CqFailure>,
     /// The event queue that its events go to.
@@ -328,13 +337,18 @@ impl Cq {
     /// (`drivers/net/ethernet/mellanox/mlx5/core/en_txrx.c`) arms after its last poll and does not look again. That
     /// event is due at once. If an event was raised for that CQE before, another one is due at `repeat` only, see
     /// [`Self::due_event`]. `None`: at once and in any case, as hardware does it, unless events are held back.
-    pub(crate) fn arm(&mut self, word: u32, repeat: Option<Duration>) -> Result<(), u32> {
+    ///
+    /// A new request with the sequence number of an answered one arms the CQ, too, but the driver has forgotten to count
+    /// the event: hardware may take the request for the answered one. The same word again is no new request, because it
+    /// may come by the record and by the register.
+    pub(crate) fn arm(&mut self, cqn: u32, word: u32, repeat: Option<Duration>) -> Result<(), Complaint> {
         if word & ARM_RESERVED != 0 {
-            return Err(word);
+            return Err(Complaint::BadArmWord { cqn, word });
         }
         if self.failure.is_some() {
             return Ok(());
         }
+        self.request = word;
         let consumer = word & INDEX_MASK;
         let unseen =
             |index: u32| (1..=1 << self.context.log_size).contains(&(index.wrapping_sub(consumer) & INDEX_MASK));
@@ -354,7 +368,12 @@ impl Cq {
             Some(_) => Missed { end, due: Duration::ZERO, is_repeated: false },
             None => Missed { end, due: self.moderation.due(self.since_event(), self.times), is_repeated: false },
         });
-        Ok(())
+        match self.answered {
+            Some(answered) if answered != word && (answered ^ word) & ARM_SEQUENCE == 0 => {
+                Err(Complaint::ArmRepeated { cqn, word, answered })
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The event that waits for time to pass, if it is due. It is for CQEs that might have become more
@@ -429,11 +448,11 @@ impl Cq {
     }
 
     /// Looks at the record's arm word. Arms the CQ if the word has changed.
-    pub(crate) fn poll_arm_word(&mut self, memory: &dyn HostMemory, due: Duration) -> Result<(), u32> {
+    pub(crate) fn poll_arm_word(&mut self, cqn: u32, memory: &dyn HostMemory, due: Duration) -> Result<(), Complaint> {
         match memory.load_be32(self.context.dbr.wrapping_add(4)) {
             Ok(word) if word != self.arm_word => {
                 self.arm_word = word;
-                self.arm(word, Some(due))
+                self.arm(cqn, word, Some(due))
             }
             _ => Ok(()),
         }
@@ -467,6 +486,9 @@ impl Cq {
     }
 
     fn fire(&mut self, cqn: u32, now: Duration) -> Event {
+        if self.armed != CqArming::Fired {
+            self.answered = Some(self.request);
+        }
         self.armed = CqArming::Fired;
         self.missed = None;
         self.held_until = None;

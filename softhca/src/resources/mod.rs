@@ -393,8 +393,8 @@ impl Resources {
     pub(crate) fn poll_arm_word(&mut self, cqn: u32) -> bool {
         let due = self.arm_due();
         let Some(cq) = self.cqs.get_mut(cqn) else { return false };
-        if let Err(word) = cq.poll_arm_word(&*self.memory, due) {
-            self.complaints.add(Complaint::BadArmWord { cqn, word });
+        if let Err(complaint) = cq.poll_arm_word(cqn, &*self.memory, due) {
+            self.complaints.add(complaint);
         }
         cq.is_armed()
     }

@@ -286,11 +286,11 @@ impl Doorbells {
         let due = resources.arm_due();
         let Resources { cqs, memory, complaints, .. } = resources;
         self.arms.look(&**memory, |cqn, _| {
-            let polled = cqs.get_mut(cqn).map(|cq| cq.poll_arm_word(&**memory, due));
-            if let Some(Err(word)) = polled {
-                complaints.add(Complaint::BadArmWord { cqn, word });
+            let Some(cq) = cqs.get_mut(cqn) else { return false };
+            if let Err(complaint) = cq.poll_arm_word(cqn, &**memory, due) {
+                complaints.add(complaint);
             }
-            polled.is_some()
+            true
         });
     }
 
@@ -324,8 +324,8 @@ impl Doorbells {
         let record = memory.load_be32(cq.context().dbr.wrapping_add(4));
         // Hardware, which event queues in memory are for, knows no delays.
         let is_in_memory = cq.eqn.is_some_and(|eqn| eqs.is_in_memory(eqn));
-        if let Err(word) = cq.arm(word, (!is_in_memory).then_some(due)) {
-            complaints.add(Complaint::BadArmWord { cqn, word });
+        if let Err(complaint) = cq.arm(cqn, word, (!is_in_memory).then_some(due)) {
+            complaints.add(complaint);
         }
         match record {
             Ok(record) if !arm_is_behind(record, word) => {}

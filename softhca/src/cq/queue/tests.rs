@@ -43,13 +43,13 @@ fn write(cq: &mut Cq, memory: &ArrayMemory, c: &Completion) -> Option<Event> {
     cq.write(CQN, (c, 0), memory, Duration::ZERO)
 }
 
-fn arm(cq: &mut Cq, memory: &ArrayMemory, word: u32) -> Result<Option<Event>, u32> {
-    cq.arm(word, Some(Duration::ZERO))?;
+fn arm(cq: &mut Cq, memory: &ArrayMemory, word: u32) -> Result<Option<Event>, Complaint> {
+    cq.arm(CQN, word, Some(Duration::ZERO))?;
     Ok(cq.due_event(CQN, memory, Duration::ZERO))
 }
 
-fn poll(cq: &mut Cq, memory: &ArrayMemory) -> Result<Option<Event>, u32> {
-    cq.poll_arm_word(memory, Duration::ZERO)?;
+fn poll(cq: &mut Cq, memory: &ArrayMemory) -> Result<Option<Event>, Complaint> {
+    cq.poll_arm_word(CQN, memory, Duration::ZERO)?;
     Ok(cq.due_event(CQN, memory, Duration::ZERO))
 }
 
@@ -155,11 +155,11 @@ fn events_are_as_far_apart_as_the_period_says() {
     cq.set_moderation(moderation);
     assert_eq!(arm(&mut cq, &memory, 0), Ok(None));
     assert_eq!(write_at(&mut cq, &memory, 100), fired, "long after the last event");
-    assert_eq!(arm(&mut cq, &memory, 1), Ok(None));
+    assert_eq!(arm(&mut cq, &memory, 0x1000_0001), Ok(None));
     assert_eq!((write_at(&mut cq, &memory, 104), cq.deadline()), (None, Some(Duration::from_secs(110))));
     assert_eq!((write_at(&mut cq, &memory, 105), due_at(&mut cq, &memory, 109)), (None, None));
     assert_eq!((due_at(&mut cq, &memory, 110), cq.deadline()), (fired, None));
-    assert_eq!(arm(&mut cq, &memory, 3), Ok(None));
+    assert_eq!(arm(&mut cq, &memory, 0x2000_0003), Ok(None));
     let written = [111, 112, 113, 114].map(|now| write_at(&mut cq, &memory, now));
     assert_eq!(written, [None, None, fired, None], "the third, and then it is not armed");
 }
@@ -173,7 +173,7 @@ fn a_period_that_begins_with_each_cqe_ends_in_a_pause() {
     assert_eq!((write_at(&mut cq, &memory, 100), write_at(&mut cq, &memory, 109)), (None, None));
     assert_eq!((due_at(&mut cq, &memory, 118), cq.deadline()), (None, Some(Duration::from_secs(119))));
     assert_eq!(due_at(&mut cq, &memory, 119), fired);
-    assert_eq!(arm(&mut cq, &memory, 2), Ok(None));
+    assert_eq!(arm(&mut cq, &memory, 0x1000_0002), Ok(None));
     let written = [120, 121, 122, 123].map(|now| write_at(&mut cq, &memory, now));
     assert_eq!(written, [None, None, None, fired]);
 }
@@ -186,17 +186,17 @@ fn where_there_are_no_delays_an_arming_tells_of_what_is_not_consumed() {
     assert_eq!(write_at(&mut cq, &memory, 100), fired);
     // The record says that it was consumed, the arm word that it was not.
     consume(&memory, 1);
-    cq.arm(0, None).unwrap();
+    cq.arm(CQN, 0x1000_0000, None).unwrap();
     assert_eq!(due_at(&mut cq, &memory, 100), fired);
-    cq.arm(1, None).unwrap();
+    cq.arm(CQN, 0x2000_0001, None).unwrap();
     assert_eq!(due_at(&mut cq, &memory, 100), None);
     cq.set_moderation(Moderation { count: 2, period: Duration::from_secs(10), start: PeriodStart::Event });
     assert_eq!(write_at(&mut cq, &memory, 103), None);
-    cq.arm(1, None).unwrap();
+    cq.arm(CQN, 0x2000_0001, None).unwrap();
     assert_eq!((due_at(&mut cq, &memory, 109), cq.deadline()), (None, Some(Duration::from_secs(110))));
     assert_eq!(due_at(&mut cq, &memory, 110), fired);
     assert_eq!((write_at(&mut cq, &memory, 111), write_at(&mut cq, &memory, 112)), (None, None));
-    cq.arm(2, None).unwrap();
+    cq.arm(CQN, 0x3000_0002, None).unwrap();
     assert_eq!(due_at(&mut cq, &memory, 112), fired, "two since the last event");
 }
 
@@ -217,13 +217,13 @@ fn a_host_that_polls_after_arming_is_not_woken_for_what_it_was_told_of() {
     let fired = Some(Event::Completion { cqn: CQN });
     assert_eq!(arm(&mut cq, &memory, 0), Ok(None));
     assert_eq!(write(&mut cq, &memory, &completion(0)), fired);
-    cq.arm(1 << 28, Some(due)).unwrap();
+    cq.arm(CQN, 1 << 28, Some(due)).unwrap();
     assert_eq!((cq.deadline(), cq.due_event(CQN, &memory, Duration::ZERO)), (Some(due), None));
     consume(&memory, 1);
     assert_eq!((cq.due_event(CQN, &memory, due), cq.deadline()), (None, None));
     assert_eq!(write(&mut cq, &memory, &completion(1)), fired, "still armed");
     // The host stays away: it is woken when the time has come, once.
-    cq.arm(1, Some(due)).unwrap();
+    cq.arm(CQN, 1, Some(due)).unwrap();
     assert_eq!(cq.due_event(CQN, &memory, due), fired);
     assert_eq!(cq.due_event(CQN, &memory, due), None);
 }
@@ -233,7 +233,7 @@ fn what_it_was_not_told_of_it_is_told_at_once() {
     let (mut cq, memory) = setup(true);
     let late = Duration::from_secs(9);
     assert_eq!(write(&mut cq, &memory, &completion(0)), None);
-    cq.arm(0, Some(late)).unwrap();
+    cq.arm(CQN, 0, Some(late)).unwrap();
     // Another thread polls, and says nothing to the one that sleeps.
     consume(&memory, 1);
     assert_eq!(cq.due_event(CQN, &memory, Duration::ZERO), Some(Event::Completion { cqn: CQN }));
@@ -248,6 +248,21 @@ fn asking_for_less_takes_nothing_back() {
 }
 
 #[test]
+fn an_event_that_the_driver_has_not_counted_shows_in_its_next_request() {
+    let (mut cq, memory) = setup(true);
+    let fired = Some(Event::Completion { cqn: CQN });
+    assert_eq!((arm(&mut cq, &memory, 0x3000_0000), arm(&mut cq, &memory, 0x3000_0000)), (Ok(None), Ok(None)));
+    assert_eq!(write(&mut cq, &memory, &completion(0)), fired);
+    // The register, after the record.
+    consume(&memory, 1);
+    assert_eq!(arm(&mut cq, &memory, 0x3000_0000), Ok(None));
+    let repeated = Complaint::ArmRepeated { cqn: CQN, word: 0x3000_0001, answered: 0x3000_0000 };
+    assert_eq!(arm(&mut cq, &memory, 0x3000_0001), Err(repeated));
+    assert_eq!(write(&mut cq, &memory, &completion(1)), fired, "it is armed all the same");
+    assert_eq!(arm(&mut cq, &memory, 0x0000_0002), Ok(None));
+}
+
+#[test]
 fn solicited_only() {
     let (mut cq, memory) = setup(true);
     assert_eq!(write(&mut cq, &memory, &completion(0)), None);
@@ -255,9 +270,9 @@ fn solicited_only() {
     assert_eq!(write(&mut cq, &memory, &completion(1)), None);
     assert_eq!(write(&mut cq, &memory, &error()), Some(Event::Completion { cqn: CQN }), "errors count");
     assert_eq!(write(&mut cq, &memory, &completion(3)), None);
-    assert_eq!(arm(&mut cq, &memory, ARM_SOLICITED | 2), Ok(Some(Event::Completion { cqn: CQN })), "CQE 2 was missed");
-    assert_eq!(arm(&mut cq, &memory, ARM_SOLICITED | 3), Ok(None));
-    assert_eq!(arm(&mut cq, &memory, 0x8000_0000), Err(0x8000_0000));
+    assert_eq!(arm(&mut cq, &memory, 0x1000_0002 | ARM_SOLICITED), Ok(Some(Event::Completion { cqn: CQN })), "CQE 2 was missed");
+    assert_eq!(arm(&mut cq, &memory, 0x2000_0003 | ARM_SOLICITED), Ok(None));
+    assert_eq!(arm(&mut cq, &memory, 0x8000_0000), Err(Complaint::BadArmWord { cqn: CQN, word: 0x8000_0000 }));
 }
 
 #[test]

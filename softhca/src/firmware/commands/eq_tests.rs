@@ -248,8 +248,8 @@ fn a_completion_goes_to_the_queue_that_its_completion_queue_names() {
     for eqn in [first, second] {
         ring(&mut bench, uar, ARM, eqn, 0);
     }
-    let arm = |bench: &mut Bench, index: u32| {
-        let word = index.to_be_bytes();
+    let arm = |bench: &mut Bench, word: u32| {
+        let word = word.to_be_bytes();
         bench.device.host_memory().write(BASE + 9 * 4096 + 4, &word).expect("the record");
         bench.device.doorbell(uar, 0x20, &[word, cqn.to_be_bytes()].concat());
         bench.device.step(std::time::Duration::ZERO);
@@ -263,10 +263,10 @@ fn a_completion_goes_to_the_queue_that_its_completion_queue_names() {
     assert_eq!(set(eqe(&bench, 4, 0)), [(63, 1)], "the other queue has nothing");
     // NAPI polls nothing, and arms at the same index: the CQE raises the event again, at once.
     ring(&mut bench, uar, ARM, second, 1);
-    arm(&mut bench, 0);
+    arm(&mut bench, 0x1000_0000);
     assert_eq!(bench.device.next_interrupt(), Some(5));
     ring(&mut bench, uar, ARM, second, 2);
-    arm(&mut bench, 1);
+    arm(&mut bench, 0x2000_0001);
     assert_eq!(bench.device.next_interrupt(), None, "consumed");
     assert_eq!((bench.device.next_event(), bench.device.complaints()), (None, vec![]));
 }
