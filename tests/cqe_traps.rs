@@ -13,21 +13,22 @@
 use std::cell::UnsafeCell;
 use std::ptr::NonNull;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use blueflame::cq::CompletionQueue;
 use blueflame::cq::mode::{Conservative, PollMode, Prefetch, Standard};
 use blueflame::cq::setup::CqParts;
+use blueflame::cq::{CollapsedQueue, CompletionQueue};
 use blueflame::types::{CqCi, Cqn};
 use nix::libc;
 use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 
 const PAGE: usize = 4096;
 const CQES: u32 = 4;
-/// Offsets in a CQE's last 64 bytes: the index of the WQE, the length, the queue pair and the owner byte.
+/// Offsets in a CQE's last 64 bytes: the length, the queue pair, the index of the WQE, the signature and the owner byte.
 const BYTE_COUNT: usize = 44;
 const QPN: usize = 56;
 const WQE_COUNTER: usize = 60;
+const SIGNATURE: usize = 62;
 const OP_OWN: usize = 63;
 /// The trap flag: stop after the next instruction.
 const TF: i64 = 1 << 8;
@@ -46,6 +47,8 @@ static ACCESSES: AtomicUsize = AtomicUsize::new(0);
 /// The access before which the device writes the fields, and that before which it writes the owner byte.
 static FIELDS_AT: AtomicUsize = AtomicUsize::new(0);
 static OWNER_AT: AtomicUsize = AtomicUsize::new(0);
+/// Whether the index of the WQE comes with the owner byte, and not with the fields.
+static TAIL_AT_ONCE: AtomicBool = AtomicBool::new(false);
 /// Where the 64 bytes with the fields begin.
 static FIELDS: AtomicUsize = AtomicUsize::new(0);
 
@@ -63,13 +66,23 @@ fn device() {
         // SAFETY: inside of the 64 bytes.
         bytes.iter().zip(at..).for_each(|(byte, at)| unsafe { cqe.add(at).write_volatile(*byte) });
     };
+    let put_index = || {
+        put(WQE_COUNTER, &0x1234_u16.to_be_bytes());
+        put(SIGNATURE, &[0]);
+    };
+    let tail_at_once = TAIL_AT_ONCE.load(Ordering::Relaxed);
     if n == FIELDS_AT.load(Ordering::Relaxed) {
-        put(0, &[0; OP_OWN]);
+        put(0, &[0; WQE_COUNTER]);
         put(BYTE_COUNT, &0x0102_0304_u32.to_be_bytes());
         put(QPN, &0x00ab_cdef_u32.to_be_bytes());
-        put(WQE_COUNTER, &0x1234_u16.to_be_bytes());
+        if !tail_at_once {
+            put_index();
+        }
     }
     if n == OWNER_AT.load(Ordering::Relaxed) {
+        if tail_at_once {
+            put_index();
+        }
         // A requester's completion, of the first pass over the ring.
         put(OP_OWN, &[0]);
     }
@@ -100,13 +113,9 @@ extern "C" fn on_step(_: libc::c_int, _: *mut libc::siginfo_t, context: *mut lib
 type Seen = (u16, u32, u32);
 const NEW: Seen = (0x1234, 0x00ab_cdef, 0x0102_0304);
 
-/// Polls once a ring of CQEs of `size` bytes, with a device that acts before these accesses. Says how many accesses
-/// there were.
-fn polled<M: PollMode<Compression = ()>>(
-    size: u32,
-    [fields_at, owner_at]: [usize; 2],
-    poll: fn(&mut CompletionQueue<M>) -> Option<Seen>,
-) -> (Option<Seen>, usize) {
+/// Calls `poll` with the parts of a ring of CQEs of `size` bytes, and a device that acts before these accesses of
+/// [`trapped`]. Says how many accesses there were.
+fn polled(size: u32, [fields_at, owner_at]: [usize; 2], poll: Poll) -> (Option<Seen>, usize) {
     let mut record = [0_u64; 1];
     let mut uar = [0_u64; 8];
     // SAFETY: nobody else has the page, which is open.
@@ -127,17 +136,24 @@ fn polled<M: PollMode<Compression = ()>>(
         cqn: Cqn::new(1).unwrap(),
         ci: CqCi::new(0).unwrap(),
     };
-    // SAFETY: the parts outlive the queue, and nothing else uses them but the device that is played here.
-    let mut cq = unsafe { CompletionQueue::from_parts(parts).unwrap().with_mode_unchecked::<M>() };
+    (poll(parts), ACCESSES.load(Ordering::Relaxed))
+}
+
+/// Makes a queue and polls it once.
+type Poll = fn(CqParts) -> Option<Seen>;
+
+/// What `poll` returns; each of its accesses to the ring traps.
+fn trapped(poll: impl FnOnce() -> Option<Seen>) -> Option<Seen> {
     protect(libc::PROT_NONE);
-    let seen = poll(&mut cq);
+    let seen = poll();
     protect(libc::PROT_READ | libc::PROT_WRITE);
-    (seen, ACCESSES.load(Ordering::Relaxed))
+    seen
 }
 
 /// Every place of the two writes between the loads of a poll.
-fn every_place<M: PollMode<Compression = ()>>(poll: fn(&mut CompletionQueue<M>) -> Option<Seen>) {
+fn every_place(tail_at_once: bool, poll: Poll) {
     let _turn = TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    TAIL_AT_ONCE.store(tail_at_once, Ordering::Relaxed);
     let install = |signal, handler| {
         let action = SigAction::new(SigHandler::SigAction(handler), SaFlags::SA_SIGINFO, SigSet::empty());
         // SAFETY: the handlers touch what is meant for them, and call what signal handlers may.
@@ -166,26 +182,52 @@ fn every_place<M: PollMode<Compression = ()>>(poll: fn(&mut CompletionQueue<M>) 
     }
 }
 
-fn copied<M: PollMode<Compression = ()>>(cq: &mut CompletionQueue<M>) -> Option<Seen> {
-    let cqe = cq.poll()?;
-    Some((cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len()))
+fn queue<M: PollMode<Compression = ()>>(parts: CqParts) -> CompletionQueue<M> {
+    // SAFETY: the parts outlive the queue, and nothing else uses them but the device that is played here.
+    unsafe { CompletionQueue::from_parts(parts).unwrap().with_mode_unchecked::<M>() }
 }
 
-fn in_place<M: PollMode<Compression = ()>>(cq: &mut CompletionQueue<M>) -> Option<Seen> {
-    let mut seen = None;
-    cq.poll_with(1, |cqe| seen = Some((cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len())));
-    seen
+fn copied<M: PollMode<Compression = ()>>(parts: CqParts) -> Option<Seen> {
+    let mut cq = queue::<M>(parts);
+    trapped(|| {
+        let cqe = cq.poll()?;
+        Some((cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len()))
+    })
+}
+
+fn in_place<M: PollMode<Compression = ()>>(parts: CqParts) -> Option<Seen> {
+    let mut cq = queue::<M>(parts);
+    trapped(|| {
+        let mut seen = None;
+        cq.poll_with(1, |cqe| seen = Some((cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len())));
+        seen
+    })
+}
+
+fn latest(parts: CqParts) -> Option<Seen> {
+    // SAFETY: as in `queue`.
+    let mut cq = unsafe { CollapsedQueue::from_parts(parts) }.unwrap();
+    trapped(|| {
+        let cqe = cq.poll()?;
+        Some((cqe.wqe_counter(), cqe.qpn().get(), cqe.byte_len()))
+    })
 }
 
 #[test]
 fn poll_copies_nothing_before_the_owner_byte_says_so() {
-    every_place::<Standard>(copied);
-    every_place::<Conservative>(copied);
+    every_place(false, copied::<Standard>);
+    every_place(false, copied::<Conservative>);
 }
 
 #[test]
 fn poll_with_lends_nothing_before_the_owner_byte_says_so() {
-    every_place::<Standard>(in_place);
-    every_place::<Conservative>(in_place);
-    every_place::<Prefetch>(in_place);
+    every_place(false, in_place::<Standard>);
+    every_place(false, in_place::<Conservative>);
+    every_place(false, in_place::<Prefetch>);
+}
+
+/// There the last four bytes say that a completion is new, so the device writes them at once.
+#[test]
+fn a_collapsed_queue_copies_nothing_before_its_last_bytes_are_new() {
+    every_place(true, latest);
 }

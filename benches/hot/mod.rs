@@ -35,7 +35,7 @@ macro_rules! hot {
 
 use blueflame::cq::compressed::{Checksum, ChecksumStride};
 use blueflame::cq::mode::{Compressed, NoOverrun, OncePerCall};
-use blueflame::cq::{CompletionQueue, Side};
+use blueflame::cq::{CollapsedQueue, CompletionQueue, Side};
 use blueflame::db::{DoorbellFence, ExclusiveRegister, OneFence, RecordlessRegister, SharedRegister};
 use blueflame::packet::{Packet, Tcp4, Udp4};
 use blueflame::queue::owning::{PoolBuffer, SlotPool};
@@ -544,6 +544,15 @@ hot! {
                 *tags += done.wr_id.0;
             }
         })
+    }
+
+    /// The latest completion of a collapsed queue, and the requests up to it.
+    fn poll_collapsed(cq: &mut CollapsedQueue, sq: &mut SendQueue<transport::Rc>, tags: &mut u64) -> bool {
+        let Some(cqe) = cq.poll() else { return false };
+        if let Ok(done) = sq.complete(&cqe) {
+            *tags += done.wr_id.0;
+        }
+        true
     }
 
     /// Up to 16 completions of receives, and the length of each message.

@@ -90,6 +90,13 @@ pub enum Error {
         #[source]
         error: ReceiverError,
     },
+    /// Receives cannot complete on a [collapsed](blueflame::cq::CollapsedQueue) completion queue, which keeps the
+    /// latest completion alone. Nothing was sent.
+    #[error("completion queue {:#x} is collapsed: it is for a send queue, and nothing can receive there", cqn.get())]
+    CollapsedReceives {
+        /// The completion queue.
+        cqn: Cqn,
+    },
     /// A completion queue is too small for the queues that are to complete there: it would overrun, and be lost with
     /// all of them. Make it larger, or [oversubscribe](crate::object::Cq::oversubscribe) it. Nothing was sent.
     #[error("completion queue {:#x} has {error}; make it larger, or oversubscribe it if fewer ever wait", cqn.get())]

@@ -124,16 +124,16 @@ pub enum Complaint {
         /// Word.
         word: u32,
     },
-    /// A CQ was armed anew with the sequence number of a request that an event has answered. The driver has not counted
-    /// that event; hardware may take the request for the answered one, and raise no event.
-    #[error("CQ {cqn:#x} armed with {word:#010x}; an event has answered {answered:#010x}, of the same sequence number")]
-    ArmRepeated {
+    /// A CQ was armed with the sequence number of requests that several events have answered: the driver does not count
+    /// its events. Hardware may take the request for an answered one, and raise no event.
+    #[error("CQ {cqn:#x} armed with {word:#010x}; {events} events have answered requests of its sequence number")]
+    ArmUncounted {
         /// CQ.
         cqn: u32,
         /// Word.
         word: u32,
-        /// The word that the event has answered.
-        answered: u32,
+        /// Events in a row.
+        events: u32,
     },
     /// The arm word in the doorbell record is older than the one in the register.
     #[error("CQ {cqn:#x} armed with {word:#010x}; the doorbell record still says {record:#010x}")]

@@ -27,7 +27,7 @@ impl From<Qpn> for Whose {
 }
 
 impl Whose {
-    fn covers<S: Source>(self, cqe: &CqeView<S>) -> bool {
+    pub(super) fn covers<S: Source>(self, cqe: &CqeView<S>) -> bool {
         match self {
             Self::Number(number) => cqe.qpn() == number,
             // Completions that queues of this side take.

@@ -17,6 +17,7 @@
 //! The code has three layers for a CQE, in separate files. The field map ([`layout`]) has offsets and sizes, with their
 //! sources. The view ([`CqeView`]) reads the fields. [`CqeOpcode`], [`Syndrome`] and [`CqeError`] give their meaning.
 
+mod collapsed;
 mod completion_queue;
 pub mod compressed;
 pub mod cqe;
@@ -48,6 +49,7 @@ pub mod setup {
     pub use super::room::{Reservation, Reservations, Room, RoomError};
 }
 
+pub use collapsed::CollapsedQueue;
 pub use completion_queue::{CompletionQueue, Notify};
 pub(crate) use compressed::{Expand, Part, Shared};
 pub use cqe::view::{Cqe, CqeCopy, CqeView};

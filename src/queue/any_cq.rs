@@ -1,4 +1,4 @@
-//! Completion queues of any mode, kept together with the object under them.
+//! Completion queues of any kind, kept together with the object under them.
 
 use core::{fmt, mem};
 
@@ -6,10 +6,10 @@ use super::owned::Owned;
 use crate::cq::compressed::Expand;
 use crate::cq::mode::PollMode;
 use crate::cq::setup::Whose;
-use crate::cq::{CompletionQueue, CqId, Cqe};
+use crate::cq::{CollapsedQueue, CompletionQueue, CqId, Cqe};
 use crate::sealed::Sealed;
 
-/// A completion queue, polled in any mode, with its object's handle `H`. Creating and resetting queue pairs takes one.
+/// A completion queue, polled in any mode or collapsed, with its object's handle `H`. Creating and resetting queue pairs takes one.
 /// A lent completion borrows its queue. So while one is lent, no queue that completes there can be created or reset.
 /// Otherwise the device could give the new queue the number in this completion, and the completion would pass for one
 /// of the new queue's.
@@ -93,6 +93,35 @@ impl<M: PollMode, H> AnyCq<H> for Owned<CompletionQueue<M>, H> {
 
     fn any_holds(&self, whose: Whose) -> bool {
         self.holds(whose)
+    }
+
+    fn forget_any(&mut self, whose: Whose, f: &mut dyn FnMut(Cqe<'_>)) -> usize {
+        self.forget_with(whose, f)
+    }
+}
+
+impl<H> Sealed for Owned<CollapsedQueue, H> {}
+
+impl<H> AnyCq<H> for Owned<CollapsedQueue, H> {
+    fn any_handle(&self) -> &H {
+        self.handle()
+    }
+
+    fn any_is_whole(&self) -> bool {
+        self.is_whole()
+    }
+
+    fn any_id(&self) -> CqId {
+        self.id()
+    }
+
+    fn any_tells_strides(&self) -> bool {
+        false
+    }
+
+    /// Whether any completion is there: whose does not matter ([`CollapsedQueue::is_used`]).
+    fn any_holds(&self, _: Whose) -> bool {
+        self.is_used()
     }
 
     fn forget_any(&mut self, whose: Whose, f: &mut dyn FnMut(Cqe<'_>)) -> usize {

@@ -2376,6 +2376,99 @@ L12:
     add sp, sp, #192
     ret
 
+hot_poll_collapsed:
+    ldr x11, [x0]
+    ldr w9, [x11, #60]
+    ldr w10, [x0, #16]
+    cmp w9, w10
+    b.eq L3
+    and w12, w9, #0xfeffffff
+    mov x8, x1
+    str w9, [x0, #16]
+    rev w1, w12
+    dmb oshld
+    and w12, w1, #0xfe
+    ubfx w14, w1, #4, #4
+    ldr x13, [x0, #8]
+    ldr q0, [x11]
+    ldr q0, [x11, #16]
+    ldr q0, [x11, #32]
+    cmp w12, #4
+    ldr x12, [x11, #48]
+    ldr x11, [x11, #56]
+    ccmp w14, #13, #4, hs
+    b.ne L4
+L1:
+    ldr x14, [x8, #16]
+    and x15, x11, #0xffffff00
+    orr x13, x15, x13
+    eor x13, x14, x13
+    cmp x13, #255
+    b.hi L3
+    ldp w13, w14, [x8, #68]
+    lsr w15, w1, #16
+    ldr w16, [x8, #64]
+    sub w17, w13, w14
+    sub w14, w15, w17
+    sub w16, w16, w17
+    and w18, w14, #0xffff
+    cmp w18, w16, uxth
+    b.hs L3
+    ldr w16, [x8, #56]
+    and w15, w16, w15, lsl #4
+    ldr x16, [x8, #40]
+    add x15, x16, x15
+    ldr x16, [x15, #8]
+    cbz x16, L3
+    add w13, w14, w13
+    and w14, w1, #0xff
+    add w16, w13, w16
+    ldr x13, [x15]
+    cmp w14, #4
+    and w15, w16, #0xffff
+    str w15, [x8, #68]
+    b.lo L2
+    ubfx w8, w1, #4, #4
+    mov w14, #207
+    orr w8, w8, w1, lsl #4
+    and w8, w8, w14
+    cmp w8, #5
+    b.hs L5
+L2:
+    ldr x8, [x2]
+    add x8, x8, x13
+    str x8, [x2]
+L3:
+    cmp w9, w10
+    cset w0, ne
+    ret
+L4:
+    cbnz w14, L3
+    ubfx w14, w1, #2, #2
+    sub w14, w14, #1
+    cmp w14, #1
+    b.ls L1
+    b L3
+L5:
+    sub sp, sp, #64
+    stp x29, x30, [sp, #48]
+    add x29, sp, #48
+    rev x8, x12
+    rev w3, w11
+    sub x0, x29, #16
+    stp x13, x2, [sp, #16]
+    mov w2, w8
+    stp w10, w9, [sp, #8]
+    bl <blueflame::cq::error::completion::CqeError>::new
+    ldp x13, x2, [sp, #16]
+    ldurb w8, [x29, #-16]
+    ldp w10, w9, [sp, #8]
+    cmp w8, #8
+    ldp x29, x30, [sp, #48]
+    add sp, sp, #64
+    b.eq L2
+    b L3
+
 hot_poll_compressed:
     stp x29, x30, [sp, #-96]!
     stp x28, x27, [sp, #16]

@@ -2458,6 +2458,104 @@ L12:
     pop rbp
     ret
 
+hot_poll_collapsed:
+    push rbp
+    push r15
+    push r14
+    push rbx
+    sub rsp, 24
+    mov rcx, qword ptr [rdi]
+    mov ebx, dword ptr [rcx + 60]
+    mov ebp, dword ptr [rdi + 16]
+    cmp ebx, ebp
+    je L3
+    mov r8, rsi
+    mov dword ptr [rdi + 16], ebx
+    mov esi, ebx
+    and esi, -16777217
+    bswap esi
+    mov rdi, qword ptr [rdi + 8]
+    movaps xmm0, xmmword ptr [rcx]
+    movaps xmm0, xmmword ptr [rcx + 16]
+    movaps xmm0, xmmword ptr [rcx + 32]
+    mov rax, qword ptr [rcx + 48]
+    mov rcx, qword ptr [rcx + 56]
+    cmp sil, 4
+    jae L4
+L1:
+    mov r9d, ecx
+    and r9d, -256
+    or r9, rdi
+    xor r9, qword ptr [r8 + 16]
+    cmp r9, 255
+    ja L3
+    mov edi, esi
+    shr edi, 16
+    mov r11d, dword ptr [r8 + 64]
+    mov r10d, dword ptr [r8 + 68]
+    mov r14d, r10d
+    sub r14d, dword ptr [r8 + 72]
+    mov r9d, edi
+    sub r9d, r14d
+    sub r11d, r14d
+    cmp r9w, r11w
+    jae L3
+    shl edi, 4
+    and edi, dword ptr [r8 + 56]
+    mov r11, qword ptr [r8 + 40]
+    mov r14, qword ptr [r11 + rdi + 8]
+    test r14, r14
+    je L3
+    add r9d, r10d
+    add r9d, r14d
+    mov r14, qword ptr [r11 + rdi]
+    movzx edi, r9w
+    mov dword ptr [r8 + 68], edi
+    cmp sil, 4
+    jb L2
+    mov edi, esi
+    and dil, -4
+    rol dil, 4
+    cmp dil, 5
+    jae L5
+L2:
+    add qword ptr [rdx], r14
+L3:
+    cmp ebx, ebp
+    setne al
+    add rsp, 24
+    pop rbx
+    pop r14
+    pop r15
+    pop rbp
+    ret
+L4:
+    mov r9d, esi
+    shr r9b, 4
+    cmp r9b, 13
+    je L1
+    movzx r9d, r9b
+    test r9d, r9d
+    jne L3
+    mov r9d, esi
+    shr r9b, 2
+    and r9b, 3
+    dec r9b
+    cmp r9b, 1
+    jbe L1
+    jmp L3
+L5:
+    bswap rax
+    bswap ecx
+    lea rdi, [rsp + 8]
+    mov r15, rdx
+    mov edx, eax
+    call <blueflame::cq::error::completion::CqeError>::new
+    mov rdx, r15
+    cmp byte ptr [rsp + 8], 8
+    je L2
+    jmp L3
+
 hot_poll_compressed:
     push rbp
     mov rbp, rsp

@@ -22,7 +22,7 @@ pub(super) fn whole(cq: &dyn AnyCq<Cq>) -> Result<&Cq, Error> {
 /// Counts an object that receives on `cq`, before it is made. It must outlive the object.
 ///
 /// # Errors
-/// [`Error::Receivers`].
+/// [`Error::Receivers`], [`Error::CollapsedReceives`].
 pub(super) fn receiver(cq: &Cq) -> Result<Receiver, Error> {
     counted(cq, false)
 }
@@ -31,7 +31,7 @@ pub(super) fn receiver(cq: &Cq) -> Result<Receiver, Error> {
 /// be left there: any completion of a receive would pass for this queue's own.
 ///
 /// # Errors
-/// [`Error::Receivers`], [`Error::StaleReceives`].
+/// [`Error::Receivers`], [`Error::CollapsedReceives`], [`Error::StaleReceives`].
 pub(super) fn receiver_of_frames(cq: &dyn AnyCq<Cq>) -> Result<Receiver, Error> {
     let receiver = counted(cq.any_handle(), true)?;
     // From here on nothing else receives there.
@@ -42,6 +42,9 @@ pub(super) fn receiver_of_frames(cq: &dyn AnyCq<Cq>) -> Result<Receiver, Error> 
 }
 
 fn counted(cq: &Cq, flow_tags: bool) -> Result<Receiver, Error> {
+    if cq.is_collapsed() {
+        return Err(Error::CollapsedReceives { cqn: cq.cqn() });
+    }
     Receiver::new(cq.id(), flow_tags).map_err(|error| Error::Receivers { cqn: cq.cqn(), error })
 }
 

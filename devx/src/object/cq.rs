@@ -58,6 +58,8 @@ struct Handle {
     cqn: Cqn,
     id: CqId,
     room: Room,
+    /// Each completion replaces the one before.
+    collapsed: bool,
     /// Resizing moves the ring. The object also keeps this place.
     lies: Arc<Mutex<Lies>>,
 }
@@ -82,7 +84,20 @@ impl Under for Lies {
     }
 }
 
+/// An object that was made, and where it lies.
+pub(super) struct Made {
+    object: Object,
+    pub(super) parts: CqParts,
+    lies: Arc<Mutex<Lies>>,
+}
+
 impl Cq {
+    /// The handle of the queue `id` over an object, where `room` completions fit.
+    pub(super) fn new(made: Made, id: CqId, room: u32, collapsed: bool) -> Self {
+        let Made { object, parts, lies } = made;
+        Self { handle: Arc::new(Handle { object, cqn: parts.cqn, id, room: Room::new(room), collapsed, lies }) }
+    }
+
     /// The completion queue's number.
     #[must_use]
     pub fn cqn(&self) -> Cqn {
@@ -94,12 +109,19 @@ impl Cq {
         self.handle.id
     }
 
-    /// Reserves places for `completions` of an object that is about to be made.
+    /// Reserves places for `completions` of an object that is about to be made. The only place of a collapsed queue is
+    /// for all of one send queue's.
     ///
     /// # Errors
     /// [`Error::CqRoom`].
     pub(super) fn reserve(&self, completions: u32) -> Result<Reservation, Error> {
-        self.room().reserve(completions).map_err(|error| self.too_small(error))
+        let places = if self.is_collapsed() { completions.min(1) } else { completions };
+        self.room().reserve(places).map_err(|error| self.too_small(error))
+    }
+
+    /// Whether each completion replaces the one before.
+    pub(super) fn is_collapsed(&self) -> bool {
+        self.handle.collapsed
     }
 
     /// The error of a queue that is too small.
@@ -114,9 +136,11 @@ impl Cq {
     /// From now on, lets queues complete here that may together have more completions waiting than fit
     /// ([`Error::CqRoom`]). The program must then see to it that no more wait at a time, also when a queue pair fails
     /// and all of its requests complete. [`oversubscribe`](blueflame::verbs::Cq::oversubscribe) of verbs says what
-    /// happens otherwise.
+    /// happens otherwise. A [collapsed](super::OwnedCollapsed) queue is for one send queue all the same.
     pub fn oversubscribe(&self) {
-        self.room().oversubscribe();
+        if !self.is_collapsed() {
+            self.room().oversubscribe();
+        }
     }
 
     /// The object: for commands, and events.
@@ -248,7 +272,7 @@ impl Cq {
     }
 }
 
-fn parts_error(why: String) -> Error {
+pub(super) fn parts_error(why: String) -> Error {
     Error::Parts { object: OBJECT, why }
 }
 
@@ -359,17 +383,30 @@ impl<M: PollMode> CqBuilder<'_, M> {
         let context = self.rings.rings().context();
         in_range("CQEs", self.cqes, 1..=MAX_CQES)?;
         in_range("microseconds of moderation", self.moderation.1, 0..=MAX_PERIOD.into())?;
-        let size = match self.cqe_bytes {
-            64 => CqeSize::BYTES_64,
-            128 => CqeSize::BYTES_128,
-            bytes => return Err(Error::OutOfRange { what: "bytes per CQE", value: bytes.into(), min: 64, max: 128 }),
-        };
         // The mode gives places back by sessions.
         let more = match self.compression.layout {
             Compression::None => 0,
             Compression::Basic | Compression::Enhanced => context.general()?.cqe_compression_max_num().into(),
         };
-        let cqes = places(self.cqes + more);
+        let made = self.make(places(self.cqes + more), false)?;
+        // SAFETY: the device was told of this ring, record and page, which the object keeps; nobody else polls it.
+        let queue =
+            unsafe { CompletionQueue::from_parts(made.parts) }.map_err(|error| parts_error(error.to_string()))?;
+        // SAFETY: the command has asked for the compression of `M`.
+        let queue = unsafe { queue.made_for::<M>() };
+        let cq = Cq::new(made, queue.id(), queue.room(), false);
+        // SAFETY: the handle keeps the completion queue; this is the only queue over its ring.
+        Ok(unsafe { Owned::new(queue, cq, CompletionQueue::ring_addr) })
+    }
+
+    /// Makes the object, with a ring of `cqes` CQEs, which are marked as never written.
+    pub(super) fn make(&self, cqes: u32, collapsed: bool) -> Result<Made, Error> {
+        let context = self.rings.rings().context();
+        let size = match self.cqe_bytes {
+            64 => CqeSize::BYTES_64,
+            128 => CqeSize::BYTES_128,
+            bytes => return Err(Error::OutOfRange { what: "bytes per CQE", value: bytes.into(), min: 64, max: 128 }),
+        };
         self.check(context, cqes)?;
         let eqn = context.event_queue(self.vector)?;
 
@@ -383,6 +420,7 @@ impl<M: PollMode> CqBuilder<'_, M> {
         let context_of = inbox.cq_context_mut();
         context_of
             .set_cqe_sz(size)
+            .set_cc(collapsed)
             .set_oi(self.ignore_overrun)
             .set_cqe_comp_en(self.compression.layout != Compression::None)
             .set_cqe_compression_layout((self.compression.layout == Compression::Enhanced).into())
@@ -409,13 +447,7 @@ impl<M: PollMode> CqBuilder<'_, M> {
         let (object, out) = context.make(&inbox, (Arc::clone(&lies), record, self.page.clone()))?;
         let parts = CqParts { cqn: out.cqn(), ..parts };
         lies.lock().unwrap_or_else(PoisonError::into_inner).parts = parts;
-        // SAFETY: the device was told of this ring, record and page, which the object keeps; nobody else polls it.
-        let queue = unsafe { CompletionQueue::from_parts(parts) }.map_err(|error| parts_error(error.to_string()))?;
-        // SAFETY: the command has asked for the compression of `M`.
-        let queue = unsafe { queue.made_for::<M>() };
-        let handle = Handle { object, cqn: out.cqn(), id: queue.id(), room: Room::new(queue.room()), lies };
-        // SAFETY: the handle keeps the completion queue; this is the only queue over its ring.
-        Ok(unsafe { Owned::new(queue, Cq { handle: Arc::new(handle) }, CompletionQueue::ring_addr) })
+        Ok(Made { object, parts, lies })
     }
 
     /// Checks the configuration against the device's capabilities.

@@ -3,6 +3,7 @@
 
 mod address;
 mod check_cq;
+mod collapsed;
 mod cq;
 mod dct;
 mod ethernet;
@@ -17,6 +18,7 @@ mod uar;
 
 pub use blueflame::flow::Rss;
 pub use blueflame::queue::AnyCq;
+pub use collapsed::OwnedCollapsed;
 pub use cq::{Cq, CqBuilder, OwnedCq};
 pub use dct::Dct;
 pub use ethernet::pacing::PacketPacing;

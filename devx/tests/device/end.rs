@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use blueflame::cq::Side;
+use blueflame::db::Register;
 use blueflame::transport::Transport;
 use blueflame::types::WrId;
 use blueflame::verbs::{Access, Buffer, Path, Pool, ProtectionDomain};
@@ -97,13 +98,18 @@ impl<T: Transport> End<T> {
     }
 }
 
+/// Connects a queue pair with an end.
+pub(crate) fn connect<T: Transport, R: Register>(ground: &Ground, pair: &mut QueuePair<T, R>, peer: &mut End<T>) {
+    let (here, there) = (pair.qp.endpoint(&ground.path), peer.pair.qp.endpoint(&ground.path));
+    pair.qp.to_init(&ground.path).expect("INIT");
+    pair.connect(&ground.path, &here, &there).expect("RTS");
+    peer.pair.qp.to_init(&ground.path).expect("INIT");
+    peer.pair.connect(&ground.path, &there, &here).expect("RTS");
+}
+
 /// Two ends that are connected with each other.
 pub(crate) fn connected<T: Transport>(ground: &Ground) -> (End<T>, End<T>) {
     let (mut a, mut b) = (End::new(ground), End::new(ground));
-    let (at_a, at_b) = (a.pair.qp.endpoint(&ground.path), b.pair.qp.endpoint(&ground.path));
-    for (end, local, remote) in [(&mut a, at_a, at_b), (&mut b, at_b, at_a)] {
-        end.pair.qp.to_init(&ground.path).expect("INIT");
-        end.pair.connect(&ground.path, &local, &remote).expect("RTS");
-    }
+    connect(ground, &mut a.pair, &mut b);
     (a, b)
 }

@@ -13,6 +13,7 @@
 //! softhca-run --link ethernet --generation connectx7 --clock both -- clock
 //! softhca-run --generation connectx8 -- recordless messages
 //! softhca-run --generation connectx8 --strict -- recordless
+//! softhca-run --strict -- collapsed
 //! softhca-run --bond -- states
 //! softhca-run --link ethernet --inline-headers l2 -- headers_inline
 //! softhca-run --link ethernet --inline-headers ip -- headers_inline
@@ -27,6 +28,7 @@
 mod block_signatures;
 mod capabilities;
 mod carried_out;
+mod collapsed;
 mod completion_queues;
 #[path = "../../../tests/verbs/conversation.rs"]
 mod conversation;

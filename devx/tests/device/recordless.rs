@@ -11,7 +11,7 @@ use blueflame::wqe;
 use blueflame_devx::Error;
 use blueflame_devx::object::{OwnedCq, QueuePair, Uar};
 
-use crate::end::{End, Ground};
+use crate::end::{End, Ground, connect};
 use crate::ground::ground;
 
 /// A queue pair without a record, connected with `peer`; `None` if the device has none.
@@ -32,14 +32,6 @@ fn connected(ground: &Ground, peer: &mut End<Rc>) -> Option<(QueuePair<Rc, Recor
     // ANCHOR_END: make
     connect(ground, &mut pair, peer);
     Some((pair, cq))
-}
-
-fn connect(ground: &Ground, pair: &mut QueuePair<Rc, RecordlessRegister>, peer: &mut End<Rc>) {
-    let (here, there) = (pair.qp.endpoint(&ground.path), peer.pair.qp.endpoint(&ground.path));
-    pair.qp.to_init(&ground.path).expect("INIT");
-    pair.connect(&ground.path, &here, &there).expect("RTS");
-    peer.pair.qp.to_init(&ground.path).expect("INIT");
-    peer.pair.connect(&ground.path, &there, &here).expect("RTS");
 }
 
 /// Waits for the request `last`.

@@ -22,6 +22,10 @@ const ARM_RESERVED: u32 = 0xce00_0000;
 /// `mlx5_cq_event`, Linux `mlx5_eq_comp_int`, UCX `uct_rc_mlx5_iface_common_event_cq`), so that a device can tell a new
 /// request from the one that its event has answered.
 const ARM_SEQUENCE: u32 = 3 << 28;
+/// Events in a row that answer requests of one sequence number before the device complains of the next such request. A
+/// driver may ask again while an event is under way to it. UCX does (`uct_ib_iface_pre_arm`), and takes events that
+/// have piled up together.
+const ARM_UNCOUNTED: u32 = 4;
 /// An arm word that no driver writes. The device puts it into the record, so that it sees even a first arm whose value
 /// is 0.
 const ARM_POISON: u32 = u32::MAX;
@@ -36,6 +40,15 @@ struct Missed {
     /// An event for them was raised before. Another event comes only if the host has not consumed them when the event
     /// is due.
     is_repeated: bool,
+}
+
+/// Replaces the CQE of a collapsed CQ. The host may be reading it: its last eight bytes change at once, after the
+/// others. The host takes index and opcode by one load of four bytes (DOCA GPUNetIO
+/// `doca_gpunetio_dev_verbs_cq.cuh`, `doca_priv_gpu_dev_verbs_poll_cq_collapsed_at`).
+fn replace(at: u64, cqe: &[u8], memory: &dyn HostMemory) -> Result<(), DmaFault> {
+    let Some((rest, &last)) = cqe.split_last_chunk() else { return Ok(()) };
+    memory.write(at, rest)?;
+    memory.fetch_update_u64(at.wrapping_add(rest.len() as u64), &mut |_| u64::from_ne_bytes(last)).map(drop)
 }
 
 /// The timestamp of a free-running clock.
@@ -89,8 +102,8 @@ pub(crate) struct Cq {
     arm_word: u32,
     /// The arm word that armed it last.
     request: u32,
-    /// The arm word that the latest event has answered.
-    answered: Option<u32>,
+    /// Events in a row that have answered requests of one sequence number, and that number, as in the arm word.
+    answers: (u32, u32),
     /// It takes no further CQEs.
     failure: Option<CqFailure>,
     /// The event queue that its events go to.
@@ -338,9 +351,8 @@ impl Cq {
     /// event is due at once. If an event was raised for that CQE before, another one is due at `repeat` only, see
     /// [`Self::due_event`]. `None`: at once and in any case, as hardware does it, unless events are held back.
     ///
-    /// A new request with the sequence number of an answered one arms the CQ, too, but the driver has forgotten to count
-    /// the event: hardware may take the request for the answered one. The same word again is no new request, because it
-    /// may come by the record and by the register.
+    /// A request with the sequence number of an answered one arms the CQ, too. If that goes on, the driver does not count
+    /// its events: hardware may take the request for the answered one.
     pub(crate) fn arm(&mut self, cqn: u32, word: u32, repeat: Option<Duration>) -> Result<(), Complaint> {
         if word & ARM_RESERVED != 0 {
             return Err(Complaint::BadArmWord { cqn, word });
@@ -368,9 +380,9 @@ impl Cq {
             Some(_) => Missed { end, due: Duration::ZERO, is_repeated: false },
             None => Missed { end, due: self.moderation.due(self.since_event(), self.times), is_repeated: false },
         });
-        match self.answered {
-            Some(answered) if answered != word && (answered ^ word) & ARM_SEQUENCE == 0 => {
-                Err(Complaint::ArmRepeated { cqn, word, answered })
+        match self.answers {
+            (events @ ARM_UNCOUNTED.., sequence) if sequence == word & ARM_SEQUENCE => {
+                Err(Complaint::ArmUncounted { cqn, word, events })
             }
             _ => Ok(()),
         }
@@ -465,9 +477,12 @@ impl Cq {
 
     /// Writes the next CQE.
     fn put(&mut self, cqe: &Encoded, memory: &dyn HostMemory) -> Result<(), DmaFault> {
-        let at = if self.context.collapsed { self.context.buf } else { self.place(0).0 };
         log::trace!("CQ ring {:#x}: CQE {:02x?}", self.context.buf, cqe.as_bytes());
-        memory.write_last_byte_last(at, cqe.as_bytes())?;
+        if self.context.collapsed {
+            replace(self.context.buf, cqe.as_bytes(), memory)?;
+        } else {
+            memory.write_last_byte_last(self.place(0).0, cqe.as_bytes())?;
+        }
         self.count += 1;
         Ok(())
     }
@@ -486,9 +501,8 @@ impl Cq {
     }
 
     fn fire(&mut self, cqn: u32, now: Duration) -> Event {
-        if self.armed != CqArming::Fired {
-            self.answered = Some(self.request);
-        }
+        let (events, sequence) = (self.answers, self.request & ARM_SEQUENCE);
+        self.answers = (if events.1 == sequence { events.0 + 1 } else { 1 }, sequence);
         self.armed = CqArming::Fired;
         self.missed = None;
         self.held_until = None;
