@@ -1,10 +1,11 @@
 //! The counted cases: the hot functions, at work.
 use std::hint::black_box;
 use std::net::SocketAddrV4;
+use std::ptr::NonNull;
 
 use blueflame::cq::compressed::Checksum;
 use blueflame::cq::mode::{Compressed, PollMode};
-use blueflame::cq::{CompletionQueue, CqId};
+use blueflame::cq::{CollapsedQueue, CompletionQueue, CqId};
 use blueflame::db::{DoorbellFence, OneFence, Register};
 use blueflame::packet::Host;
 use blueflame::queue::owning::{PoolBuffer, SlotPool};
@@ -22,8 +23,8 @@ use crate::case::{Case, case};
 use crate::floors::PIECES;
 use crate::hot::{self, Completed};
 use crate::memory::{
-    ENTRIES, compressed_queue, empty_queue, exclusive, full_queue, receive_queue, received_queue, recordless,
-    send_queue, send_queue_on, shared, slot_pool, without_blueflame,
+    ENTRIES, collapsed_queue, compressed_queue, empty_queue, exclusive, full_queue, receive_queue, received_queue,
+    recordless, send_queue, send_queue_on, shared, slot_pool, tail_of_send, without_blueflame,
 };
 
 /// What is posted.
@@ -512,6 +513,11 @@ fn polls() -> Vec<Case> {
         let sq = posted(cq.id());
         (cq, sq, 0)
     }
+    fn collapsed() -> (CollapsedQueue, SendQueue<transport::Rc>, u64, NonNull<u32>, u64) {
+        let (cq, tail) = collapsed_queue();
+        let sq = posted(cq.id());
+        (cq, sq, 0, tail, 0)
+    }
     fn received() -> (CompletionQueue, RecvQueue, u64) {
         let cq = received_queue();
         let rq = posted_receives(cq.id());
@@ -545,6 +551,12 @@ fn polls() -> Vec<Case> {
             poll(&mut state.0, &mut state.1, &mut state.2);
         }),
         case!("poll poll_with(16) complete receives", 16, received, poll_and_complete_receives, |state, _n, poll| {
+            poll(&mut state.0, &mut state.1, &mut state.2);
+        }),
+        case!("poll collapsed complete", 1, collapsed, poll_collapsed, |state, _n, poll| {
+            // SAFETY: the last four bytes of the queue's page, of which no reference lives.
+            unsafe { state.3.write_volatile(tail_of_send(state.4)) };
+            state.4 += 1;
             poll(&mut state.0, &mut state.1, &mut state.2);
         }),
         case!("poll poll_with(16) compressed", 16, compressed, poll_compressed, |state, _n, poll| {

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use blueflame::cq::compressed::Checksum;
 use blueflame::cq::mode::{Compressed, PollMode, Standard};
 use blueflame::cq::setup::CqParts;
-use blueflame::cq::{CompletionQueue, CqId};
+use blueflame::cq::{CollapsedQueue, CompletionQueue, CqId};
 use blueflame::db::{ExclusiveRegister, RecordlessRegister, Register, RegisterParts, SharedRegister};
 use blueflame::queue::owning::{FreeList, Slot, SlotPool};
 use blueflame::queue::recv::RqParts;
@@ -107,6 +107,35 @@ pub(crate) fn full_queue<M: PollMode<Compression = ()>>() -> CompletionQueue<M> 
         cqe[56..60].copy_from_slice(&(0x08 << 24 | QPN).to_be_bytes());
         cqe[60..62].copy_from_slice(&(n as u16).to_be_bytes());
     })
+}
+
+/// A collapsed queue, and where the completion of the `n`th send of a queue of this file is to be written: as
+/// [`tail_of_send`].
+pub(crate) fn collapsed_queue() -> (CollapsedQueue, NonNull<u32>) {
+    let buf = pages(PAGE_BYTES);
+    // SAFETY: in the page, which stays, and of which no reference lives: the number of the queue pair, and the last byte
+    // of a CQE never written.
+    let tail = unsafe {
+        buf.add(56).cast::<u32>().write((0x08 << 24 | QPN).to_be());
+        buf.add(63).write(0xf0);
+        buf.add(60).cast()
+    };
+    let parts = CqParts {
+        buf,
+        cqe_cnt: 1,
+        cqe_size: ENTRY_BYTES as u32,
+        dbrec: pages(PAGE_BYTES).cast(),
+        cq_uar: pages(PAGE_BYTES),
+        cqn: Cqn::new(1).expect("24 bits"),
+        ci: CqCi::new(0).expect("24 bits"),
+    };
+    // SAFETY: a page of its own, which stays; and there is no device.
+    (unsafe { CollapsedQueue::from_parts(parts) }.expect("a queue"), tail)
+}
+
+/// The last four bytes of the completion of the `n`th send, of one WQEBB.
+pub(crate) fn tail_of_send(n: u64) -> u32 {
+    ((n as u32) << 16).to_be()
 }
 
 /// A queue of [`ENTRIES`] completions of receives, in the order of a receive queue.
