@@ -98,6 +98,11 @@ fn a_doorbell_on_the_page_of_another_queue_is_complained_of() {
 }
 
 #[test]
+fn an_event_that_is_not_counted_is_complained_of() {
+    complained_of("uncounted", &["4 events have answered requests of its sequence number"]);
+}
+
+#[test]
 fn an_overrun_is_complained_of() {
     complained_of("overrun", &["CQ 0x1 of 2 CQEs overran"]);
     let (_directory, program) = compiled("strict");
