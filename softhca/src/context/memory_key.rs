@@ -52,3 +52,15 @@ pub enum Backing {
         entries: Vec<u64>,
     },
 }
+
+/// What the device's accesses to the memory of a key tell the host's caches on PCIe (TLP processing hints, PCIe 6.2,
+/// section 2.2.7.1). This device records the hint, and no access differs by it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TphContext {
+    /// Processing hint, 2 bits (`mkc.pcie_tph_ph`): 0, both sides use the data; 1, the device; 2, the host's CPU; 3, the
+    /// CPU, soon.
+    pub processing_hint: u8,
+    /// Index of the steering tag in the function's table (`mkc.pcie_tph_steering_tag_index`); 0: no tag
+    /// (`MLX5_MKC_PCIE_TPH_NO_STEERING_TAG_INDEX`).
+    pub steering_tag_index: u8,
+}

@@ -7,7 +7,7 @@ mod completion_queue;
 mod memory_key;
 
 pub use completion_queue::{CqCompression, CqContext, MiniFormat, PeriodStart};
-pub use memory_key::{Backing, KeyPiece, MkeyContext};
+pub use memory_key::{Backing, KeyPiece, MkeyContext, TphContext};
 
 /// Rights that a memory key grants, or that a QP grants its peer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -2,12 +2,24 @@
 
 use super::Device;
 use super::check::value;
-use crate::context::{Backing, MkeyContext};
+use crate::config::Generation;
+use crate::context::{Backing, MkeyContext, TphContext};
 use crate::error::{Error, Object};
 use crate::memory::Encryption;
 use crate::memory::keys::mkey::{Behind, Mkey, Signatures};
 use crate::memory::{KeyList, MAX_PIECE_LOG, MAX_PIECES_LOG, PAGE_LOGS, PageTable};
 use crate::resources::MAX_TRANSLATIONS;
+
+impl Generation {
+    /// Memory keys have processing hints (`mkey_pcie_tph`). No public source says with which ConnectX they came, so they
+    /// belong to the last one.
+    pub(crate) fn has_tph(self) -> bool {
+        self >= Self::ConnectX8
+    }
+}
+
+/// PCIe has two bits for it.
+const MAX_PROCESSING_HINT: u8 = 3;
 
 /// Options of a new memory key, besides its context.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,6 +41,8 @@ pub struct KeyOptions {
     pub format_octwords: u32,
     /// The driver has been told of an odd number of errors of signatures.
     pub errors: bool,
+    /// What its accesses tell the host's caches; a device has such keys from ConnectX-8 on.
+    pub tph: Option<TphContext>,
 }
 
 impl KeyOptions {
@@ -44,6 +58,7 @@ impl KeyOptions {
             encrypted: false,
             format_octwords: 0,
             errors: false,
+            tph: None,
         }
     }
 }
@@ -80,12 +95,23 @@ impl Device {
     /// Creates a memory key.
     ///
     /// # Errors
-    /// As [`Self::create_mkey`]; [`Error::BadValue`] also for more than 2^16 pieces, and for pages or pieces that have
-    /// fewer bytes than the region, unless the key is free. The pieces' own keys are looked for when they are used.
+    /// As [`Self::create_mkey`]; [`Error::BadValue`] also for more than 2^16 pieces, for pages or pieces that have fewer
+    /// bytes than the region, unless the key is free, and for a processing hint above 3; [`Error::Unsupported`] for any
+    /// processing hint on a device without them. The pieces' own keys are looked for when they are used.
     pub fn create_mkey_with(&mut self, context: MkeyContext, options: KeyOptions) -> Result<u32, Error> {
         check_mkey(&context)?;
-        let KeyOptions { backing, variant, remote_invalidate, free, umr_octwords, encrypted, format_octwords, errors } =
-            options;
+        let KeyOptions {
+            backing,
+            variant,
+            remote_invalidate,
+            free,
+            umr_octwords,
+            encrypted,
+            format_octwords,
+            errors,
+            tph,
+        } = options;
+        self.check_tph(tph)?;
         let signatures = Signatures { octwords: format_octwords, errors, ..Signatures::default() };
         let encryption = encrypted.then(Encryption::default);
         let behind = behind(backing, context, free)?;
@@ -100,7 +126,7 @@ impl Device {
         let key = index << 8 | u32::from(variant.unwrap_or(self.variant));
         self.resources.translations += entries;
         let made = Mkey::of_memory(key, context);
-        let made = Mkey { behind, remote_invalidate, free, umr_octwords, signatures, encryption, ..made };
+        let made = Mkey { behind, remote_invalidate, free, umr_octwords, signatures, encryption, tph, ..made };
         self.resources.mkeys.insert(index, made);
         Ok(key)
     }
@@ -109,6 +135,20 @@ impl Device {
     #[must_use]
     pub fn mkey(&self, key: u32) -> Option<&MkeyContext> {
         self.resources.mkeys.get(key >> 8).filter(|m| m.key == key && !m.free).map(|m| &m.context)
+    }
+
+    /// What accesses by a memory key tell the host's caches; `None` if nothing, or if there is no such key.
+    #[must_use]
+    pub fn tph(&self, key: u32) -> Option<TphContext> {
+        self.resources.mkeys.get(key >> 8).filter(|mkey| mkey.key == key)?.tph
+    }
+
+    fn check_tph(&self, tph: Option<TphContext>) -> Result<(), Error> {
+        let Some(TphContext { processing_hint, .. }) = tph else { return Ok(()) };
+        if !self.config().generation.has_tph() {
+            return Err(Error::Unsupported("processing hints (TPH) of memory keys"));
+        }
+        value("processing hint", processing_hint.into(), processing_hint <= MAX_PROCESSING_HINT, "up to 3")
     }
 
     /// Returns the present state of the memory key with this index.

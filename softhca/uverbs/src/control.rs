@@ -76,6 +76,22 @@ pub extern "C" fn softhca_steps_by_polls(device: c_int) -> i64 {
     hca.steps_by_polls().try_into().unwrap_or(i64::MAX)
 }
 
+/// What the accesses by a memory key tell the host's caches (TPH): the processing hint times 256, plus the index of the
+/// steering tag. Verbs cannot ask for it.
+///
+/// Returns -1 with `errno` if this process has no such device open (`ENODEV`), or no such key with a hint (`ENOENT`).
+#[unsafe(no_mangle)]
+pub extern "C" fn softhca_tph(device: c_int, key: u32) -> c_int {
+    let hint = opened(device).ok_or(Errno::ENODEV).and_then(|hca| hca.command(|device| Ok(device.tph(key))));
+    match hint.and_then(|hint| hint.ok_or(Errno::ENOENT)) {
+        Ok(hint) => c_int::from(hint.processing_hint) << 8 | c_int::from(hint.steering_tag_index),
+        Err(error) => {
+            error.set();
+            -1
+        }
+    }
+}
+
 /// Writes to `text`, of `room` bytes, how many objects of each kind a device has in this process: a C string,
 /// `kind=count` with commas between them, by name.
 ///

@@ -467,6 +467,15 @@ fn receives_complete_in_any_order_if_a_queue_pair_asks() {
 }
 
 #[test]
+fn regions_carry_the_hints_of_their_dma_handles() {
+    let (_directory, program) = compiled("dma_handles");
+    for (generation, part) in [("connectx8", ""), ("connectx7", "none")] {
+        let end = launch(&["--generation", generation], &[&program, part], Duration::from_secs(20));
+        assert_eq!(end, (Some(0), String::new()), "{generation}");
+    }
+}
+
+#[test]
 fn what_may_be_pinned_is_limited() {
     let (_directory, program) = compiled("regions");
     let bound = ["--memlock", "everybody"];

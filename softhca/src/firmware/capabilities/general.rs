@@ -185,6 +185,7 @@ capability_set! {
     NUM_LAG_PORTS: 0x27c, 4 = |c| 1 + u64::from(c.bonded);
     // 16 DS of 64 bytes: the size of a WQE is 6 bits, counted in 16 bytes.
     MAX_WQE_SZ_SQ: 0x290, 16 = |_| 1024;
+    MKEY_PCIE_TPH: 0x2a7, 1 = |c| c.generation.has_tph().into();
     MAX_WQE_SZ_RQ: 0x2b0, 16 = |c| (1 << c.limits.max_rq_stride_log).min(MAX_RQ_WQE).into();
     MAX_FLOW_COUNTER_31_16: 0x2c0, 16 = |c| if is_ethernet(c) { u64::from(MAX_COUNTERS) >> 16 } else { 0 };
     MAX_WQE_SZ_SQ_DC: 0x2d0, 16 = |_| 1024;

@@ -1,7 +1,7 @@
 //! Memory keys: of all memory, of pages, or of pieces of other keys' regions.
 
 use crate::config::Generation;
-use crate::context::{Access, Backing, KeyPiece, MkeyContext};
+use crate::context::{Access, Backing, KeyPiece, MkeyContext, TphContext};
 use crate::crypto;
 use crate::device::KeyOptions;
 use crate::error::Object;
@@ -41,6 +41,9 @@ layout! {
         RELAXED_ORDERING_READ: 0x1d9, 1;
         LOG_PAGE_SIZE: 0x1da, 6;
         CRYPTO_EN: 0x1e3, 2;
+        PCIE_TPH_EN: 0x1e5, 1;
+        PCIE_TPH_PH: 0x1e6, 2;
+        PCIE_TPH_STEERING_TAG_INDEX: 0x1e8, 8;
     }
     /// `CREATE_MKEY`, with a list: of pages, 8 bytes each, or of pieces ([`klm`]).
     struct create_mkey_in: command 0x110 bytes {
@@ -146,6 +149,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         encrypted: encrypted(call, context)?,
         format_octwords: format_octwords(context)?,
         errors: context.flag(mkc::EXPECTED_SIGERR_COUNT),
+        tph: tph(call, context)?,
     };
     let key = call.device.create_mkey_with(made, options)?;
     let index = key >> 8;
@@ -180,6 +184,26 @@ fn encrypted(call: &Call<'_>, context: View<'_>) -> Result<bool, Refusal> {
             Err(Refusal::parameter(format!("encryption {other}, of a device without it or a key without formats")))
         }
     }
+}
+
+/// What the key's accesses tell the host's caches. A hint that is not enabled does nothing: Linux takes the enabling bit
+/// and the tag from programs' keys, and leaves the hint (mlx5_ib `devx.c`, `devx_handle_mkey_create`).
+fn tph(call: &Call<'_>, context: View<'_>) -> Result<Option<TphContext>, Refusal> {
+    let enabled = context.flag(mkc::PCIE_TPH_EN);
+    let processing_hint = context.get(mkc::PCIE_TPH_PH) as u8;
+    let steering_tag_index = context.get(mkc::PCIE_TPH_STEERING_TAG_INDEX) as u8;
+    if (enabled || processing_hint != 0 || steering_tag_index != 0) && !call.device.config().generation.has_tph() {
+        return Err(Refusal::parameter(format!(
+            "processing hint {processing_hint} and steering tag {steering_tag_index} of a key (TPH), of a device without \
+             them"
+        )));
+    }
+    if !enabled && steering_tag_index != 0 {
+        return Err(Refusal::parameter(format!(
+            "steering tag {steering_tag_index} of a key without a processing hint"
+        )));
+    }
+    Ok(enabled.then_some(TphContext { processing_hint, steering_tag_index }))
 }
 
 /// Room for formats of the key's data: for signatures, for encryption, for both, or none. They come by UMR. Linux and

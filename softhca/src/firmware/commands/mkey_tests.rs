@@ -1,7 +1,7 @@
 //! Memory keys, by mailboxes as drivers write them.
 
 use crate::config::{DeviceConfig, Generation, PortConfig};
-use crate::context::Access;
+use crate::context::{Access, TphContext};
 use crate::firmware::owners::{DRIVER, Uid};
 use crate::firmware::status::Status;
 use crate::firmware::test_bench::Bench;
@@ -342,6 +342,51 @@ fn pages_that_umr_changes_are_the_drivers() {
         assert_eq!(mailbox.clone().list(&pages).create(&mut bench).map(drop), expected, "{uid:?}");
         if uid == user {
             assert!(mailbox.umem(umem, 0).create(&mut bench).is_ok(), "user memory");
+        }
+    }
+}
+
+/// The word of a context with what the key's accesses tell the host's caches, as Linux has it
+/// (`include/linux/mlx5/mlx5_ifc.h`, `mkc.pcie_tph_en`, `pcie_tph_ph`, `pcie_tph_steering_tag_index`).
+fn tph(enabled: u32, hint: u32, tag: u32) -> u32 {
+    enabled << 26 | hint << 24 | tag << 16
+}
+
+fn with_tph(bench: &mut Bench, word: u32) -> Result<u32, Status> {
+    let pd = pd(bench, DRIVER);
+    let pages = [[BASE, BASE + 0x1000]];
+    let mut mailbox = Mailbox::new(DRIVER, pd, LOCAL | MTT, 0, 0x1000).log_page_size(12).list(&pages);
+    mailbox.word(0x4c, word).create(bench)
+}
+
+#[test]
+fn a_key_keeps_its_hint_to_the_hosts_caches() {
+    let mut bench = bench_of(Generation::ConnectX8);
+    for (hint, tag) in [(0, 0), (3, 0), (1, 255), (2, 1)] {
+        let key = with_tph(&mut bench, tph(1, hint, tag)).expect("a key");
+        let expected = TphContext { processing_hint: hint as u8, steering_tag_index: tag as u8 };
+        assert_eq!(bench.device.tph(key), Some(expected));
+        assert_eq!(bench.device.tph(key ^ 1), None, "another variant");
+        let asked = by_index(&mut bench, 1, DRIVER, key, 0x130).expect("its context");
+        assert_eq!(asked[0x4c..0x50], tph(1, hint, tag).to_be_bytes());
+        assert_eq!(by_index(&mut bench, 2, DRIVER, key, 16).map(drop), Ok(()));
+        assert_eq!(bench.device.tph(key), None);
+    }
+    let key = with_tph(&mut bench, 0).expect("a key");
+    assert_eq!(bench.device.tph(key), None);
+}
+
+#[test]
+fn hints_that_a_key_cannot_have_are_refused() {
+    let mut bench = bench_of(Generation::ConnectX8);
+    // A tag, but no hint to go with it. Linux leaves a hint there that it does not enable.
+    assert_eq!(with_tph(&mut bench, tph(0, 0, 1)), Err(Status::BadParameter));
+    let key = with_tph(&mut bench, tph(0, 2, 0)).expect("a key");
+    assert_eq!(bench.device.tph(key), None);
+    for generation in [Generation::ConnectX5, Generation::ConnectX6Dx, Generation::ConnectX7] {
+        let mut bench = bench_of(generation);
+        for word in [tph(1, 0, 0), tph(0, 1, 0), tph(0, 0, 1)] {
+            assert_eq!(with_tph(&mut bench, word), Err(Status::BadParameter), "{generation:?}: {word:#x}");
         }
     }
 }

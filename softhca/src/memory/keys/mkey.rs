@@ -3,7 +3,7 @@
 use super::list::KeyList;
 use super::need::Need;
 use super::page_table::PageTable;
-use crate::context::{MkeyContext, QpContext};
+use crate::context::{MkeyContext, QpContext, TphContext};
 use crate::memory::formatted::encrypted::Encryption;
 use crate::memory::formatted::signature::SignatureFormat;
 use crate::memory::formatted::signed::Signed;
@@ -225,6 +225,8 @@ pub(crate) struct Mkey {
     pub(crate) signatures: Signatures,
     /// It encrypts.
     pub(crate) encryption: Option<Encryption>,
+    /// What its accesses tell the host's caches (`mkc.pcie_tph_en`).
+    pub(crate) tph: Option<TphContext>,
 }
 
 /// The signatures of a key.
@@ -266,6 +268,7 @@ impl Mkey {
             umr_octwords: None,
             signatures: Signatures::default(),
             encryption: None,
+            tph: None,
         }
     }
 

@@ -52,6 +52,7 @@ abi! {
         /// Bytes of a pointed-to or inline value; 0 for handles and file descriptors.
         len: u16,
         flags: u16,
+        /// Which variant of an enumeration, in the lower byte.
         attr_data: u16,
         /// Pointer, inline value, handle or file descriptor.
         data: u64,

@@ -29,6 +29,7 @@ pub(crate) mod object {
         DM = 0xe,
         COUNTERS = 0xf,
         ASYNC_EVENT = 0x10,
+        DMAH = 0x11,
         MLX5_DEVX = 0x1000,
         MLX5_DEVX_OBJ = 0x1001,
         MLX5_DEVX_UMEM = 0x1002,

@@ -13,7 +13,8 @@ use super::request::Request;
 use super::wq_table::{self, WqTable};
 use super::xrc_domain::{self, Xrcd};
 use super::{
-    advise, cq, device, dm, event_file, mcast, mr, pd, port, qp, qp_kind, qp_state, srq, tally, uar, wq, xrc_target,
+    advise, cq, device, dm, dma_handle, event_file, mcast, mr, pd, port, qp, qp_kind, qp_state, srq, tally, uar, wq,
+    xrc_target,
 };
 use crate::abi::frames::ExDestroy;
 use crate::abi::{self, ATTR_MANDATORY, AttrWire, Destroy, command, object, write};
@@ -98,6 +99,8 @@ const METHODS: &[Method] = {
         method(object::XRCD, 0, "XRCD_DESTROY", 1, destroy::<Xrcd, 0>),
         method(object::DM, 0, "DM_ALLOC", 3, dm::alloc),
         method(object::DM, 1, "DM_FREE", 1, destroy::<Piece, 0>),
+        method(object::DMAH, 0, "DMAH_ALLOC", 4, dma_handle::alloc),
+        method(object::DMAH, 1, "DMAH_FREE", 1, dma_handle::free),
         method(object::COUNTERS, 0, "COUNTERS_CREATE", 1, counters::create),
         method(object::COUNTERS, 1, "COUNTERS_DESTROY", 1, destroy::<Counters, 0>),
         method(object::COUNTERS, 2, "COUNTERS_READ", 3, counters::read),

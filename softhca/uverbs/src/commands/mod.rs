@@ -10,6 +10,7 @@ mod dct;
 mod device;
 mod devx;
 mod dm;
+mod dma_handle;
 mod event_file;
 mod flow;
 mod flow_matcher;

@@ -1,6 +1,7 @@
 //! Memory regions: of pinned memory, of memory that is paged in on demand, of files, of device memory.
 
 use super::access as rights;
+use super::dma_handle::{self, DmaHandle};
 use super::pd::{Pd, import_pd};
 use super::request::Request;
 use crate::abi::{RegMr, RegMrResp, ReregMr, ReregMrResp, access};
@@ -9,7 +10,8 @@ use crate::context::registry::{self, Shared, own_pid};
 use crate::context::{Context, Object, Rank};
 use crate::device::{Hca, Opened, Pinned, Window};
 use crate::process::{Elsewhere, Errno, SharedFile, lock, page_bytes};
-use softhca::context::MkeyContext;
+use softhca::context::{Backing, MkeyContext};
+use softhca::device::KeyOptions;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -27,6 +29,8 @@ struct State {
     /// Keeps the domain busy.
     pd: Arc<Pd>,
     memory: Memory,
+    /// Hints for the host's caches; keeps the handle busy.
+    dma_handle: Option<Arc<DmaHandle>>,
     /// Pages that the key has translations for: a larger region gets another key.
     pages: u64,
 }
@@ -112,15 +116,33 @@ impl Region {
 
 impl Mr {
     fn create(hca: &Hca, region: Region, access: u32, pd: Arc<Pd>, memory: Memory) -> Result<(Arc<Self>, u32), Errno> {
-        let context = region.mkey(&pd, access)?;
-        let key = hca.command(|device| device.create_mkey(context))?;
-        Ok((Self::with_key(key, region, access, pd, memory), key))
+        Self::create_with(hca, (region, access), pd, memory, None)
     }
 
-    fn with_key(key: u32, region: Region, access: u32, pd: Arc<Pd>, memory: Memory) -> Arc<Self> {
+    fn create_with(
+        hca: &Hca,
+        (region, access): (Region, u32),
+        pd: Arc<Pd>,
+        memory: Memory,
+        dma_handle: Option<Arc<DmaHandle>>,
+    ) -> Result<(Arc<Self>, u32), Errno> {
+        let context = region.mkey(&pd, access)?;
+        let tph = dma_handle.as_ref().map(|handle| handle.tph);
+        let options = KeyOptions { remote_invalidate: true, tph, ..KeyOptions::with(Backing::Memory) };
+        let key = hca.command(|device| device.create_mkey_with(context, options))?;
+        Ok((Self::with_key(key, (region, access), pd, memory, dma_handle), key))
+    }
+
+    fn with_key(
+        key: u32,
+        (region, access): (Region, u32),
+        pd: Arc<Pd>,
+        memory: Memory,
+        dma_handle: Option<Arc<DmaHandle>>,
+    ) -> Arc<Self> {
         // Keys are kept by sizes of powers of two, and come with that many translations.
         let pages = region.pages().checked_next_power_of_two().unwrap_or(u64::MAX);
-        Arc::new(Self { state: Mutex::new(State { key, region, access, pd, memory, pages }) })
+        Arc::new(Self { state: Mutex::new(State { key, region, access, pd, memory, dma_handle, pages }) })
     }
 
     /// Makes the region of another process again: the device finds it in a window, since it has an address only there.
@@ -147,7 +169,7 @@ impl Mr {
         let key = hca.command(|device| {
             if device.create_mkey_as(wanted, mkey).is_ok() { Ok(wanted) } else { device.create_mkey(mkey) }
         })?;
-        Ok(Self::with_key(key, region, access, pd, Memory::Elsewhere { _opened: opened }))
+        Ok(Self::with_key(key, (region, access), pd, Memory::Elsewhere { _opened: opened }, None))
     }
 
     /// As other processes see it.
@@ -260,6 +282,10 @@ pub(crate) fn write_rereg(context: &Arc<Context>, request: &Request) -> Result<(
         // libibverbs lets nobody ask for it.
         return Err(Errno::EOPNOTSUPP);
     }
+    if state.dma_handle.is_some() {
+        // `mlx5_ib_rereg_user_mr`.
+        return Err(Errno::EOPNOTSUPP);
+    }
     if matches!(state.memory, Memory::Device { .. }) {
         return Err(Errno::EINVAL);
     }
@@ -268,18 +294,20 @@ pub(crate) fn write_rereg(context: &Arc<Context>, request: &Request) -> Result<(
     request.core_out(&ReregMrResp { lkey: state.key, rkey: state.key })
 }
 
-/// `REG_MR`. Its attributes are 0 handle, 1 PD, 3 IOVA, 4 address, 5 length, 6 access, 9 lkey and 10 rkey. A file (7)
-/// and an offset in it (8) can replace the address. Attribute 2 has hints for the PCI bus, which this device lacks.
+/// `REG_MR`. Its attributes are 0 handle, 1 PD, 2 DMA handle, 3 IOVA, 4 address, 5 length, 6 access, 9 lkey and 10 rkey.
+/// A file (7) and an offset in it (8) can replace the address.
 pub(crate) fn reg(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let (iova, length): (u64, u64) = (request.input(3)?, request.input(5)?);
     let flags: u32 = request.optional(6)?.unwrap_or(0);
     let keys = Keys { lkey: 9, rkey: 10 };
+    let dma_handle = dma_handle::named_by(context, request, 2)?;
     match request.optional_handle(7) {
         Some(fd) => {
             if request.optional::<u64>(4)?.is_some() {
                 return Err(Errno::EINVAL);
             }
-            reg_file(context, request, keys, (fd, request.input(8)?), (length, iova, flags))
+            let file = (fd, request.input(8)?);
+            reg_file(context, request, keys, file, (length, iova, flags), dma_handle)
         }
         None => {
             if request.optional::<u64>(8)?.is_some() {
@@ -288,8 +316,12 @@ pub(crate) fn reg(context: &Arc<Context>, request: &Request) -> Result<(), Errno
             let region = Region { start: request.input(4)?, length, iova }.checked()?;
             rights::from_abi(flags)?;
             let pd: Arc<Pd> = context.get(request.handle(1)?)?;
+            if dma_handle.is_some() && flags & access::ON_DEMAND != 0 {
+                // `mlx5_ib_reg_user_mr`.
+                return Err(Errno::EOPNOTSUPP);
+            }
             let memory = region.memory(&context.hca, flags)?;
-            answer(context, request, keys, Mr::create(&context.hca, region, flags, pd, memory)?)
+            answer(context, request, keys, Mr::create_with(&context.hca, (region, flags), pd, memory, dma_handle)?)
         }
     }
 }
@@ -299,7 +331,7 @@ pub(crate) fn reg_dmabuf(context: &Arc<Context>, request: &Request) -> Result<()
     let (fd, offset): (u32, u64) = (request.input(5)?, request.input(2)?);
     let flags: u32 = request.optional(6)?.unwrap_or(0);
     let what = (request.input(3)?, request.input(4)?, flags);
-    reg_file(context, request, Keys { lkey: 7, rkey: 8 }, (fd, offset), what)
+    reg_file(context, request, Keys { lkey: 7, rkey: 8 }, (fd, offset), what, None)
 }
 
 /// `DM_MR_REG`: 0 handle, 1 offset, 2 length, 3 PD, 4 access, 5 device memory, 6 lkey, 7 rkey. Addresses count from 0.
@@ -345,6 +377,7 @@ fn reg_file(
     keys: Keys,
     (fd, offset): (u32, u64),
     (length, iova, flags): (u64, u64, u32),
+    dma_handle: Option<Arc<DmaHandle>>,
 ) -> Result<(), Errno> {
     const PERMITTED: u32 = access::LOCAL_WRITE
         | access::REMOTE_WRITE
@@ -362,7 +395,7 @@ fn reg_file(
     // Another process that has the file may take pages away.
     let opened = Opened::new(&context.hca, Window::own(region.start, region.length));
     let memory = Memory::File { _opened: opened, _file: file };
-    answer(context, request, keys, Mr::create(&context.hca, region, flags, pd, memory)?)
+    answer(context, request, keys, Mr::create_with(&context.hca, (region, flags), pd, memory, dma_handle)?)
 }
 
 fn answer(context: &Context, request: &Request, keys: Keys, (mr, key): (Arc<Mr>, u32)) -> Result<(), Errno> {

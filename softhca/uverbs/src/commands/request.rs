@@ -69,6 +69,11 @@ impl Request {
         self.find(id).map_or(0, |(_, attr)| usize::from(attr.len))
     }
 
+    /// Which variant of an enumeration attribute `id` names, if it is there (`UVERBS_ATTR_ENUM_IN`).
+    pub(crate) fn variant(&self, id: u16) -> Option<u8> {
+        self.find(id).map(|(_, attr)| attr.attr_data.to_ne_bytes()[0])
+    }
+
     /// The handle of an object, or a file descriptor, in attribute `id`, which must be there.
     pub(crate) fn handle(&self, id: u16) -> Result<u32, Errno> {
         self.optional_handle(id).ok_or(Errno::EINVAL)

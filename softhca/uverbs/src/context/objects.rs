@@ -37,6 +37,8 @@ pub(crate) enum Rank {
     Mw,
     /// A memory region.
     Mr,
+    /// A DMA handle.
+    DmaHandle,
     /// A protection domain.
     Pd,
     /// Device memory.

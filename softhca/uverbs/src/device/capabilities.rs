@@ -29,6 +29,7 @@ const BEFORE: usize = 0x10;
 fields! {
     ECE_SUPPORT: 0xa3, 1 = "cmd_hca_cap.ece_support";
     EVENT_CAP: 0x90, 1 = "cmd_hca_cap.event_cap";
+    MKEY_PCIE_TPH: 0x2a7, 1 = "cmd_hca_cap.mkey_pcie_tph";
     DUMP_FILL_MKEY_CAP: 0xf8, 1 = "cmd_hca_cap.dump_fill_mkey";
     DUMP_FILL_MKEY: 0x40, 32 = "query_special_contexts_out.dump_fill_mkey";
     DEVICE_MEMORY: 0x1a8, 1 = "cmd_hca_cap.device_memory";
@@ -78,6 +79,8 @@ pub(crate) struct Capabilities {
     pub(crate) ece: bool,
     /// The key that dumps received data and fills sent data with zeros, if there is one.
     pub(crate) dump_fill_mkey: Option<u32>,
+    /// Memory keys give hints to the host's caches.
+    pub(crate) tph: bool,
     /// Queues of all kinds can have the time in their timestamps.
     pub(crate) real_time: bool,
     /// They can have the clock that runs freely there.
@@ -129,6 +132,7 @@ impl Capabilities {
             vhca_tunnel: VHCA_TUNNEL_COMMANDS.get(&general) != 0,
             dump_fill_mkey: special_key.filter(|_| DUMP_FILL_MKEY_CAP.get(&general) != 0),
             ece: ECE_SUPPORT.get(&general) != 0,
+            tph: MKEY_PCIE_TPH.get(&general) != 0,
             real_time,
             free_running,
             attributes: Attributes::of(&general),

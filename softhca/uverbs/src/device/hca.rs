@@ -13,6 +13,7 @@ use super::queues_file::QueuesFile;
 use super::rates::RateTable;
 use super::record_file::RecordFile;
 use super::resources::Resources;
+use super::steering_tags::SteeringTags;
 use super::stepped::{Origin, STEPS_BY_POLL, Stepped};
 use super::subscriptions::{Receiver, Topic};
 use super::xrc_domains::Domains;
@@ -52,6 +53,8 @@ pub(crate) struct Hca {
     pub(super) flow_tables: Mutex<BTreeMap<FlowDirection, FlowTables>>,
     /// Rates of send queues.
     pub(super) rates: Mutex<RateTable>,
+    /// Steering tags that memory keys name.
+    pub(super) steering_tags: Mutex<SteeringTags>,
     /// The abilities of the device.
     pub(crate) capabilities: Capabilities,
     /// On whose behalf contexts ask that are no users.
@@ -202,6 +205,7 @@ impl Hca {
             domains: Domains::default(),
             flow_tables: Mutex::default(),
             rates: Mutex::default(),
+            steering_tags: Mutex::default(),
             capabilities,
             common_user: OnceLock::new(),
             contexts: Mutex::default(),

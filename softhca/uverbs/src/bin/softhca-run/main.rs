@@ -274,6 +274,9 @@ Functions that CMD finds with dlsym(RTLD_DEFAULT, NAME)
       device, and done it.
   unsigned softhca_carried_out(unsigned short opcode)
       Returns how many mailboxes of that opcode the firmware has carried out.
+  int softhca_tph(int device, unsigned key)
+      Returns the hint for the host's caches of a memory key: the processing
+      hint times 256, plus the index of the steering tag; -1 if it has none.
   ssize_t softhca_objects(int device, char *text, size_t room)
       Writes how many objects of each kind the device has.
 

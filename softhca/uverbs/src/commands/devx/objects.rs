@@ -17,6 +17,9 @@ fields! {
     ACCESS_MODE_4_2: 0x83, 3 = "create_mkey_in.memory_key_mkey_entry.access_mode_4_2";
     ACCESS_MODE_1_0: 0x96, 2 = "create_mkey_in.memory_key_mkey_entry.access_mode_1_0";
     MKEY_IN_UMEM: 0x61, 1 = "create_mkey_in.mkey_umem_valid";
+    // Hints of a key to the host's caches.
+    TPH: 0x265, 1 = "create_mkey_in.memory_key_mkey_entry.pcie_tph_en";
+    STEERING_TAG: 0x268, 8 = "create_mkey_in.memory_key_mkey_entry.pcie_tph_steering_tag_index";
     // The event queue; the CQ is another's than the program's.
     EQN: 0x120, 32 = "create_cq_in.cq_context.c_eqn_or_apu_element";
     APU_CQ: 0x87, 1 = "create_cq_in.cq_context.apu_cq";
@@ -77,6 +80,9 @@ fn prepare(hca: &Hca, kind: &Kind, input: &mut [u8]) -> Result<(), Errno> {
             let mode = ACCESS_MODE_4_2.get(input) << 2 | ACCESS_MODE_1_0.get(input);
             if !INDIRECT.contains(&mode) {
                 MKEY_IN_UMEM.set(input, 1);
+                // Memory gets hints by verbs alone (mlx5_ib `devx.c`, `devx_handle_mkey_create`).
+                TPH.set(input, 0);
+                STEERING_TAG.set(input, 0);
             }
         }
         creator::CQ => {
