@@ -1,5 +1,5 @@
 //! Whether the libraries are there, with the functions that are declared here. Each function looks once, and then
-//! remembers. With the feature `link`, the answer is always yes.
+//! remembers. With the feature `link`, the answer is yes, except for [`dma_handles`].
 
 use crate::library::Unavailable;
 use crate::{mlx5dv, verbs};
@@ -19,6 +19,16 @@ pub fn verbs() -> Result<(), &'static Unavailable> {
 /// [`Unavailable`] names the library, or the first function that it lacks.
 pub fn later() -> Result<(), &'static Unavailable> {
     verbs::later::available()
+}
+
+/// The functions of libibverbs for DMA handles, which came with rdma-core 59: [`ibv_alloc_dmah`](crate::ibv_alloc_dmah),
+/// [`ibv_dealloc_dmah`](crate::ibv_dealloc_dmah), [`ibv_reg_mr_ex`](crate::ibv_reg_mr_ex). They are looked up with the
+/// feature `link`, too.
+///
+/// # Errors
+/// [`Unavailable`] names the library, or the first function that it lacks.
+pub fn dma_handles() -> Result<(), &'static Unavailable> {
+    verbs::dma_handles::available()
 }
 
 /// libmlx5, of rdma-core 37 or later.

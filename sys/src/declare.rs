@@ -151,10 +151,11 @@ macro_rules! constants {
 /// called. `replaceable` is explained at `Library::open`. If the library, or one of these functions, is missing, the
 /// function returns the expression after `else`.
 ///
-/// With the feature `link`, they are those that the program was linked with.
+/// With the feature `link`, they are those that the program was linked with. Functions that came after the oldest
+/// releases to link with are looked up in any case: they have `link none`.
 macro_rules! functions {
     (
-        $library:literal, link $link:literal, replaceable $replaceable:literal;
+        $library:literal, link $link:tt, replaceable $replaceable:literal;
         $($version:literal: {
             $($(#[$doc:meta])* fn $name:ident($($arg:ident: $type:ty),* $(,)?) $(-> $result:ty, else $absent:expr)?;)*
         })*
@@ -165,8 +166,8 @@ macro_rules! functions {
         }
 
         impl Functions {
-            #[cfg(not(feature = "link"))]
-            fn load() -> Result<Self, $crate::library::Unavailable> {
+            #[cfg_attr(feature = "link", allow(dead_code, reason = "a linked program searches for little"))]
+            fn search() -> Result<Self, $crate::library::Unavailable> {
                 let library = $crate::library::Library::open($library, $replaceable)?;
                 Ok(Self {
                     // SAFETY: a function of that name and version has this type; `tests/header.rs` compares it with the
@@ -179,15 +180,7 @@ macro_rules! functions {
                 })
             }
 
-            #[cfg(feature = "link")]
-            #[allow(clippy::unnecessary_wraps, reason = "the search, which takes its place, may fail")]
-            fn load() -> Result<Self, $crate::library::Unavailable> {
-                #[link(name = $link)]
-                unsafe extern "C" {
-                    $($(fn $name($($arg: $type),*) $(-> $result)?;)*)*
-                }
-                Ok(Self { $($($name,)*)* })
-            }
+            $crate::declare::load! { $link; $($(fn $name($($arg: $type),*) $(-> $result)?;)*)* }
         }
 
         /// The functions, looked up once.
@@ -225,4 +218,29 @@ macro_rules! functions {
     };
 }
 
-pub(crate) use {constants, enumerations, functions, structures};
+/// How a library's functions are found: by the linker, or by a search.
+macro_rules! load {
+    (none; $($functions:tt)*) => {
+        fn load() -> Result<Self, $crate::library::Unavailable> {
+            Self::search()
+        }
+    };
+    ($link:literal; $(fn $name:ident($($arg:ident: $type:ty),*) $(-> $result:ty)?;)*) => {
+        #[cfg(not(feature = "link"))]
+        fn load() -> Result<Self, $crate::library::Unavailable> {
+            Self::search()
+        }
+
+        #[cfg(feature = "link")]
+        #[allow(clippy::unnecessary_wraps, reason = "the search, which takes its place, may fail")]
+        fn load() -> Result<Self, $crate::library::Unavailable> {
+            #[link(name = $link)]
+            unsafe extern "C" {
+                $(fn $name($($arg: $type),*) $(-> $result)?;)*
+            }
+            Ok(Self { $($name,)* })
+        }
+    };
+}
+
+pub(crate) use {constants, enumerations, functions, load, structures};

@@ -9,6 +9,12 @@ pub const STRUCTURES: &[&[Structure]] =
 /// Constants.
 pub const CONSTANTS: &[&[Constant]] =
     &[verbs::enumerations::CONSTANTS, mlx5dv::constants::CONSTANTS, mlx5dv::devx::CONSTANTS, mlx5dv::vfio::CONSTANTS];
+/// Structures that headers have since rdma-core 59.
+pub const STRUCTURES_SINCE_59: &[Structure] = verbs::dma_handles::STRUCTURES;
+/// Constants that headers have since rdma-core 59.
+pub const CONSTANTS_SINCE_59: &[Constant] = verbs::dma_handles::CONSTANTS;
+/// Functions of libibverbs since rdma-core 59.
+pub const FUNCTIONS_SINCE_59: &[Function] = verbs::dma_handles::FUNCTIONS;
 /// Functions, and the library of each list.
 pub const FUNCTIONS: &[(&str, &[Function])] = &[
     ("libibverbs.so.1", verbs::functions::FUNCTIONS),

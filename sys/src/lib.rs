@@ -7,7 +7,6 @@ mod declare;
 #[doc(hidden)]
 pub mod declared;
 mod errno;
-#[cfg_attr(feature = "link", allow(dead_code, reason = "a linked program searches for nothing"))]
 mod library;
 mod mlx5dv;
 #[cfg(feature = "rdma-sys")]

@@ -5,9 +5,11 @@
 mod c_header;
 
 use std::fmt::Write as _;
+use std::io::Write as _;
 use std::mem::offset_of;
+use std::process::{Command, Stdio};
 
-use blueflame_sys::{Structure, declared, mlx5dv_dc_init_attr, mlx5dv_obj, mlx5dv_qp, mlx5dv_wq};
+use blueflame_sys::{Function, Structure, declared, mlx5dv_dc_init_attr, mlx5dv_obj, mlx5dv_qp, mlx5dv_wq};
 
 /// Structures that have no name in C: parts of another one, whose fields' sizes and offsets are compared.
 const NAMELESS: &[&str] = &[
@@ -36,8 +38,9 @@ const ELSEWHERE: &[&str] = &["MLX5DV_UAR_ALLOC_TYPE_NC_DEDICATED"];
 
 /// Structures that are longer in the header, at least of later releases. libmlx5 touches only the asked-for pairs of
 /// `mlx5dv_obj`, and does not read an action's counter offset. The query of a port is told the size. The library itself
-/// makes queue pairs.
-const BEGINNINGS: &[&str] = &["mlx5dv_obj", "mlx5dv_flow_action_attr", "ibv_port_attr", "ibv_qp_ex"];
+/// makes queue pairs. A registration reads the fields that its mask names.
+const BEGINNINGS: &[&str] =
+    &["mlx5dv_obj", "mlx5dv_flow_action_attr", "ibv_port_attr", "ibv_qp_ex", "ibv_mr_init_attr"];
 
 /// The structure that grows at its beginning. Its `sz` counts from its end, and so does this test.
 const FROM_THE_END: &str = "verbs_context";
@@ -146,15 +149,15 @@ fn in_c(rust: &str) -> String {
     .into()
 }
 
-/// The prototypes. Declared anew, a function whose type differs is an error.
-fn prototypes() -> String {
+/// The prototypes of these functions. Declared anew, a function whose type differs is an error.
+fn prototypes<'a>(functions: impl IntoIterator<Item = &'a Function>) -> String {
     let mut source =
         String::from("#include <stdint.h>\n#include <infiniband/verbs.h>\n#include <infiniband/mlx5dv.h>\n");
     // Macros of `verbs.h` that stand before functions of the same name.
     for name in ["ibv_reg_mr", "ibv_reg_mr_iova", "ibv_query_port"] {
         writeln!(source, "#undef {name}").expect("a string");
     }
-    for function in declared::FUNCTIONS.iter().flat_map(|(_, functions)| *functions) {
+    for function in functions {
         let arguments: Vec<String> = function.arguments.iter().map(|argument| in_c(argument)).collect();
         let arguments = match function.name {
             // The flags are an enumeration in C.
@@ -170,5 +173,36 @@ fn prototypes() -> String {
 
 #[test]
 fn declarations_agree_with_the_installed_headers() {
-    c_header::compare(&prototypes(), &table());
+    let functions = declared::FUNCTIONS.iter().flat_map(|(_, functions)| *functions);
+    c_header::compare(&prototypes(functions), &table());
+}
+
+/// Headers before rdma-core 59 lack them.
+#[test]
+fn declarations_since_59_agree_with_headers_that_have_them() {
+    let prototypes = prototypes(declared::FUNCTIONS_SINCE_59);
+    if !header_has("ibv_alloc_dmah") {
+        println!("the installed header is older");
+        return;
+    }
+    let mut table: Vec<_> = declared::STRUCTURES_SINCE_59.iter().flat_map(rows).collect();
+    table.extend(
+        declared::CONSTANTS_SINCE_59
+            .iter()
+            .map(|constant| (format!("(unsigned long long)(long long)({})", constant.name), constant.value as u64)),
+    );
+    c_header::compare(&prototypes, &table);
+}
+
+/// Whether the installed `verbs.h` declares a function.
+fn header_has(function: &str) -> bool {
+    let mut compiler = Command::new(std::env::var("CC").unwrap_or_else(|_| "cc".into()))
+        .args(["-fsyntax-only", "-x", "c", "-"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("a C compiler (cc, or CC)");
+    let source = format!("#include <infiniband/verbs.h>\nvoid *found = {function};\n");
+    compiler.stdin.take().expect("a pipe").write_all(source.as_bytes()).expect("the compiler reads");
+    compiler.wait().expect("the compiler ends").success()
 }
