@@ -6,7 +6,7 @@ use crate::verbs::domain::protection::PdHandle;
 use crate::verbs::domain::thread::ThreadDomainHandle;
 use crate::verbs::domain::xrc::XrcdHandle;
 use crate::verbs::ethernet::{Wq, WqTable};
-use crate::verbs::memory::DeviceMemory;
+use crate::verbs::memory::{DeviceMemory, DmaHandle};
 use crate::verbs::{CompletionChannel, Cq, ProtectionDomain, Qp, Srq};
 
 /// Objects whose libibverbs structure names their context. Adopted objects name it as well.
@@ -47,5 +47,6 @@ kept! {
     ThreadDomainHandle, "thread domain", |domain| &domain.pd().context;
     XrcdHandle, "XRC domain", |domain| domain.context();
     DeviceMemory, "device memory", |memory| memory.context();
+    DmaHandle, "DMA handle", |handle| handle.context();
     PdHandle, "buffer", |pd| &pd.context;
 }

@@ -8,6 +8,7 @@
 //!
 //! ```text
 //! softhca-run --generation connectx7 --
+//! softhca-run --generation connectx8 -- dma_handles
 //! softhca-run --bond -- bonds messages
 //! softhca-run --faults place=500,seed=3 -- late_writes messages
 //! softhca-run --no-write-combining --
@@ -21,6 +22,7 @@ mod buffer_pools;
 mod changes;
 mod conversation;
 mod device;
+mod dma_handles;
 mod end;
 mod key_lists;
 mod late_writes;

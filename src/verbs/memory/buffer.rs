@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use blueflame_sys as sys;
 
+use super::dma_handle::DmaHandle;
 use super::registration::Registration;
 use super::rights;
 use super::source::Memory;
@@ -25,6 +26,8 @@ pub(super) struct Under {
     pub(super) memory: Box<dyn Memory>,
     /// Other memory that the device may know as well, after a change whose outcome is unknown.
     pub(super) other: Option<Box<dyn Memory>>,
+    /// The handle that it is registered with.
+    pub(super) dma_handle: Option<DmaHandle>,
 }
 
 /// A registration of memory of this process.
@@ -96,8 +99,9 @@ impl ProtectionDomain {
         let mut memory: Box<dyn Memory> = Box::new(memory);
         let (start, len) = checked_range(memory.as_mut())?;
         rights::check(&self.handle.context, access)?;
+        let under = Under { memory, other: None, dma_handle: None };
         // SAFETY: `Memory` vouches for the range as long as `memory`, which the registration keeps.
-        let registration = unsafe { register_range(self, start, len, access, Under { memory, other: None }) }?;
+        let registration = unsafe { register_range(self, start, len, access, under) }?;
         Ok(Buffer { start, len, registration: Arc::new(registration) })
     }
 }

@@ -120,6 +120,11 @@ impl Buffer {
         let Some(registration) = Arc::get_mut(&mut self.registration) else {
             return Err(NotReregistered { error: Error::InPieces, buffer: Some(self) });
         };
+        if registration.under_mut().dma_handle.is_some() {
+            // Linux, mlx5_ib `mlx5_ib_rereg_user_mr`.
+            let error = Error::Unsupported { what: "changing a registration that has a DMA handle" };
+            return Err(NotReregistered { error, buffer: Some(self) });
+        }
         let (start, len) = range.unwrap_or((self.start, self.len));
         let access = change.access.unwrap_or(registration.access);
         let (addr, bytes) = if range.is_some() { (start.as_ptr().cast(), len) } else { (core::ptr::null_mut(), 0) };

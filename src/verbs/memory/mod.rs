@@ -6,6 +6,7 @@
 //! | memory | registered by | result |
 //! |---|---|---|
 //! | of this process | [`ProtectionDomain::register`](super::ProtectionDomain::register) | [`Buffer`] |
+//! | of this process, with hints to a CPU's cache ([`DmaHandle`]) | [`register_with`](super::ProtectionDomain::register_with) | the same |
 //! | of this process, so large that one call takes long | [`register_in_pieces`](super::ProtectionDomain::register_in_pieces) | [`HugeBuffer`] |
 //! | of this process, not present yet | either, with [`Access::ON_DEMAND`] | the same |
 //! | of this process, all that it has or will have | [`register_address_space`](super::ProtectionDomain::register_address_space) | [`AddressSpace`] |
@@ -33,6 +34,7 @@ pub(super) mod buffer;
 mod cache;
 mod change;
 mod copier;
+mod dma_handle;
 mod keys;
 pub(super) mod pieces;
 pub(super) mod pool;
@@ -49,6 +51,7 @@ pub use cache::RegistrationCache;
 pub use change::{Change, NotReregistered};
 pub(super) use copier::COPIES;
 pub use copier::Copier;
+pub use dma_handle::{DmaHandle, ProcessingHint, TphMemory};
 pub use keys::indirect::IndirectKey;
 pub use keys::window::{MemoryWindow, WindowType};
 pub use pieces::{InPieces, Sges};
