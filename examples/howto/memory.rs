@@ -1,15 +1,16 @@
-//! Memory beyond plain registrations: huge pages, a registration cache, on-demand paging, dma-bufs, memory windows,
-//! indirect keys. The program skips parts that the device does not have.
+//! Memory beyond plain registrations: huge pages, a registration cache, on-demand paging, DMA handles, dma-bufs, memory
+//! windows, indirect keys. The program skips parts that the device or its libraries do not have.
 
 use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
-use blueflame::verbs::memory::{Prefetch, RegistrationCache, WindowType};
+use blueflame::verbs::memory::{Prefetch, ProcessingHint, RegistrationCache, TphMemory, WindowType};
 use blueflame::verbs::{Access, Device, Error, Pool, ProtectionDomain};
 use blueflame::wqe::keys::{KeyRights, WindowRights};
 use blueflame::{Remote, WrId, wqe};
 use howto::{End, Failure};
+use memmap2::MmapMut;
 
 /// Bytes of a base page.
 const PAGE: usize = 4096;
@@ -58,6 +59,28 @@ fn on_demand(pd: &ProtectionDomain, near: &mut End, _: &mut End) -> Result<Strin
         assert_eq!(memory.to_vec(at..at + 12), TEXT);
     }
     Ok("written to a prefetched page, and to one that came by a fault".into())
+}
+
+fn dma_handle(pd: &ProtectionDomain, near: &mut End, _: &mut End) -> Result<String, Failure> {
+    let memory = MmapMut::map_anon(PAGE)?;
+    let cpu = current_cpu()?;
+    // ANCHOR: dma_handle
+    // What peers write goes to the cache of this CPU, which will read it soon.
+    let cache = Some((cpu, TphMemory::Volatile));
+    let handle = pd.device().dma_handle(ProcessingHint::TargetWithPriority, cache)?;
+    let inbox = pd.register_with(memory, Access::REMOTE_WRITE, &handle)?;
+    // ANCHOR_END: dma_handle
+    near.pair.sq.post(&wqe::write(inbox.remote()).inline(TEXT).signaled(WrId(1)))?;
+    near.sent()?;
+    assert_eq!(inbox.to_vec(0..12), TEXT);
+    Ok(format!("written for CPU {cpu}"))
+}
+
+/// A CPU on which this thread may run.
+fn current_cpu() -> Result<u32, Failure> {
+    // SAFETY: takes nothing, and returns a number, or -1.
+    let cpu = unsafe { libc::sched_getcpu() };
+    Ok(u32::try_from(cpu)?)
 }
 
 fn dma_buf(pd: &ProtectionDomain, near: &mut End, _: &mut End) -> Result<String, Failure> {
@@ -117,7 +140,7 @@ fn indirect_key(pd: &ProtectionDomain, near: &mut End, far: &mut End) -> Result<
 /// The message of an error about a missing feature. Any other error ends the program.
 fn unsupported(error: Failure) -> Result<String, Failure> {
     match error.0.downcast_ref() {
-        Some(Error::Unsupported { .. }) => Ok(format!("{error:?}")),
+        Some(Error::Unsupported { .. } | Error::Library(_)) => Ok(format!("{error:?}")),
         _ => Err(error),
     }
 }
@@ -129,10 +152,11 @@ fn main() -> Result<(), Failure> {
     let device = howto::open(Device::options())?;
     let pd = device.protection_domain()?;
     let (mut near, mut far) = howto::connected(&pd)?;
-    let parts: [(&str, Part); 6] = [
+    let parts: [(&str, Part); 7] = [
         ("huge pages", huge_pages),
         ("registration cache", registration_cache),
         ("on-demand paging", on_demand),
+        ("DMA handle", dma_handle),
         ("dma-buf", dma_buf),
         ("memory window", memory_window),
         ("indirect key", indirect_key),

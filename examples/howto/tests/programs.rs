@@ -78,6 +78,8 @@ programs! {
         "huge pages: 64 buffers of one registration",
         "registration cache: 1 region for 10 requests",
         "on-demand paging: written to a prefetched page, and to one that came by a fault",
+        // Libraries and devices without handles are told.
+        "DMA handle: ",
         "dma-buf: written to memory of another device",
         "memory window: 64 bytes lent, written and taken back",
         "indirect key: 2 pieces read as one region",

@@ -104,6 +104,39 @@ impl ProtectionDomain {
         let registration = unsafe { register_range(self, start, len, access, under) }?;
         Ok(Buffer { start, len, registration: Arc::new(registration) })
     }
+
+    /// Registers `memory` for what `access` permits, with the hints of a DMA handle.
+    ///
+    /// # Errors
+    /// As [`Self::register`]; [`Error::AccessExcess`] for [`Access::ON_DEMAND`], which Linux does not combine with a
+    /// handle; [`Error::ForeignDevice`].
+    #[doc(alias = "ibv_reg_mr_ex")]
+    pub fn register_with(&self, memory: impl Memory, access: Access, dma_handle: &DmaHandle) -> Result<Buffer, Error> {
+        rights::refuse(access, Access::ON_DEMAND)?;
+        self.handle.context.check("memory region", [dma_handle.into()])?;
+        // Boxed before the range is asked for, as in `register`.
+        let mut memory: Box<dyn Memory> = Box::new(memory);
+        let (start, len) = checked_range(memory.as_mut())?;
+        // The device makes pointers of it.
+        let _ = start.as_ptr().expose_provenance();
+        let mut attr = sys::ibv_mr_init_attr {
+            length: len,
+            access: access.bits() as i32,
+            comp_mask: sys::IBV_REG_MR_MASK_ADDR | sys::IBV_REG_MR_MASK_DMAH,
+            addr: start.as_ptr().cast(),
+            dmah: dma_handle.as_raw(),
+            ..sys::ibv_mr_init_attr::ZERO
+        };
+        let under = Under { memory, other: None, dma_handle: Some(dma_handle.clone()) };
+        // SAFETY: domain and handle are alive and of one device; the attributes live until the call returns, and
+        // `Memory` vouches for the range as long as `memory`, which the registration keeps. The call returns a new
+        // region, or null.
+        let registration = unsafe {
+            let mr = sys::ibv_reg_mr_ex(self.as_raw(), &raw mut attr);
+            Registration::over("ibv_reg_mr_ex", mr, access, under, &self.handle)
+        }?;
+        Ok(Buffer { start, len, registration: Arc::new(registration) })
+    }
 }
 
 /// The range of `memory`.

@@ -6,13 +6,7 @@ use std::sync::Arc;
 
 use blueflame_sys as sys;
 
-use super::buffer::{Buffer, Under, checked_range};
-use super::registration::Registration;
-use super::rights::refuse;
-use super::source::Memory;
-use crate::verbs::Access;
 use crate::verbs::device::open::{Context, Device};
-use crate::verbs::domain::protection::ProtectionDomain;
 use crate::verbs::error::{Error, non_null};
 use crate::verbs::event::event;
 
@@ -41,7 +35,8 @@ pub enum TphMemory {
 }
 
 /// A DMA handle (`ibv_dmah`): hints on PCIe that bring the device's writes into the cache of the CPU that will read
-/// them (TPH: TLP processing hints). Memory gets them by [`ProtectionDomain::register_with`]. Cheap to clone. Its
+/// them (TPH: TLP processing hints). Memory gets them by
+/// [`ProtectionDomain::register_with`](crate::verbs::ProtectionDomain::register_with). Cheap to clone. Its
 /// registrations keep it.
 ///
 /// A hint: the platform decides what it does.
@@ -60,6 +55,10 @@ struct Handle {
 impl DmaHandle {
     pub(in crate::verbs) fn context(&self) -> &Context {
         &self.handle.context
+    }
+
+    pub(super) fn as_raw(&self) -> *mut sys::ibv_dmah {
+        self.handle.raw.as_ptr()
     }
 }
 
@@ -120,39 +119,5 @@ impl Device {
         let raw = non_null("ibv_alloc_dmah", unsafe { sys::ibv_alloc_dmah(self.context.raw(), &raw mut attr) })
             .map_err(|error| Error::from(error).unsupported("DMA handles"))?;
         Ok(DmaHandle { handle: Arc::new(Handle { raw, context: Arc::clone(&self.context) }) })
-    }
-}
-
-impl ProtectionDomain {
-    /// Registers `memory` for what `access` permits, with the hints of a DMA handle.
-    ///
-    /// # Errors
-    /// As [`Self::register`]; [`Error::AccessExcess`] for [`Access::ON_DEMAND`], which Linux does not combine with a
-    /// handle; [`Error::ForeignDevice`].
-    #[doc(alias = "ibv_reg_mr_ex")]
-    pub fn register_with(&self, memory: impl Memory, access: Access, dma_handle: &DmaHandle) -> Result<Buffer, Error> {
-        refuse(access, Access::ON_DEMAND)?;
-        self.handle.context.check("memory region", [dma_handle.into()])?;
-        // Boxed before the range is asked for: the range must be that of the value where it stays.
-        let mut memory: Box<dyn Memory> = Box::new(memory);
-        let (start, len) = checked_range(memory.as_mut())?;
-        let mut attr = sys::ibv_mr_init_attr {
-            length: len,
-            access: access.bits() as i32,
-            comp_mask: sys::IBV_REG_MR_MASK_ADDR | sys::IBV_REG_MR_MASK_DMAH,
-            addr: start.as_ptr().cast(),
-            dmah: dma_handle.handle.raw.as_ptr(),
-            ..sys::ibv_mr_init_attr::ZERO
-        };
-        // The device makes pointers of it.
-        let _ = start.as_ptr().expose_provenance();
-        let under = Under { memory, other: None, dma_handle: Some(dma_handle.clone()) };
-        // SAFETY: domain and handle are alive and of one device, and the attributes live until the call returns. `Memory`
-        // vouches for the range as long as `memory`, which the registration keeps. The call returns a new region, or null.
-        let registration = unsafe {
-            let mr = sys::ibv_reg_mr_ex(self.as_raw(), &raw mut attr);
-            Registration::over("ibv_reg_mr_ex", mr, access, under, &self.handle)
-        }?;
-        Ok(Buffer { start, len, registration: Arc::new(registration) })
     }
 }

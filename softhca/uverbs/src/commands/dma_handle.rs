@@ -4,7 +4,7 @@
 use super::request::Request;
 use crate::context::{Context, Object, Rank};
 use crate::device::{Hca, MemoryType};
-use crate::process::Errno;
+use crate::process::{Errno, lock};
 use softhca::context::TphContext;
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ impl Object for DmaHandle {
     }
 
     fn release(&self, hca: &Hca) -> Result<(), Errno> {
-        hca.remove_steering_tag(self.tph.steering_tag_index);
+        lock(&hca.steering_tags).remove(self.tph.steering_tag_index);
         Ok(())
     }
 }
@@ -48,7 +48,7 @@ pub(crate) fn alloc(context: &Arc<Context>, request: &Request) -> Result<(), Err
     }
     let steering_tag_index = match (cpu, memory_type) {
         (None, None) => 0,
-        (Some(cpu), Some(memory_type)) => context.hca.add_steering_tag(cpu, memory_type)?,
+        (Some(cpu), Some(memory_type)) => lock(&context.hca.steering_tags).add((cpu, memory_type))?,
         _ => return Err(Errno::EINVAL),
     };
     let handle = context.insert(Arc::new(DmaHandle { tph: TphContext { processing_hint, steering_tag_index } }));

@@ -54,7 +54,7 @@ pub(crate) struct Hca {
     /// Rates of send queues.
     pub(super) rates: Mutex<RateTable>,
     /// Steering tags that memory keys name.
-    pub(super) steering_tags: Mutex<SteeringTags>,
+    pub(crate) steering_tags: Mutex<SteeringTags>,
     /// The abilities of the device.
     pub(crate) capabilities: Capabilities,
     /// On whose behalf contexts ask that are no users.

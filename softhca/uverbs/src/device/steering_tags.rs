@@ -5,8 +5,7 @@
 //! The platform chooses the tag of a CPU's cache (Linux `pcie_tph_get_cpu_st` asks ACPI). There is no cache to choose
 //! here: a CPU and a type of memory are a tag.
 
-use super::hca::Hca;
-use crate::process::{Errno, lock};
+use crate::process::Errno;
 use std::collections::BTreeMap;
 
 /// The type of the memory that a tag leads to (`enum tph_mem_type`).
@@ -21,11 +20,11 @@ type Tag = (u32, MemoryType);
 /// The entries in use, with their numbers of users. Index 0 stands for no tag; `mkc.pcie_tph_steering_tag_index` has 8
 /// bits.
 #[derive(Debug, Default)]
-pub(super) struct SteeringTags(BTreeMap<u8, (Tag, u32)>);
+pub(crate) struct SteeringTags(BTreeMap<u8, (Tag, u32)>);
 
 impl SteeringTags {
-    /// The index of a tag (`mlx5_st_alloc_index`).
-    fn add(&mut self, tag: Tag) -> Result<u8, Errno> {
+    /// Adds a user of a tag: its index (`mlx5_st_alloc_index`).
+    pub(crate) fn add(&mut self, tag: Tag) -> Result<u8, Errno> {
         if let Some((index, (_, users))) = self.0.iter_mut().find(|(_, (known, _))| *known == tag) {
             *users += 1;
             return Ok(*index);
@@ -36,26 +35,14 @@ impl SteeringTags {
         Ok(index)
     }
 
-    /// An index has one user less (`mlx5_st_dealloc_index`).
-    fn remove(&mut self, index: u8) {
+    /// An index has one user less (`mlx5_st_dealloc_index`); index 0 has none.
+    pub(crate) fn remove(&mut self, index: u8) {
         if let Some((_, users)) = self.0.get_mut(&index) {
             *users -= 1;
             if *users == 0 {
                 self.0.remove(&index);
             }
         }
-    }
-}
-
-impl Hca {
-    /// Adds a user of the tag for `cpu` and this type of memory: its index.
-    pub(crate) fn add_steering_tag(&self, cpu: u32, memory_type: MemoryType) -> Result<u8, Errno> {
-        lock(&self.steering_tags).add((cpu, memory_type))
-    }
-
-    /// Removes a user of a tag; index 0 is no tag.
-    pub(crate) fn remove_steering_tag(&self, index: u8) {
-        lock(&self.steering_tags).remove(index);
     }
 }
 
