@@ -16,6 +16,12 @@ impl Generation {
     pub(crate) fn has_tph(self) -> bool {
         self >= Self::ConnectX8
     }
+
+    /// A second PCI function serves memory keys that ask for it: that of a ConnectX-8 (mlx5_ib `data_direct.c`,
+    /// `mlx5_data_direct_pci_table`).
+    pub(crate) fn has_data_direct(self) -> bool {
+        self >= Self::ConnectX8
+    }
 }
 
 /// PCIe has two bits for it.

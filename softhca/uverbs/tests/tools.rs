@@ -476,6 +476,20 @@ fn regions_carry_the_hints_of_their_dma_handles() {
 }
 
 #[test]
+fn regions_of_files_go_by_data_direct() {
+    let (_directory, program) = compiled("data_direct");
+    for (options, part) in [
+        (&["--generation", "connectx8"][..], ""),
+        (&["--generation", "connectx8", "--namespace=never"], ""),
+        (&["--generation", "connectx8", "--devices", "3", "--vfio", "1"], ""),
+        (&["--generation", "connectx7"], "none"),
+    ] {
+        let end = launch(options, &[&program, part], Duration::from_secs(20));
+        assert_eq!(end, (Some(0), String::new()), "{options:?}");
+    }
+}
+
+#[test]
 fn what_may_be_pinned_is_limited() {
     let (_directory, program) = compiled("regions");
     let bound = ["--memlock", "everybody"];

@@ -266,4 +266,5 @@ capability_set! {
     WAIT_ON_TIME: 0x68c, 1 = |c| (c.generation >= Generation::ConnectX7).into();
     UCTX_CAP: 0x6a0, 32 = |c| user_caps(c).into();
     DMA_MMO_QP: 0x748, 1 = |c| c.generation.copies_if_enabled().into();
+    DATA_DIRECT: 0x752, 1 = |c| c.generation.has_data_direct().into();
 }

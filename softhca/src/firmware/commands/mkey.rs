@@ -49,6 +49,7 @@ layout! {
     struct create_mkey_in: command 0x110 bytes {
         PG_ACCESS: 0x60, 1;
         MKEY_UMEM_VALID: 0x61, 1;
+        DATA_DIRECT: 0x62, 1;
         TRANSLATIONS_OCTWORD_ACTUAL_SIZE: 0x300, 32;
         MKEY_UMEM_ID: 0x320, 32;
         MKEY_UMEM_OFFSET: 0x340, 64;
@@ -115,6 +116,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         },
     };
     check_context(call, context, access_mode)?;
+    check_function(call, access_mode)?;
     call.check_use(Object::Pd, made.pd)?;
     let list = list(input)?;
     let umr_octwords = umr_octwords(context)?;
@@ -257,6 +259,23 @@ fn list(input: View<'_>) -> Result<&[u8], Refusal> {
         return Err(Refusal::new(Status::BadInputLength, reason));
     }
     Ok(&rest[..needed.min(rest.len())])
+}
+
+/// Refuses a key of another function than the device has. Linux makes one of all memory, for itself (mlx5_ib `main.c`,
+/// `mlx5_ib_create_data_direct_resources`). Both functions reach the same memory here.
+fn check_function(call: &Call<'_>, access_mode: u64) -> Result<(), Refusal> {
+    if !call.input.flag(create_mkey_in::DATA_DIRECT) {
+        return Ok(());
+    }
+    if !call.device.config().generation.has_data_direct() {
+        return Err(Refusal::parameter("a key of a Data Direct function, which the device does not have"));
+    }
+    if access_mode != mode::PA {
+        return Err(Refusal::parameter(format!(
+            "access mode {access_mode} of a key of the Data Direct function, not 0"
+        )));
+    }
+    Ok(())
 }
 
 /// A key by the host's own addresses.

@@ -390,3 +390,24 @@ fn hints_that_a_key_cannot_have_are_refused() {
         }
     }
 }
+
+#[test]
+fn a_key_of_all_memory_may_go_by_another_function() {
+    // `create_mkey_in.data_direct` of Linux; all memory, by the host's addresses (`mkc.length64`).
+    const DATA_DIRECT: u32 = 1 << 29;
+    const ALL: u32 = 1 << 31;
+    for (generation, expected) in [
+        (Generation::ConnectX8, Ok(())),
+        (Generation::ConnectX7, Err(Status::BadParameter)),
+        (Generation::ConnectX5, Err(Status::BadParameter)),
+    ] {
+        let mut bench = bench_of(generation);
+        let pd = pd(&mut bench, DRIVER);
+        let mut mailbox = Mailbox::new(DRIVER, pd, LOCAL, 0, 0);
+        let made = mailbox.word(0xc, DATA_DIRECT).word(0x1c, ALL | pd).create(&mut bench);
+        assert_eq!(made.map(drop), expected, "{generation:?}");
+        let pages = [[BASE, BASE + 0x1000]];
+        let mut of_pages = Mailbox::new(DRIVER, pd, LOCAL | MTT, 0, 0x1000).log_page_size(12).list(&pages);
+        assert_eq!(of_pages.word(0xc, DATA_DIRECT).create(&mut bench), Err(Status::BadParameter));
+    }
+}

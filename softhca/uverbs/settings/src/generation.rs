@@ -29,6 +29,13 @@ impl Generation {
         }
     }
 
+    /// It has a second PCI function for memory of other devices (Linux `drivers/infiniband/hw/mlx5/data_direct.c`,
+    /// `mlx5_data_direct_pci_table`).
+    #[must_use]
+    pub fn has_data_direct(self) -> bool {
+        self == Self::ConnectX8
+    }
+
     /// Firmware version: major, minor, sub-minor. Each generation has a major number of its own.
     #[must_use]
     pub fn firmware(self) -> [u16; 3] {

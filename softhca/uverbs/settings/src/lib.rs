@@ -103,6 +103,19 @@ pub fn pci_function(device: u32) -> String {
     format!("{PCI_DOMAIN}:{:02x}:00.0", device + 1)
 }
 
+/// The name of the PCI function by which a device reaches memory that is registered for Data Direct: a card of its own,
+/// behind the buses of all devices.
+#[must_use]
+pub fn data_direct_function(device: u32) -> String {
+    format!("{PCI_DOMAIN}:{:02x}:00.0", 0x80 + device)
+}
+
+/// The directory of a PCI function in sysfs, as the kernel names it: without `/sys`.
+#[must_use]
+pub fn pci_path(function: &str) -> String {
+    format!("/devices/pci{PCI_DOMAIN}:00/{function}")
+}
+
 /// Of Ethernet.
 pub const DEFAULT_MTU: u32 = 1500;
 /// From what RoCE needs for packets of 256 bytes to the most that the device's netdev takes.

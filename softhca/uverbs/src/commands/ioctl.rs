@@ -13,8 +13,8 @@ use super::request::Request;
 use super::wq_table::{self, WqTable};
 use super::xrc_domain::{self, Xrcd};
 use super::{
-    advise, cq, device, dm, dma_handle, event_file, mcast, mr, pd, port, qp, qp_kind, qp_state, srq, tally, uar, wq,
-    xrc_target,
+    advise, cq, data_direct, device, dm, dma_handle, event_file, mcast, mr, pd, port, qp, qp_kind, qp_state, srq,
+    tally, uar, wq, xrc_target,
 };
 use crate::abi::frames::ExDestroy;
 use crate::abi::{self, ATTR_MANDATORY, AttrWire, Destroy, command, object, write};
@@ -72,6 +72,7 @@ const METHODS: &[Method] = {
         method(object::DEVICE, 4, "QUERY_CONTEXT", 2, device::query_context),
         method(object::DEVICE, 5, "QUERY_GID_TABLE", 4, port::query_gid_table),
         method(object::DEVICE, 6, "QUERY_GID_ENTRY", 4, port::query_gid_entry),
+        method(object::DEVICE, 0x1001, "GET_DATA_DIRECT_SYSFS_PATH", 1, data_direct::path),
         method(object::PD, 0, "PD_DESTROY", 1, |c, r| pd::free(c, r.handle(0)?)),
         method(object::PD, 0x1000, "PD_QUERY", 2, pd::query_pd),
         method(object::CQ, 0, "CQ_CREATE", 8, cq::create),

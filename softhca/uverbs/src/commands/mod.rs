@@ -6,6 +6,7 @@ mod advise;
 mod ah;
 mod counters;
 mod cq;
+mod data_direct;
 mod dct;
 mod device;
 mod devx;

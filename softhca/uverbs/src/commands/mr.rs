@@ -1,6 +1,7 @@
 //! Memory regions: of pinned memory, of memory that is paged in on demand, of files, of device memory.
 
 use super::access as rights;
+use super::data_direct;
 use super::dma_handle::{self, DmaHandle};
 use super::pd::{Pd, import_pd};
 use super::request::Request;
@@ -326,11 +327,15 @@ pub(crate) fn reg(context: &Arc<Context>, request: &Request) -> Result<(), Errno
     }
 }
 
-/// `REG_DMABUF_MR`: 0 handle, 1 PD, 2 offset, 3 length, 4 IOVA, 5 file, 6 access, 7 lkey, 8 rkey.
+/// `REG_DMABUF_MR`: 0 handle, 1 PD, 2 offset, 3 length, 4 IOVA, 5 file, 6 access, 7 lkey, 8 rkey; the driver's 0x1000
+/// whether by way of Data Direct.
 pub(crate) fn reg_dmabuf(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     let (fd, offset): (u32, u64) = (request.input(5)?, request.input(2)?);
     let flags: u32 = request.optional(6)?.unwrap_or(0);
-    let what = (request.input(3)?, request.input(4)?, flags);
+    let (length, iova) = (request.input(3)?, request.input(4)?);
+    check_file_region(offset, (length, iova, flags))?;
+    data_direct::check(context, request, iova)?;
+    let what = (length, iova, flags);
     reg_file(context, request, Keys { lkey: 7, rkey: 8 }, (fd, offset), what, None)
 }
 
@@ -371,14 +376,8 @@ struct Keys {
     rkey: u16,
 }
 
-fn reg_file(
-    context: &Arc<Context>,
-    request: &Request,
-    keys: Keys,
-    (fd, offset): (u32, u64),
-    (length, iova, flags): (u64, u64, u32),
-    dma_handle: Option<Arc<DmaHandle>>,
-) -> Result<(), Errno> {
+/// The kernel's checks of a region of a file, before the driver's.
+fn check_file_region(offset: u64, (length, iova, flags): (u64, u64, u32)) -> Result<(), Errno> {
     const PERMITTED: u32 = access::LOCAL_WRITE
         | access::REMOTE_WRITE
         | access::REMOTE_READ
@@ -388,7 +387,18 @@ fn reg_file(
     if flags & !PERMITTED != 0 || offset % page != iova % page || length == 0 {
         return Err(Errno::EINVAL);
     }
-    rights::from_abi(flags)?;
+    rights::from_abi(flags).map(drop)
+}
+
+fn reg_file(
+    context: &Arc<Context>,
+    request: &Request,
+    keys: Keys,
+    (fd, offset): (u32, u64),
+    (length, iova, flags): (u64, u64, u32),
+    dma_handle: Option<Arc<DmaHandle>>,
+) -> Result<(), Errno> {
+    check_file_region(offset, (length, iova, flags))?;
     let pd: Arc<Pd> = context.get(request.handle(1)?)?;
     let file = SharedFile::map(i32::try_from(fd).map_err(|_| Errno::EBADF)?, offset, length)?;
     let region = Region { start: file.address(), length, iova };

@@ -30,6 +30,7 @@ fields! {
     ECE_SUPPORT: 0xa3, 1 = "cmd_hca_cap.ece_support";
     EVENT_CAP: 0x90, 1 = "cmd_hca_cap.event_cap";
     MKEY_PCIE_TPH: 0x2a7, 1 = "cmd_hca_cap.mkey_pcie_tph";
+    DATA_DIRECT: 0x752, 1 = "cmd_hca_cap.data_direct";
     DUMP_FILL_MKEY_CAP: 0xf8, 1 = "cmd_hca_cap.dump_fill_mkey";
     DUMP_FILL_MKEY: 0x40, 32 = "query_special_contexts_out.dump_fill_mkey";
     DEVICE_MEMORY: 0x1a8, 1 = "cmd_hca_cap.device_memory";
@@ -81,6 +82,8 @@ pub(crate) struct Capabilities {
     pub(crate) dump_fill_mkey: Option<u32>,
     /// Memory keys give hints to the host's caches.
     pub(crate) tph: bool,
+    /// A second PCI function reaches memory for it.
+    pub(crate) data_direct: bool,
     /// Queues of all kinds can have the time in their timestamps.
     pub(crate) real_time: bool,
     /// They can have the clock that runs freely there.
@@ -133,6 +136,7 @@ impl Capabilities {
             dump_fill_mkey: special_key.filter(|_| DUMP_FILL_MKEY_CAP.get(&general) != 0),
             ece: ECE_SUPPORT.get(&general) != 0,
             tph: MKEY_PCIE_TPH.get(&general) != 0,
+            data_direct: DATA_DIRECT.get(&general) != 0,
             real_time,
             free_running,
             attributes: Attributes::of(&general),

@@ -5,6 +5,7 @@ mod port;
 mod text;
 
 use super::machine;
+use pci::Kind;
 use softhca_settings::{self as settings, PCI_DOMAIN, Settings, pci_function};
 use std::fs;
 use std::io;
@@ -34,7 +35,7 @@ pub(crate) fn write(settings: &Settings, root: &Path) -> io::Result<()> {
         let name = pci_function(device);
         let function = format!("pci{PCI_DOMAIN}:00/{name}");
         let at = root.join("devices").join(&function);
-        pci::write(settings, &at)?;
+        pci::write(&Kind::of_device(settings), &at)?;
         pci::write_driven(settings, device, root, &at)?;
         write_verbs(device, &at.join("infiniband_verbs").join(format!("uverbs{device}")))?;
         write_device(settings, device, &at.join("infiniband").join(format!("mlx5_{device}")))?;
@@ -50,6 +51,9 @@ pub(crate) fn write(settings: &Settings, root: &Path) -> io::Result<()> {
             symlink(Path::new("../../devices").join(&function).join(of).join(&entry), link.join(&entry))?;
         }
         pci::link_to_bus(root, &name)?;
+        if settings.generation.has_data_direct() {
+            write_data_direct(device, root)?;
+        }
     }
     pci::link_to_module(root)?;
     // For the listings of the machine's entries.
@@ -83,13 +87,25 @@ fn write_vfio(settings: &Settings, device: u32, root: &Path) -> io::Result<()> {
     let name = pci_function(device);
     let at = format!("pci{PCI_DOMAIN}:00/{name}");
     let pci = root.join("devices").join(&at);
-    pci::write(settings, &pci)?;
+    pci::write(&Kind::of_device(settings), &pci)?;
     let group = settings::vfio_group(device).to_string();
     let group_devices = root.join("kernel/iommu_groups").join(&group).join("devices");
     fs::create_dir_all(&group_devices)?;
     symlink(Path::new("../../../../devices").join(&at), group_devices.join(&name))?;
     symlink(Path::new("../../../kernel/iommu_groups").join(&group), pci.join("iommu_group"))?;
     pci::link_to_driver(root, &pci, "vfio-pci")?;
+    pci::link_to_bus(root, &name)
+}
+
+/// Writes the tree of a device's Data Direct function. A driver of mlx5_ib has it (Linux
+/// `drivers/infiniband/hw/mlx5/data_direct.c`).
+fn write_data_direct(device: u32, root: &Path) -> io::Result<()> {
+    const DRIVER: &str = "mlx5_ib";
+    let name = settings::data_direct_function(device);
+    let at = root.join(settings::pci_path(&name).trim_start_matches('/'));
+    pci::write(&Kind::DATA_DIRECT, &at)?;
+    pci::write_event(&Kind::DATA_DIRECT, &name, DRIVER, &at)?;
+    pci::link_to_driver(root, &at, DRIVER)?;
     pci::link_to_bus(root, &name)
 }
 

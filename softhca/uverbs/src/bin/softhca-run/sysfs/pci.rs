@@ -21,6 +21,25 @@ const DRIVER: &str = "mlx5_core";
 /// Regions in the file `resource`: six BARs, the ROM, and six BARs of virtual functions.
 const RESOURCES: usize = 13;
 
+/// What a function is.
+pub(super) struct Kind {
+    /// PCI device ID.
+    id: u32,
+    /// Class code: class, subclass, programming interface.
+    class: u32,
+}
+
+impl Kind {
+    /// The Data Direct function of a ConnectX-8 (Linux `drivers/infiniband/hw/mlx5/data_direct.c`). No public source has
+    /// its class: here it is a system peripheral of no other kind.
+    pub(super) const DATA_DIRECT: Self = Self { id: 0x2100, class: 0x08_8000 };
+
+    /// A device.
+    pub(super) fn of_device(settings: &Settings) -> Self {
+        Self { id: settings.generation.device_id(), class: class(settings) }
+    }
+}
+
 /// Class code: network controller, of InfiniBand or of Ethernet (PCI Code and ID Assignment Specification, 1.3).
 fn class(settings: &Settings) -> u32 {
     match settings.link {
@@ -30,21 +49,20 @@ fn class(settings: &Settings) -> u32 {
 }
 
 /// The string by which drivers are found.
-fn modalias(settings: &Settings) -> String {
-    let (vendor, id) = (PCI_VENDOR_ID, settings.generation.device_id());
-    let subclass = class(settings) >> 8 & 0xff;
-    format!("pci:v{vendor:08X}d{id:08X}sv{vendor:08X}sd{SUBSYSTEM:08X}bc02sc{subclass:02x}i00")
+fn modalias(kind: &Kind) -> String {
+    let (vendor, id) = (PCI_VENDOR_ID, kind.id);
+    let [_, base, subclass, interface] = kind.class.to_be_bytes();
+    format!("pci:v{vendor:08X}d{id:08X}sv{vendor:08X}sd{SUBSYSTEM:08X}bc{base:02x}sc{subclass:02x}i{interface:02x}")
 }
 
 /// Writes the kernel's files about a function, with any driver.
-pub(super) fn write(settings: &Settings, at: &Path) -> io::Result<()> {
-    let id = settings.generation.device_id();
-    put(at, "modalias", &modalias(settings))?;
+pub(super) fn write(kind: &Kind, at: &Path) -> io::Result<()> {
+    put(at, "modalias", &modalias(kind))?;
     put(at, "vendor", &format!("{PCI_VENDOR_ID:#06x}"))?;
-    put(at, "device", &format!("{id:#06x}"))?;
+    put(at, "device", &format!("{:#06x}", kind.id))?;
     put(at, "subsystem_vendor", &format!("{PCI_VENDOR_ID:#06x}"))?;
     put(at, "subsystem_device", &format!("{SUBSYSTEM:#06x}"))?;
-    put(at, "class", &format!("{:#08x}", class(settings)))?;
+    put(at, "class", &format!("{:#08x}", kind.class))?;
     put(at, "revision", "0x00")?;
     put(at, "irq", "0")?;
     put(at, "enable", "1")?;
@@ -61,23 +79,14 @@ pub(super) fn write(settings: &Settings, at: &Path) -> io::Result<()> {
     let bar = format!("{BAR:#018x} {:#018x} {BAR_FLAGS:#018x}", BAR + BAR_BYTES - 1);
     let regions: Vec<_> = std::iter::once(bar).chain(std::iter::repeat_n(none, RESOURCES - 1)).collect();
     put(at, "resource", &regions.join("\n"))?;
-    fs::write(at.join("config"), configuration(settings))?;
+    fs::write(at.join("config"), configuration(kind))?;
     symlink("../../../bus/pci", at.join("subsystem"))
 }
 
 /// Writes the files that exist because Linux' driver drives the function.
 pub(super) fn write_driven(settings: &Settings, device: u32, root: &Path, at: &Path) -> io::Result<()> {
     let name = settings::pci_function(device);
-    let id = settings.generation.device_id();
-    let uevent = [
-        "DRIVER=mlx5_core".to_owned(),
-        format!("PCI_CLASS={:X}", class(settings)),
-        format!("PCI_ID={PCI_VENDOR_ID:04X}:{id:04X}"),
-        format!("PCI_SUBSYS_ID={PCI_VENDOR_ID:04X}:{SUBSYSTEM:04X}"),
-        format!("PCI_SLOT_NAME={name}"),
-        format!("MODALIAS={}", modalias(settings)),
-    ];
-    put(at, "uevent", &uevent.join("\n"))?;
+    write_event(&Kind::of_device(settings), &name, DRIVER, at)?;
     if settings.link == Link::Ethernet {
         // The interfaces that the ports' addresses are of: the machine's own.
         let of_port = |port| settings::gid_table(settings, device, port).into_iter().map(|entry| entry.interface);
@@ -88,6 +97,19 @@ pub(super) fn write_driven(settings: &Settings, device: u32, root: &Path, at: &P
         }
     }
     link_to_driver(root, at, DRIVER)
+}
+
+/// Writes what the kernel has told of a function, which `driver` drives.
+pub(super) fn write_event(kind: &Kind, name: &str, driver: &str, at: &Path) -> io::Result<()> {
+    let uevent = [
+        format!("DRIVER={driver}"),
+        format!("PCI_CLASS={:X}", kind.class),
+        format!("PCI_ID={PCI_VENDOR_ID:04X}:{:04X}", kind.id),
+        format!("PCI_SUBSYS_ID={PCI_VENDOR_ID:04X}:{SUBSYSTEM:04X}"),
+        format!("PCI_SLOT_NAME={name}"),
+        format!("MODALIAS={}", modalias(kind)),
+    ];
+    put(at, "uevent", &uevent.join("\n"))
 }
 
 /// Has the module of the driver and the driver know each other.
@@ -135,7 +157,7 @@ fn processors() -> String {
 }
 
 /// The header of the configuration space (PCI Local Bus Specification 3.0, 6.1), of type 0.
-fn configuration(settings: &Settings) -> [u8; 64] {
+fn configuration(kind: &Kind) -> [u8; 64] {
     /// Memory space and bus mastering are on.
     const COMMAND: u16 = 0x0006;
     /// A prefetchable BAR of 64 bits.
@@ -143,11 +165,11 @@ fn configuration(settings: &Settings) -> [u8; 64] {
     let mut bytes = [0; 64];
     let mut at = |offset: usize, value: &[u8]| bytes[offset..offset + value.len()].copy_from_slice(value);
     // Identifiers have 16 bits.
-    let (vendor, id) = (PCI_VENDOR_ID as u16, settings.generation.device_id() as u16);
+    let (vendor, id) = (PCI_VENDOR_ID as u16, kind.id as u16);
     at(0x00, &vendor.to_le_bytes());
     at(0x02, &id.to_le_bytes());
     at(0x04, &COMMAND.to_le_bytes());
-    at(0x09, &class(settings).to_le_bytes()[..3]);
+    at(0x09, &kind.class.to_le_bytes()[..3]);
     at(0x10, &(BAR | BAR_KIND).to_le_bytes());
     at(0x2c, &vendor.to_le_bytes());
     at(0x2e, &SUBSYSTEM.to_le_bytes());
