@@ -1,5 +1,6 @@
 //! Whether the libraries are there, with the functions that are declared here. Each function looks once, and then
-//! remembers. With the feature `link`, the answer is yes, except for [`dma_handles`].
+//! remembers. With the feature `link`, the answer is yes, except for [`dma_handles`] and
+//! [`data_direct`].
 
 use crate::library::Unavailable;
 use crate::{mlx5dv, verbs};
@@ -29,6 +30,17 @@ pub fn later() -> Result<(), &'static Unavailable> {
 /// [`Unavailable`] names the library, or the first function that it lacks.
 pub fn dma_handles() -> Result<(), &'static Unavailable> {
     verbs::dma_handles::available()
+}
+
+/// The functions of libmlx5 for Data Direct, which came with rdma-core 54:
+/// [`mlx5dv_reg_dmabuf_mr`](crate::mlx5dv_reg_dmabuf_mr),
+/// [`mlx5dv_get_data_direct_sysfs_path`](crate::mlx5dv_get_data_direct_sysfs_path). They are looked up with the feature
+/// `link`, too.
+///
+/// # Errors
+/// [`Unavailable`] names the library, or the first function that it lacks.
+pub fn data_direct() -> Result<(), &'static Unavailable> {
+    mlx5dv::data_direct::available()
 }
 
 /// libmlx5, of rdma-core 37 or later.

@@ -1,6 +1,7 @@
 //! Everything that is declared in this package, as `tests/header.rs` compares it with the installed headers.
 
 use crate::declare::{Constant, Function, Structure};
+use crate::library::Unavailable;
 use crate::{mlx5dv, verbs};
 
 /// Structures.
@@ -9,12 +10,42 @@ pub const STRUCTURES: &[&[Structure]] =
 /// Constants.
 pub const CONSTANTS: &[&[Constant]] =
     &[verbs::enumerations::CONSTANTS, mlx5dv::constants::CONSTANTS, mlx5dv::devx::CONSTANTS, mlx5dv::vfio::CONSTANTS];
-/// Structures that headers have since rdma-core 59.
-pub const STRUCTURES_SINCE_59: &[Structure] = verbs::dma_handles::STRUCTURES;
-/// Constants that headers have since rdma-core 59.
-pub const CONSTANTS_SINCE_59: &[Constant] = verbs::dma_handles::CONSTANTS;
-/// Functions of libibverbs since rdma-core 59.
-pub const FUNCTIONS_SINCE_59: &[Function] = verbs::dma_handles::FUNCTIONS;
+/// What came after the oldest releases that this package works with: headers and libraries have it, or not.
+#[derive(Clone, Copy, Debug)]
+pub struct Later {
+    /// The header that declares it.
+    pub header: &'static str,
+    /// Its structures.
+    pub structures: &'static [Structure],
+    /// Its constants.
+    pub constants: &'static [Constant],
+    /// The library of its functions.
+    pub library: &'static str,
+    /// Its functions.
+    pub functions: &'static [Function],
+    /// Whether the library that is found has them.
+    pub available: fn() -> Result<(), &'static Unavailable>,
+}
+
+/// DMA handles, of rdma-core 59; Data Direct, of 54.
+pub const LATER: &[Later] = &[
+    Later {
+        header: "infiniband/verbs.h",
+        structures: verbs::dma_handles::STRUCTURES,
+        constants: verbs::dma_handles::CONSTANTS,
+        library: "libibverbs.so.1",
+        functions: verbs::dma_handles::FUNCTIONS,
+        available: verbs::dma_handles::available,
+    },
+    Later {
+        header: "infiniband/mlx5dv.h",
+        structures: &[],
+        constants: mlx5dv::data_direct::CONSTANTS,
+        library: "libmlx5.so.1",
+        functions: mlx5dv::data_direct::FUNCTIONS,
+        available: mlx5dv::data_direct::available,
+    },
+];
 /// Functions, and the library of each list.
 pub const FUNCTIONS: &[(&str, &[Function])] = &[
     ("libibverbs.so.1", verbs::functions::FUNCTIONS),

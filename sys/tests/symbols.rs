@@ -39,19 +39,22 @@ fn versions_are_those_that_a_linker_records() {
     }
 }
 
-/// Releases before rdma-core 59 lack them, and then the library is named.
+/// Older releases lack them, and then the library is named.
 #[test]
-fn functions_since_59_are_found_where_they_are() {
+fn later_functions_are_found_where_they_are() {
     the_installed_libraries_have_the_functions();
-    let bytes = std::fs::read(file("libibverbs.so.1")).expect("the library");
-    let defaults = defaults(&bytes);
-    for function in declared::FUNCTIONS_SINCE_59 {
-        let version = defaults.iter().find(|(name, _)| name == function.name).map(|(_, version)| version.as_str());
-        match available::dma_handles() {
-            Ok(()) => assert_eq!(version, Some(function.version), "{}", function.name),
-            Err(lacks) => {
-                assert_eq!((lacks.library, version), ("libibverbs.so.1", None), "{}", function.name);
-                assert_eq!(lacks.symbol, Some(("ibv_alloc_dmah", "IBVERBS_1.15")));
+    for later in declared::LATER {
+        let bytes = std::fs::read(file(later.library)).expect("the library");
+        let defaults = defaults(&bytes);
+        let first = &later.functions[0];
+        for function in later.functions {
+            let version = defaults.iter().find(|(name, _)| name == function.name).map(|(_, version)| version.as_str());
+            match (later.available)() {
+                Ok(()) => assert_eq!(version, Some(function.version), "{}", function.name),
+                Err(lacks) => {
+                    assert_eq!((lacks.library, version), (later.library, None), "{}", function.name);
+                    assert_eq!(lacks.symbol, Some((first.name, first.version)));
+                }
             }
         }
     }

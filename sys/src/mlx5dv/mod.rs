@@ -1,12 +1,14 @@
 //! rdma-core's `providers/mlx5/mlx5dv.h`.
 
 pub(crate) mod constants;
+pub(crate) mod data_direct;
 pub(crate) mod devx;
 pub(crate) mod functions;
 pub(crate) mod types;
 pub(crate) mod vfio;
 
 pub use constants::*;
+pub use data_direct::*;
 pub use devx::*;
 pub use functions::*;
 pub use types::*;
