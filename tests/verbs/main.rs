@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! softhca-run --generation connectx7 --
-//! softhca-run --generation connectx8 -- dma_handles
+//! softhca-run --generation connectx8 -- data_direct dma_handles
 //! softhca-run --bond -- bonds messages
 //! softhca-run --faults place=500,seed=3 -- late_writes messages
 //! softhca-run --no-write-combining --
@@ -21,6 +21,7 @@ mod bonds;
 mod buffer_pools;
 mod changes;
 mod conversation;
+mod data_direct;
 mod device;
 mod dma_handles;
 mod end;

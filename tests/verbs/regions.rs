@@ -24,7 +24,7 @@ use crate::end::{End, connected};
 use crate::leaks::refuse_command;
 use crate::on_device::device;
 
-const PAGE: usize = 4096;
+pub(crate) const PAGE: usize = 4096;
 
 fn pages(count: usize) -> MmapMut {
     MmapMut::map_anon(count * PAGE).expect("memory")
@@ -331,7 +331,7 @@ fn all_memory_has_one_key() {
 
 /// A dma-buf of `count` pages. Where the kernel makes none (`/dev/udmabuf`), the memfd itself: the software device
 /// takes it in place of one.
-fn dmabuf(count: usize) -> (OwnedFd, MmapMut) {
+pub(crate) fn dmabuf(count: usize) -> (OwnedFd, MmapMut) {
     // SAFETY: a name that is a string; the descriptor is nobody else's.
     let file = unsafe { OwnedFd::from_raw_fd(libc::memfd_create(c"buffer".as_ptr(), libc::MFD_ALLOW_SEALING)) };
     let file = std::fs::File::from(file);

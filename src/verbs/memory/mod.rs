@@ -12,6 +12,7 @@
 //! | of this process, all that it has or will have | [`register_address_space`](super::ProtectionDomain::register_address_space) | [`AddressSpace`] |
 //! | that the program owns and shares, when a request first needs it | [`RegistrationCache::get`] | [`Region`] |
 //! | of another device, by a dma-buf | [`register_dmabuf`](super::ProtectionDomain::register_dmabuf) | [`DmaBufRegion`] |
+//! | of another device, by this device's second PCI function | [`register_dmabuf_data_direct`](super::ProtectionDomain::register_dmabuf_data_direct) | [`DmaBufRegion`] |
 //! | of this device | [`register_device_memory`](super::ProtectionDomain::register_device_memory) | [`DeviceRegion`] |
 //! | none: dropped, or zeros | [`null_region`](super::ProtectionDomain::null_region) | [`NullRegion`] |
 //!
