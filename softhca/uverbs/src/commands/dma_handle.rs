@@ -78,7 +78,7 @@ fn check_supported(context: &Context) -> Result<(), Errno> {
 fn check_cpu(cpu: u32) -> Result<(), Errno> {
     // SAFETY: takes a number, and returns one.
     let there = unsafe { libc::sysconf(libc::_SC_NPROCESSORS_CONF) };
-    if i64::from(cpu) >= i64::from(there) {
+    if !u64::try_from(there).is_ok_and(|there| u64::from(cpu) < there) {
         return Err(Errno::EINVAL);
     }
     // SAFETY: a set of CPUs is numbers, all of which may be 0.
