@@ -97,6 +97,16 @@ pub enum Error {
         /// The completion queue.
         cqn: Cqn,
     },
+    /// A [collapsed](blueflame::cq::CollapsedQueue) completion queue serves one send queue at a time. The one before
+    /// must be gone, and must have been [reset](crate::object::QueuePair::reset) before that. Nothing was sent.
+    #[error(
+        "completion queue {:#x} is collapsed and serves one send queue: reset that one and drop it, or use another \
+         completion queue", cqn.get()
+    )]
+    CollapsedInUse {
+        /// The completion queue.
+        cqn: Cqn,
+    },
     /// A completion queue is too small for the queues that are to complete there: it would overrun, and be lost with
     /// all of them. Make it larger, or [oversubscribe](crate::object::Cq::oversubscribe) it. Nothing was sent.
     #[error("completion queue {:#x} has {error}; make it larger, or oversubscribe it if fewer ever wait", cqn.get())]

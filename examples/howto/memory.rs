@@ -68,7 +68,7 @@ fn dma_handle(pd: &ProtectionDomain, near: &mut End, _: &mut End) -> Result<Stri
     // What peers write goes to the cache of this CPU, which will read it soon.
     let cache = Some((cpu, TphMemory::Volatile));
     let handle = pd.device().dma_handle(ProcessingHint::TargetWithPriority, cache)?;
-    let inbox = pd.register_with(memory, Access::REMOTE_WRITE, &handle)?;
+    let inbox = pd.register_with_dma_handle(memory, Access::REMOTE_WRITE, &handle)?;
     // ANCHOR_END: dma_handle
     near.pair.sq.post(&wqe::write(inbox.remote()).inline(TEXT).signaled(WrId(1)))?;
     near.sent()?;

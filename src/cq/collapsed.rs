@@ -13,11 +13,12 @@ use crate::setup::SetupError;
 use crate::types::Cqn;
 
 /// The completion queue of a single send queue, in which each completion replaces the one before (`cqc.cc` and
-/// `cqc.oi`; DOCA GPUNetIO `doca_verbs_cq.cpp`, `create_cq_obj`; UCX `ib_mlx5_dv.c`, `uct_ib_mlx5_devx_create_cq`).
+/// `cqc.oi`; DOCA GPUNetIO `doca_verbs_cq.cpp`, `create_cq_obj`; UCX `ib_mlx5_dv.c`,
+/// `uct_ib_mlx5_devx_create_cq_common`).
 ///
 /// A send queue completes its requests in order. So the latest completion also completes all requests before it, and
 /// [`SendQueue::complete`](crate::SendQueue::complete) takes all of them back. The queue is one cache line. Polling
-/// stores nothing, and the queue cannot overrun.
+/// writes no doorbell record, and the queue cannot overrun.
 ///
 /// What it does not tell:
 /// - The `wr_id` of a request whose completion was replaced before a poll saw it. If requests own buffers
@@ -25,6 +26,8 @@ use crate::types::Cqn;
 ///   requests would be leaked.
 /// - The reason of an error, once the requests behind the failed one are flushed: their completions replace it. The
 ///   syndrome is then [`WrFlush`](super::error::KnownSyndrome::WrFlush).
+/// - Errors of block signatures: the completion of the request itself replaces them, and corrupt data would pass for
+///   good. Post no requests with such signatures.
 /// - Events: it cannot be armed.
 ///
 /// ```
@@ -82,8 +85,8 @@ impl CollapsedQueue {
 
     /// The latest completion, copied, if it has come since the last call.
     ///
-    /// Its index and its outcome are those of one completion. The device may have replaced the rest meanwhile: other
-    /// fields may be those of a later completion.
+    /// Its index and its opcode, which says whether the request succeeded, are those of one completion. The device may
+    /// have replaced the rest meanwhile: other fields, the syndrome among them, may be those of a later completion.
     #[doc(alias = "ibv_poll_cq")]
     #[inline(always)]
     pub fn poll(&mut self) -> Option<CqeCopy<'_>> {
@@ -93,7 +96,7 @@ impl CollapsedQueue {
 
     /// Forgets the completion that is there, if any, so that another send queue may complete here: the first one has
     /// been reset. Lends the completion to `f` before, if it was not polled and is one of `whose`. Returns how many were
-    /// lent, 0 or 1.
+    /// lent, 0 or 1. If a send queue does complete here meanwhile, completions may be lost.
     pub fn forget_with(&mut self, whose: impl Into<Whose>, f: impl FnOnce(Cqe<'_>)) -> usize {
         let mut lent = 0;
         if let Some(tail) = self.look() {
@@ -103,7 +106,7 @@ impl CollapsedQueue {
                 f(latest);
             }
         }
-        // SAFETY: the last byte of the place. The device writes there no more: its only send queue has been reset.
+        // SAFETY: the last byte of the place, which `from_parts` was promised. Any byte is a value, whoever writes it.
         unsafe { self.cqe.add(CQE64_BYTES - 1).write_volatile(EMPTY) };
         self.seen = self.load_tail();
         lent

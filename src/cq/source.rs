@@ -28,7 +28,8 @@ pub struct InQueue<'a> {
     cqe: NonNull<u8>,
     /// Whether the 64 bytes before them are the first half of the same, 128-byte CQE.
     is_128_bytes: bool,
-    /// While this lives, the queue does not publish its consumer index, so the CQE is software's.
+    /// While this lives, the queue does not publish its consumer index, so the CQE is software's. That of a collapsed
+    /// queue is always the device's.
     queue: PhantomData<&'a ()>,
 }
 

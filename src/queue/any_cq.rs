@@ -9,10 +9,10 @@ use crate::cq::setup::Whose;
 use crate::cq::{CollapsedQueue, CompletionQueue, CqId, Cqe};
 use crate::sealed::Sealed;
 
-/// A completion queue, polled in any mode or collapsed, with its object's handle `H`. Creating and resetting queue pairs takes one.
-/// A lent completion borrows its queue. So while one is lent, no queue that completes there can be created or reset.
-/// Otherwise the device could give the new queue the number in this completion, and the completion would pass for one
-/// of the new queue's.
+/// A completion queue, polled in any mode or collapsed, with its object's handle `H`. Creating and resetting queue pairs
+/// takes one. A lent completion borrows its queue. So while one is lent, no queue that completes there can be created
+/// or reset. Otherwise the device could give the new queue the number in this completion, and the completion would pass
+/// for one of the new queue's.
 pub trait AnyCq<H>: Sealed {
     /// The handle.
     fn any_handle(&self) -> &H;

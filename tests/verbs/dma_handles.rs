@@ -18,7 +18,7 @@ use memmap2::MmapMut;
 use crate::end::connected;
 use crate::on_device::device;
 
-/// The PCI device number of a ConnectX-8, the first that has handles.
+/// The PCI device number of a ConnectX-8: the first generation to which softhca gives handles.
 const CONNECTX_8: u32 = 0x1023;
 
 /// The hint that the device has for a key: the processing hint times 256, plus the index of the steering tag.
@@ -70,7 +70,7 @@ fn a_region_carries_the_hints_of_its_handle() {
     ];
     for (hint, expected) in hints {
         let handle = device.dma_handle(hint, None).expect("a handle");
-        let region = pd.register_with(page(), Access::ALL, &handle).expect("a region");
+        let region = pd.register_with_dma_handle(page(), Access::ALL, &handle).expect("a region");
         assert_eq!(hint_of(region.rkey().0), expected, "{hint:?}");
         assert_eq!(hint_of(a.buffer.rkey().0), -1);
         a.post(&wqe::write(region.remote()).inline(b"hinted").signaled(WrId(1)));
@@ -83,11 +83,17 @@ fn a_region_carries_the_hints_of_its_handle() {
     let cpu = cpu();
     let tag_of = |hint: ProcessingHint, memory| {
         let handle = device.dma_handle(hint, Some((cpu, memory))).expect("a handle");
-        let region = pd.register_with(page(), Access::ALL, &handle).expect("a region");
+        let region = pd.register_with_dma_handle(page(), Access::ALL, &handle).expect("a region");
         let known = hint_of(region.rkey().0);
         assert_eq!(known >> 8, hint as c_int);
         (known & 0xff, region)
     };
+    let (first, region) = tag_of(ProcessingHint::Target, TphMemory::Volatile);
+    drop(region);
+    // The handle went with its region: its tag is free.
+    let (again, region) = tag_of(ProcessingHint::Target, TphMemory::Persistent);
+    assert_eq!(again, first);
+    drop(region);
     let (first, _kept) = tag_of(ProcessingHint::Target, TphMemory::Volatile);
     let (same, _kept) = tag_of(ProcessingHint::Requester, TphMemory::Volatile);
     let (other, _kept) = tag_of(ProcessingHint::Target, TphMemory::Persistent);
@@ -98,7 +104,7 @@ fn a_region_carries_the_hints_of_its_handle() {
 fn a_handle_lives_as_long_as_its_regions() {
     let Some((device, handle)) = handle(ProcessingHint::Target) else { return };
     let pd = device.protection_domain().expect("a PD");
-    let region = pd.register_with(page(), Access::ALL, &handle).expect("a region");
+    let region = pd.register_with_dma_handle(page(), Access::ALL, &handle).expect("a region");
     let hint = hint_of(region.rkey().0);
     drop(handle);
     drop(device);
@@ -113,14 +119,14 @@ fn a_handle_lives_as_long_as_its_regions() {
 fn what_does_not_go_with_a_handle_is_refused() {
     let Some((device, handle)) = handle(ProcessingHint::Target) else { return };
     let pd = device.protection_domain().expect("a PD");
-    let error = pd.register_with(page(), Access::ALL | Access::ON_DEMAND, &handle).expect_err("on demand");
+    let error = pd.register_with_dma_handle(page(), Access::ALL | Access::ON_DEMAND, &handle).expect_err("on demand");
     assert_eq!(error, Error::AccessExcess { not: Access::ON_DEMAND });
     let elsewhere = self::device().protection_domain().expect("a PD of another open");
-    let error = elsewhere.register_with(page(), Access::ALL, &handle).expect_err("another open's handle");
+    let error = elsewhere.register_with_dma_handle(page(), Access::ALL, &handle).expect_err("another open's handle");
     assert_eq!(error, Error::ForeignDevice { object: "memory region", part: "DMA handle" });
     let nowhere = device.dma_handle(ProcessingHint::Target, Some((0xffff, TphMemory::Volatile)));
     assert_eq!(nowhere.expect_err("no CPU"), CallError { call: "ibv_alloc_dmah", errno: libc::EINVAL }.into());
-    let region = pd.register_with(page(), Access::ALL, &handle).expect("a region");
+    let region = pd.register_with_dma_handle(page(), Access::ALL, &handle).expect("a region");
     let hint = hint_of(region.rkey().0);
     let kept = region.reregister(Change::new().access(Access::LOCAL_READ)).expect_err("a change");
     assert_eq!(kept.error, Error::Unsupported { what: "changing a registration that has a DMA handle" });

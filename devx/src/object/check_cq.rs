@@ -54,7 +54,7 @@ const TRIES: usize = 16;
 /// Makes objects until one has a number without completions in the queues. Old completions would pass for its own.
 ///
 /// # Errors
-/// [`Error::StaleCompletions`] after [`TRIES`] attempts, or a failed call.
+/// [`Error::StaleCompletions`] after [`TRIES`] attempts, [`Error::CollapsedInUse`], or a failed call.
 pub(super) fn make_fresh<C: Command>(
     context: &Context,
     inbox: &C,
@@ -64,6 +64,11 @@ pub(super) fn make_fresh<C: Command>(
 ) -> Result<(Object, C::Out), Error> {
     // Usually both are the same queue, which needs one search only.
     let cqs = &cqs[..if cqs[0].any_id() == cqs[1].any_id() { 1 } else { 2 }];
+    // There, a completion of any number counts.
+    let used = |cq: &&&dyn AnyCq<Cq>| cq.any_handle().is_collapsed() && cq.any_holds(Whose::Number(Qpn::truncate(0)));
+    if let Some(cq) = cqs.iter().find(used) {
+        return Err(Error::CollapsedInUse { cqn: cq.any_handle().cqn() });
+    }
     let mut unfit = Vec::new();
     loop {
         let (made, out) = context.make(inbox, Arc::clone(under))?;

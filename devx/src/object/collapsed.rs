@@ -15,8 +15,9 @@ impl ThreadRings {
     /// Makes a completion queue for one send queue: each completion replaces the one before ([`CollapsedQueue`]).
     ///
     /// Give it to the builder of the queue pair, or to [`Pd::send_queue`](super::Pd::send_queue), as the completion
-    /// queue of sends. Nothing can receive there. One send queue at a time completes there; before another one may, the
-    /// first is [reset](super::QueuePair::reset).
+    /// queue of sends. Nothing can receive there ([`Error::CollapsedReceives`]). One send queue at a time completes
+    /// there. Before another one may, the first is [reset](super::QueuePair::reset) and dropped
+    /// ([`Error::CollapsedInUse`]).
     ///
     /// # Errors
     /// [`Error::Capability`] if the device does not let queues ignore overruns, [`Error::ForeignDevice`],
@@ -24,8 +25,8 @@ impl ThreadRings {
     pub fn collapsed_queue(&self, page: &DoorbellPage) -> Result<OwnedCollapsed, Error> {
         // SAFETY: the queue has one place, whose completions may be replaced.
         let made = unsafe { self.completion_queue(page, 1).ignore_overrun() }.make(1, true)?;
-        // SAFETY: the device was told of this place, which the object keeps; nobody else polls it. `Cq::reserve` lets one
-        // send queue complete there, `check_cq` lets nothing receive there.
+        // SAFETY: the device was told of this place, which the object keeps; nobody else polls it. `Cq::reserve` lets
+        // one send queue complete there, `check_cq` lets nothing receive there.
         let queue =
             unsafe { CollapsedQueue::from_parts(made.parts) }.map_err(|error| parts_error(error.to_string()))?;
         let cq = Cq::new(made, queue.id(), 1, true);

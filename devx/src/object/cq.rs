@@ -113,10 +113,13 @@ impl Cq {
     /// for all of one send queue's.
     ///
     /// # Errors
-    /// [`Error::CqRoom`].
+    /// [`Error::CqRoom`], [`Error::CollapsedInUse`].
     pub(super) fn reserve(&self, completions: u32) -> Result<Reservation, Error> {
-        let places = if self.is_collapsed() { completions.min(1) } else { completions };
-        self.room().reserve(places).map_err(|error| self.too_small(error))
+        if self.is_collapsed() {
+            let reserved = self.room().reserve(completions.min(1));
+            return reserved.map_err(|_| Error::CollapsedInUse { cqn: self.cqn() });
+        }
+        self.room().reserve(completions).map_err(|error| self.too_small(error))
     }
 
     /// Whether each completion replaces the one before.
@@ -136,7 +139,7 @@ impl Cq {
     /// From now on, lets queues complete here that may together have more completions waiting than fit
     /// ([`Error::CqRoom`]). The program must then see to it that no more wait at a time, also when a queue pair fails
     /// and all of its requests complete. [`oversubscribe`](blueflame::verbs::Cq::oversubscribe) of verbs says what
-    /// happens otherwise. A [collapsed](super::OwnedCollapsed) queue is for one send queue all the same.
+    /// happens otherwise. A [collapsed](super::OwnedCollapsed) queue stays for one send queue.
     pub fn oversubscribe(&self) {
         if !self.is_collapsed() {
             self.room().oversubscribe();

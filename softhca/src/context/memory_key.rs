@@ -53,8 +53,8 @@ pub enum Backing {
     },
 }
 
-/// What the device's accesses to the memory of a key tell the host's caches on PCIe (TLP processing hints, PCIe 6.2,
-/// section 2.2.7.1). This device records the hint, and no access differs by it.
+/// The processing hint of a memory key: what its accesses say to the host's caches on PCIe (TPH, PCIe 6.2, section
+/// 2.2.7.1). This device records the hint, and no access differs by it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TphContext {
     /// Processing hint, 2 bits (`mkc.pcie_tph_ph`): 0, both sides use the data; 1, the device; 2, the host's CPU; 3, the

@@ -22,10 +22,10 @@ const ARM_RESERVED: u32 = 0xce00_0000;
 /// `mlx5_cq_event`, Linux `mlx5_eq_comp_int`, UCX `uct_rc_mlx5_iface_common_event_cq`), so that a device can tell a new
 /// request from the one that its event has answered.
 const ARM_SEQUENCE: u32 = 3 << 28;
-/// Events in a row that answer requests of one sequence number before the device complains of the next such request. A
-/// driver may ask again while an event is under way to it. UCX does (`uct_ib_iface_pre_arm`), and takes events that
-/// have piled up together.
-const ARM_UNCOUNTED: u32 = 4;
+/// Sequence numbers that there are. So many events in a row may answer requests of one number before the device complains
+/// of the next such request: a driver may ask again while events are under way to it. UCX does (`uct_ib_iface_pre_arm`),
+/// and takes events that have piled up together.
+const ARM_SEQUENCES: u32 = 4;
 /// An arm word that no driver writes. The device puts it into the record, so that it sees even a first arm whose value
 /// is 0.
 const ARM_POISON: u32 = u32::MAX;
@@ -46,7 +46,7 @@ struct Missed {
 /// others. The host takes index and opcode by one load of four bytes (DOCA GPUNetIO
 /// `doca_gpunetio_dev_verbs_cq.cuh`, `doca_priv_gpu_dev_verbs_poll_cq_collapsed_at`).
 fn replace(at: u64, cqe: &[u8], memory: &dyn HostMemory) -> Result<(), DmaFault> {
-    let Some((rest, &last)) = cqe.split_last_chunk() else { return Ok(()) };
+    let Some((rest, &last)) = cqe.split_last_chunk() else { return Err(DmaFault { addr: at, len: cqe.len() }) };
     memory.write(at, rest)?;
     memory.fetch_update_u64(at.wrapping_add(rest.len() as u64), &mut |_| u64::from_ne_bytes(last)).map(drop)
 }
@@ -381,9 +381,9 @@ impl Cq {
             None => Missed { end, due: self.moderation.due(self.since_event(), self.times), is_repeated: false },
         });
         match self.answers {
-            (events @ ARM_UNCOUNTED.., sequence) if sequence == word & ARM_SEQUENCE => {
-                Err(Complaint::ArmUncounted { cqn, word, events })
-            }
+            // A driver that has counted so many at once is at the same number again.
+            (events, _) if events <= ARM_SEQUENCES || events % ARM_SEQUENCES == 0 => Ok(()),
+            (events, sequence) if sequence == word & ARM_SEQUENCE => Err(Complaint::ArmUncounted { cqn, word, events }),
             _ => Ok(()),
         }
     }
@@ -502,7 +502,7 @@ impl Cq {
 
     fn fire(&mut self, cqn: u32, now: Duration) -> Event {
         let (events, sequence) = (self.answers, self.request & ARM_SEQUENCE);
-        self.answers = (if events.1 == sequence { events.0 + 1 } else { 1 }, sequence);
+        self.answers = (if events.1 == sequence { events.0.saturating_add(1) } else { 1 }, sequence);
         self.armed = CqArming::Fired;
         self.missed = None;
         self.held_until = None;

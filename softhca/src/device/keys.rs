@@ -47,7 +47,7 @@ pub struct KeyOptions {
     pub format_octwords: u32,
     /// The driver has been told of an odd number of errors of signatures.
     pub errors: bool,
-    /// What its accesses tell the host's caches; a device has such keys from ConnectX-8 on.
+    /// Processing hint (TPH); a device has such keys from ConnectX-8 on.
     pub tph: Option<TphContext>,
 }
 
@@ -143,7 +143,7 @@ impl Device {
         self.resources.mkeys.get(key >> 8).filter(|m| m.key == key && !m.free).map(|m| &m.context)
     }
 
-    /// What accesses by a memory key tell the host's caches; `None` if nothing, or if there is no such key.
+    /// The processing hint (TPH) of a memory key; `None` if it has none, or if there is no such key.
     #[must_use]
     pub fn tph(&self, key: u32) -> Option<TphContext> {
         self.resources.mkeys.get(key >> 8).filter(|mkey| mkey.key == key)?.tph

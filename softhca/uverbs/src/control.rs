@@ -76,7 +76,7 @@ pub extern "C" fn softhca_steps_by_polls(device: c_int) -> i64 {
     hca.steps_by_polls().try_into().unwrap_or(i64::MAX)
 }
 
-/// What the accesses by a memory key tell the host's caches (TPH): the processing hint times 256, plus the index of the
+/// The hint of a memory key to the host's caches (TPH): the processing hint times 256, plus the index of the
 /// steering tag. Verbs cannot ask for it.
 ///
 /// Returns -1 with `errno` if this process has no such device open (`ENODEV`), or no such key with a hint (`ENOENT`).

@@ -535,7 +535,7 @@ static void uncounted(void)
 {
 	struct loop loop = {};
 	make(&loop, IBV_QPS_RTS);
-	for (int round = 0; round < 5; round++) {
+	for (int round = 0; round < 6; round++) {
 		struct ib_uverbs_comp_event_desc event;
 		struct ibv_wc wc;
 		EXPECT(ibv_req_notify_cq(loop.cq, 0) == 0);

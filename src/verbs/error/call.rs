@@ -21,12 +21,15 @@ impl CallError {
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         Some(match (self.call, self.errno) {
-            ("ibv_reg_mr_iova2", libc::ENOMEM) => {
+            ("ibv_reg_mr_iova2" | "ibv_reg_mr_ex", libc::ENOMEM) => {
                 "memory cannot be pinned: raise the locked-memory limit (ulimit -l, or LimitMEMLOCK= of the service)"
             }
-            ("ibv_reg_mr_iova2", libc::EFAULT) => "part of the range is not mapped, or is read-only",
-            ("ibv_reg_dmabuf_mr", libc::EINVAL) => {
+            ("ibv_reg_mr_iova2" | "ibv_reg_mr_ex", libc::EFAULT) => "part of the range is not mapped, or is read-only",
+            ("ibv_reg_dmabuf_mr" | "mlx5dv_reg_dmabuf_mr", libc::EINVAL) => {
                 "the file must be a dma-buf with that many bytes, and the address have its offset into a page"
+            }
+            ("ibv_alloc_dmah", libc::EINVAL | libc::ENODEV) => {
+                "the machine lacks the CPU, or its platform names no cache of it to devices: ask for the hint alone"
             }
             ("ibv_alloc_dm", libc::ENOMEM) => {
                 "others have the device's memory: MemoryAttr::max_device_memory is all that there is"

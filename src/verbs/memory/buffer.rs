@@ -111,7 +111,12 @@ impl ProtectionDomain {
     /// As [`Self::register`]; [`Error::AccessExcess`] for [`Access::ON_DEMAND`], which Linux does not combine with a
     /// handle; [`Error::ForeignDevice`].
     #[doc(alias = "ibv_reg_mr_ex")]
-    pub fn register_with(&self, memory: impl Memory, access: Access, dma_handle: &DmaHandle) -> Result<Buffer, Error> {
+    pub fn register_with_dma_handle(
+        &self,
+        memory: impl Memory,
+        access: Access,
+        dma_handle: &DmaHandle,
+    ) -> Result<Buffer, Error> {
         rights::refuse(access, Access::ON_DEMAND)?;
         self.handle.context.check("memory region", [dma_handle.into()])?;
         // Boxed before the range is asked for, as in `register`.

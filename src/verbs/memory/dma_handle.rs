@@ -1,4 +1,4 @@
-//! DMA handles: registered memory whose accesses by the device name a cache of the host.
+//! DMA handles: hints that say into which CPU's cache the device's writes should go.
 
 use core::fmt;
 use core::ptr::NonNull;
@@ -24,7 +24,7 @@ pub enum ProcessingHint {
     TargetWithPriority = 3,
 }
 
-/// The type of the memory that a cache stands before (`ibv_tph_mem_type`).
+/// The kind of memory behind the cache (`ibv_tph_mem_type`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum TphMemory {
@@ -36,7 +36,7 @@ pub enum TphMemory {
 
 /// A DMA handle (`ibv_dmah`): hints on PCIe that bring the device's writes into the cache of the CPU that will read
 /// them (TPH: TLP processing hints). Memory gets them by
-/// [`ProtectionDomain::register_with`](crate::verbs::ProtectionDomain::register_with). Cheap to clone. Its
+/// [`ProtectionDomain::register_with_dma_handle`](crate::verbs::ProtectionDomain::register_with_dma_handle). Cheap to clone. Its
 /// registrations keep it.
 ///
 /// A hint: the platform decides what it does.
@@ -84,8 +84,7 @@ impl Drop for Handle {
 }
 
 impl Device {
-    /// Makes a DMA handle with a hint alone, or also for the cache of a CPU, by its number, which holds data of this
-    /// type of memory.
+    /// Makes a DMA handle. With `cache`, the number of a CPU and the kind of memory, writes go to the cache of that CPU.
     ///
     /// ```no_run
     /// use blueflame::verbs::memory::{ProcessingHint, TphMemory};
@@ -95,15 +94,15 @@ impl Device {
     /// fn inbox(pd: &ProtectionDomain, memory: impl Memory) -> Result<Buffer, Error> {
     ///     let cache = Some((3, TphMemory::Volatile));
     ///     let handle = pd.device().dma_handle(ProcessingHint::TargetWithPriority, cache)?;
-    ///     pd.register_with(memory, Access::REMOTE_WRITE, &handle)
+    ///     pd.register_with_dma_handle(memory, Access::REMOTE_WRITE, &handle)
     /// }
     /// ```
     ///
     /// # Errors
     /// [`Error::Library`] with a libibverbs before rdma-core 59; [`Error::Unsupported`] where device, kernel (before
-    /// Linux 6.17) or libmlx5 has no handles, or the platform no tags of its CPUs; a failed call: `EINVAL` for a CPU
-    /// that the machine lacks, `EPERM` for one on which the calling thread may not run, `EBUSY` if the device's table
-    /// of tags is full.
+    /// Linux 6.17) or libmlx5 has no handles; a failed call: `EINVAL` for a CPU that the machine lacks, or for which the
+    /// platform has no tag (Linux `pcie_tph_get_cpu_st`), `ENODEV` without ACPI, `EPERM` for a CPU on which the calling
+    /// thread may not run, `EBUSY` if the device's table of tags is full.
     pub fn dma_handle(&self, hint: ProcessingHint, cache: Option<(u32, TphMemory)>) -> Result<DmaHandle, Error> {
         sys::available::dma_handles()?;
         let mut attr = sys::ibv_dmah_init_attr {

@@ -6,7 +6,7 @@
 //! | memory | registered by | result |
 //! |---|---|---|
 //! | of this process | [`ProtectionDomain::register`](super::ProtectionDomain::register) | [`Buffer`] |
-//! | of this process, with hints to a CPU's cache ([`DmaHandle`]) | [`register_with`](super::ProtectionDomain::register_with) | the same |
+//! | of this process, with hints to a CPU's cache ([`DmaHandle`]) | [`register_with_dma_handle`](super::ProtectionDomain::register_with_dma_handle) | the same |
 //! | of this process, so large that one call takes long | [`register_in_pieces`](super::ProtectionDomain::register_in_pieces) | [`HugeBuffer`] |
 //! | of this process, not present yet | either, with [`Access::ON_DEMAND`] | the same |
 //! | of this process, all that it has or will have | [`register_address_space`](super::ProtectionDomain::register_address_space) | [`AddressSpace`] |

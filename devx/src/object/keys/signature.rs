@@ -95,7 +95,8 @@ impl SignatureKey {
         if std::mem::take(&mut self.news) { configure.signature_errors(self.errors) } else { configure }
     }
 
-    /// Whether an error is this key's. If it is, it counts as reported: the device reports the next error after the
+    /// Whether an error is this key's. Errors come as completions; a [collapsed](blueflame::cq::CollapsedQueue) queue
+    /// loses them. If it is, it counts as reported: the device reports the next error after the
     /// next request of [`configure`](Self::configure).
     pub fn is_told(&mut self, error: &SignatureError) -> bool {
         let own = error.key == self.rkey();

@@ -188,7 +188,7 @@ fn encrypted(call: &Call<'_>, context: View<'_>) -> Result<bool, Refusal> {
     }
 }
 
-/// What the key's accesses tell the host's caches. A hint that is not enabled does nothing: Linux takes the enabling bit
+/// The key's processing hint (TPH). A hint that is not enabled does nothing: Linux takes the enabling bit
 /// and the tag from programs' keys, and leaves the hint (mlx5_ib `devx.c`, `devx_handle_mkey_create`).
 fn tph(call: &Call<'_>, context: View<'_>) -> Result<Option<TphContext>, Refusal> {
     let enabled = context.flag(mkc::PCIE_TPH_EN);

@@ -346,7 +346,7 @@ fn pages_that_umr_changes_are_the_drivers() {
     }
 }
 
-/// The word of a context with what the key's accesses tell the host's caches, as Linux has it
+/// The word of a context with the key's processing hint, as Linux has it
 /// (`include/linux/mlx5/mlx5_ifc.h`, `mkc.pcie_tph_en`, `pcie_tph_ph`, `pcie_tph_steering_tag_index`).
 fn tph(enabled: u32, hint: u32, tag: u32) -> u32 {
     enabled << 26 | hint << 24 | tag << 16

@@ -225,7 +225,7 @@ pub(crate) struct Mkey {
     pub(crate) signatures: Signatures,
     /// It encrypts.
     pub(crate) encryption: Option<Encryption>,
-    /// What its accesses tell the host's caches (`mkc.pcie_tph_en`).
+    /// Processing hint (`mkc.pcie_tph_en`).
     pub(crate) tph: Option<TphContext>,
 }
 

@@ -116,11 +116,7 @@ impl Region {
 }
 
 impl Mr {
-    fn create(hca: &Hca, region: Region, access: u32, pd: Arc<Pd>, memory: Memory) -> Result<(Arc<Self>, u32), Errno> {
-        Self::create_with(hca, (region, access), pd, memory, None)
-    }
-
-    fn create_with(
+    fn create(
         hca: &Hca,
         (region, access): (Region, u32),
         pd: Arc<Pd>,
@@ -257,7 +253,7 @@ pub(crate) fn write_reg(context: &Arc<Context>, request: &Request) -> Result<(),
     rights::from_abi(wanted.access_flags)?;
     let pd: Arc<Pd> = context.get(wanted.pd_handle).map_err(|_| Errno::EINVAL)?;
     let memory = region.memory(&context.hca, wanted.access_flags)?;
-    let (mr, key) = Mr::create(&context.hca, region, wanted.access_flags, pd, memory)?;
+    let (mr, key) = Mr::create(&context.hca, (region, wanted.access_flags), pd, memory, None)?;
     let mr_handle = publish(context, mr, wanted.pd_handle);
     request.core_out(&RegMrResp { mr_handle, lkey: key, rkey: key })
 }
@@ -307,8 +303,9 @@ pub(crate) fn reg(context: &Arc<Context>, request: &Request) -> Result<(), Errno
             if request.optional::<u64>(4)?.is_some() {
                 return Err(Errno::EINVAL);
             }
-            let file = (fd, request.input(8)?);
-            reg_file(context, request, keys, file, (length, iova, flags), dma_handle)
+            let offset = request.input(8)?;
+            check_file_region(offset, (length, iova, flags))?;
+            reg_file(context, request, keys, (fd, offset), (length, iova, flags), dma_handle)
         }
         None => {
             if request.optional::<u64>(8)?.is_some() {
@@ -322,7 +319,7 @@ pub(crate) fn reg(context: &Arc<Context>, request: &Request) -> Result<(), Errno
                 return Err(Errno::EOPNOTSUPP);
             }
             let memory = region.memory(&context.hca, flags)?;
-            answer(context, request, keys, Mr::create_with(&context.hca, (region, flags), pd, memory, dma_handle)?)
+            answer(context, request, keys, Mr::create(&context.hca, (region, flags), pd, memory, dma_handle)?)
         }
     }
 }
@@ -364,7 +361,7 @@ pub(crate) fn reg_device_memory(context: &Arc<Context>, request: &Request) -> Re
     let region = Region { start: piece.address() + offset, length, iova: 0 };
     let opened = Opened::new(&context.hca, Window::own(region.start, length));
     let memory = Memory::Device { _opened: opened, _piece: piece };
-    let (mr, key) = Mr::create(&context.hca, region, flags, pd, memory)?;
+    let (mr, key) = Mr::create(&context.hca, (region, flags), pd, memory, None)?;
     request.put_handle(0, publish(context, mr, request.handle(3)?))?;
     request.put(6, &key)?;
     request.put(7, &key)
@@ -398,14 +395,13 @@ fn reg_file(
     (length, iova, flags): (u64, u64, u32),
     dma_handle: Option<Arc<DmaHandle>>,
 ) -> Result<(), Errno> {
-    check_file_region(offset, (length, iova, flags))?;
     let pd: Arc<Pd> = context.get(request.handle(1)?)?;
     let file = SharedFile::map(i32::try_from(fd).map_err(|_| Errno::EBADF)?, offset, length)?;
     let region = Region { start: file.address(), length, iova };
     // Another process that has the file may take pages away.
     let opened = Opened::new(&context.hca, Window::own(region.start, region.length));
     let memory = Memory::File { _opened: opened, _file: file };
-    answer(context, request, keys, Mr::create_with(&context.hca, (region, flags), pd, memory, dma_handle)?)
+    answer(context, request, keys, Mr::create(&context.hca, (region, flags), pd, memory, dma_handle)?)
 }
 
 fn answer(context: &Context, request: &Request, keys: Keys, (mr, key): (Arc<Mr>, u32)) -> Result<(), Errno> {

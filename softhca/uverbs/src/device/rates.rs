@@ -33,7 +33,7 @@ impl RateTable {
         Ok((at as u16 + 1, true))
     }
 
-    /// An index has one user less. `true` if it was the last one, so that the device must forget it.
+    /// Drops one user of an index. `true` if it was the last one, so that the device must forget it.
     pub(super) fn remove(&mut self, index: u16) -> bool {
         let Some(place) = usize::from(index).checked_sub(1).and_then(|at| self.0.get_mut(at)) else { return false };
         let Some(entry) = place else { return false };

@@ -35,7 +35,7 @@ impl SteeringTags {
         Ok(index)
     }
 
-    /// An index has one user less (`mlx5_st_dealloc_index`); index 0 has none.
+    /// Drops one user of an index (`mlx5_st_dealloc_index`); index 0 has none.
     pub(crate) fn remove(&mut self, index: u8) {
         if let Some((_, users)) = self.0.get_mut(&index) {
             *users -= 1;

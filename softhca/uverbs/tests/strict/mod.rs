@@ -99,7 +99,7 @@ fn a_doorbell_on_the_page_of_another_queue_is_complained_of() {
 
 #[test]
 fn an_event_that_is_not_counted_is_complained_of() {
-    complained_of("uncounted", &["4 events have answered requests of its sequence number"]);
+    complained_of("uncounted", &["5 events have answered requests of its sequence number"]);
 }
 
 #[test]

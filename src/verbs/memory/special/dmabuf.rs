@@ -55,7 +55,7 @@ impl ProtectionDomain {
 
     /// Registers the bytes `range` of a dma-buf that the device reaches through its Data Direct function, as
     /// [`Self::register_dmabuf`] does otherwise. The exporter must have mapped the memory for that function: it is the one
-    /// at [`Device::data_direct_path`]. A page begins at `iova`.
+    /// at [`Device::data_direct_path`]. `iova` is a multiple of the page size.
     ///
     /// # Errors
     /// [`Error::Library`] with a libmlx5 before rdma-core 54; [`Error::Unsupported`] for a device without such a function;
