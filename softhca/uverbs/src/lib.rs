@@ -36,8 +36,15 @@
 //! The file's descriptor can be duplicated, and passed to another process, which may import the protection domains and
 //! regions that it finds there (`context::registry`). Each process has its own device. The device reaches a region of
 //! another process as a debugger does (`process_vm_readv`), so it needs that permission, and the other process must
-//! still exist. Atomics in such a region fail, queues cannot be shared, and an object that is destroyed is destroyed in
-//! one process.
+//! still exist. Atomics in such a region fail, queues of verbs cannot be shared, and a region that is destroyed is
+//! destroyed in one process.
+//!
+//! Objects and memory of DevX stay in the process that has opened the file. Another process that imports them
+//! (`mlx5dv_devx_obj_import`) maps that process's UAR pages, and shares the memory of rings and records by a file. Its
+//! commands on the objects go to that process (`context::calls`). They end with `EIO` once that process has closed the
+//! file; the kernel keeps objects until the last descriptor is closed. Not served are events and asynchronous queries
+//! of imported objects, and new objects that name imported ones. Strict mode maps no UAR page of another process,
+//! because it cannot trap the stores for it.
 //!
 //! Programs can send the device's commands themselves, as mailboxes (`mlx5dv_devx_*`): `commands::devx` does the work
 //! of the kernel's driver before and after, and `softhca::firmware` carries them out. Each context is a user of the

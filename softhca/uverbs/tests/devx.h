@@ -92,6 +92,9 @@ static inline struct mlx5dv_devx_obj *alloc_pd(struct ibv_context *of, unsigned 
 	return made;
 }
 
+/* Where the memory of rings and records comes from. */
+static void *(*ring_memory)(size_t alignment, size_t bytes) = aligned_alloc;
+
 /* A CQ made by a command: its ring, then its record, in one memory. */
 struct devx_cq {
 	struct mlx5dv_devx_obj *object;
@@ -123,7 +126,7 @@ enum { CREATE_CQ_BYTES = 0x110 };
 static inline void prepare_cq(struct devx_cq *cq, struct mlx5dv_devx_uar *uar, unsigned log_size)
 {
 	size_t bytes = sizeof(struct mlx5_cqe64) << log_size;
-	*cq = (struct devx_cq){ .uar = uar, .log_size = log_size, .ring = NEED(aligned_alloc(4096, bytes + 4096)) };
+	*cq = (struct devx_cq){ .uar = uar, .log_size = log_size, .ring = NEED(ring_memory(4096, bytes + 4096)) };
 	memset(cq->ring, 0, bytes + 4096);
 	for (unsigned i = 0; i < 1u << log_size; i++)
 		cq->ring[i].op_own = MLX5_CQE_INVALID << 4 | 1;

@@ -69,7 +69,7 @@ enum { WQEBB = 64, RQ_STRIDE = 64, RECORD_RECEIVE = 0, RECORD_SEND = 1, REGISTER
 /* With receives of its own, or from receive memory pool `rmp`, if that is not 0. */
 static inline struct devx_qp make_devx_qp(struct mlx5dv_devx_uar *uar, unsigned domain, struct devx_cq *cq, unsigned rmp)
 {
-	struct devx_qp qp = { .uar = uar, .cq = cq, .log_rq = 3, .log_sq = 4, .memory = NEED(aligned_alloc(4096, 3 * 4096)) };
+	struct devx_qp qp = { .uar = uar, .cq = cq, .log_rq = 3, .log_sq = 4, .memory = NEED(ring_memory(4096, 3 * 4096)) };
 	memset(qp.memory, 0, 3 * 4096);
 	/* Not at the memory's beginning. */
 	qp.rq = qp.memory + 4096;

@@ -2,9 +2,10 @@
 
 use super::ah::{self, Ah};
 use super::counters::{self, Counters};
-use super::devx::objects::{self as devx_object, DevxObject};
-use super::devx::umem::{self as devx_umem, Umem};
-use super::devx::{answers as devx_answers, events as devx_events, general as devx};
+use super::devx::{
+    answers as devx_answers, calls as devx_calls, events as devx_events, general as devx, objects as devx_object,
+    umem as devx_umem,
+};
 use super::flow::{self, Flow};
 use super::flow_matcher::{self, Matcher};
 use super::mw::{self, Mw};
@@ -18,7 +19,6 @@ use super::{
 };
 use crate::abi::frames::ExDestroy;
 use crate::abi::{self, ATTR_MANDATORY, AttrWire, Destroy, command, object, write};
-use crate::context::allocated::UarPage;
 use crate::context::device_memory::Piece;
 use crate::context::{Context, Object};
 use crate::device::refusal;
@@ -110,7 +110,7 @@ const METHODS: &[Method] = {
         method(object::MLX5_DEVX, 0x1001, "DEVX_QUERY_UAR", 2, devx::query_uar),
         method(object::MLX5_DEVX, 0x1002, "DEVX_QUERY_EQN", 2, devx::query_eqn),
         method(object::MLX5_DEVX_OBJ, 0x1000, "DEVX_OBJ_CREATE", 3, devx_object::create),
-        method(object::MLX5_DEVX_OBJ, 0x1001, "DEVX_OBJ_DESTROY", 1, destroy::<DevxObject, 0x1000>),
+        method(object::MLX5_DEVX_OBJ, 0x1001, "DEVX_OBJ_DESTROY", 1, devx_object::destroy),
         method(object::MLX5_DEVX_OBJ, 0x1002, "DEVX_OBJ_MODIFY", 3, devx_object::modify),
         method(object::MLX5_DEVX_OBJ, 0x1003, "DEVX_OBJ_QUERY", 3, devx_object::query),
         method(object::MLX5_DEVX, 0x1003, "DEVX_SUBSCRIBE_EVENT", 5, devx_events::subscribe),
@@ -118,11 +118,11 @@ const METHODS: &[Method] = {
         method(object::MLX5_DEVX_ASYNC_CMD_FD, 0x1000, "DEVX_ASYNC_CMD_FD_ALLOC", 1, devx_answers::alloc),
         method(object::MLX5_DEVX_ASYNC_EVENT_FD, 0x1000, "DEVX_ASYNC_EVENT_FD_ALLOC", 2, devx_events::alloc),
         method(object::MLX5_DEVX_UMEM, 0x1000, "DEVX_UMEM_REG", 7, devx_umem::register),
-        method(object::MLX5_DEVX_UMEM, 0x1001, "DEVX_UMEM_DEREG", 1, destroy::<Umem, 0x1000>),
+        method(object::MLX5_DEVX_UMEM, 0x1001, "DEVX_UMEM_DEREG", 1, devx_umem::deregister),
         method(object::MLX5_PP, 0x1000, "PP_OBJ_ALLOC", 4, pacing::alloc),
         method(object::MLX5_PP, 0x1001, "PP_OBJ_DESTROY", 1, destroy::<PacketPacing, 0x1000>),
         method(object::MLX5_UAR, 0x1000, "UAR_OBJ_ALLOC", 5, uar::alloc),
-        method(object::MLX5_UAR, 0x1001, "UAR_OBJ_DESTROY", 1, destroy::<UarPage, 0x1000>),
+        method(object::MLX5_UAR, 0x1001, "UAR_OBJ_DESTROY", 1, devx_calls::free_uar),
     ]
 };
 

@@ -58,6 +58,13 @@ pub(crate) struct UarPage {
     of: Arc<Allocated>,
 }
 
+impl UarPage {
+    /// Its place among the pages of its file.
+    pub(crate) fn place(&self) -> u32 {
+        self.place
+    }
+}
+
 impl Object for UarPage {
     fn rank(&self) -> Rank {
         Rank::Uar

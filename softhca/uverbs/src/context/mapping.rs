@@ -1,7 +1,7 @@
 //! The program's mappings of a device file: UAR pages, clocks, device memory.
 
 use super::allocated::UarPage;
-use super::{Context, offset, uars};
+use super::{Context, offset, registry, uars};
 use crate::process::{Errno, identity, page_bytes, real};
 use crate::strict;
 use softhca::uar::UAR_PAGE_BYTES;
@@ -57,8 +57,30 @@ pub(crate) fn map(
             index,
         )?;
     }
+    if let (offset::ALLOCATED, true) = (command, index < context.first_uar()) {
+        return map_makers(context, (address, protection, flags), index);
+    }
     let page = page_at(context, at)?;
     context.hca.map_uar(page, &context.file, (address, protection, flags))
+}
+
+/// Maps the UAR page at `place` of the process that has opened the file. That process's device sees the doorbells.
+/// Strict mode cannot trap them for it.
+fn map_makers(
+    context: &Context,
+    (address, protection, flags): (*mut libc::c_void, i32, i32),
+    place: u64,
+) -> Result<*mut libc::c_void, Errno> {
+    let handle = u32::try_from(place).map_err(|_| Errno::EINVAL)?;
+    context.registry.find(registry::UAR, handle, registry::own_pid()).map_err(|_| Errno::EINVAL)?;
+    if context.hca.settings.strict {
+        log::warn!("strict mode sees no doorbells of another process: its UAR page is not mapped");
+        return Err(Errno::EOPNOTSUPP);
+    }
+    let (fd, at) = (context.file.fd().as_raw_fd(), offset::encode(offset::ALLOCATED, place));
+    // SAFETY: the program asks for a mapping of a UAR page, and answers for the memory that the mapping replaces.
+    let mapped = unsafe { real::mmap(address, UAR_PAGE_BYTES, protection, flags, fd, at as libc::off_t) };
+    if mapped == libc::MAP_FAILED { Err(Errno::last()) } else { Ok(mapped) }
 }
 
 /// Maps device memory that begins at page `first`: all of it, or nothing (`rdma_user_mmap_io`).

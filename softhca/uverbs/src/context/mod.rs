@@ -2,6 +2,7 @@
 //! Knows no command.
 
 pub(crate) mod allocated;
+pub(crate) mod calls;
 pub(crate) mod device_file;
 pub(crate) mod device_memory;
 pub(crate) mod mapping;
@@ -15,10 +16,11 @@ pub(crate) use objects::{CommandId, Object, Rank};
 use crate::abi::mailbox::destroyer;
 use crate::abi::mlx5::AllocUcontextResp;
 use crate::device::resources::Counted;
-use crate::device::{ClockPages, EventPipe, Hca, Pinned, RecordFile};
+use crate::device::{ClockPages, Door, EventPipe, Hca, Pinned, RecordFile};
 use crate::process::fds::Own;
 use crate::process::{Errno, Locked, lock, page_bytes, user};
 use allocated::Allocated;
+use calls::{Callers, Serve};
 use device_memory::DeviceMemory;
 use objects::Objects;
 use registry::{Registry, Shared};
@@ -62,7 +64,9 @@ pub(crate) struct Context {
     /// The file of the program's descriptor, from which it maps its UAR pages.
     pub(crate) file: UarMemory,
     /// The objects as other processes with the same file see them.
-    pub(crate) registry: Registry,
+    pub(crate) registry: Arc<Registry>,
+    /// Where other processes with the file ask for commands, if it is this process that has opened it.
+    callers: OnceLock<Arc<Callers>>,
     objects: Mutex<Objects>,
     /// Pinned pages of doorbell records, of which each holds many and counts once.
     records: Mutex<HashMap<u64, Weak<Locked>>>,
@@ -109,7 +113,7 @@ impl Context {
 
     /// A new open file; `imported` if another process has opened it.
     pub(crate) fn new(hca: Arc<Hca>, file: UarMemory, imported: bool) -> Result<Self, Errno> {
-        let registry = Registry::of(&file)?;
+        let registry = Arc::new(Registry::of(&file)?);
         let imported_from = if imported { Some(registry.answered().ok_or(Errno::EINVAL)?) } else { None };
         let is_user = imported_from.is_some_and(|(_, is_user)| is_user);
         let answer = imported_from.map_or_else(OnceLock::new, |(answer, _)| answer.into());
@@ -120,6 +124,7 @@ impl Context {
             _counted: hca.resources.count(Resource::Context),
             file,
             registry,
+            callers: OnceLock::new(),
             objects: Mutex::new(Objects::new(first, hca.resources.clone())),
             hca,
             records: Mutex::default(),
@@ -153,6 +158,24 @@ impl Context {
         Ok(())
     }
 
+    /// Whether another process has opened the file.
+    pub(crate) fn is_imported(&self) -> bool {
+        lock(&self.objects).first() & IMPORTED != 0
+    }
+
+    /// Whether `handle` is that of an object in the process that has opened the file.
+    pub(crate) fn is_makers(&self, handle: u32) -> bool {
+        self.is_imported() && handle & IMPORTED == 0 && self.get_any(handle).is_err()
+    }
+
+    /// From now on, other processes with the file may ask for commands on objects of this one; `serve` carries them out.
+    pub(crate) fn serve(self: &Arc<Self>, serve: Serve) {
+        let callers = Arc::new(Callers::new(self, serve));
+        if self.callers.set(callers.clone()).is_ok() {
+            self.hca.watch(callers);
+        }
+    }
+
     /// The transport domain of queues of frames.
     pub(crate) fn transport_domain(&self) -> Result<u32, Errno> {
         let mut domain = lock(&self.transport_domain);
@@ -171,7 +194,7 @@ impl Context {
 
     /// The file's UAR pages from here on belong to this process: those of different ones must not meet.
     pub(crate) fn first_uar(&self) -> u64 {
-        if lock(&self.objects).first() & IMPORTED == 0 { 0 } else { u64::from(pid_of_15_bits()) << 16 }
+        if !self.is_imported() { 0 } else { u64::from(pid_of_15_bits()) << 16 }
     }
 
     /// Allocates device memory in the file. It is the memory of the process that has opened the file.
@@ -180,7 +203,7 @@ impl Context {
         length: u64,
         log_alignment: u32,
     ) -> Result<device_memory::Piece, Errno> {
-        if lock(&self.objects).first() & IMPORTED != 0 {
+        if self.is_imported() {
             return Err(Errno::ENOMEM);
         }
         self.device_memory.allocate(&self.file, length, log_alignment)
@@ -276,6 +299,11 @@ impl Context {
     /// Destroys all objects, users before the objects that they use. It repeats this while it helps, because objects
     /// made by commands may use any others.
     fn release(&self) {
+        if let Some(callers) = self.callers.get() {
+            let door: Arc<dyn Door> = callers.clone();
+            self.hca.leave(&door);
+            callers.end();
+        }
         lock(&self.record_files.0).iter().filter_map(Weak::upgrade).for_each(|file| file.end());
         let mut objects = lock(&self.objects).take_all();
         loop {

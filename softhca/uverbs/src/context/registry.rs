@@ -30,13 +30,24 @@ const ANSWER_WORDS: usize = 16;
 /// The first word, once there is an answer; the second value if the context is a user of the device.
 const ANSWERED: u64 = 1;
 const OF_USER: u64 = 2;
-const WORDS: usize = ANSWER_WORDS + ENTRIES * ENTRY_WORDS;
+/// Words by which other processes ask for commands, after the answer: the state, and where the process listens.
+const CALL_WORDS: usize = 2;
+/// Words before the entries.
+const HEAD_WORDS: usize = ANSWER_WORDS + CALL_WORDS;
+const WORDS: usize = HEAD_WORDS + ENTRIES * ENTRY_WORDS;
+/// Values of the first of [`CALL_WORDS`]: another process wants to call; the maker of the file listens; it has closed
+/// the file.
+const CALLED: u64 = 1;
+const LISTENS: u64 = 2;
+const CLOSED: u64 = 3;
 
 const _: () = assert!(size_of::<AllocUcontextResp>() <= (ANSWER_WORDS - 1) * 8);
 
 /// Kinds of objects.
 pub(crate) const DOMAIN: u32 = 1;
 pub(crate) const REGION: u32 = 2;
+/// A UAR page that was allocated by itself; its handle is its place among them.
+pub(crate) const UAR: u32 = 3;
 /// The name of an entry that is being filled in. (That of a free one is 0: there is no such kind.)
 const RESERVED: u64 = u64::MAX;
 
@@ -99,7 +110,7 @@ impl Registry {
     fn entries(&self, name: u64) -> impl Iterator<Item = (&AtomicU64, &[AtomicU64])> {
         // 2^64 divided by the golden ratio: consecutive names begin far from each other.
         let first = name.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - LOG_ENTRIES);
-        let entries = &self.words()[ANSWER_WORDS..];
+        let entries = &self.words()[HEAD_WORDS..];
         (0..PLACES).filter_map(move |place| {
             let at = (first as usize + place) % ENTRIES * ENTRY_WORDS;
             entries.get(at..at + ENTRY_WORDS)?.split_first()
@@ -126,6 +137,44 @@ impl Registry {
         let mut words = [0_u64; ANSWER_WORDS - 1];
         load(places, &mut words);
         AllocUcontextResp::read_from_prefix(words.as_bytes()).ok().map(|(answer, _)| (answer, is_user))
+    }
+
+    fn call_words(&self) -> (&AtomicU64, &AtomicU64) {
+        let words = &self.words()[ANSWER_WORDS..HEAD_WORDS];
+        (&words[0], &words[1])
+    }
+
+    /// Asks the maker of the file to listen, unless it does.
+    pub(crate) fn call(&self) {
+        // It has listened meanwhile, or somebody else has called.
+        let _ = self.call_words().0.compare_exchange(0, CALLED, Ordering::AcqRel, Ordering::Relaxed);
+    }
+
+    /// Whether another process asks this one to listen.
+    pub(crate) fn is_called(&self) -> bool {
+        self.call_words().0.load(Ordering::Relaxed) == CALLED
+    }
+
+    /// Tells others that this process listens, at a place with this number.
+    pub(crate) fn listens(&self, at: u64) {
+        let (state, place) = self.call_words();
+        place.store(at, Ordering::Relaxed);
+        state.store(LISTENS, Ordering::Release);
+    }
+
+    /// Tells others that this process, which has made the file, has closed it.
+    pub(crate) fn closes(&self) {
+        self.call_words().0.store(CLOSED, Ordering::Release);
+    }
+
+    /// The place where the maker of the file listens, once it does. `EIO` if it has closed the file.
+    pub(crate) fn listener(&self) -> Result<Option<u64>, Errno> {
+        let (state, place) = self.call_words();
+        match state.load(Ordering::Acquire) {
+            LISTENS => Ok(Some(place.load(Ordering::Relaxed))),
+            CLOSED => Err(Errno::EIO),
+            _ => Ok(None),
+        }
     }
 
     /// Tells others of an object of this process.
@@ -208,6 +257,23 @@ mod tests {
             let found = other.answered().map(|(found, is_user)| (found.as_bytes().to_vec(), is_user));
             assert_eq!(found, Some((answer.as_bytes().to_vec(), is_user)));
         }
+    }
+
+    #[test]
+    fn a_call_is_heard_once() {
+        // SAFETY: the name is a string that ends with a zero byte; the descriptor is new.
+        let file = unsafe { OwnedFd::from_raw_fd(libc::memfd_create(c"registry".as_ptr(), 0)) };
+        let file = UarMemory::in_file(file);
+        let [maker, other] = [(); 2].map(|()| Registry::of(&file).unwrap());
+        assert_eq!((maker.is_called(), other.listener()), (false, Ok(None)));
+        other.call();
+        assert_eq!((maker.is_called(), other.listener()), (true, Ok(None)));
+        maker.listens(7);
+        other.call();
+        assert_eq!((maker.is_called(), other.listener()), (false, Ok(Some(7))));
+        maker.closes();
+        other.call();
+        assert_eq!((maker.is_called(), other.listener()), (false, Err(Errno::EIO)));
     }
 
     #[test]

@@ -53,6 +53,16 @@ fn queues_made_by_commands_work_as_others_do() {
     clean(&program, STRICT, "non-cached");
 }
 
+/// Others that have a process's device file use its queues and objects; one is killed meanwhile.
+#[test]
+fn objects_are_used_from_other_processes() {
+    let (_directory, program) = compiled("imported");
+    for part in ["sent", "inherit", "closed"] {
+        clean(&program, &[], part);
+        clean(&program, &["--link", "ethernet"], part);
+    }
+}
+
 /// Requests as no library makes them: the process goes on, and nothing stays.
 #[test]
 fn no_request_does_harm() {

@@ -25,7 +25,7 @@ pub(crate) fn query(context: &Arc<Context>, request: &Request) -> Result<(), Err
     }
     let len: u64 = request.input(0x1004)?;
     let len = u16::try_from(len).map_err(|_| Errno::EINVAL)?;
-    let _object = meant(context, request, &input, Use::Query)?;
+    let _object = meant(context, request.handle(0x1000)?, &input, Use::Query)?;
     let file = files::named(context, request, 0x1002, &[RecordKind::Answers])?;
     let cookie: u64 = request.input(0x1003)?;
     if context.hca.has_failed() {

@@ -18,6 +18,11 @@ pub(super) struct Mailboxes {
     output_to: u16,
 }
 
+/// Whether a command with this result has an output: one that the device refuses has one, too.
+pub(super) fn has_output(result: &Result<(), Errno>) -> bool {
+    matches!(result, Ok(()) | Err(Errno::EREMOTEIO))
+}
+
 impl Mailboxes {
     /// The command in attribute `input_from`, on behalf of `context`, with as much room for its output as attribute
     /// `output_to` has. `EINVAL` for an input shorter than any mailbox; `EOPNOTSUPP` and `EINVAL` for a context that is
@@ -27,16 +32,26 @@ impl Mailboxes {
         request: &Request,
         (input_from, output_to): (u16, u16),
     ) -> Result<Self, Errno> {
-        let output = vec![0; request.len(output_to)];
-        if output.len() < HEADER_BYTES {
+        let mailboxes = Self::of(context, || request.array(input_from), request.len(output_to))?;
+        Ok(Self { output_to, ..mailboxes })
+    }
+
+    /// The command that `input` gives, on behalf of `context`, with `room` for its output. The errors of
+    /// [`copy_in`](Self::copy_in).
+    pub(super) fn of(
+        context: &Context,
+        input: impl FnOnce() -> Result<Vec<u8>, Errno>,
+        room: usize,
+    ) -> Result<Self, Errno> {
+        if room < HEADER_BYTES {
             return Err(Errno::EINVAL);
         }
-        Ok(Self { input: input(context, request, input_from)?, output, output_to })
+        Ok(Self { input: sent(context, input()?)?, output: vec![0; room], output_to: 0 })
     }
 
     /// Refuses commands for another function.
-    pub(super) fn for_this_function(self) -> Result<Self, Errno> {
-        if VHCA_TUNNEL_ID.get(&self.input) == 0 { Ok(self) } else { Err(Errno::EINVAL) }
+    pub(super) fn check_function(&self) -> Result<(), Errno> {
+        if VHCA_TUNNEL_ID.get(&self.input) == 0 { Ok(()) } else { Err(Errno::EINVAL) }
     }
 
     /// Has the device carry the command out. A refused one is an error, too, once its output is the program's.
@@ -47,14 +62,20 @@ impl Mailboxes {
 
     /// Has the device carry the command out. The caller still has to copy out the output of a command that succeeds.
     pub(super) fn try_execute(&mut self, context: &Context, request: &Request) -> Result<(), Errno> {
+        let result = self.carry_out(context);
+        if result == Err(Errno::EREMOTEIO) {
+            self.copy_out(request)?;
+        }
+        result
+    }
+
+    /// Has the device carry the command out. `EREMOTEIO` if it refuses: its output says why.
+    pub(super) fn carry_out(&mut self, context: &Context) -> Result<(), Errno> {
         if context.hca.has_failed() {
             return Err(Errno(libc::ENXIO));
         }
-        if context.hca.execute(&self.input, &mut self.output) == Status::Ok {
-            return Ok(());
-        }
-        self.copy_out(request)?;
-        Err(Errno::EREMOTEIO)
+        let status = context.hca.execute(&self.input, &mut self.output);
+        if status == Status::Ok { Ok(()) } else { Err(Errno::EREMOTEIO) }
     }
 
     pub(super) fn copy_out(&self, request: &Request) -> Result<(), Errno> {
@@ -64,7 +85,11 @@ impl Mailboxes {
 
 /// The command in attribute `from`, on behalf of `context`.
 pub(super) fn input(context: &Context, request: &Request, from: u16) -> Result<Vec<u8>, Errno> {
-    let mut input: Vec<u8> = request.array(from)?;
+    sent(context, request.array(from)?)
+}
+
+/// The command in `input`, on behalf of `context`.
+fn sent(context: &Context, mut input: Vec<u8>) -> Result<Vec<u8>, Errno> {
     if input.len() < HEADER_BYTES {
         return Err(Errno::EINVAL);
     }

@@ -6,9 +6,11 @@
 //! | `kinds` | which command makes, names and destroys what |
 //! | `mailboxes` | copying in and out, on whose behalf |
 //! | `files` | files that answers and events come by |
+//! | `calls` | commands on objects of another process |
 //! | `general`, `objects`, `umem`, `answers`, `events` | the methods |
 
 pub(super) mod answers;
+pub(super) mod calls;
 pub(super) mod events;
 mod files;
 pub(super) mod general;

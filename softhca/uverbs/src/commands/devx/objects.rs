@@ -1,7 +1,8 @@
 //! Objects that commands make: `MLX5_IB_OBJECT_DEVX_OBJ`.
 
+use super::calls;
 use super::kinds::{self, Kind, Use};
-use super::mailboxes::Mailboxes;
+use super::mailboxes::{self, Mailboxes};
 use crate::abi::mailbox::{UID, creator, fields};
 use crate::commands::request::Request;
 use crate::context::{CommandId, Context, Object, Rank, mapping};
@@ -99,7 +100,8 @@ fn prepare(hca: &Hca, kind: &Kind, input: &mut [u8]) -> Result<(), Errno> {
 
 /// `DEVX_OBJ_CREATE`: 0x1000 handle, 0x1001 input, 0x1002 output.
 pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    let mut mailboxes = Mailboxes::copy_in(context, request, (0x1001, 0x1002))?.for_this_function()?;
+    let mut mailboxes = Mailboxes::copy_in(context, request, (0x1001, 0x1002))?;
+    mailboxes.check_function()?;
     let kind = kinds::created_by(&mailboxes.input).ok_or(Errno::EINVAL)?;
     prepare(&context.hca, kind, &mut mailboxes.input)?;
     if kind.has_queue() {
@@ -127,19 +129,45 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     })
 }
 
-/// The object of any kind that attribute 0x1000 names, which is the one that the command in `input` means.
-pub(super) fn meant(context: &Context, request: &Request, input: &[u8], wanted: Use) -> Result<Arc<dyn Object>, Errno> {
+/// The object of any kind that `handle` names, which is the one that the command in `input` means.
+pub(super) fn meant(context: &Context, handle: u32, input: &[u8], wanted: Use) -> Result<Arc<dyn Object>, Errno> {
     let id = kinds::named_by(input, wanted).ok_or(Errno::EINVAL)?;
-    let object = context.get_any(request.handle(0x1000)?)?;
+    let object = context.get_any(handle)?;
     if object.is_named(id) { Ok(object) } else { Err(Errno::EINVAL) }
+}
+
+/// `DEVX_OBJ_DESTROY`: 0x1000 handle.
+pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    calls::destroy::<DevxObject>(context, request, calls::DESTROY)
 }
 
 /// `DEVX_OBJ_MODIFY`: 0x1000 handle, 0x1001 input, 0x1002 output.
 pub(crate) fn modify(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    let mut mailboxes = Mailboxes::copy_in(context, request, (0x1001, 0x1002))?.for_this_function()?;
-    let _object = meant(context, request, &mailboxes.input, Use::Modify)?;
-    kinds::set_in_umem_of_change(&mut mailboxes.input);
-    mailboxes.execute(context, request)
+    use_object(context, request, calls::MODIFY)
+}
+
+/// Changes or queries an object, in the process that has it.
+fn use_object(context: &Context, request: &Request, method: (u16, u16)) -> Result<(), Errno> {
+    let handle = request.handle(0x1000)?;
+    if context.is_makers(handle) {
+        return calls::execute(context, request, handle, method);
+    }
+    let mut mailboxes = Mailboxes::copy_in(context, request, (0x1001, 0x1002))?;
+    let result = execute(context, handle, &mut mailboxes, method == calls::MODIFY);
+    if mailboxes::has_output(&result) {
+        mailboxes.copy_out(request)?;
+    }
+    result
+}
+
+/// Has the device change object `handle`, or query it.
+pub(super) fn execute(context: &Context, handle: u32, mailboxes: &mut Mailboxes, changes: bool) -> Result<(), Errno> {
+    mailboxes.check_function()?;
+    let _object = meant(context, handle, &mailboxes.input, if changes { Use::Modify } else { Use::Query })?;
+    if changes {
+        kinds::set_in_umem_of_change(&mut mailboxes.input);
+    }
+    mailboxes.carry_out(context)
 }
 
 /// The interface of frames that a handle means, and its number (`mlx5_ib_devx_is_flow_dest`). A table of rules would be
@@ -158,9 +186,7 @@ pub(crate) fn interface(context: &Context, handle: u32) -> Result<(Arc<dyn Objec
 
 /// `DEVX_OBJ_QUERY`: 0x1000 handle, 0x1001 input, 0x1002 output.
 pub(crate) fn query(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    let mut mailboxes = Mailboxes::copy_in(context, request, (0x1001, 0x1002))?.for_this_function()?;
-    let _object = meant(context, request, &mailboxes.input, Use::Query)?;
-    mailboxes.execute(context, request)
+    use_object(context, request, calls::QUERY)
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! User memory, in which what commands make can lie: `MLX5_IB_OBJECT_DEVX_UMEM`.
 
+use super::calls;
 use crate::abi::access;
 use crate::abi::mailbox::{self, NUMBER, fields, sizes};
 use crate::commands::access as rights;
@@ -123,6 +124,11 @@ pub(crate) fn register(context: &Arc<Context>, request: &Request) -> Result<(), 
     // It is the program's whether or not that hears its number.
     request.put_handle(0x1000, handle)?;
     request.put(0x1004, &number)
+}
+
+/// `DEVX_UMEM_DEREG`: 0x1000 handle.
+pub(crate) fn deregister(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    calls::destroy::<Umem>(context, request, calls::DEREGISTER)
 }
 
 #[cfg(test)]
