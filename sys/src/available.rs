@@ -1,6 +1,5 @@
 //! Whether the libraries are there, with the functions that are declared here. Each function looks once, and then
-//! remembers. With the feature `link`, the answer is yes, except for [`dma_handles`] and
-//! [`data_direct`].
+//! remembers. With the feature `link`, the answer is yes, except for [`dma_handles`], [`data_direct`] and [`export`].
 
 use crate::library::Unavailable;
 use crate::{mlx5dv, verbs};
@@ -57,6 +56,15 @@ pub fn mlx5dv() -> Result<(), &'static Unavailable> {
 /// [`Unavailable`] names the library, or the first function that it lacks.
 pub fn devx() -> Result<(), &'static Unavailable> {
     mlx5dv::devx::available()
+}
+
+/// `mlx5dv_devx_*_export` and `mlx5dv_devx_*_import` of libmlx5, of rdma-core 65 or later. They are looked up with the
+/// feature `link` as well.
+///
+/// # Errors
+/// [`Unavailable`] names the library, or the first function that it lacks.
+pub fn export() -> Result<(), &'static Unavailable> {
+    mlx5dv::export::available()
 }
 
 /// `mlx5dv_vfio_*` of libmlx5.

@@ -12,7 +12,7 @@ pub const CONSTANTS: &[&[Constant]] =
     &[verbs::enumerations::CONSTANTS, mlx5dv::constants::CONSTANTS, mlx5dv::devx::CONSTANTS, mlx5dv::vfio::CONSTANTS];
 /// What came after the oldest releases that this package works with: headers and libraries have it, or not.
 #[derive(Clone, Copy, Debug)]
-pub struct Later {
+pub struct Newer {
     /// The header that declares it.
     pub header: &'static str,
     /// Its structures.
@@ -27,9 +27,10 @@ pub struct Later {
     pub available: fn() -> Result<(), &'static Unavailable>,
 }
 
-/// DMA handles, of rdma-core 59; Data Direct, of 54.
-pub const LATER: &[Later] = &[
-    Later {
+/// DMA handles, of rdma-core 59; Data Direct, of 54; exported objects, of 65. They are looked up with the feature `link`,
+/// too.
+pub const SEARCHED_ALWAYS: &[Newer] = &[
+    Newer {
         header: "infiniband/verbs.h",
         structures: verbs::dma_handles::STRUCTURES,
         constants: verbs::dma_handles::CONSTANTS,
@@ -37,13 +38,21 @@ pub const LATER: &[Later] = &[
         functions: verbs::dma_handles::FUNCTIONS,
         available: verbs::dma_handles::available,
     },
-    Later {
+    Newer {
         header: "infiniband/mlx5dv.h",
         structures: &[],
         constants: mlx5dv::data_direct::CONSTANTS,
         library: "libmlx5.so.1",
         functions: mlx5dv::data_direct::FUNCTIONS,
         available: mlx5dv::data_direct::available,
+    },
+    Newer {
+        header: "infiniband/mlx5dv.h",
+        structures: mlx5dv::export::STRUCTURES,
+        constants: &[],
+        library: "libmlx5.so.1",
+        functions: mlx5dv::export::FUNCTIONS,
+        available: mlx5dv::export::available,
     },
 ];
 /// Functions, and the library of each list.

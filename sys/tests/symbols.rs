@@ -43,7 +43,7 @@ fn versions_are_those_that_a_linker_records() {
 #[test]
 fn later_functions_are_found_where_they_are() {
     the_installed_libraries_have_the_functions();
-    for later in declared::LATER {
+    for later in declared::SEARCHED_ALWAYS {
         let bytes = std::fs::read(file(later.library)).expect("the library");
         let defaults = defaults(&bytes);
         let first = &later.functions[0];

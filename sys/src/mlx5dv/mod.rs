@@ -3,6 +3,7 @@
 pub(crate) mod constants;
 pub(crate) mod data_direct;
 pub(crate) mod devx;
+pub(crate) mod export;
 pub(crate) mod functions;
 pub(crate) mod types;
 pub(crate) mod vfio;
@@ -10,6 +11,7 @@ pub(crate) mod vfio;
 pub use constants::*;
 pub use data_direct::*;
 pub use devx::*;
+pub use export::*;
 pub use functions::*;
 pub use types::*;
 pub use vfio::*;

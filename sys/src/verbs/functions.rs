@@ -111,6 +111,8 @@ functions! {
     }
 
     "IBVERBS_1.10": {
+        /// A context on an open device file, which it closes in the end. Null and `errno` on failure.
+        fn ibv_import_device(cmd_fd: c_int) -> *mut ibv_context, else absent();
         /// Asks for options with the next state change of a queue pair. Returns 0 or an errno.
         fn ibv_set_ece(qp: *mut ibv_qp, ece: *mut ibv_ece) -> c_int, else libc::ENOSYS;
         /// The options of a queue pair. Returns 0 or an errno.
