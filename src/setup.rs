@@ -62,6 +62,13 @@ pub enum SetupError {
         /// Its opcode.
         opcode: u8,
     },
+    /// A send queue is to go on in a ring that has no WQE of its queue pair where one must begin.
+    NotAWqe {
+        /// The index of the WQEBB.
+        index: u16,
+        /// The first 8 bytes there, which should begin a control segment, as a big-endian number.
+        first_word: u64,
+    },
     /// The process has made 2^32 - 2 completion queues: no [identity](crate::cq::CqId) is left.
     NoIdentity,
     /// The device has moved to another ring, but has not written the CQE that ends the old ring.
@@ -150,6 +157,9 @@ impl fmt::Display for SetupError {
                 "CQE {slot} has opcode {opcode:#x}, which the device cannot have written there: was the ring \
                  initialised (opcode 0xf in each CQE)?"
             ),
+            Self::NotAWqe { index, first_word } => {
+                write!(f, "no WQE of the queue pair begins at index {index}: {first_word:#018x} is there")
+            }
             Self::NoIdentity => f.write_str("no identity is left: the process has made 2^32 - 2 completion queues"),
             Self::RingNotEnded { carried } => write!(
                 f,

@@ -1,5 +1,8 @@
 use core::ptr::NonNull;
 
+use volatile::VolatilePtr;
+
+use crate::cq::completion_queue::RECORD_CI;
 use crate::types::{CqCi, Cqn};
 
 /// A completion queue's raw parts, as `mlx5dv_init_obj` (`mlx5dv_cq`), DevX or the software device give them.
@@ -24,4 +27,21 @@ pub struct CqParts {
     /// The consumer index to begin at: 0 for a queue that was never polled. Arm requests are numbered from 0, so the
     /// queue must not have raised an event yet. Otherwise the first requests pass for old ones.
     pub ci: CqCi,
+}
+
+impl CqParts {
+    /// These parts, with the consumer index that the doorbell record has: where a program has left the queue. It may
+    /// have seen the completions from there on, too, because a queue stores the index after each completion that it has
+    /// lent ([`CompletionQueue::poll_with`](super::CompletionQueue::poll_with)), or after each call
+    /// ([`OncePerCall`](crate::cq::mode::OncePerCall)). A queue with compressed completions cannot go on so.
+    ///
+    /// # Safety
+    /// [`dbrec`](Self::dbrec) is the record, two words valid for reads and aligned to 8 bytes. Nothing writes it
+    /// meanwhile.
+    #[must_use]
+    pub unsafe fn recorded(self) -> Self {
+        // SAFETY: the caller promises the record.
+        let word = unsafe { VolatilePtr::new(self.dbrec.add(RECORD_CI)) };
+        Self { ci: CqCi::truncate(u32::from_be(word.read())), ..self }
+    }
 }

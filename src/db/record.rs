@@ -36,7 +36,6 @@ impl DoorbellRecord {
     }
 
     /// The producer index stored last.
-    #[cfg(feature = "verbs")]
     pub(crate) fn load(&self) -> u16 {
         // SAFETY: the constructors' callers vouch for the word.
         let word = unsafe { VolatilePtr::new(self.0) };

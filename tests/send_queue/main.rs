@@ -25,6 +25,7 @@ mod register;
 mod rehearsal;
 #[path = "../requests/mod.rs"]
 mod requests;
+mod resume;
 mod retire;
 mod rig;
 mod rows;

@@ -10,6 +10,7 @@ pub(super) mod post;
 mod probe;
 pub(super) mod queue;
 mod rehearsal;
+mod resume;
 pub(super) mod session;
 pub(super) mod staged;
 mod warm;
