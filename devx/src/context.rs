@@ -5,6 +5,7 @@ use core::fmt;
 use core::mem::ManuallyDrop;
 use core::ptr::NonNull;
 use std::collections::HashMap;
+use std::os::fd::OwnedFd;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use blueflame::verbs::{CallError, Device};
@@ -56,6 +57,17 @@ impl Context {
     pub fn open_first() -> Result<Self, Error> {
         available()?;
         Ok(Self::over(Device::options().devx(true).open_first()?))
+    }
+
+    /// Imports the device that another process, or another part of this one, has opened for DevX, by a descriptor of
+    /// its file ([`Device::import`]). The objects of the file are common to all that have it. Import those that you use
+    /// ([`Object::import`], [`Umem::import`](crate::memory::Umem::import), [`Uar::import`](crate::object::Uar::import)).
+    ///
+    /// # Errors
+    /// [`Error::Verbs`].
+    pub fn import(cmd_fd: OwnedFd) -> Result<Self, Error> {
+        available()?;
+        Ok(Self::over(Device::import(cmd_fd)?))
     }
 
     /// Uses an open device: one opened by [`Device::options`] with `devx(true)`, or one adopted from a library that
@@ -230,7 +242,7 @@ impl Context {
             }
             return Err(error.into());
         };
-        Ok(Object { raw, under: ManuallyDrop::new(under), context: self.clone() })
+        Ok(Object { raw, under: ManuallyDrop::new(under), context: self.clone(), is_imported: false })
     }
 }
 
@@ -243,6 +255,8 @@ pub struct Object {
     raw: NonNull<sys::mlx5dv_devx_obj>,
     under: ManuallyDrop<Box<dyn Under>>,
     context: Context,
+    /// Another process has made it.
+    is_imported: bool,
 }
 
 // SAFETY: libmlx5 keeps no state of an object that calls change; the kernel locks the state that they share.
@@ -263,7 +277,16 @@ impl Object {
         self.raw.as_ptr()
     }
 
-    /// Destroys the object. If the device refuses, returns the object unchanged.
+    /// The object that `raw` stands for, which this process has not made.
+    ///
+    /// # Safety
+    /// `raw` was just imported into `context`.
+    pub(crate) unsafe fn imported(context: &Context, raw: NonNull<sys::mlx5dv_devx_obj>) -> Self {
+        Self { raw, under: ManuallyDrop::new(Box::new(())), context: context.clone(), is_imported: true }
+    }
+
+    /// Destroys the object, also one of [another process](Self::import). If the device refuses, returns the object
+    /// unchanged.
     ///
     /// # Errors
     /// The object, and [`Error::Call`].
@@ -395,6 +418,11 @@ impl Object {
 
 impl Drop for Object {
     fn drop(&mut self) {
+        if self.is_imported {
+            // SAFETY: imported, and not destroyed; nothing is under it.
+            unsafe { sys::mlx5dv_devx_obj_unimport(self.raw.as_ptr()) };
+            return;
+        }
         // A failure leaks all under it.
         let _ = self.end();
     }

@@ -119,6 +119,8 @@ mod error;
 #[cfg(feature = "device")]
 mod event;
 #[cfg(feature = "device")]
+mod export;
+#[cfg(feature = "device")]
 mod later;
 pub mod mailbox;
 #[cfg(feature = "device")]
@@ -141,6 +143,8 @@ pub use context::{Context, EqNumber, Object};
 pub use error::{CommandError, Error};
 #[cfg(feature = "device")]
 pub use event::{Event, EventChannel, EventType};
+#[cfg(feature = "device")]
+pub use export::Exported;
 #[cfg(feature = "device")]
 pub use later::{Answer, Answers};
 #[cfg(feature = "device")]

@@ -233,7 +233,7 @@ impl Space {
 }
 
 /// Bytes of the host's pages, and at least those of the device's.
-fn host_page() -> usize {
+pub(crate) fn host_page() -> usize {
     // SAFETY: asks the C library for a number.
     usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(PAGE).max(PAGE)
 }

@@ -25,6 +25,8 @@ pub struct Umem {
     len: usize,
     device_pages: DevicePages,
     registered: bool,
+    /// Another process has registered it.
+    is_imported: bool,
     /// `None` for the caller's memory. Unmapped after the registration has ended.
     memory: Option<(MmapMut, Pages)>,
     context: Context,
@@ -36,7 +38,7 @@ unsafe impl Send for Umem {}
 unsafe impl Sync for Umem {}
 
 /// Bytes of the device's smallest pages (`MLX5_ADAPTER_PAGE_SHIFT`). Memory is registered in such pages if possible.
-pub(super) const PAGE: usize = 4096;
+pub(crate) const PAGE: usize = 4096;
 
 /// Knowledge of the pages in which the device has the memory.
 ///
@@ -91,7 +93,7 @@ impl Umem {
     pub unsafe fn over(context: &Context, start: NonNull<u8>, len: usize) -> Result<Self, Error> {
         // SAFETY: the caller vouches for the memory.
         let (raw, device_pages) = unsafe { register(context, start, len) }?;
-        Ok(Self { raw, start, len, device_pages, registered: true, memory: None, context: context.clone() })
+        Ok(Self { raw, start, len, device_pages, registered: true, is_imported: false, memory: None, context: context.clone() })
     }
 
     /// Registers `len` bytes from `offset` on of a dma-buf, such as a GPU's memory, in pages of 4096 bytes. The program has
@@ -128,7 +130,7 @@ impl Umem {
         let raw = NonNull::new(unsafe { sys::mlx5dv_devx_umem_reg_ex(context.raw(), &raw mut input) });
         let raw = raw.ok_or_else(|| last("mlx5dv_devx_umem_reg_ex"))?;
         let (device_pages, context) = (DevicePages::Small, context.clone());
-        Ok(Self { raw, start, len, device_pages, registered: true, memory: None, context })
+        Ok(Self { raw, start, len, device_pages, registered: true, is_imported: false, memory: None, context })
     }
 
     /// The device it is registered with.
@@ -240,9 +242,35 @@ impl Umem {
 }
 
 impl Umem {
+    /// Memory that another process has registered.
+    ///
+    /// # Safety
+    /// `raw` was just imported into `context`. The conditions of [`import`](Self::import).
+    pub(crate) unsafe fn imported(
+        context: &Context,
+        raw: NonNull<sys::mlx5dv_devx_umem>,
+        start: NonNull<u8>,
+        len: usize,
+    ) -> Self {
+        let (device_pages, context) = (DevicePages::Unknown, context.clone());
+        Self { raw, start, len, device_pages, registered: true, is_imported: true, memory: None, context }
+    }
+
+    /// The raw registration.
+    pub(crate) fn as_raw(&self) -> *mut sys::mlx5dv_devx_umem {
+        self.raw.as_ptr()
+    }
+
     /// Ends the registration, once. Returns false if the device refuses: it may still use the memory, which stays
     /// mapped.
     pub(super) fn end(&mut self) -> bool {
+        if self.is_imported {
+            if core::mem::take(&mut self.registered) {
+                // SAFETY: imported, ended once. The other process's registration stays.
+                unsafe { sys::mlx5dv_devx_umem_unimport(self.raw.as_ptr()) };
+            }
+            return true;
+        }
         // SAFETY: registered, ended once; objects that lie in it held this value, and are gone.
         let refused =
             core::mem::take(&mut self.registered) && unsafe { sys::mlx5dv_devx_umem_dereg(self.raw.as_ptr()) } != 0;

@@ -2,6 +2,7 @@
 
 use core::ptr::NonNull;
 use std::fmt;
+use std::os::fd::AsRawFd;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -14,7 +15,8 @@ use blueflame_sys as sys;
 use crate::cmd::UarPage;
 use crate::context::Context;
 use crate::error::Error;
-use crate::memory::last;
+use crate::check::in_range;
+use crate::memory::{PAGE, host_page, last as last_error};
 
 /// How a page of registers is mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,9 +40,18 @@ pub struct DoorbellPage {
     handle: Arc<Handle>,
 }
 
+/// Who has a page.
+#[derive(Debug)]
+enum Origin {
+    /// libmlx5, for this process.
+    Allocated(NonNull<sys::mlx5dv_devx_uar>),
+    /// Another process. It is mapped here, in as many bytes, from this offset of the file.
+    Mapped(usize, u64),
+}
+
 #[derive(Debug)]
 struct Handle {
-    raw: NonNull<sys::mlx5dv_devx_uar>,
+    origin: Origin,
     id: UarPage,
     base: NonNull<u8>,
     kind: UarKind,
@@ -54,8 +65,12 @@ unsafe impl Sync for Handle {}
 
 impl Drop for Handle {
     fn drop(&mut self) {
-        // SAFETY: from `mlx5dv_devx_alloc_uar`, freed once; the queues that ring it held this, and are gone.
-        unsafe { sys::mlx5dv_devx_free_uar(self.raw.as_ptr()) };
+        match self.origin {
+            // SAFETY: from `mlx5dv_devx_alloc_uar`, freed once; the queues that ring it held this, and are gone.
+            Origin::Allocated(raw) => unsafe { sys::mlx5dv_devx_free_uar(raw.as_ptr()) },
+            // SAFETY: mapped by `Uar::mapped`, unmapped once; the queues that ring it held this, and are gone.
+            Origin::Mapped(bytes, _) => _ = unsafe { libc::munmap(self.base.as_ptr().cast(), bytes) },
+        }
     }
 }
 
@@ -142,13 +157,13 @@ impl Uar {
         };
         // SAFETY: the context is open.
         let raw = NonNull::new(unsafe { sys::mlx5dv_devx_alloc_uar(context.raw(), flags) })
-            .ok_or_else(|| last("mlx5dv_devx_alloc_uar"))?;
+            .ok_or_else(|| last_error("mlx5dv_devx_alloc_uar"))?;
         // SAFETY: allocated, and written before it was given out.
         let (register, base, id) =
             unsafe { ((*raw.as_ptr()).reg_addr, (*raw.as_ptr()).base_addr, (*raw.as_ptr()).page_id) };
         let why = |why: String| Error::Parts { object: "doorbell register", why };
         let handle = Handle {
-            raw,
+            origin: Origin::Allocated(raw),
             id: UarPage::new(id).unwrap_or_default(),
             base: NonNull::new(base.cast()).unwrap_or(NonNull::dangling()),
             kind,
@@ -160,16 +175,54 @@ impl Uar {
         else {
             return Err(why(format!("page {id:#x} at {base:?}, register at {register:?}")));
         };
-        let size = match kind {
-            UarKind::NonCachedDedicated | UarKind::NonCached => 0,
-            // Two halves make a register (Linux `drivers/infiniband/hw/mlx5/main.c`, `bf_reg_size`; rdma-core
-            // `providers/mlx5/mlx5.c`, `bf->buf_size`).
-            UarKind::BlueFlame => {
-                let general = context.general()?;
-                if general.bf() { (1 << general.log_bf_reg_size()) / 2 } else { 0 }
-            }
+        Ok(Self { page, parts: RegisterParts { reg, size: half_bytes(context, kind)? } })
+    }
+
+    /// Where the device file has the page, and where the register is in the page.
+    pub(crate) fn place(&self) -> (u64, usize) {
+        let mmap_off = match self.page.handle.origin {
+            // SAFETY: allocated, and written before it was given out.
+            Origin::Allocated(raw) => unsafe { (*raw.as_ptr()).mmap_off as u64 },
+            Origin::Mapped(_, mmap_off) => mmap_off,
         };
-        Ok(Self { page, parts: RegisterParts { reg, size } })
+        (mmap_off, self.parts.reg.addr().get() - self.page.base().addr().get())
+    }
+
+    /// Maps the page with number `id`, which the device file has at `mmap_off`, and uses the register at byte
+    /// `register` of it.
+    ///
+    /// # Errors
+    /// As [`import`](Self::import).
+    ///
+    /// # Safety
+    /// The conditions of [`import`](Self::import).
+    pub(crate) unsafe fn mapped(
+        context: &Context,
+        kind: UarKind,
+        (mmap_off, register): (u64, u64),
+        id: u32,
+    ) -> Result<Self, Error> {
+        let id = UarPage::new(id).ok_or(Error::OutOfRange {
+            what: "number of a register page",
+            value: id.into(),
+            min: 0,
+            max: 0xff_ffff,
+        })?;
+        let size = half_bytes(context, kind)?;
+        let last = PAGE as u64 - u64::from(size.max(8)) * if size == 0 { 1 } else { 2 };
+        in_range("byte of a register in its page", register, 0..=last)?;
+        let bytes = host_page();
+        let fd = context.device().cmd_fd().as_raw_fd();
+        // SAFETY: a new mapping at an address that the kernel chooses. The kernel checks the offset.
+        let mapped = unsafe {
+            libc::mmap(core::ptr::null_mut(), bytes, libc::PROT_WRITE, libc::MAP_SHARED, fd, mmap_off as libc::off_t)
+        };
+        let base = if mapped == libc::MAP_FAILED { None } else { NonNull::new(mapped.cast()) };
+        let base = base.ok_or_else(|| last_error("mmap"))?;
+        let handle = Handle { origin: Origin::Mapped(bytes, mmap_off), id, base, kind, context: context.clone() };
+        // SAFETY: inside of the page, as was checked.
+        let reg = unsafe { base.add(register as usize) };
+        Ok(Self { page: DoorbellPage { handle: Arc::new(handle) }, parts: RegisterParts { reg, size } })
     }
 
     /// The page that it is in.
@@ -193,6 +246,19 @@ impl Uar {
         // or it has no BlueFlame, and others store 8-byte doorbells there.
         let register = unsafe { ExclusiveRegister::from_parts(self.parts) }.map_err(bad)?;
         Ok((register.with_mode::<F>().with_copy(copy), self.page))
+    }
+}
+
+/// Bytes in one half of a register in a page of this kind; 0 without BlueFlame.
+fn half_bytes(context: &Context, kind: UarKind) -> Result<u32, Error> {
+    match kind {
+        UarKind::NonCachedDedicated | UarKind::NonCached => Ok(0),
+        // Two halves make a register (Linux `drivers/infiniband/hw/mlx5/main.c`, `bf_reg_size`; rdma-core
+        // `providers/mlx5/mlx5.c`, `bf->buf_size`).
+        UarKind::BlueFlame => {
+            let general = context.general()?;
+            Ok(if general.bf() { (1 << general.log_bf_reg_size()) / 2 } else { 0 })
+        }
     }
 }
 

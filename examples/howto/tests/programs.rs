@@ -92,6 +92,7 @@ programs! {
         "a frame of a tunnel has left",
         "4 frames have left from one WQE"
     ];
+    restart: ANY, ["20000 messages have arrived once each; 6 posters were killed"];
     shared_completion_queue: ANY, ["128 completions of 16 queue pairs, by one completion queue"];
     shared_receives: ANY, ["8 shared receives have taken 13 and 7 messages of 2 connections"];
     striding: ETHERNET, ["2000 frames have arrived in 4 buffers; another thread has read 20 of them"];

@@ -3,6 +3,7 @@
 use core::ffi::CStr;
 use core::ptr::NonNull;
 use std::collections::HashMap;
+use std::os::fd::{BorrowedFd, IntoRawFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use blueflame_sys as sys;
@@ -362,6 +363,37 @@ impl Device {
         Self::options().open_first()
     }
 
+    /// Imports a device that is open already, in another process or in this one, by a descriptor of its file: a
+    /// duplicate of [`cmd_fd`](Self::cmd_fd), received by a socket (`SCM_RIGHTS`) or inherited. The objects of the file
+    /// live until its last descriptor is closed, whichever process that has. Dropping the device closes this one.
+    ///
+    /// If it fails, the descriptor may stay open: libibverbs does not say whether it has closed it.
+    ///
+    /// # Errors
+    /// [`Error::NotMlx5`], [`Error::Library`], or a failed call: `EINVAL` if the file is no device's, `ENODEV` if its
+    /// device is not there.
+    #[doc(alias = "ibv_import_device")]
+    pub fn import(cmd_fd: OwnedFd) -> Result<Self, Error> {
+        sys::available::verbs()?;
+        // SAFETY: the descriptor is given away.
+        let raw = non_null("ibv_import_device", unsafe { sys::ibv_import_device(cmd_fd.into_raw_fd()) })?;
+        // SAFETY: just opened.
+        let imported = unsafe { Self::described(raw) };
+        let (name, attr) = imported.inspect_err(|_| {
+            // SAFETY: just opened; nothing was made of it.
+            unsafe { sys::ibv_close_device(raw.as_ptr()) };
+        })?;
+        Ok(Self::over(raw, false, name, attr))
+    }
+
+    /// The descriptor of the device's file. Give another process a duplicate, for it to [import](Self::import) the
+    /// device.
+    #[must_use]
+    pub fn cmd_fd(&self) -> BorrowedFd<'_> {
+        // SAFETY: the context is open as long as `self`, and its descriptor with it; written once, when it was opened.
+        unsafe { BorrowedFd::borrow_raw((*self.as_raw()).cmd_fd) }
+    }
+
     pub(in crate::verbs) fn over(
         raw: NonNull<sys::ibv_context>,
         adopted: bool,
@@ -387,6 +419,16 @@ impl Device {
     /// # Safety
     /// As [`adopt_context`](crate::verbs::adopt::adopt_context).
     pub(in crate::verbs) unsafe fn adopt(raw: NonNull<sys::ibv_context>) -> Result<Self, Error> {
+        // SAFETY: the caller vouches for the context.
+        let (name, attr) = unsafe { Self::described(raw) }?;
+        Ok(Self::over(raw, true, name, attr))
+    }
+
+    /// The name and the attributes of an open device.
+    ///
+    /// # Safety
+    /// `raw` is open.
+    unsafe fn described(raw: NonNull<sys::ibv_context>) -> Result<(String, DeviceAttr), Error> {
         // SAFETY: the caller vouches for the context, which has its device written once.
         let device = unsafe { (*raw.as_ptr()).device };
         // SAFETY: the device of an open context.
@@ -395,8 +437,7 @@ impl Device {
             return Err(Error::NotMlx5 { name });
         }
         // SAFETY: open, and libmlx5's.
-        let attr = unsafe { query(raw.as_ptr()) }?;
-        Ok(Self::over(raw, true, name, attr))
+        Ok((name, unsafe { query(raw.as_ptr()) }?))
     }
 
     /// The device's name, as `ibv_devices` prints it.

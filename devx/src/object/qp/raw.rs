@@ -4,6 +4,7 @@ use blueflame::db::RegisterParts;
 use blueflame::queue::AnyCq;
 use blueflame::queue::recv::RqParts;
 use blueflame::queue::send::SqParts;
+use blueflame::verbs::{Endpoint, Path};
 
 use super::super::cq::Cq;
 use super::super::pd::Pd;
@@ -31,6 +32,18 @@ pub struct RawQp {
     pub rq: RqParts,
     /// The doorbell register, which belongs to this queue pair.
     pub register: RegisterParts,
+}
+
+impl RawQp {
+    /// INIT to RTR to RTS, of services RC and UC: [`Qp::to_rtr`], and RTS. `local` is the endpoint that the peer was
+    /// told. A send queue over the parts may post afterwards.
+    ///
+    /// # Errors
+    /// Those of [`Qp::to_rtr`].
+    pub fn connect(&self, path: &Path, local: &Endpoint, remote: &Endpoint) -> Result<(), Error> {
+        self.qp.to_rtr(path, remote)?;
+        self.qp.rtr_to_rts(path, local.psn)
+    }
 }
 
 impl Pd {
