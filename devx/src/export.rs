@@ -21,7 +21,7 @@ pub(crate) fn available() -> Result<(), Error> {
 
 /// What another process needs to import a `T` of this one: an [`Object`], [memory](Umem) or a [register](Uar). Plain
 /// bytes, for any channel between the two; the same release of libmlx5 must read them.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Exported<T> {
     bytes: Vec<u8>,
     of: PhantomData<fn() -> T>,

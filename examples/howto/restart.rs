@@ -15,8 +15,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use blueflame::cq::setup::CqParts;
 use blueflame::CompletionQueue;
+use blueflame::cq::setup::CqParts;
 use blueflame::db::ExclusiveRegister;
 use blueflame::queue::send::SqParts;
 use blueflame::queue::{SendQueue, Shadow};
@@ -90,7 +90,9 @@ impl Told {
         [qpn, cqn, ring, wqebbs, record, cqes, cqe_cnt, cq_record, max_inline, max_sge]
     }
 
-    fn of([qpn, cqn, ring, wqebbs, record, cqes, cqe_cnt, cq_record, max_inline, max_sge]: [u64; Self::NUMBERS]) -> Self {
+    fn of(
+        [qpn, cqn, ring, wqebbs, record, cqes, cqe_cnt, cq_record, max_inline, max_sge]: [u64; Self::NUMBERS],
+    ) -> Self {
         Self { qpn, cqn, ring, wqebbs, record, cqes, cqe_cnt, cq_record, max_inline, max_sge }
     }
 }
@@ -126,8 +128,7 @@ impl Parcel {
     /// Starts a poster, which inherits the two descriptors.
     fn start(&self) -> Result<Child, Failure> {
         let fds = [&self.cmd_fd, &self.memory].map(|fd| fd.as_raw_fd().to_string());
-        let mut child =
-            Command::new(env::current_exe()?).arg("poster").args(fds).stdin(Stdio::piped()).spawn()?;
+        let mut child = Command::new(env::current_exe()?).arg("poster").args(fds).stdin(Stdio::piped()).spawn()?;
         let mut to = child.stdin.take().ok_or("no pipe")?;
         for number in self.told.numbers() {
             to.write_all(&number.to_le_bytes())?;
@@ -249,37 +250,36 @@ fn poster() -> Result<(), Failure> {
     let at = |offset: u64| unsafe { shared.add(offset as usize) };
     // SAFETY: exported by the keeper, which keeps it. The poster before is gone, and nobody else rings.
     let uar = unsafe { Uar::import(&context, &Exported::from_bytes(&register)) }?;
-    let cq_parts = CqParts {
+    let parts = CqParts {
         buf: at(told.cqes),
         cqe_cnt: told.cqe_cnt as u32,
         cqe_size: 64,
         dbrec: at(told.cq_record).cast(),
         cq_uar: uar.page().base(),
         cqn: Cqn::truncate(told.cqn as u32),
-        ci: CqCi::truncate(0),
+        ci: CqCi::truncate(0), // comes from the record
     };
     // SAFETY: the keeper has made the queue for posters. The one before is gone.
-    let cq_parts = unsafe { cq_parts.recorded() };
-    // SAFETY: likewise; `uar` lives longer than the queues.
-    let (mut cq, register) =
-        unsafe { (CompletionQueue::from_parts(cq_parts)?, ExclusiveRegister::from_parts(uar.parts())?) };
+    let mut cq = unsafe { CompletionQueue::from_parts(parts.recorded())? };
     let shadow = Shadow::new(told.wqebbs as u32);
-    // SAFETY: as for the completion queue. Each request is one WQEBB and has a completion there, so all before its
-    // consumer index have completed. They name no memory.
+    let parts = SqParts {
+        ring: at(told.ring),
+        wqebbs: told.wqebbs as u32,
+        dbrec: at(told.record).cast(),
+        qpn,
+        cq: cq.id(),
+        max_inline: told.max_inline as u32,
+        max_sge: told.max_sge as u32,
+        signal_all: false,
+        pi: SqPi(0), // comes from the record
+        shadow: shadow.start(),
+    };
+    // Each request is one WQEBB and has a completion in `cq`, so all before its consumer index have completed.
+    let oldest = SqPi(cq.consumer_index().get() as u16);
+    // SAFETY: as for the completion queue. Outstanding requests name no memory. `uar` lives longer than the queue.
     let mut sq = unsafe {
-        let parts = SqParts {
-            ring: at(told.ring),
-            wqebbs: told.wqebbs as u32,
-            dbrec: at(told.record).cast(),
-            qpn,
-            cq: cq.id(),
-            max_inline: told.max_inline as u32,
-            max_sge: told.max_sge as u32,
-            signal_all: false,
-            pi: SqPi(0),
-            shadow: shadow.start(),
-        };
-        SendQueue::<Rc>::resume(parts.recorded(), register, SqPi(cq_parts.ci.get() as u16))?
+        let register = ExclusiveRegister::from_parts(uar.parts())?;
+        SendQueue::<Rc>::resume(parts.recorded(), register, oldest)?
     };
     // ANCHOR_END: resume
     if !qp.is_empty() {

@@ -42,6 +42,28 @@ fn many_passes<M: PollMode<Compression = ()>>(cqe_cnt: u32, cqe_size: u32, start
     assert_eq!(cq.consumer_index().get(), start.wrapping_add(total) & 0x00ff_ffff);
 }
 
+/// The next program of a queue sees what the one before has not finished with, from its record alone.
+#[test]
+fn a_queue_goes_on_at_its_record() {
+    for start in [0, 5, 0x00ff_fffe] {
+        let mut device = Device::new(8, 64, start);
+        let mut parts = device.parts();
+        let mut before = device.queue::<Standard>();
+        (1..6).for_each(|n| nth(&mut device, n));
+        assert_eq!(before.poll_with(2, |_| ()), 2);
+        drop(before);
+        parts.ci = CqCi::truncate(0x77);
+        // SAFETY: the record of the test's device.
+        let parts = unsafe { parts.recorded() };
+        assert_eq!(parts.ci.get(), start.wrapping_add(2) & 0x00ff_ffff);
+        // SAFETY: as in `Device::queue`; the queue before is gone.
+        let mut cq = unsafe { CompletionQueue::from_parts(parts) }.expect("a queue in use");
+        let mut seen = Vec::new();
+        cq.poll_with(usize::MAX, |cqe| seen.push(cqe.wqe_counter()));
+        assert_eq!(seen, [3, 4, 5], "from {start:#x}");
+    }
+}
+
 #[test]
 fn every_completion_is_seen_once_over_many_passes() {
     for cqe_size in [64, 128] {

@@ -7,8 +7,8 @@ mod thread;
 mod umem;
 
 pub(crate) use record::Record;
-pub(crate) use rings::{Space, host_page};
 pub use rings::{Rings, RingsBuilder, RingsUse};
+pub(crate) use rings::{Space, host_page};
 pub use thread::ThreadRings;
 pub use umem::Umem;
 pub(crate) use umem::{PAGE, last};

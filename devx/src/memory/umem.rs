@@ -93,7 +93,16 @@ impl Umem {
     pub unsafe fn over(context: &Context, start: NonNull<u8>, len: usize) -> Result<Self, Error> {
         // SAFETY: the caller vouches for the memory.
         let (raw, device_pages) = unsafe { register(context, start, len) }?;
-        Ok(Self { raw, start, len, device_pages, registered: true, is_imported: false, memory: None, context: context.clone() })
+        Ok(Self {
+            raw,
+            start,
+            len,
+            device_pages,
+            registered: true,
+            is_imported: false,
+            memory: None,
+            context: context.clone(),
+        })
     }
 
     /// Registers `len` bytes from `offset` on of a dma-buf, such as a GPU's memory, in pages of 4096 bytes. The program has

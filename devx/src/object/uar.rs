@@ -12,10 +12,10 @@ use blueflame::db::{
 };
 use blueflame_sys as sys;
 
+use crate::check::in_range;
 use crate::cmd::UarPage;
 use crate::context::Context;
 use crate::error::Error;
-use crate::check::in_range;
 use crate::memory::{PAGE, host_page, last as last_error};
 
 /// How a page of registers is mapped.

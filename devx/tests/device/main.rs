@@ -41,6 +41,7 @@ mod end;
 mod errors;
 mod events;
 mod every_command;
+mod exported;
 mod foreign;
 mod ground;
 #[path = "../failing_steps/kernel.rs"]
