@@ -30,7 +30,6 @@ fn a_queue_goes_on_after_the_last_request_that_was_published() {
     // In the ring, but not in the record: the next program has the place.
     let mut batch = before.batch();
     batch.push(&wqe::nop().signaled(WrId(4))).expect("room");
-    core::mem::forget(batch);
     let posted = rig.ring();
     rig.clear_page();
 

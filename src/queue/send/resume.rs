@@ -49,8 +49,8 @@ impl<T: Transport, R: Register> SendQueue<T, R> {
     ///
     /// # Errors
     /// Parts that no send queue has. [`SetupError::OutOfRange`]: more WQEBBs are outstanding than the ring has.
-    /// [`SetupError::NotAWqe`]: no WQE of this queue pair begins at an index where one must begin. Nothing has been
-    /// written then.
+    /// [`SetupError::NotAWqe`]: no WQE of this queue pair begins at an index where one must begin. The device has not
+    /// been told anything then.
     ///
     /// # Safety
     /// The conditions of [`from_parts`](Self::from_parts) hold, except that requests are outstanding:
