@@ -60,8 +60,8 @@ impl Context {
     }
 
     /// Imports the device that another process, or another part of this one, has opened for DevX, by a descriptor of
-    /// its file ([`Device::import`]). The objects of the file are common to all that have it. Import those that you use
-    /// ([`Object::import`], [`Umem::import`](crate::memory::Umem::import), [`Uar::import`](crate::object::Uar::import)).
+    /// its file ([`Device::import`]). All that have the file share its objects. Import those that you use:
+    /// [`Object::import`], [`Umem::import`](crate::memory::Umem::import), [`Uar::import`](crate::object::Uar::import).
     ///
     /// # Errors
     /// [`Error::Verbs`].

@@ -97,7 +97,7 @@ impl Object {
     ///   the next object.
     /// - Changes keep the conditions of [`modify`](Object::modify) in all processes. If this value destroys the object,
     ///   no queue over it is used any more.
-    #[doc(alias = "mlx5dv_devx_obj_import")]
+    #[doc(alias("mlx5dv_devx_obj_import", "mlx5dv_devx_obj_unimport"))]
     pub unsafe fn import(context: &Context, exported: &Exported<Self>) -> Result<Self, Error> {
         available()?;
         exported.check(sizes().devx_obj_attrs_size as usize)?;
@@ -135,7 +135,7 @@ impl Umem {
     /// - `exported` comes from [`export`](Self::export), in a process whose context has the device file of `context`.
     /// - The other process keeps the registration for as long as the value, and everything made of it, lives.
     /// - The conditions of [`over`](Self::over) hold here for `len` bytes at `start`, which are the registered ones.
-    #[doc(alias = "mlx5dv_devx_umem_import")]
+    #[doc(alias("mlx5dv_devx_umem_import", "mlx5dv_devx_umem_unimport"))]
     pub unsafe fn import(
         context: &Context,
         exported: &Exported<Self>,

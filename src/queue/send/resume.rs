@@ -20,8 +20,8 @@ impl SqParts {
     /// posted, even if its bytes lie in the ring.
     ///
     /// # Safety
-    /// [`dbrec`](Self::dbrec) is the record of the send queue, two words valid for reads and aligned to 4 bytes. Nothing
-    /// writes it meanwhile.
+    /// [`dbrec`](Self::dbrec) is the record of the send queue, two words valid for reads and aligned to 4 bytes.
+    /// Nothing writes it meanwhile.
     #[must_use]
     pub unsafe fn recorded(self) -> Self {
         // SAFETY: the caller promises the record.

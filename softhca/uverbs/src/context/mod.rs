@@ -168,7 +168,8 @@ impl Context {
         self.is_imported() && handle & IMPORTED == 0 && self.get_any(handle).is_err()
     }
 
-    /// From now on, other processes with the file may ask for commands on objects of this one; `serve` carries them out.
+    /// From now on, other processes with the file may ask for commands on objects of this one. `serve` carries them
+    /// out.
     pub(crate) fn serve(self: &Arc<Self>, serve: Serve) {
         let callers = Arc::new(Callers::new(self, serve));
         if self.callers.set(callers.clone()).is_ok() {
