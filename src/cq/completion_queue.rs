@@ -9,14 +9,12 @@ use super::cqe::view::{Cqe, CqeCopy, CqeView};
 use super::id::CqId;
 use super::initial;
 use super::mode::{Compressed, PollMode, Publish, Standard};
-use super::parts::CqParts;
+use super::parts::{CqParts, RECORD_CI};
 use super::ring::{Place, Ring};
 use crate::arch;
 use crate::setup::SetupError;
 use crate::types::{CqCi, Cqn};
 
-/// Word of the doorbell record that holds the consumer index (rdma-core `providers/mlx5/mlx5.h`, `MLX5_CQ_SET_CI`).
-pub(super) const RECORD_CI: usize = 0;
 /// Word of the doorbell record that holds the last arm request (rdma-core `providers/mlx5/mlx5.h`, `MLX5_CQ_ARM_DB`).
 const RECORD_ARM: usize = 1;
 /// Bytes into the UAR page where arming writes (rdma-core `providers/mlx5/mlx5dv.h`, `MLX5_CQ_DOORBELL`).

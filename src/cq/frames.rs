@@ -1,9 +1,10 @@
 //! Completions of received frames, for a queue that takes them apart itself.
-use super::completion_queue::{CompletionQueue, RECORD_CI, Walk};
+use super::completion_queue::{CompletionQueue, Walk};
 use super::compressed::{Expand, MiniFrame, Minis, Part, RingAt, Run, Shared};
 use super::cqe::view::{Cqe, CqeView};
 use super::layout::Tail;
 use super::mode::{PollMode, Publish};
+use super::parts::RECORD_CI;
 
 impl<M: PollMode> CompletionQueue<M> {
     /// Hands up to `max` whole CQEs to `take`, as [`poll_with`](Self::poll_with) does, until one is no success of a

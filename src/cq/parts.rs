@@ -2,8 +2,10 @@ use core::ptr::NonNull;
 
 use volatile::VolatilePtr;
 
-use crate::cq::completion_queue::RECORD_CI;
 use crate::types::{CqCi, Cqn};
+
+/// Word of the doorbell record that holds the consumer index (rdma-core `providers/mlx5/mlx5.h`, `MLX5_CQ_SET_CI`).
+pub(super) const RECORD_CI: usize = 0;
 
 /// A completion queue's raw parts, as `mlx5dv_init_obj` (`mlx5dv_cq`), DevX or the software device give them.
 ///

@@ -1,7 +1,7 @@
 //! The device: setting up a context, and the device's abilities. The figures are those of a ConnectX-5, unless they
 //! depend on the software device.
 
-use super::devx::calls;
+use super::devx::served;
 use super::request::Request;
 use crate::abi::mlx5::{
     ALLOC_UCONTEXT_CORE_CLOCK, ALLOC_UCONTEXT_DUMP_FILL, ALLOC_UCONTEXT_ECE, ALLOC_UCONTEXT_MKEY_TAG,
@@ -107,7 +107,7 @@ pub(crate) fn get_context(context: &Arc<Context>, request: &Request) -> Result<(
     let _ = context.answer.set(response);
     context.registry.answer(&response, has_user);
     if has_user {
-        context.serve(calls::serve);
+        context.serve(served::serve);
     }
     put_context(request, UHW_OUT, &response)
 }

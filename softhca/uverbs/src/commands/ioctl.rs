@@ -3,7 +3,7 @@
 use super::ah::{self, Ah};
 use super::counters::{self, Counters};
 use super::devx::{
-    answers as devx_answers, calls as devx_calls, events as devx_events, general as devx, objects as devx_object,
+    answers as devx_answers, events as devx_events, general as devx, objects as devx_object, served as devx_served,
     umem as devx_umem,
 };
 use super::flow::{self, Flow};
@@ -122,7 +122,7 @@ const METHODS: &[Method] = {
         method(object::MLX5_PP, 0x1000, "PP_OBJ_ALLOC", 4, pacing::alloc),
         method(object::MLX5_PP, 0x1001, "PP_OBJ_DESTROY", 1, destroy::<PacketPacing, 0x1000>),
         method(object::MLX5_UAR, 0x1000, "UAR_OBJ_ALLOC", 5, uar::alloc),
-        method(object::MLX5_UAR, 0x1001, "UAR_OBJ_DESTROY", 1, devx_calls::free_uar),
+        method(object::MLX5_UAR, 0x1001, "UAR_OBJ_DESTROY", 1, devx_served::free_uar),
     ]
 };
 

@@ -12,11 +12,10 @@
 //! A caller shows that it has the file by sending a descriptor of it. It may send anything else: commands are checked
 //! like any others. One that dies has no call left, because each call is a connection of its own.
 
-use super::Context;
 use super::registry::Registry;
 use crate::device::Door;
 use crate::process::fds::Own;
-use crate::process::{Errno, identity, lock};
+use crate::process::{Errno, Identity, identity, lock};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
 use rustix::net::{
     AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
@@ -26,9 +25,9 @@ use rustix::net::{
 use softhca::runner::spawn;
 use std::io::{IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes};
 
@@ -60,7 +59,7 @@ pub(crate) struct Call {
 pub(crate) type Answer = (Vec<u8>, Result<(), Errno>);
 
 /// Carries out a call.
-pub(crate) type Serve = fn(&Arc<Context>, Call) -> Answer;
+type Serve = Box<dyn Fn(Call) -> Answer + Send + Sync>;
 
 /// Before the mailbox of a call.
 #[derive(Clone, Copy, FromBytes, IntoBytes, Immutable)]
@@ -74,8 +73,8 @@ struct CallHeader {
 
 /// Where other processes call.
 pub(crate) struct Callers {
-    context: Weak<Context>,
     registry: Arc<Registry>,
+    file: Identity,
     serve: Serve,
     /// Once it listens.
     listener: Mutex<Option<Arc<(Own, OwnedFd)>>>,
@@ -84,15 +83,14 @@ pub(crate) struct Callers {
 }
 
 impl Callers {
-    /// Those of `context`, which nobody hears before a step.
-    pub(super) fn new(context: &Arc<Context>, serve: Serve) -> Self {
-        Self {
-            context: Arc::downgrade(context),
-            registry: context.registry.clone(),
-            serve,
-            listener: Mutex::default(),
-            is_over: AtomicBool::new(false),
-        }
+    /// Those of `file`, which has this table. Nobody hears them before a step.
+    pub(super) fn new(
+        registry: Arc<Registry>,
+        file: Identity,
+        serve: impl Fn(Call) -> Answer + Send + Sync + 'static,
+    ) -> Self {
+        let (listener, is_over) = (Mutex::default(), AtomicBool::new(false));
+        Self { registry, file, serve: Box::new(serve), listener, is_over }
     }
 
     /// The file is closed: the thread ends.
@@ -135,10 +133,8 @@ impl Callers {
             set_socket_timeout(caller, side, Some(PATIENCE_TO_ASK))?;
         }
         let (file, call) = receive_call(caller)?;
-        let context = self.context.upgrade().ok_or(Errno::ENODEV)?;
-        let own = identity(context.file.fd().as_raw_fd());
-        let answer = if own.is_some() && identity(file.as_raw_fd()) == own {
-            (self.serve)(&context, call)
+        let answer = if identity(file.as_raw_fd()) == Some(self.file) {
+            (self.serve)(call)
         } else {
             (Vec::new(), Err(Errno::EPERM))
         };
@@ -163,18 +159,18 @@ impl Door for Callers {
     }
 }
 
-/// Makes `call`, on an object of the process that has opened the file of `context`. `EIO` if it does not answer: it has
-/// ended, or runs another program.
-pub(crate) fn call(context: &Context, call: &Call) -> Result<Answer, Errno> {
+/// Makes `call`, on an object of the process that has opened `file`, which has this table. `EIO` if it does not answer:
+/// it has ended, or runs another program.
+pub(super) fn call(registry: &Registry, file: BorrowedFd<'_>, call: &Call) -> Result<Answer, Errno> {
     let begin = Instant::now();
     let place = loop {
-        if let Some(place) = context.registry.listener()? {
+        if let Some(place) = registry.listener()? {
             break place;
         }
         if begin.elapsed() > PATIENCE_TO_LISTEN {
             return Err(Errno::EIO);
         }
-        context.registry.call();
+        registry.call();
         std::thread::sleep(Duration::from_micros(200));
     };
     let socket = socket()?;
@@ -182,7 +178,7 @@ pub(crate) fn call(context: &Context, call: &Call) -> Result<Answer, Errno> {
     set_socket_timeout(&socket, Timeout::Send, Some(PATIENCE_TO_ASK))?;
     set_socket_timeout(&socket, Timeout::Recv, Some(PATIENCE_TO_ANSWER))?;
     connect(&socket, &address(place)?).map_err(|_| Errno::EIO)?;
-    send_call(&socket, context.file.fd().as_fd(), call)?;
+    send_call(&socket, file, call)?;
     let mut error = 0_i32;
     let mut output = vec![0; call.output_len];
     let parts = &mut [IoSliceMut::new(error.as_mut_bytes()), IoSliceMut::new(&mut output)];
@@ -201,7 +197,7 @@ fn address(place: u64) -> Result<SocketAddrUnix, Errno> {
     Ok(SocketAddrUnix::new_abstract_name(format!("softhca-uverbs-{place:016x}").as_bytes())?)
 }
 
-fn send_call(socket: &OwnedFd, file: std::os::fd::BorrowedFd<'_>, call: &Call) -> Result<(), Errno> {
+fn send_call(socket: &OwnedFd, file: BorrowedFd<'_>, call: &Call) -> Result<(), Errno> {
     let (object, method) = call.method;
     let header = CallHeader { object, method, handle: call.handle, output_len: call.output_len as u32 };
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
@@ -238,6 +234,8 @@ fn receive_call(caller: &OwnedFd) -> Result<(OwnedFd, Call), Errno> {
 mod tests {
     use super::*;
     use rustix::net::socketpair;
+    use softhca::uar::UarMemory;
+    use std::os::fd::{AsFd, FromRawFd};
 
     fn pair() -> (OwnedFd, OwnedFd) {
         socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).unwrap()
@@ -252,6 +250,38 @@ mod tests {
             let (file, received) = receive_call(&callee).unwrap();
             assert_eq!((identity(file.as_raw_fd()), received), (identity(callee.as_raw_fd()), call));
         }
+    }
+
+    #[test]
+    fn only_who_has_the_file_is_served() {
+        // SAFETY: the name is a string that ends with a zero byte; the descriptors are new.
+        let memory = || unsafe { OwnedFd::from_raw_fd(libc::memfd_create(c"calls".as_ptr(), 0)) };
+        let (file, other) = (memory(), memory());
+        let registry = Arc::new(Registry::of(&UarMemory::in_file(file.try_clone().unwrap())).unwrap());
+        let callers = Arc::new(Callers::new(registry.clone(), identity(file.as_raw_fd()).unwrap(), |call| {
+            (call.input, if call.handle == 1 { Ok(()) } else { Err(Errno::ENOENT) })
+        }));
+        let step = || {
+            if callers.is_knocked_at() {
+                callers.clone().look();
+            }
+        };
+        let make = |file: &OwnedFd, handle| {
+            let made = Call { method: (1, 2), handle, input: vec![3], output_len: 16 };
+            std::thread::scope(|scope| {
+                let result = scope.spawn(|| call(&registry, file.as_fd(), &made));
+                while !result.is_finished() {
+                    step();
+                    std::thread::yield_now();
+                }
+                result.join().unwrap()
+            })
+        };
+        assert_eq!(make(&file, 1), Ok((vec![3], Ok(()))));
+        assert_eq!(make(&file, 2), Ok((vec![3], Err(Errno::ENOENT))));
+        assert_eq!(make(&other, 1), Ok((Vec::new(), Err(Errno::EPERM))));
+        callers.end();
+        assert_eq!(make(&file, 1), Err(Errno::EIO));
     }
 
     #[test]

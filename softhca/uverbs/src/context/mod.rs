@@ -18,9 +18,9 @@ use crate::abi::mlx5::AllocUcontextResp;
 use crate::device::resources::Counted;
 use crate::device::{ClockPages, Door, EventPipe, Hca, Pinned, RecordFile};
 use crate::process::fds::Own;
-use crate::process::{Errno, Locked, lock, page_bytes, user};
+use crate::process::{Errno, Locked, identity, lock, page_bytes, user};
 use allocated::Allocated;
-use calls::{Callers, Serve};
+use calls::{Answer, Call, Callers};
 use device_memory::DeviceMemory;
 use objects::Objects;
 use registry::{Registry, Shared};
@@ -28,6 +28,7 @@ use softhca::firmware::Uid;
 use softhca::uar::UarMemory;
 use softhca_settings::Resource;
 use std::collections::HashMap;
+use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicU8, AtomicU16, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, Weak};
 use uars::StaticUars;
@@ -170,11 +171,21 @@ impl Context {
 
     /// From now on, other processes with the file may ask for commands on objects of this one. `serve` carries them
     /// out.
-    pub(crate) fn serve(self: &Arc<Self>, serve: Serve) {
-        let callers = Arc::new(Callers::new(self, serve));
+    pub(crate) fn serve(self: &Arc<Self>, serve: fn(&Arc<Self>, Call) -> Answer) {
+        let Some(file) = identity(self.file.fd().as_raw_fd()) else { return };
+        let context = Arc::downgrade(self);
+        let callers = Arc::new(Callers::new(self.registry.clone(), file, move |call| match context.upgrade() {
+            Some(context) => serve(&context, call),
+            None => (Vec::new(), Err(Errno::ENODEV)),
+        }));
         if self.callers.set(callers.clone()).is_ok() {
             self.hca.watch(callers);
         }
+    }
+
+    /// Makes `call`, on an object of the process that has opened the file. `EIO` if that does not answer.
+    pub(crate) fn call(&self, call: &Call) -> Result<Answer, Errno> {
+        calls::call(&self.registry, self.file.fd().as_fd(), call)
     }
 
     /// The transport domain of queues of frames.

@@ -6,15 +6,16 @@
 //! | `kinds` | which command makes, names and destroys what |
 //! | `mailboxes` | copying in and out, on whose behalf |
 //! | `files` | files that answers and events come by |
-//! | `calls` | commands on objects of another process |
+//! | `calls`, `served` | commands on objects of another process, and of this one for others |
 //! | `general`, `objects`, `umem`, `answers`, `events` | the methods |
 
 pub(super) mod answers;
-pub(super) mod calls;
+mod calls;
 pub(super) mod events;
 mod files;
 pub(super) mod general;
 mod kinds;
 mod mailboxes;
 pub(super) mod objects;
+pub(super) mod served;
 pub(super) mod umem;

@@ -138,7 +138,7 @@ pub(super) fn meant(context: &Context, handle: u32, input: &[u8], wanted: Use) -
 
 /// `DEVX_OBJ_DESTROY`: 0x1000 handle.
 pub(crate) fn destroy(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    calls::destroy::<DevxObject>(context, request, calls::DESTROY)
+    calls::destroy(context, request, calls::DESTROY, |handle| context.destroy::<DevxObject>(handle).map(drop))
 }
 
 /// `DEVX_OBJ_MODIFY`: 0x1000 handle, 0x1001 input, 0x1002 output.

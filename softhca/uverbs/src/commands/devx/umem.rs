@@ -128,7 +128,7 @@ pub(crate) fn register(context: &Arc<Context>, request: &Request) -> Result<(), 
 
 /// `DEVX_UMEM_DEREG`: 0x1000 handle.
 pub(crate) fn deregister(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
-    calls::destroy::<Umem>(context, request, calls::DEREGISTER)
+    calls::destroy(context, request, calls::DEREGISTER, |handle| context.destroy::<Umem>(handle).map(drop))
 }
 
 #[cfg(test)]
