@@ -1,4 +1,6 @@
 //! Queues that go on where another one, of a program that has ended, was left.
+//!
+//! Memory without a device belongs here, a program that is killed in `examples/howto/restart.rs`.
 
 use blueflame::SetupError;
 use blueflame::db::ExclusiveRegister;
