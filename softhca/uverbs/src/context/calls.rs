@@ -151,9 +151,10 @@ impl Door for Callers {
     }
 
     fn look(self: Arc<Self>) {
-        if !self.is_over.swap(true, Ordering::Relaxed)
-            && let Err(error) = spawn("softhca-calls", move || self.run())
-        {
+        if self.is_over.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        if let Err(error) = spawn("softhca-calls", move || self.run()) {
             log::warn!("no thread for calls of other processes: {error}");
         }
     }
