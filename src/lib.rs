@@ -165,6 +165,8 @@
 //! - **Making a queue or a register of raw parts**: `from_parts`, and `RecordlessRegister::from_raw`. You vouch for the
 //!   addresses of rings and registers.
 //!   `TagMatching::new` joins a list and its command queue.
+//! - **Going on with the queues of a program that has ended**: `SendQueue::resume`, and `SqParts::recorded` and
+//!   `CqParts::recorded`, which read doorbell records. The device still executes the other program's requests.
 //! - **Posting a request that names registered memory**: `post_unchecked`, on send, receive and shared receive queues
 //!   alike; `push_unchecked` and `fill_unchecked` in batches; `stage_unchecked` before a doorbell. For requests chosen at
 //!   run time there are `post_erased_unchecked`, `push_erased_unchecked` and `stage_erased_unchecked`. The NIC uses that

@@ -100,7 +100,8 @@
 //! # What is safe
 //!
 //! Posting a request that names memory is `unsafe`, just as in `blueflame`. Registering memory of your own is `unsafe`
-//! as well (`memory::Umem::over`, `memory::Umem::of_dma_buf`). The builders of `object` are safe. All objects that a
+//! as well (`memory::Umem::over`, `memory::Umem::of_dma_buf`), and so is importing what another process has
+//! (`Object::import`, `memory::Umem::import`, `object::Uar::import`). The builders of `object` are safe. All objects that a
 //! command names belong to one open device. An object of another device is refused (`Error::ForeignDevice`), because
 //! its number would name another object. If an object cannot be destroyed, the objects and memory under it are leaked.
 //! The device's answers are never trusted: each pattern of bits is a value. `execute` and `query` are safe for typed

@@ -76,10 +76,18 @@ pub(crate) struct Callers {
     registry: Arc<Registry>,
     file: Identity,
     serve: Serve,
-    /// Once it listens.
-    listener: Mutex<Option<Arc<(Own, OwnedFd)>>>,
+    listener: Mutex<Listener>,
     /// The thread has started, or the file is closed.
     is_over: AtomicBool,
+}
+
+/// Where the thread listens.
+#[derive(Default)]
+struct Listener {
+    /// The file is closed.
+    is_closed: bool,
+    /// Once it listens.
+    socket: Option<Arc<(Own, OwnedFd)>>,
 }
 
 impl Callers {
@@ -96,10 +104,12 @@ impl Callers {
     /// The file is closed: the thread ends.
     pub(super) fn end(&self) {
         self.is_over.store(true, Ordering::Relaxed);
+        let mut listener = lock(&self.listener);
+        listener.is_closed = true;
         self.registry.closes();
-        if let Some(listener) = lock(&self.listener).take() {
+        if let Some(socket) = listener.socket.take() {
             // Accepting returns an error from now on.
-            let _ = shutdown(&listener.1, Shutdown::Both);
+            let _ = shutdown(&socket.1, Shutdown::Both);
         }
     }
 
@@ -108,10 +118,14 @@ impl Callers {
         let socket = socket()?;
         bind(&socket, &address(place)?)?;
         listen(&socket, WAITING)?;
-        let listener = Arc::new((Own::new(&socket), socket));
-        *lock(&self.listener) = Some(listener.clone());
+        let socket = Arc::new((Own::new(&socket), socket));
+        let mut listener = lock(&self.listener);
+        if listener.is_closed {
+            return Err(Errno::ENODEV);
+        }
+        listener.socket = Some(socket.clone());
         self.registry.listens(place);
-        Ok(listener)
+        Ok(socket)
     }
 
     /// Serves callers, one after the other, until the file is closed.
