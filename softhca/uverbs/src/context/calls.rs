@@ -13,7 +13,6 @@
 //! like any others. One that dies has no call left, because each call is a connection of its own.
 
 use super::registry::Registry;
-use crate::device::Door;
 use crate::process::fds::Own;
 use crate::process::{Errno, Identity, identity, lock};
 use rustix::net::sockopt::{Timeout, set_socket_timeout};
@@ -101,6 +100,24 @@ impl Callers {
         Self { registry, file, serve: Box::new(serve), listener, is_over }
     }
 
+    /// Starts the thread if another process calls. `false`: there is nothing to look for any more.
+    pub(super) fn look(self: &Arc<Self>) -> bool {
+        if self.is_over.load(Ordering::Relaxed) {
+            return false;
+        }
+        if !self.registry.is_called() {
+            return true;
+        }
+        let callers = self.clone();
+        if self.is_over.swap(true, Ordering::Relaxed) {
+            return false;
+        }
+        if let Err(error) = spawn("softhca-calls", move || callers.run()) {
+            log::warn!("no thread for calls of other processes: {error}");
+        }
+        false
+    }
+
     /// The file is closed: the thread ends.
     pub(super) fn end(&self) {
         self.is_over.store(true, Ordering::Relaxed);
@@ -156,21 +173,6 @@ impl Callers {
         let parts = [IoSlice::new(error.as_bytes()), IoSlice::new(&answer.0)];
         sendmsg(caller, &parts, &mut SendAncillaryBuffer::default(), SendFlags::NOSIGNAL)?;
         Ok(())
-    }
-}
-
-impl Door for Callers {
-    fn is_knocked_at(&self) -> bool {
-        self.registry.is_called() && !self.is_over.load(Ordering::Relaxed)
-    }
-
-    fn look(self: Arc<Self>) {
-        if self.is_over.swap(true, Ordering::Relaxed) {
-            return;
-        }
-        if let Err(error) = spawn("softhca-calls", move || self.run()) {
-            log::warn!("no thread for calls of other processes: {error}");
-        }
     }
 }
 
@@ -276,17 +278,12 @@ mod tests {
         let callers = Arc::new(Callers::new(registry.clone(), identity(file.as_raw_fd()).unwrap(), |call| {
             (call.input, if call.handle == 1 { Ok(()) } else { Err(Errno::ENOENT) })
         }));
-        let step = || {
-            if callers.is_knocked_at() {
-                callers.clone().look();
-            }
-        };
         let make = |file: &OwnedFd, handle| {
             let made = Call { method: (1, 2), handle, input: vec![3], output_len: 16 };
             std::thread::scope(|scope| {
                 let result = scope.spawn(|| call(&registry, file.as_fd(), &made));
                 while !result.is_finished() {
-                    step();
+                    callers.look();
                     std::thread::yield_now();
                 }
                 result.join().unwrap()

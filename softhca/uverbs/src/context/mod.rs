@@ -16,7 +16,7 @@ pub(crate) use objects::{CommandId, Object, Rank};
 use crate::abi::mailbox::destroyer;
 use crate::abi::mlx5::AllocUcontextResp;
 use crate::device::resources::Counted;
-use crate::device::{ClockPages, Door, EventPipe, Hca, Pinned, RecordFile};
+use crate::device::{ClockPages, EventPipe, Hca, Pinned, RecordFile};
 use crate::process::fds::Own;
 use crate::process::{Errno, Locked, identity, lock, page_bytes, user};
 use allocated::Allocated;
@@ -179,7 +179,7 @@ impl Context {
             None => (Vec::new(), Err(Errno::ENODEV)),
         }));
         if self.callers.set(callers.clone()).is_ok() {
-            self.hca.watch(callers);
+            self.hca.watch(Box::new(move || callers.look()));
         }
     }
 
@@ -312,8 +312,6 @@ impl Context {
     /// made by commands may use any others.
     fn release(&self) {
         if let Some(callers) = self.callers.get() {
-            let door: Arc<dyn Door> = callers.clone();
-            self.hca.leave(&door);
             callers.end();
         }
         lock(&self.record_files.0).iter().filter_map(Weak::upgrade).for_each(|file| file.end());

@@ -14,7 +14,7 @@ use super::rates::RateTable;
 use super::record_file::RecordFile;
 use super::resources::Resources;
 use super::steering_tags::SteeringTags;
-use super::stepped::{Door, Origin, STEPS_BY_POLL, Stepped};
+use super::stepped::{Look, Origin, STEPS_BY_POLL, Stepped};
 use super::subscriptions::{Receiver, Topic};
 use super::xrc_domains::Domains;
 use crate::launch::{chaos, report};
@@ -301,14 +301,9 @@ impl Hca {
         self.core.lock().listen(pipe);
     }
 
-    /// From now on, each step looks at `door`.
-    pub(crate) fn watch(&self, door: Arc<dyn Door>) {
-        self.core.lock().watch(door);
-    }
-
-    /// From now on, no step looks at `door`.
-    pub(crate) fn leave(&self, door: &Arc<dyn Door>) {
-        self.core.lock().leave(door);
+    /// From now on, each step looks.
+    pub(crate) fn watch(&self, look: Look) {
+        self.core.lock().watch(look);
     }
 
     /// From now on, events of these topics go to `file`, or where `receiver` says, as long as there is the object that

@@ -58,7 +58,7 @@ pub(crate) use polled::Polled;
 pub(crate) use reach::{Opened, Pinned};
 pub(crate) use record_file::{RecordFile, RecordKind, Taken};
 pub(crate) use steering_tags::MemoryType;
-pub(crate) use stepped::{Door, Origin, take_mads};
+pub(crate) use stepped::{Origin, take_mads};
 pub(crate) use subscriptions::{Receiver, Topic, queue_kind};
 pub(crate) use xrc_domains::{Domain, Inode};
 // For `vfio`.

@@ -42,13 +42,8 @@ thread_local! {
     pub(super) static STEPS_BY_POLL: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Where others ask for something at any time. Each step looks, with the device's lock held.
-pub(crate) trait Door: Send + Sync {
-    /// Has somebody else see to what was asked for.
-    fn look(self: Arc<Self>);
-    /// Whether something was asked for.
-    fn is_knocked_at(&self) -> bool;
-}
+/// What each step looks at, with the device's lock held, for as long as this returns `true`.
+pub(crate) type Look = Box<dyn FnMut() -> bool + Send>;
 
 /// The device with the state of its events, behind one lock. An event is in its pipe before a program can see that the
 /// object which raised it is gone.
@@ -66,8 +61,8 @@ pub(super) struct Stepped {
     listeners: Vec<Weak<EventPipe>>,
     /// Event files that wait for room. Each step looks for it.
     backlog: Backlog,
-    /// Those of open files.
-    doors: Vec<Arc<dyn Door>>,
+    /// For calls of other processes.
+    looks: Vec<Look>,
     mishaps: Mishaps,
     trapped: &'static Trapped,
     pub(super) clock: Clock,
@@ -104,7 +99,7 @@ impl Stepped {
             sources: HashMap::new(),
             listeners: Vec::new(),
             backlog: Backlog::default(),
-            doors: Vec::new(),
+            looks: Vec::new(),
             mishaps,
             trapped,
             clock,
@@ -167,14 +162,9 @@ impl Stepped {
         self.listeners.push(Arc::downgrade(pipe));
     }
 
-    /// From now on, each step looks at `door`.
-    pub(super) fn watch(&mut self, door: Arc<dyn Door>) {
-        self.doors.push(door);
-    }
-
-    /// From now on, no step looks at `door`.
-    pub(super) fn leave(&mut self, door: &Arc<dyn Door>) {
-        self.doors.retain(|other| !Arc::ptr_eq(other, door));
+    /// From now on, each step looks.
+    pub(super) fn watch(&mut self, look: Look) {
+        self.looks.push(look);
     }
 
     fn deliver(&mut self, event: Event) {
@@ -259,7 +249,7 @@ impl Step for Stepped {
         // Programs may have read since the last step.
         self.backlog.flush();
         self.deliver_all();
-        self.doors.iter().filter(|door| door.is_knocked_at()).for_each(|door| door.clone().look());
+        self.looks.retain_mut(|look| look());
         if let Some(counters) = &mut self.counters {
             counters.after_step(&self.device, worked, now);
         }
