@@ -15,7 +15,7 @@ use blueflame::types::{CqCi, Cqn, Lkey, Qpn, SqPi, WrId};
 use blueflame::wqe::cross_channel::DeviceClock;
 use blueflame::wqe::limits::MAX_SGE_BYTES;
 use blueflame::wqe::{self, EncodeError};
-use softhca::wqe::{Comparison, DataSeg, Enable, Payload, SendOp, WaitTime};
+use softhca::wqe::{Comparison, Condition, DataSeg, Enable, Payload, SendOp, WaitData};
 
 use super::memory::Arena;
 use super::request::{Input, Request};
@@ -46,7 +46,7 @@ impl Request {
                 let request = clock.at(value.wrapping_sub(ahead)).wait_until(value);
                 assert_eq!(request.is_ok(), ahead <= mask / 2, "{request:?}");
                 let request = request.unwrap_or_else(|_| clock.at(value).wait_until(value).expect("no distance"));
-                let wait = WaitTime { comparison, inverted: false, value, mask };
+                let wait = Condition { comparison, inverted: false, value, mask };
                 let done = sq.post(&request.signaled_if(signaled, tag));
                 (done, (SendOp::WaitTime(wait), nothing, signaled))
             }

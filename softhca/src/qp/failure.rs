@@ -55,6 +55,9 @@ impl Failure {
     /// A copy is longer than the device's longest.
     pub(crate) const MEMCPY_LENGTH: Self =
         Self::new(Syndrome::LocalLength, 0x13, "the copy is longer than the longest");
+    /// A WAIT whose action is an error found another value in memory. No source names the syndrome.
+    pub(crate) const WAIT_CHECK: Self =
+        Self::new(Syndrome::LocalQpOp, 0x23, "the word in memory does not have what the WAIT asks for");
     /// The message received is longer than the receive WQE.
     pub(crate) const RECEIVE_LENGTH: Self =
         Self::new(Syndrome::LocalLength, 0x11, "the message is longer than the receive WQE");

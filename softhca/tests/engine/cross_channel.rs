@@ -1,4 +1,4 @@
-//! Queues that wait for completions and for the clock, and queues that others start.
+//! Queues that wait for completions, for the clock and for a word of memory, and queues that others start.
 //!
 //! Requests about other queues belong here, all others in `operations.rs`.
 
@@ -354,6 +354,98 @@ fn older_devices_do_not_wait_for_the_clock() {
     lab.a.post(&Wr::wait_time(0, 0, 0));
     lab.run();
     assert_eq!(outcomes(&lab.a.poll_send()), [(WAIT, 0, LOCAL_OP)]);
+}
+
+/// UCC's `waitOnDataWqe` (`test/gtest/tl/mlx5/test_tl_mlx5_wqe.cc`): a WRITE behind the WAIT sends what is in memory
+/// when the word has its value. UCC waits by a mask for the low half, in the CPU's order.
+#[test]
+fn a_queue_waits_for_a_word_of_memory() {
+    for value in [1, 1024, 1025, 0xf0f3_0f00, 0xffff_ffff_u64] {
+        for before in [0, 0xf0f3_0f01_u64] {
+            let mut lab = timed(Generation::ConnectX7);
+            let (ctrl, key, at, rkey) = (lab.a.data, lab.a.key, lab.b.data, lab.b.key);
+            lab.a.memory.write(ctrl, &before.to_le_bytes());
+            let [value, mask] = [value, 0xffff_ffff].map(u64::swap_bytes);
+            lab.a.post(&Wr::wait_data(1, (ctrl, key), value, mask));
+            lab.a.post(&Wr::write(at, rkey).sge(ctrl + 8, 8, key));
+            lab.run();
+            lab.advance(Duration::from_millis(1));
+            assert!(lab.a.poll_send().is_empty(), "{value:#x}");
+            assert_eq!(lab.a.device.next_deadline(), None, "nothing to be woken for");
+            lab.a.memory.write(ctrl + 8, &0xdead_beef_u64.to_le_bytes());
+            lab.a.memory.write(ctrl, &value.to_be_bytes());
+            lab.run();
+            assert_eq!(outcomes(&lab.a.poll_send()), [(WAIT, 0, 0), (8, 1, 0)]);
+            assert_eq!(lab.b.memory.read(at, 8), 0xdead_beef_u64.to_le_bytes());
+        }
+    }
+}
+
+/// The value comes first in a comparison: NVIDIA's ldo waits for at least a threshold by an inverted "bigger"
+/// (`ldo_dev_hangup_trigger`), and for a CQE's last bytes to become other than 0 by an inverted "equal" and a mask.
+#[test]
+fn a_word_is_compared_as_a_big_endian_number() {
+    let mut lab = timed(Generation::ConnectX7);
+    let (at, key) = (lab.a.data, lab.a.key);
+    let threshold = 0x0000_0001_0000_0000_u64;
+    lab.a.memory.write(at, &0xffff_ffff_u64.to_be_bytes());
+    lab.a.post(&Wr::wait_data(0x12, (at, key), threshold, u64::MAX));
+    lab.run();
+    assert!(lab.a.poll_send().is_empty(), "below the threshold");
+    lab.a.memory.write(at, &threshold.to_be_bytes());
+    lab.run();
+    assert_eq!(outcomes(&lab.a.poll_send()), [(WAIT, 0, 0)]);
+    lab.a.memory.write(at, &[9, 9, 9, 9, 0, 0, 0, 0]);
+    lab.a.post(&Wr::wait_data(0x11, (at, key), 0, 0xffff_ffff));
+    lab.run();
+    assert!(lab.a.poll_send().is_empty(), "the bytes outside the mask do not count");
+    lab.a.memory.write(at + 7, &[1]);
+    lab.run();
+    assert_eq!(outcomes(&lab.a.poll_send()), [(WAIT, 1, 0)]);
+    lab.a.post(&Wr::wait_data(0, (at, key), 0, 0));
+    lab.run();
+    assert_eq!(outcomes(&lab.a.poll_send()), [(WAIT, 2, 0)], "always");
+}
+
+/// The action in the low bits of the address is to wait, or to fail at once (`WOD_SEND_ERROR_CQE`).
+#[test]
+fn a_wait_for_a_word_may_fail_instead() {
+    let mut lab = timed(Generation::ConnectX7);
+    let (at, key) = (lab.a.data, lab.a.key);
+    lab.a.memory.write(at, &7_u64.to_be_bytes());
+    lab.a.post(&Wr::wait_data(1, (at | 1, key), 7, u64::MAX));
+    lab.a.post(&Wr::wait_data(1, (at | 1, key), 8, u64::MAX));
+    lab.run();
+    assert_eq!(outcomes(&lab.a.poll_send()), [(WAIT, 0, 0), (WAIT, 1, LOCAL_OP)]);
+}
+
+/// A key that is not there, a word past its end, and a device without the capability (`cmd_hca_cap.wait_on_data`).
+#[test]
+fn a_wait_for_a_word_needs_a_key_and_a_capability() {
+    for (generation, offset, key, syndrome) in [
+        (Generation::ConnectX7, 0, 0xdead_0000, LOCAL_PROTECTION),
+        (Generation::ConnectX7, DATA_BYTES as u64, 0, LOCAL_PROTECTION),
+        (Generation::ConnectX6Dx, 0, 0, LOCAL_OP),
+    ] {
+        let mut lab = timed(generation);
+        let word = (lab.a.data + offset, if key == 0 { lab.a.key } else { key });
+        lab.a.post(&Wr::wait_data(1, word, 1, u64::MAX));
+        lab.run();
+        assert_eq!(outcomes(&lab.a.poll_send()), [(WAIT, 0, syndrome)], "{generation:?} {offset:#x}");
+    }
+}
+
+/// What a queue waits for may become impossible.
+#[test]
+fn a_key_may_go_while_a_queue_waits() {
+    let mut lab = timed(Generation::ConnectX7);
+    let (at, key) = (lab.a.data, lab.a.key);
+    lab.a.post(&Wr::wait_data(1, (at, key), 1, u64::MAX));
+    lab.run();
+    assert!(lab.a.poll_send().is_empty());
+    lab.a.device.destroy_mkey(key).expect("there");
+    lab.run();
+    assert_eq!(outcomes(&lab.a.poll_send()), [(WAIT, 0, LOCAL_PROTECTION)]);
 }
 
 #[test]

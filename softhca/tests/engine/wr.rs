@@ -106,6 +106,14 @@ impl Wr {
         wr
     }
 
+    /// WAIT for the 8 bytes at `va`, whose low bits are the action.
+    pub(crate) fn wait_data(operation: u32, (va, lkey): (u64, u32), value: u64, mask: u64) -> Self {
+        let mut wr = Self { opmod: 1, ..Self::new(0x0f) };
+        wr.body.extend([operation, lkey].map(u32::to_be_bytes).as_flattened());
+        wr.body.extend([va, value, mask].map(u64::to_be_bytes).as_flattened());
+        wr
+    }
+
     /// Operation `operation` on tags, with a CQE: 0 none, 1 append, 2 remove.
     pub(crate) fn tags(operation: u8, index: u16, sw_count: Option<u16>) -> Self {
         let mut wr = Self::new(0x28).flags(0);

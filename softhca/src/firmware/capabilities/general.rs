@@ -263,6 +263,7 @@ capability_set! {
     RNDV_OFFLOAD_RC: 0x5f1, 1 = |c| c.matches_tags().into();
     LOG_TAG_MATCHING_LIST_SZ: 0x5f3, 5 = |c| if c.matches_tags() { TagContext::MAX_LOG_LIST.into() } else { 0 };
     LOG_MAX_XRQ: 0x5fb, 5 = srqs;
+    WAIT_ON_DATA: 0x68b, 1 = |c| (c.generation >= Generation::ConnectX7).into();
     WAIT_ON_TIME: 0x68c, 1 = |c| (c.generation >= Generation::ConnectX7).into();
     UCTX_CAP: 0x6a0, 32 = |c| user_caps(c).into();
     DMA_MMO_QP: 0x748, 1 = |c| c.generation.copies_if_enabled().into();

@@ -9,7 +9,7 @@ use crate::qp::failure::Failure;
 use crate::qp::qp_core::{QpCore, Role};
 use crate::recv::TagFault;
 use crate::resources::Resources;
-use crate::wqe::{Enable, SendOp, TagOp};
+use crate::wqe::{Enable, SendOp, TagOp, WaitData};
 use std::time::Duration;
 
 /// Bits of a CQ's index.
@@ -53,6 +53,13 @@ pub(in crate::qp) fn hold(request: &Request, qp: &QpCore, resources: &Resources)
                 Hold::Until(resources.now.saturating_add(wait.time_left(clock, format)))
             }
         }
+        // The queue looks again in each step: the device learns of no store to memory.
+        SendOp::WaitData(wait) if has_wait_on_data(resources) && !wait.is_check => {
+            match word(wait, qp, resources) {
+                Ok(value) if !wait.until.is_over(value) => Hold::Event,
+                _ => Hold::None,
+            }
+        }
         _ if request.follows_wait && is_stuck(request, qp) => Hold::Event,
         _ => Hold::None,
     }
@@ -90,6 +97,13 @@ pub(in crate::qp) fn execute(
         SendOp::WaitTime(_) if !has_wait_on_time(resources) => {
             refused(Reason::Is("WAIT for the clock: not a capability"))
         }
+        SendOp::WaitData(_) if !has_wait_on_data(resources) => {
+            refused(Reason::Is("WAIT for a word of memory: not a capability"))
+        }
+        SendOp::WaitData(wait) => match word(wait, qp, resources) {
+            Ok(value) if wait.is_check && !wait.until.is_over(value) => Err(failed(Failure::WAIT_CHECK)),
+            found => found.map(drop).map_err(failed),
+        },
         SendOp::EnableSends(_) | SendOp::EnableReceives(_) if !qp.context.cross_channel.master => {
             refused(Reason::Is("SEND_EN or RCV_EN of a queue that is no master"))
         }
@@ -127,6 +141,21 @@ fn is_permitted(qp: &QpCore) -> bool {
 /// `cmd_hca_cap.wait_on_time`.
 fn has_wait_on_time(resources: &Resources) -> bool {
     resources.generation >= Generation::ConnectX7
+}
+
+/// `cmd_hca_cap.wait_on_data`: UCC's test of such requests "needs CX7" (`test/gtest/tl/mlx5/test_tl_mlx5_wqe.cc`).
+fn has_wait_on_data(resources: &Resources) -> bool {
+    resources.generation >= Generation::ConnectX7
+}
+
+/// The number in the word that a request waits for. Its first byte is the highest, as in the request's value:
+/// post-wait-on-data-wqe stores both in big-endian order (`test/main.c`), and NVIDIA's ldo the threshold that it waits
+/// for (`ldo_dev_hangup_trigger`). UCC waits for equal values only, and stores both in the CPU's order.
+fn word(wait: WaitData, qp: &QpCore, resources: &Resources) -> Result<u64, Failure> {
+    let mut bytes = [0; 8];
+    let read = resources.gather((&qp.context).into(), &[wait.word], 0, &mut bytes);
+    read.map_err(|fault| Failure::LOCAL_PROTECTION.because(fault))?;
+    Ok(u64::from_be_bytes(bytes))
 }
 
 /// Whether a CQ that has `written` CQEs has had the one of this index.

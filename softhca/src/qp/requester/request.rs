@@ -86,7 +86,8 @@ impl Request {
         let span = match wqe.op {
             SendOp::Nop | SendOp::Umr | SendOp::SetPsv { .. } | SendOp::Memcpy(_) | SendOp::Dump => 0,
             SendOp::Tags(_) => 0,
-            SendOp::WaitCqe { .. } | SendOp::WaitTime(_) | SendOp::EnableSends(_) | SendOp::EnableReceives(_) => 0,
+            SendOp::WaitCqe { .. } | SendOp::WaitTime(_) | SendOp::WaitData(_) => 0,
+            SendOp::EnableSends(_) | SendOp::EnableReceives(_) => 0,
             SendOp::CompareSwap { .. } | SendOp::FetchAdd { .. } | SendOp::Extended(..) | SendOp::Frame(_) => 1,
             _ => qp.packets(len),
         };
@@ -172,9 +173,8 @@ impl Request {
             SendOp::Nop | SendOp::Umr | SendOp::SetPsv { .. } | SendOp::Memcpy(_) | SendOp::Frame(_) | SendOp::Dump => {
                 return Err(Failure::BAD_WQE);
             }
-            SendOp::WaitCqe { .. } | SendOp::WaitTime(_) | SendOp::EnableSends(_) | SendOp::EnableReceives(_) => {
-                return Err(Failure::BAD_WQE);
-            }
+            SendOp::WaitCqe { .. } | SendOp::WaitTime(_) | SendOp::WaitData(_) => return Err(Failure::BAD_WQE),
+            SendOp::EnableSends(_) | SendOp::EnableReceives(_) => return Err(Failure::BAD_WQE),
             SendOp::Tags(_) => return Err(Failure::BAD_WQE),
             SendOp::Send(address) => (Operation::Send, Tail::None, None, address),
             SendOp::SendImm(address) => (Operation::Send, Tail::Immediate, None, address),

@@ -29,8 +29,12 @@ fn waits_and_enables() {
             odd[at] = 1;
             assert!(matches!(fault(&wqe(opcode, &[&odd]), Transport::Rc), WqeFault::Reserved { value: 1.., .. }));
         }
-        bytes[0] = 1;
-        assert_eq!(fault(&bytes, Transport::Rc), WqeFault::BadOpmod { opcode, opmod: 1 }, "for data in memory");
+        bytes[0] = 3;
+        assert_eq!(fault(&bytes, Transport::Rc), WqeFault::BadOpmod { opcode, opmod: 3 });
+        if opcode != 0x0f {
+            bytes[0] = 1;
+            assert_eq!(fault(&bytes, Transport::Rc), WqeFault::BadOpmod { opcode, opmod: 1 }, "of WAIT alone");
+        }
     }
 }
 
@@ -40,7 +44,7 @@ fn waits_for_the_clock() {
     let condition = [0, 0, 0, 0x15, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5, 0xa5];
     let value = [1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 7, 0xff, 0xff, 0xff, 0xff];
     let timed = |segments: &[&[u8]]| modified(0x0f, 2, segments);
-    let wait = WaitTime {
+    let wait = Condition {
         comparison: Comparison::CyclicSmaller,
         inverted: true,
         value: 0x0102_0304_0506_0708,
@@ -56,7 +60,7 @@ fn waits_for_the_clock() {
     }
     // Seconds modulo 8, and nanoseconds: two seconds before the count wraps is behind one second after.
     let at = |seconds: u64, nanos: u64| seconds << 32 | nanos;
-    let wait = WaitTime { inverted: false, value: at(6, 999_999_999), ..wait };
+    let wait = Condition { inverted: false, value: at(6, 999_999_999), ..wait };
     for (clock, is_over) in
         [(at(6, 999_999_998), false), (at(14, 999_999_999), false), (at(7, 0), true), (at(9, 1), true)]
     {
@@ -64,9 +68,38 @@ fn waits_for_the_clock() {
     }
     let left = |clock| wait.time_left(clock, TimestampFormat::RealTime).as_nanos();
     assert_eq!([at(6, 999_999_900), at(5, 999_999_999), at(7, 0)].map(left), [100, 1_000_000_001, 1]);
-    let wait = WaitTime { value: at(8, 5), ..wait };
+    let wait = Condition { value: at(8, 5), ..wait };
     let left = |clock| wait.time_left(clock, TimestampFormat::RealTime).as_nanos();
     assert_eq!([at(7, 999_999_999), at(0x17, 0)].map(left), [7, 1_000_000_006], "around the mask's end");
+}
+
+/// `struct wait_on_data_seg` of UCC's `ucc_tl_mlx5_post_wait_on_data`, and `struct wod_wait_on_data_seg` of NVIDIA's
+/// post-wait-on-data-wqe, which has the action in the address.
+#[test]
+fn waits_for_a_word() {
+    let condition = |action: u8| [0, 0, 0, 0x11, 0, 0, 0x12, 0x34, 1, 2, 3, 4, 5, 6, 7, 0xf8 | action];
+    let value = [1, 2, 3, 4, 5, 6, 7, 8, 0xff, 0, 0, 0, 0xff, 0xff, 0xff, 0xff];
+    let of_data = |segments: &[&[u8]]| modified(0x0f, 1, segments);
+    let until = Condition {
+        comparison: Comparison::Equal,
+        inverted: true,
+        value: 0x0102_0304_0506_0708,
+        mask: 0xff00_0000_ffff_ffff,
+    };
+    let word = DataSeg { len: 8, lkey: 0x1234, addr: 0x0102_0304_0506_07f8 };
+    for (action, is_check) in [(0, false), (1, true)] {
+        let found = fetch_at(0, &of_data(&[&condition(action), &value]), Transport::Rc).unwrap();
+        assert_eq!(found.op, SendOp::WaitData(WaitData { word, until, is_check }));
+        assert_eq!(found.payload, Payload::Segs(vec![]));
+    }
+    for action in 2..8 {
+        let fault = fault(&of_data(&[&condition(action), &value]), Transport::Rc);
+        assert_eq!(fault, WqeFault::Reserved { field: "action", at: 31, value: action.into() });
+    }
+    let missing = fault(&of_data(&[&condition(0)]), Transport::Rc);
+    assert!(matches!(missing, WqeFault::MissingSegment { needs: 48, .. }), "{missing}");
+    let uc = fault(&of_data(&[&condition(0), &value]), Transport::Uc);
+    assert_eq!(uc, WqeFault::WrongTransport { opcode: 0x0f, transport: Transport::Uc });
 }
 
 /// Each comparison at the edges of its range. A cyclic one has a half before the value and a half behind it (DPDK
@@ -85,9 +118,9 @@ fn a_wait_ends_when_its_comparison_holds() {
     ] {
         for (clocks, holds) in [(holds_at, true), (not_at, false)] {
             for &clock in clocks {
-                let wait = WaitTime { comparison, inverted: false, value: 0x700 + 100, mask: MASK };
+                let wait = Condition { comparison, inverted: false, value: 0x700 + 100, mask: MASK };
                 assert_eq!(wait.is_over(0x1100 + clock), holds, "{comparison:?} at {clock}");
-                let inverted = WaitTime { inverted: true, ..wait };
+                let inverted = Condition { inverted: true, ..wait };
                 assert_eq!(inverted.is_over(0x1100 + clock), !holds, "not {comparison:?} at {clock}");
             }
         }
@@ -101,7 +134,7 @@ fn a_wait_compares_so_many_bits_of_the_clock() {
         [(TimestampFormat::RealTime, 0x7_ffff_ffff_u64), (TimestampFormat::FreeRunning, 0x1_ffff_ffff)]
     {
         for (mask, is_compared) in [(most, true), (most + 1, false), (u64::MAX, false)] {
-            let wait = WaitTime { comparison: Comparison::CyclicSmaller, inverted: true, value: 0, mask };
+            let wait = Condition { comparison: Comparison::CyclicSmaller, inverted: true, value: 0, mask };
             assert_eq!(wait.is_compared(format), is_compared, "{format:?} {mask:#x}");
         }
     }
