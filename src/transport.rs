@@ -56,7 +56,7 @@ impl RecvForm for SignedRecv {
 /// Reliable connection: acknowledged, in order (IBTA vol. 1, 9.7).
 ///
 /// Operations: NOP, SEND, SEND with invalidate, WRITE, READ, atomics, memory windows, indirect keys, memory copies,
-/// WAIT and ENABLE, DUMP, tag matching.
+/// WAIT and ENABLE, WAIT on data, DUMP, tag matching.
 #[doc(alias = "IBV_QPT_RC")]
 #[derive(Clone, Copy, Debug)]
 pub struct Rc;

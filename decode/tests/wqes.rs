@@ -145,7 +145,8 @@ fn masked_atomics() {
     );
 }
 
-/// DPDK `drivers/net/mlx5/mlx5_tx.h`: WAIT for a CQ, and for a time.
+/// DPDK `drivers/net/mlx5/mlx5_tx.h`: WAIT for a CQ, and for a time. UCC `src/components/tl/mlx5/tl_mlx5_wqe.c`,
+/// `ucc_tl_mlx5_post_wait_on_data`: for a word.
 #[test]
 fn waits() {
     let cq = wqe(&[&ctrl((0, 0x0f), 2, 0), "00000000 00000000 00000077 00000418"], None);
@@ -153,6 +154,14 @@ fn waits() {
     let time = "00000005 00000000 00000000 00000000 0000000a00000001 ffffffffffffffff";
     let time = wqe(&[&ctrl((2, 0x0f), 3, 0), time], None);
     assert_eq!((time.number("operation"), time.number("value")), (Some(5), Some(0xa_0000_0001)));
+    let word = "00000001 00001234 00007f01 23456780 0104000000000000 ffffffff00000000";
+    let word = wqe(&[&ctrl((1, 0x0f), 3, 8), word], None);
+    assert_eq!(
+        ["operation", "lkey", "va_high", "va_low"].map(|name| word.number(name)),
+        [1, 0x1234, 0x7f01, 0x2345_6780].map(Some)
+    );
+    assert_eq!((word.number("value"), word.number("mask")), (Some(0x0104 << 48), Some(0xffff_ffff << 32)));
+    assert!(word.notes.is_empty(), "{word:?}");
 }
 
 /// rdma-core `providers/mlx5/qp.c`, `set_tm_seg`: an entry is appended to a list of tags, and one is removed.

@@ -76,6 +76,7 @@ pub mod operations {
 pub use address::vector::{DcAddress, UdAddress};
 pub use copy::memcpy;
 pub use cross_channel::queues::{dump, dump_slice, wait_for_completion};
+pub use cross_channel::word::wait_for_word;
 pub use data::{Remote, Sge};
 pub use error::EncodeError;
 pub use frame::frame;

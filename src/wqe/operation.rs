@@ -118,7 +118,7 @@ pub trait Operation: Sealed + Copy {
 #[diagnostic::on_unimplemented(
     message = "the transport `{T}` does not have the operation `{Self}`",
     label = "no operation of this transport, or its destination is missing or of another transport",
-    note = "RC: NOP, SEND, SEND with invalidate, WRITE, READ, atomics, memory windows, indirect keys, memory copies, WAIT and ENABLE, DUMP, tag matching",
+    note = "RC: NOP, SEND, SEND with invalidate, WRITE, READ, atomics, memory windows, indirect keys, memory copies, WAIT and ENABLE, WAIT on data, DUMP, tag matching",
     note = "UC: NOP, SEND, WRITE, memory windows",
     note = "XRC: NOP, SEND, SEND with invalidate, WRITE, READ, atomics, memory windows",
     note = "UD: NOP, SEND",

@@ -145,6 +145,8 @@ operations! {
     /// Waits for the clock ([`wait_until`](crate::wqe::cross_channel::ClockReading::wait_until)). Transports: RC, raw
     /// packets.
     WaitTime:              Wait/TIME,         2,                             [Rc Raw];
+    /// Waits for a word of memory ([`wait_for_word`](crate::wqe::wait_for_word)). Transports: RC.
+    WaitData:              Wait/DATA,         2, checked,                    [Rc];
     /// Has another queue send ([`SendQueue::enable`](crate::SendQueue::enable)). Transports: RC, raw packets.
     SendEnable:            SendEn,            1,                             [Rc Raw];
     /// Has another queue receive ([`RecvQueue::enable`](crate::RecvQueue::enable)). Transports: RC, raw packets.
@@ -177,8 +179,10 @@ const BYTES_16: u8 = 8 | 2;
 /// Opcode modifier of MMO: a copy (rdma-core `providers/mlx5/wqe.h`, `MLX5_OPC_MOD_MMO_DMA`).
 const DMA: u8 = 1;
 
-/// Opcode modifier of WAIT: for the clock (DPDK `drivers/common/mlx5/mlx5_prm.h`, `MLX5_OPC_MOD_WAIT_TIME`). The
-/// modifier for a completion queue is 0, `MLX5_OPC_MOD_WAIT_CQ_PI`.
+/// Opcode modifiers of WAIT: for a word of memory, and for the clock (DPDK `drivers/common/mlx5/mlx5_prm.h`,
+/// `MLX5_OPC_MOD_WAIT_DATA`, `MLX5_OPC_MOD_WAIT_TIME`). The modifier for a completion queue is 0,
+/// `MLX5_OPC_MOD_WAIT_CQ_PI`.
+const DATA: u8 = 1;
 const TIME: u8 = 2;
 
 /// A request that does nothing.

@@ -118,6 +118,15 @@ pub(crate) const CLAIMS: &[Claim] = &[
     ),
     claim(
         "RC",
+        Proof::Golden(
+            "UCC `src/components/tl/mlx5/tl_mlx5_wqe.c`, `ucc_tl_mlx5_post_wait_on_data`; NVIDIA's \
+            post-wait-on-data-wqe `src/post_wod_wqe.c`",
+        ),
+        (CROSS, "for_a_word_of_memory"),
+        &["WaitData"],
+    ),
+    claim(
+        "RC",
         Proof::Golden("DOCA `doca_gpunetio_dev_verbs_qp.cuh`, `doca_gpu_dev_verbs_wqe_prepare_dump`"),
         (CROSS, "on_reliable_connections"),
         &["Dump"],

@@ -192,6 +192,9 @@ table! {
             SendEnable, "-", &[QUEUE], "none";
             RecvEnable, "-", &[QUEUE], "none";
         }
+        "WAIT on data": {
+            WaitData, "-", &[WAIT], "none";
+        }
         "DUMP": {
             Dump, "-", &[], "gathered";
         }

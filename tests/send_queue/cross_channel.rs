@@ -1,9 +1,10 @@
-//! Requests about other queues and the clock as literal bytes, in memory filled with 0xa5: opcodes, modifiers and
+//! Requests about other queues, the clock and a word of memory as literal bytes, in memory filled with 0xa5: opcodes, modifiers and
 //! segments as in DPDK (`drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_wqe_qseg`, `struct mlx5_wqe_wseg`,
 //! `MLX5_OPC_MOD_WAIT_*`; `drivers/net/mlx5/mlx5_txpp.c`), DOCA (`doca_gpu_dev_verbs_wqe_prepare_wait`,
 //! `_prepare_dump`), the libmlx5 of MLNX_OFED 4.3 (`src/qp.c`, `set_wait_en_seg`) and Linux
-//! (`drivers/net/ethernet/mellanox/mlx5/core/en_accel/ktls_tx.c`, `struct mlx5e_dump_wqe`). The libmlx5 of rdma-core
-//! has none.
+//! (`drivers/net/ethernet/mellanox/mlx5/core/en_accel/ktls_tx.c`, `struct mlx5e_dump_wqe`), UCC
+//! (`src/components/tl/mlx5/tl_mlx5_wqe.c`, `ucc_tl_mlx5_post_wait_on_data`) and NVIDIA's post-wait-on-data-wqe
+//! (`src/post_wod_wqe.c`). The libmlx5 of rdma-core has none.
 //!
 //! Requests about other queues belong here, the queues' work in `devx/tests/device/cross_channel.rs`.
 
@@ -12,11 +13,11 @@ use std::num::NonZeroU32;
 use blueflame::cq::CqId;
 use blueflame::db::Managed;
 use blueflame::queue::recv::RqParts;
-use blueflame::queue::{RecvQueue, SendQueue};
+use blueflame::queue::{PostError, RecvQueue, SendQueue};
 use blueflame::transport::{RawPacket, Rc};
-use blueflame::types::{CqCi, Cqn, Qpn, WrId};
-use blueflame::wqe::cross_channel::DeviceClock;
-use blueflame::wqe::{self, CompletionMode, Request};
+use blueflame::types::{CqCi, Cqn, Lkey, Qpn, WrId};
+use blueflame::wqe::cross_channel::{DeviceClock, WordCondition};
+use blueflame::wqe::{self, CompletionMode, EncodeError, Request};
 
 use crate::golden::{check, every_way};
 use crate::requests::{DATA, LOCAL, ctrl};
@@ -126,6 +127,47 @@ fn on_raw_packets() {
     enabled[11] = 1;
     // SAFETY: no device acts on the requests.
     check::<RawPacket, _, _>(unsafe { receives.enable() }, &[ctrl(0, 0x16, 2, 0), enabled], false);
+}
+
+/// `wait_on_data_seg` of UCC, whose request is signalled: it waits for an equal value under a mask of the low half, both
+/// in the CPU's order. post-wait-on-data-wqe gives both in big-endian order, and names the other comparisons. NVIDIA's
+/// ldo inverts them (`format_wod_wqe`), and gives unsignalled requests `MLX5_CTRL_SEG_CE_CQE_ON_FIRST_CQE_ERROR`.
+#[test]
+fn for_a_word_of_memory() {
+    let (addr, lkey) = (0x0102_0304_0506_0708, Lkey(0x2122_2324));
+    let of_ucc = WordCondition::equals(0x0403_u64.swap_bytes()).bits(0xffff_ffff_u64.swap_bytes());
+    let segment = |operation| [0, 0, 0, operation, 0x21, 0x22, 0x23, 0x24, 1, 2, 3, 4, 5, 6, 7, 8];
+    let operands = [3, 4, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0];
+    let request = wqe::wait_for_word(addr, lkey, of_ucc).signaled(WrId(1));
+    check::<Rc, _, _>(request, &[ctrl(1, 0x0f, 3, 8), segment(1), operands], false);
+    let operands = [0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17, 0x18, 255, 255, 255, 255, 255, 255, 255, 255];
+    for (condition, operation) in [
+        (WordCondition::equals as fn(u64) -> WordCondition, 1),
+        (WordCondition::differs, 0x11),
+        // The request's value comes first: it is bigger than the word.
+        (WordCondition::is_less_than, 2),
+        (WordCondition::is_at_least, 0x12),
+        (WordCondition::is_more_than, 3),
+        (WordCondition::is_at_most, 0x13),
+    ] {
+        let request = wqe::wait_for_word(addr, lkey, condition(0x1112_1314_1516_1718));
+        check::<Rc, _, _>(request, &[ctrl(1, 0x0f, 3, QUIET), segment(operation), operands], false);
+    }
+}
+
+/// Both sources refuse such an address: its lowest bits are the action while the condition does not hold.
+#[test]
+fn a_word_begins_at_a_multiple_of_8() {
+    let rig = Rig::new(Setup::default());
+    let mut sq = rig.queue::<Rc>();
+    let before = rig.ring();
+    for addr in (1..8).map(|bits| 0x1000 | bits) {
+        let request = wqe::wait_for_word(addr, Lkey(1), WordCondition::equals(1));
+        // SAFETY: no device looks.
+        let refused = unsafe { sq.post_unchecked(&request) };
+        assert_eq!(refused, Err(PostError::Encode(EncodeError::WordMisaligned { addr })));
+    }
+    assert_eq!(rig.ring(), before);
 }
 
 #[test]

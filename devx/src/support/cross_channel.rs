@@ -1,4 +1,4 @@
-//! Support for requests about other queues and about the clock, and the mode of that clock.
+//! Support for requests about other queues, about the clock and about a word of memory, and the mode of that clock.
 
 use std::num::NonZeroU32;
 
@@ -30,6 +30,14 @@ impl Context {
     /// [`Error::Capability`] if not, or [`Error::Command`].
     pub fn wait_on_time(&self) -> Result<(), Error> {
         has("cmd_hca_cap.wait_on_time", self.general()?.wait_on_time())
+    }
+
+    /// Whether queues can wait for a word of memory ([`wait_for_word`](blueflame::wqe::wait_for_word)).
+    ///
+    /// # Errors
+    /// [`Error::Capability`] if not, or [`Error::Command`].
+    pub fn wait_on_data(&self) -> Result<(), Error> {
+        has("cmd_hca_cap.wait_on_data", self.general()?.wait_on_data())
     }
 
     /// The clock that queues wait for. Its mode is the device's own, independent of the queues' timestamps, and is read

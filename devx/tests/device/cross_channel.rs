@@ -8,8 +8,8 @@ use std::time::{Duration, Instant, SystemTime};
 use blueflame::cq::{CqeError, Side, Syndrome};
 use blueflame::transport::Rc;
 use blueflame::types::WrId;
-use blueflame::wqe::cross_channel::{DeviceClock, WaitError};
-use blueflame::wqe::{self};
+use blueflame::wqe::cross_channel::{DeviceClock, WaitError, WordCondition};
+use blueflame::wqe::{self, Fence};
 use blueflame_devx::Error;
 use blueflame_devx::object::{OwnedCq, QueuePair, Uar};
 
@@ -199,6 +199,37 @@ fn messages_wait_for_the_clock() {
     }
     let error = clock.at(0).wait_until(1 << 40).expect_err("minutes ahead");
     assert!(matches!(error, WaitError::OutOfReach { now: 0, .. }), "{error}");
+}
+
+/// A WRITE behind a WAIT leaves when a peer's atomics have brought the word to the number, as in UCC's all-to-all
+/// (`src/components/tl/mlx5/alltoall/alltoall_coll.c`).
+#[test]
+fn messages_wait_for_a_word() {
+    let ground = ground();
+    match ground.context.wait_on_data() {
+        Ok(()) => {}
+        Err(Error::Capability { name, .. }) => return assert_eq!(name, "cmd_hca_cap.wait_on_data"),
+        Err(other) => panic!("{other}"),
+    }
+    let (mut near, mut far) = connected::<Rc>(&ground);
+    // The device's atomics count in this CPU's order.
+    let until = WordCondition::equals(3_u64.to_be());
+    let word = near.buffer.sge();
+    let mut batch = near.pair.sq.batch();
+    // SAFETY: the buffer lives as long as the queue.
+    unsafe { batch.push_unchecked(&wqe::wait_for_word(word.addr, word.lkey, until)) }.expect("room");
+    let write = wqe::write(far.buffer.remote().at(64)).inline(b"three").fence(Fence::SmallAndReads);
+    batch.push(&write.signaled(WrId(9))).expect("room");
+    batch.ring_doorbell();
+    let count = near.buffer.remote();
+    for n in 1..=3 {
+        std::thread::sleep(Duration::from_millis(10));
+        assert_eq!(near.cq.poll_with(1, |_| ()), 0, "not yet");
+        far.post(&wqe::fetch_add(count, 1).signaled(WrId(n)));
+        assert_eq!(far.completion().1, WrId(n));
+    }
+    assert_eq!(near.completion().1, WrId(9));
+    assert_eq!(far.bytes(69)[64..], *b"three");
 }
 
 /// The time, as a device that shows it has it.

@@ -12,7 +12,7 @@ use blueflame::queue::send::{SqParts, WqeRecord};
 use blueflame::queue::{PostError, SendQueue};
 use blueflame::transport;
 use blueflame::types::{CqCi, Cqn, Lkey, Qpn, SqPi, WrId};
-use blueflame::wqe::cross_channel::DeviceClock;
+use blueflame::wqe::cross_channel::{DeviceClock, WordCondition};
 use blueflame::wqe::limits::MAX_SGE_BYTES;
 use blueflame::wqe::{self, EncodeError};
 use softhca::wqe::{Comparison, Condition, DataSeg, Enable, Payload, SendOp, WaitData};
@@ -30,7 +30,7 @@ impl Request {
     fn post_wait(&self, sq: &mut SendQueue<transport::Rc>, id: u64) -> (Result<(), PostError>, Expected) {
         let (signaled, tag) = (self.flags & 1 != 0, WrId(id));
         let nothing = Payload::Segs(vec![]);
-        match self.kind % 4 {
+        match self.kind % 5 {
             0 => {
                 let (cqn, index) = (Cqn::truncate(self.imm), CqCi::truncate(self.rkey));
                 let request = wqe::wait_for_completion(cqn, index).signaled_if(signaled, tag);
@@ -73,6 +73,27 @@ impl Request {
                 let done = sq.post(&unsafe { slave.enable() }.signaled_if(signaled, tag));
                 (done, (SendOp::EnableSends(Enable { qpn: qpn.get(), index }), nothing, signaled))
             }
+            3 => {
+                let (value, mask) = (u64::from_le_bytes(self.operands[..8].try_into().expect("8")), self.flags.into());
+                let until: fn(u64) -> WordCondition = match self.imm % 6 {
+                    0 => WordCondition::equals,
+                    1 => WordCondition::differs,
+                    2 => WordCondition::is_less_than,
+                    3 => WordCondition::is_at_least,
+                    4 => WordCondition::is_more_than,
+                    _ => WordCondition::is_at_most,
+                };
+                let lkey = Lkey(self.rkey);
+                let request = wqe::wait_for_word(self.addr, lkey, until(value).bits(mask)).signaled_if(signaled, tag);
+                // SAFETY: no device acts on the posted WQEs.
+                let done = unsafe { sq.post_unchecked(&request) };
+                let comparison =
+                    [Comparison::Equal, Comparison::Bigger, Comparison::Smaller][self.imm as usize % 6 / 2];
+                let until = Condition { comparison, inverted: self.imm % 6 % 2 == 1, value, mask };
+                let word = DataSeg { len: 8, lkey: self.rkey, addr: self.addr };
+                let wait = WaitData { word, until, is_check: false };
+                (done, (SendOp::WaitData(wait), nothing, signaled))
+            }
             _ => {
                 let entries = self.read();
                 // SAFETY: no device acts on the posted WQEs.
@@ -96,6 +117,7 @@ impl Request {
                 bytes > MAX_SGE_BYTES && entries.iter().any(|s| s.length == bytes)
             }
             PostError::Encode(EncodeError::WqeTooLong { ds, .. }) => ds > 63 && ds == 1 + units,
+            PostError::Encode(EncodeError::WordMisaligned { addr }) => addr == self.addr && addr % 8 != 0,
             PostError::LargerThanRing { needed, ring } => {
                 ring == 1 << (input.log_wqebbs & 7) && u32::from(needed.0) > ring && units > 3
             }

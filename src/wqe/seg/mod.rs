@@ -234,12 +234,13 @@ impl QueueSeg {
 }
 
 layout! {
-    /// Wait segment, for the clock (DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_wqe_wseg`, its first half).
+    /// Wait segment, for the clock or a word of memory (DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_wqe_wseg`,
+    /// its first half; UCC `src/components/tl/mlx5/tl_mlx5_wqe.c`, `struct wait_on_data_seg`).
     ///
     /// ```text
     ///   0  0 (27), inverted (1), comparison (4)
-    ///   4  lkey of data to wait for, or 0
-    ///   8  its address, or 0 (64)
+    ///   4  lkey of the word, or 0
+    ///   8  its address, or 0 (61), action while the condition does not hold (3)
     /// ```
     #[doc(alias = "mlx5_wqe_wseg")]
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -265,7 +266,7 @@ layout! {
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     #[repr(C)]
     pub struct WaitValueSeg[DS_BYTES] {
-        /// The value to compare with the clock.
+        /// The value to compare with the clock or the word.
         0 => pub value: Be64,
         /// The compared bits of both.
         8 => pub mask: Be64,

@@ -72,6 +72,7 @@ needs! {
     Encryption: "encryption (AES-XTS)", "blueflame_devx::object::EncryptingKey";
     CrossChannel: "cross-channel requests", "wqe::wait_for_completion, SendQueue::enable";
     WaitOnTime: "WAIT on time", "DeviceClock::at, ClockReading::wait_until";
+    WaitOnData: "WAIT on data", "wqe::wait_for_word";
     HeaderMinis: "mini-CQEs with the headers", "cq::compressed::Headers, by blueflame_devx";
     DevxFrames: "frames by firmware commands", "blueflame_devx: send queues, receive queues, flow tables";
     Pingpong: "rdma-core's ping-pong programs", "the comparison with them";
@@ -141,6 +142,7 @@ impl Need {
             Encryption => devx(of, |context| context.encryption().map(drop)),
             CrossChannel => devx(of, Context::cross_channel),
             WaitOnTime => devx(of, Context::wait_on_time),
+            WaitOnData => devx(of, Context::wait_on_data),
             HeaderMinis => devx(of, |context| {
                 let general = context.general()?;
                 let (has, name) = match general.cqe_compression() {

@@ -1,11 +1,12 @@
-//! Queues that wait for completions and for the clock, and that start other queues, with no CPU in between.
+//! Queues that wait for completions, for the clock and for a word of memory, and that start other queues, with no CPU in between.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use blueflame::db::Register;
 use blueflame::transport::Rc;
 use blueflame::verbs::Path;
-use blueflame::wqe::cross_channel::{ClockReading, DeviceClock};
+use blueflame::wqe::Fence;
+use blueflame::wqe::cross_channel::{ClockReading, DeviceClock, WordCondition};
 use blueflame::{WrId, wqe};
 use blueflame_devx::Context;
 use blueflame_devx::memory::{Rings, ThreadRings};
@@ -38,6 +39,13 @@ pub(crate) const CHECKS: &[Check] = &[
         fault: "As chains.time_near. A device that compares more bits than expected would release at once.",
         needs: &[Need::Link, Need::Address, Need::Devx, Need::WaitOnTime],
         run: far,
+    },
+    Check {
+        id: "chains.word",
+        title: "WAIT on data: a message leaves when a word has its value",
+        fault: "A message leaves too early or never: the comparison of the word, or its byte order.",
+        needs: &[Need::Link, Need::Address, Need::Devx, Need::WaitOnData],
+        run: word,
     },
 ];
 
@@ -166,4 +174,24 @@ fn far(lab: &Lab) -> Result<Seen, Failure> {
     ensure(reading.wait_until(time).is_err(), || "a time 9 s ahead was accepted".into())?;
     Ok(Seen::new("a message left 3 s later; the crate refused to wait for 9 s")
         .figure("3 s ahead", format!("arrived after {waited:?}")))
+}
+
+fn word(lab: &Lab) -> Result<Seen, Failure> {
+    let (mut near, mut far) = connected::<Rc>(lab)?;
+    far.receive(WrId(1), 0..64)?;
+    let (word, threshold) = (near.memory.sge(), 1_u64 << 32);
+    near.memory.write(0, &(threshold - 1).to_be_bytes());
+    let wait = wqe::wait_for_word(word.addr, word.lkey, WordCondition::is_at_least(threshold));
+    let mut batch = near.pair.sq.batch();
+    // SAFETY: the memory is registered longer than the queue lives.
+    unsafe { batch.push_unchecked(&wait) }?;
+    batch.push(&wqe::send().inline(b"enough").fence(Fence::SmallAndReads).signaled(WrId(2)))?;
+    batch.ring_doorbell();
+    std::thread::sleep(Duration::from_millis(20));
+    ensure(near.sent.poll_with(1, |_| ()) == 0, || "the message left before the word had its value".into())?;
+    near.memory.write(0, &threshold.to_be_bytes());
+    let (_, bytes, _) = far.received(lab, "the SEND behind the WAIT")?;
+    near.sent(lab, "the SEND behind the WAIT")?;
+    same("the SEND behind the WAIT", b"enough", &far.memory.to_vec(0..bytes))?;
+    Ok(Seen::new("a message waited for a word of memory, and left then"))
 }
