@@ -98,6 +98,8 @@ pub(crate) struct FrameInfo {
     pub layers_ok: u8,
     /// Which headers it has (`l4_l3_hdr_type`).
     pub headers: u8,
+    /// Its tunnel (`pkt_info`).
+    pub tunnel: u8,
     /// The VLAN tag that was taken out of it.
     pub vlan: u16,
     /// Tag by rules; 24 bits.

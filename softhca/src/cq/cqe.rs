@@ -9,6 +9,7 @@ pub(crate) const CQE64_BYTES: usize = 64;
 
 /// Offsets in bytes into the 64-byte CQE (the second half of a 128-byte one). All fields are big endian.
 mod offset {
+    pub(super) const PKT_INFO: usize = 0;
     pub(super) const WQE_ID: usize = 2;
     pub(super) const RSS_HASH_RESULT: usize = 12;
     pub(super) const RSS_HASH_TYPE: usize = 16;
@@ -253,6 +254,7 @@ fn put_tag_report(tail: &mut [u8; CQE64_BYTES], report: &TagReport) {
 }
 
 fn put_frame(tail: &mut [u8; CQE64_BYTES], info: &FrameInfo) {
+    tail[offset::PKT_INFO] = info.tunnel;
     put32(tail, offset::RSS_HASH_RESULT, info.rss_hash);
     tail[offset::RSS_HASH_TYPE] = info.rss_hash_type;
     put16(tail, offset::CHECK_SUM, info.sum);
@@ -405,12 +407,14 @@ mod tests {
             sum: 0x99aa,
             layers_ok: 7,
             headers: 0x29,
+            tunnel: 3,
             vlan: 0xa005,
             flow_tag: 0x00c1_c2c3,
         };
         let (rqn, uidx, wqe_counter, byte_cnt) = (5, 0x0045_6789, 0xbeef, 0x1122);
         let c = Completion::Frame { rqn, uidx, wqe_counter, byte_cnt, strides: None, info };
         let expected = cqe(&[
+            (0, &[3]),
             (12, &[0x55, 0x66, 0x77, 0x88, 0x44]),
             (20, &[0x99, 0xaa]),
             (28, &[7, 0x29, 0xa0, 5]),

@@ -1,10 +1,12 @@
-//! The headers of a frame, as far as the device parses frames: Ethernet, up to two VLAN tags, IPv4 or IPv6 with its
-//! extension headers, TCP or UDP. Headers that are cut off or inconsistent count as not there. A packet that says it
+//! The headers of a frame, or of the packet in its tunnel, as far as the device parses them: Ethernet, up to two VLAN
+//! tags, IPv4 or IPv6 with its extension headers, TCP or UDP. Headers that are cut off or inconsistent count as not there. A packet that says it
 //! is longer than its frame has headers, and is no packet without fault: rdma-core's tests send such ones
 //! (`tests/utils.py`), and match them.
 
+use super::layers::Parser;
 use super::protocols::{
-    AH, ESP, ETHERNET_HEADER, IPV4, IPV4_HEADER, IPV6, IPV6_HEADER, SERVICE_VLAN, TCP, UDP, VLAN, VLAN_TAG,
+    AH, ESP, ETHERNET_HEADER, IPV4, IPV4_HEADER, IPV6, IPV6_HEADER, SERVICE_VLAN, TCP, TRANSPARENT_ETHERNET, UDP, VLAN,
+    VLAN_TAG,
 };
 use super::sum::{add, fold};
 
@@ -119,21 +121,42 @@ impl Headers {
                 (at, ether_type) = (at + VLAN_TAG, next);
             }
         }
+        let stations = (array(frame, 0)?, array(frame, 6)?);
+        Some(Self::with_packet(frame, at, ether_type, Self { tags, ..Self::without_packet(stations) }))
+    }
+
+    /// The headers inside of the tunnel of `frame`, to which these belong. An IP packet without an Ethernet header inside
+    /// counts as sent between the stations outside.
+    pub(crate) fn inside(&self, frame: &[u8], vxlan_ports: &[u16]) -> Option<Self> {
+        let (bytes, ether_type) = Parser { vxlan_ports, ..Parser::default() }.inside(frame)?;
+        let outside = Self::without_packet((self.destination, self.source));
+        let inside = &frame[bytes];
+        match ether_type {
+            TRANSPARENT_ETHERNET => Some(Self::of(inside).unwrap_or(outside)),
+            _ => Some(Self::with_packet(inside, 0, ether_type, outside)),
+        }
+    }
+
+    /// No packet between two stations.
+    fn without_packet((destination, source): ([u8; 6], [u8; 6])) -> Self {
+        Self { destination, source, tags: [None; 2], ether_type: 0, ip: None, ports: None, security_index: None }
+    }
+
+    /// These headers, with the packet at `at`.
+    fn with_packet(frame: &[u8], at: usize, ether_type: u16, before: Self) -> Self {
         let found = match ether_type {
             IPV4 => ipv4(frame, at),
             IPV6 => ipv6(frame, at),
             _ => None,
         };
         let whole = found.filter(|(ip, _)| !ip.fragment);
-        Some(Self {
-            destination: array(frame, 0)?,
-            source: array(frame, 6)?,
-            tags,
+        Self {
             ether_type,
             ip: found.map(|(ip, _)| ip),
             ports: whole.and_then(|(ip, next)| ports(frame, &ip, next)),
             security_index: whole.and_then(|(ip, next)| security_index(frame, &ip, next)),
-        })
+            ..before
+        }
     }
 
     /// The destination is a group of stations, or all.
@@ -270,7 +293,7 @@ fn array<const N: usize>(bytes: &[u8], at: usize) -> Option<[u8; N]> {
 #[cfg(test)]
 mod tests {
     use super::super::checksums::{Checksums, fill_checksums};
-    use super::super::layers::Parser;
+    use super::super::layers::test_tunnels::{ethernet, ip, tcp, tunnels, udp};
     use super::*;
     use proptest::prelude::*;
 
@@ -286,6 +309,45 @@ mod tests {
         packet.extend([0x12, 0x34, 0, 80, 0, 0, 0, 1, 0, 0, 0, 2, 0x51, flags, 1, 0, 0, 0, 0, 0]);
         packet.resize(usize::from(len), 0x77);
         packet
+    }
+
+    /// Each tunnel that the device knows, in both versions of IP outside and inside. A frame without one has nothing
+    /// inside, and what is no packet leaves the tunnel empty.
+    #[test]
+    fn headers_inside_of_tunnels() {
+        for (outer_ipv6, inner_ipv6) in [(false, false), (false, true), (true, false), (true, true)] {
+            let inner = ip(inner_ipv6, 6, &tcp(b"an order"));
+            for (name, mut frame) in tunnels(outer_ipv6, inner_ipv6, &inner) {
+                let parser = Parser { vxlan_ports: &[8472], ..Parser::default() };
+                let all = Checksums { l3: true, l4: true, inner_l3: true, inner_l4: true };
+                fill_checksums(&mut frame, all, parser);
+                // Bytes behind the packet, such as the padding of a short frame.
+                frame.extend([0xee; 5]);
+                let outside = Headers::of(&frame).expect("headers");
+                assert_eq!(outside.ip.expect("IP").version == 6, outer_ipv6, "{name}");
+                let inside = outside.inside(&frame, &[8472]).expect(name);
+                let (ip, ports) = (inside.ip.expect(name), inside.ports.expect(name));
+                assert_eq!((ip.version == 6, ip.checksum_ok), (inner_ipv6, true), "{name}");
+                assert_eq!((ports.source, ports.destination, ports.checksum_ok), (0x1234, 80, true), "{name}");
+                assert_eq!(inside.inside(&frame[14..], &[8472]), None, "{name}");
+                let end = frame.len() - 6;
+                frame[end] ^= 1;
+                let damaged = outside.inside(&frame, &[8472]).expect(name);
+                assert!(!damaged.ports.expect(name).checksum_ok, "{name}");
+                if name == "VXLAN on a port that was added" {
+                    assert_eq!(outside.inside(&frame, &[]), None);
+                }
+            }
+        }
+        let arp = [&[8, 0, 0, 0, 0, 0, 9, 0][..], &ethernet(0x0806), &[0; 28]].concat();
+        let cut = [8, 0, 0, 0, 0, 0, 9, 0, 2, 0, 0];
+        for inner in [&arp[..], &cut, &cut[..8]] {
+            let frame = [ethernet(IPV4), ip(false, UDP, &udp(4789, inner))].concat();
+            let inside = Headers::of(&frame).expect("headers").inside(&frame, &[]).expect("VXLAN");
+            assert_eq!((inside.ip, inside.ports), (None, None));
+        }
+        let plain = [ethernet(IPV4), ip(false, 6, &tcp(b""))].concat();
+        assert_eq!(Headers::of(&plain).expect("headers").inside(&plain, &[]), None);
     }
 
     #[test]

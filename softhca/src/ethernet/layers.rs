@@ -1,5 +1,7 @@
-//! The layers of a frame that leaves: its IP packet, and the IP packet inside of a tunnel. The device finds them by
-//! itself, or by offsets that the WQE states.
+//! The layers of a frame: its IP packet, and the IP packet inside of a tunnel. The device finds them by itself, or, in a
+//! frame that leaves, by offsets that the WQE states.
+
+use std::ops::Range;
 
 use super::protocols::{
     ETHERNET_HEADER, GENEVE_PORT, GRE, IPV4, IPV4_HEADER, IPV4_IN_IP, IPV6, IPV6_HEADER, IPV6_IN_IP, SERVICE_VLAN, TCP,
@@ -82,19 +84,29 @@ impl Parser<'_> {
         let StatedHeaders { outer, inner } = self.stated;
         let found = packet_in_frame(bytes, 0, extent);
         let outer = complete(found, outer, bytes, extent);
-        let tunnelled = found.and_then(|layer| self.tunnelled(bytes, &layer, extent));
+        let tunnelled = found.and_then(|layer| self.tunnelled(bytes, &layer));
+        let tunnelled = tunnelled.and_then(|(at, protocol)| payload(bytes, at, protocol, extent));
         Layers { outer, inner: complete(tunnelled, inner, bytes, extent) }
     }
 
-    /// The packet inside of a tunnel that the device knows. Linux' netdev asks for inner checksums of GRE, of IP in IP,
-    /// and of VXLAN to a port that the device was told of (`drivers/net/ethernet/mellanox/mlx5/core/en_main.c`,
-    /// `mlx5e_tunnel_features_check`); DPDK also of Geneve (`drivers/net/mlx5/mlx5_txq.c`, `mlx5_get_tx_port_offloads`).
-    fn tunnelled(&self, bytes: &[u8], outer: &Layer, extent: Extent) -> Option<Layer> {
+    /// The bytes inside of a frame's tunnel: where they begin and end, and their EtherType. `None` without a tunnel that
+    /// the device knows.
+    pub(super) fn inside(&self, frame: &[u8]) -> Option<(Range<usize>, u16)> {
+        let outer = packet_in_frame(frame, 0, Extent::Frame)?;
+        let (at, protocol) = self.tunnelled(frame, &outer)?;
+        (at <= outer.end).then_some((at..outer.end, protocol))
+    }
+
+    /// Where the bytes inside of a tunnel that the device knows begin, and their EtherType. Linux' netdev asks for inner
+    /// checksums of GRE, of IP in IP, and of VXLAN to a port that the device was told of
+    /// (`drivers/net/ethernet/mellanox/mlx5/core/en_main.c`, `mlx5e_tunnel_features_check`); DPDK also of Geneve
+    /// (`drivers/net/mlx5/mlx5_txq.c`, `mlx5_get_tx_port_offloads`).
+    fn tunnelled(&self, bytes: &[u8], outer: &Layer) -> Option<(usize, u16)> {
         let at = outer.next;
         match outer.protocol {
             _ if outer.fragment => None,
-            IPV4_IN_IP => packet(bytes, at, false, extent),
-            IPV6_IN_IP => packet(bytes, at, true, extent),
+            IPV4_IN_IP => Some((at, IPV4)),
+            IPV6_IN_IP => Some((at, IPV6)),
             GRE => {
                 // RFC 2784 and RFC 2890: flags of a checksum, a key and a sequence number, version 0.
                 let flags = be16(bytes, at)?;
@@ -102,7 +114,7 @@ impl Parser<'_> {
                     return None;
                 }
                 let header = 4 + 4 * (flags & 0xb000).count_ones() as usize;
-                payload(bytes, at + header, be16(bytes, at + 2)?, extent)
+                Some((at + header, be16(bytes, at + 2)?))
             }
             UDP => {
                 let header = at + UDP_HEADER;
@@ -112,12 +124,12 @@ impl Parser<'_> {
                         let first = *bytes.get(header)?;
                         let options = usize::from(first & 0x3f) * 4;
                         let protocol = be16(bytes, header + 2).filter(|_| first >> 6 == 0)?;
-                        payload(bytes, header + GENEVE_HEADER + options, protocol, extent)
+                        Some((header + GENEVE_HEADER + options, protocol))
                     }
                     port if port == VXLAN_PORT || self.vxlan_ports.contains(&port) => {
                         let flags = *bytes.get(header)?;
-                        let inner = packet_in_frame(bytes, header + VXLAN_HEADER, extent);
-                        inner.filter(|_| flags & VXLAN_HAS_IDENTIFIER != 0)
+                        let is_known = flags & VXLAN_HAS_IDENTIFIER != 0;
+                        is_known.then_some((header + VXLAN_HEADER, TRANSPARENT_ETHERNET))
                     }
                     _ => None,
                 }

@@ -110,6 +110,8 @@ pub(crate) struct HashContext {
     /// For Toeplitz' function.
     pub(crate) key: [u8; 40],
     pub(crate) select: HashSelect,
+    /// The fields are those of the headers inside of a tunnel. A frame without one has none.
+    pub(crate) inside: bool,
 }
 
 /// Transport interface receive: where frames go that rules send to it.
@@ -118,6 +120,8 @@ pub(crate) struct TirContext {
     pub(crate) dispatch: Dispatch,
     pub(crate) hash: HashContext,
     pub(crate) transport_domain: u32,
+    /// CQEs tell of the headers inside of a tunnel (`tunneled_offload_en`).
+    pub(crate) tunnels: bool,
     /// Frames of send queues of the same transport domain are not for it: those to one station, and those to a group.
     pub(crate) blocks_own_unicast: bool,
     pub(crate) blocks_own_multicast: bool,

@@ -114,7 +114,7 @@ mod tests {
     };
 
     fn context(select: HashSelect) -> HashContext {
-        HashContext { function: HashFunction::Toeplitz, symmetric: false, key: KEY, select }
+        HashContext { function: HashFunction::Toeplitz, symmetric: false, key: KEY, select, inside: false }
     }
 
     fn tcp4(source: [u8; 4], destination: [u8; 4], ports: [u16; 2]) -> Headers {

@@ -12,6 +12,7 @@
 
 mod context;
 mod counters;
+mod description;
 mod filter;
 mod hash;
 mod looped;

@@ -1,7 +1,7 @@
 //! The port: the way of frames from send queues to the wire, and from the wire to receive queues.
 
 use super::context::{Dispatch, TirContext};
-use super::hash::hash;
+use super::hash::{Hash, hash};
 use super::looped::Looped;
 use super::objects::Nic;
 use crate::ethernet::{Headers, Leaving};
@@ -150,7 +150,10 @@ impl Nic {
 
     /// Hands a frame to the receive queue that a TIR chooses.
     fn deliver(&mut self, resources: &mut Resources, tir: &TirContext, frame: (&[u8], &Headers), tag: u32) {
-        let hash = hash(&tir.hash, frame.1);
+        let (bytes, headers) = frame;
+        let inside = if tir.tunnels { headers.inside(bytes, &resources.vxlan_ports) } else { None };
+        let hashed = if tir.hash.inside { inside.as_ref() } else { Some(headers) };
+        let hash = hashed.map_or(Hash::default(), |headers| hash(&tir.hash, headers));
         let rqn = match tir.dispatch {
             Dispatch::Direct(rqn) => Some(rqn),
             Dispatch::Table(rqtn) => self.rqts.get(rqtn).and_then(|rqt| {
@@ -159,7 +162,7 @@ impl Nic {
             }),
         };
         if let Some((rqn, rq)) = rqn.and_then(|rqn| Some((rqn, self.rqs.get_mut(&rqn)?))) {
-            rq.receive(rqn, resources, frame, hash, tag);
+            rq.receive(rqn, resources, (bytes, headers, inside.as_ref()), hash, tag);
             // A frame that it cannot take may be its end.
             if rq.is_flushing() {
                 self.flushing.insert(rqn);

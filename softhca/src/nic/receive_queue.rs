@@ -1,11 +1,12 @@
 //! A receive queue of Ethernet frames: one WQE for each frame, or one for several, each in strides of its own.
 
 use super::context::ReceiveQueueContext;
+use super::description::{describe, header};
 use super::hash::Hash;
 use super::strides::{Fit, Progress, Strides};
 use crate::context::QueueState;
 use crate::cq::{Completion, FrameInfo, Syndrome, TakenStrides};
-use crate::ethernet::{Headers, L4};
+use crate::ethernet::Headers;
 use crate::event::Event;
 use crate::explanation::Subject;
 use crate::qp::Failure;
@@ -19,31 +20,6 @@ const FLUSHES_PER_STEP: usize = 64;
 const TAG: std::ops::Range<usize> = 12..16;
 /// EtherType of the tags that are taken out.
 const CUSTOMER_VLAN: u16 = 0x8100;
-
-/// `hds_ip_ext` of a CQE: layers without fault (Linux `include/linux/mlx5/device.h`, `CQE_L2_OK` and others).
-mod layer {
-    pub(super) const L2_OK: u8 = 1 << 0;
-    pub(super) const L3_OK: u8 = 1 << 1;
-    pub(super) const L4_OK: u8 = 1 << 2;
-}
-
-/// `l4_l3_hdr_type` of a CQE: bit 0 a tag was taken out, bit 1 options of IPv4 or extension headers of IPv6, bits 3:2 the
-/// version of IP, bits 6:4 the protocol behind it, bit 7 a fragment (Linux `device.h`, `CQE_L4_HDR_TYPE_*`; DPDK
-/// `drivers/common/mlx5/mlx5_prm.h`, `MLX5_CQE_RX_*`; VPP `src/plugins/rdma/rdma_mlx5dv.h`, `foreach_cqe_rx_field`).
-mod header {
-    pub(super) const VLAN: u8 = 1 << 0;
-    pub(super) const OPTIONS: u8 = 1 << 1;
-    pub(super) const IPV6: u8 = 1 << 2;
-    pub(super) const IPV4: u8 = 2 << 2;
-    pub(super) const TCP: u8 = 1 << 4;
-    pub(super) const UDP: u8 = 2 << 4;
-    pub(super) const TCP_ACK: u8 = 3 << 4;
-    pub(super) const TCP_ACK_DATA: u8 = 4 << 4;
-    pub(super) const FRAGMENT: u8 = 1 << 7;
-}
-
-/// ACK among the flags of TCP.
-const TCP_FLAG_ACK: u16 = 1 << 4;
 
 /// A receive queue.
 #[derive(Debug)]
@@ -114,19 +90,20 @@ impl ReceiveQueue {
         self.state = to;
     }
 
-    /// Takes a frame. Without a WQE for it, it is lost.
+    /// Takes a frame, with its headers and those inside of its tunnel. Without a WQE for it, it is lost.
     pub(super) fn receive(
         &mut self,
         rqn: u32,
         resources: &mut Resources,
-        (frame, headers): (&[u8], &Headers),
+        (frame, headers, inside): (&[u8], &Headers, Option<&Headers>),
         hash: Hash,
         flow_tag: u32,
     ) {
         if self.state != QueueState::Ready {
             return;
         }
-        let mut info = FrameInfo { rss_hash: hash.value, rss_hash_type: hash.kind, flow_tag, ..describe(headers) };
+        let described = describe(headers, inside);
+        let mut info = FrameInfo { rss_hash: hash.value, rss_hash_type: hash.kind, flow_tag, ..described };
         let tag = headers.tags[0].filter(|tag| self.context.strips_vlan && tag.ether_type == CUSTOMER_VLAN);
         let mut bytes = std::borrow::Cow::Borrowed(frame);
         if let Some(tag) = tag {
@@ -312,26 +289,4 @@ impl ReceiveQueue {
         };
         resources.complete(self.context.cqn, self.context.timestamps, &completion);
     }
-}
-
-/// The description of headers in a CQE.
-fn describe(headers: &Headers) -> FrameInfo {
-    let mut info = FrameInfo { layers_ok: layer::L2_OK, ..FrameInfo::default() };
-    if let Some(ip) = &headers.ip {
-        info.sum = ip.sum;
-        info.headers = if ip.version == 6 { header::IPV6 } else { header::IPV4 };
-        info.headers |= if ip.options { header::OPTIONS } else { 0 };
-        info.headers |= if ip.fragment { header::FRAGMENT } else { 0 };
-        info.layers_ok |= if ip.checksum_ok { layer::L3_OK } else { 0 };
-    }
-    if let Some(ports) = &headers.ports {
-        info.headers |= match ports.l4 {
-            L4::Udp => header::UDP,
-            L4::Tcp { flags, .. } if flags & TCP_FLAG_ACK == 0 => header::TCP,
-            L4::Tcp { has_data: false, .. } => header::TCP_ACK,
-            L4::Tcp { has_data: true, .. } => header::TCP_ACK_DATA,
-        };
-        info.layers_ok |= if ports.checksum_ok { layer::L4_OK } else { 0 };
-    }
-    info
 }

@@ -34,7 +34,6 @@ pub(crate) use segments::control::may_differ;
 pub(crate) use segments::umr::OCTWORD;
 pub use segments::{DATA_SEG_BYTES, INVALID_LKEY, data_seg};
 pub use send::{
-    AddressVector, DcTarget, Enable, Extended, Fence, Framing, Memcpy, Remote, SendOp, SendWqe, UdAddress,
-    WaitData,
+    AddressVector, DcTarget, Enable, Extended, Fence, Framing, Memcpy, Remote, SendOp, SendWqe, UdAddress, WaitData,
 };
 pub(crate) use signature::{RECEIVE_BYTES, check_receive, of_index};

@@ -108,11 +108,19 @@ fn what_is_no_capability_is_refused() {
         ("ctx.packet_merge_mask", 1),
         ("ctx.lro_max_ip_payload_size", 1),
         ("ctx.inline_rqn", sqn),
-        ("ctx.tunneled_offload_en", 1),
         ("ctx.rx_hash_fn", 3),
         ("ctx.rx_hash_field_selector_outer.selected_fields", 0x20),
         ("ctx.rx_hash_field_selector_inner.selected_fields", 1),
         ("ctx.transport_domain", 99),
+    ];
+    refused(&mut a, &mail, "create_tir_out", &variants);
+    // Fields inside of tunnels are alone.
+    let mail =
+        mail.set("ctx.tunneled_offload_en", 1).set("ctx.rx_hash_field_selector_inner.selected_fields", 3);
+    let variants = [
+        ("ctx.rx_hash_field_selector_inner.selected_fields", 0x20),
+        ("ctx.rx_hash_field_selector_outer.selected_fields", 1),
+        ("ctx.tunneled_offload_en", 0),
     ];
     refused(&mut a, &mail, "create_tir_out", &variants);
 }

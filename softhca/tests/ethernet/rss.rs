@@ -116,6 +116,46 @@ fn hashes_are_the_published_ones_and_choose_the_queue() {
     assert_eq!(b.command(&query, "query_rqt_out", 12).unwrap_err(), Status::BadOutputLength);
 }
 
+/// Microsoft's connections inside of GRE: the hash is that of the inner headers (Linux `drivers/infiniband/hw/mlx5/qp.c`,
+/// `create_rss_raw_qp_tir`, `rx_hash_field_selector_inner`). A frame without a tunnel has no hash, and goes to the first
+/// queue.
+#[test]
+fn the_hash_can_be_that_of_the_headers_inside() {
+    let Hosts { mut a, mut sq, mut b, mut queues, numbers } = hosts();
+    let table = rqt(&mut b, 4, &numbers).unwrap();
+    let mail = Mail::command("create_tir_in", op::CREATE_TIR)
+        .set("ctx.disp_type", 1)
+        .set("ctx.indirect_table", table)
+        .set("ctx.transport_domain", b.td)
+        .set("ctx.rx_hash_fn", 2)
+        .set("ctx.tunneled_offload_en", 1)
+        .set("ctx.rx_hash_field_selector_inner.selected_fields", 0xf)
+        .put("ctx.rx_hash_toeplitz_key", &KEY);
+    let tir = b.number(mail, "create_tir_out", "tirn");
+    b.take_all(tir);
+    for (source, from, destination, to, tcp, _) in CONNECTIONS {
+        let inner = ipv4(false, (source, from), (destination, to), 10);
+        let mut outer = vec![0x45, 0];
+        outer.extend((24 + inner.len() as u16).to_be_bytes());
+        outer.extend([0, 9, 0x40, 0, 64, 47, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+        let checksum = (!sum(&[&outer])).to_be_bytes();
+        outer[10..12].copy_from_slice(&checksum);
+        outer.extend([0, 0, 8, 0]);
+        for (packet, hash, kind) in [([&outer[..], &inner].concat(), tcp, 0x44), (inner, 0, 0)] {
+            a.send(&mut sq, 0, &frame(mac(2), &[], &packet));
+            run(&mut [&mut a, &mut b]);
+            for (at, (cq, _)) in queues.iter_mut().enumerate() {
+                let cqe = b.poll(cq);
+                assert_eq!(cqe.is_some(), hash as usize % 4 == at, "{hash:#x}, queue {at}");
+                if let Some(cqe) = cqe {
+                    assert_eq!((&cqe[12..16], cqe[16]), (&hash.to_be_bytes()[..], kind));
+                    assert_eq!(cqe[0], u8::from(kind != 0), "a tunnel");
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn the_hash_of_a_tir_can_be_changed() {
     let Hosts { mut a, mut sq, mut b, mut queues, numbers } = hosts();

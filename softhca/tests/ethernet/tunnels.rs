@@ -1,5 +1,5 @@
 //! Frames of tunnels: checksums of inner headers, which the device finds by itself or by offsets of the WQE, and large
-//! packets. And the metadata of WQEs, which rules of frames that leave can match.
+//! packets; what the CQEs of received ones say. And the metadata of WQEs, which rules of frames that leave can match.
 //!
 //! The fields of the Ethernet segment before the inline headers belong here; every combination of tunnels is in the
 //! device's own tests (`softhca/src/ethernet`).
@@ -123,6 +123,16 @@ impl Lab {
     }
 }
 
+impl Lab {
+    /// Sends a frame as it is; the completion of its receive.
+    fn receive(&mut self, frame: &[u8]) -> [u8; 64] {
+        post(&mut self.a, &mut self.sq, &Segment { headers: 18, ..Segment::default() }, frame);
+        run(&mut [&mut self.a, &mut self.b]);
+        self.a.poll_all(&mut self.a_cq);
+        self.b.poll(&mut self.b_cq).expect("received")
+    }
+}
+
 #[test]
 fn inner_checksums_of_known_tunnels() {
     let mut lab = Lab::new(false);
@@ -235,4 +245,65 @@ fn rules_match_the_metadata_of_wqes() {
         .set("match_criteria_enable", 8)
         .set("match_criteria.misc_parameters_2.metadata_reg_c_0", 1);
     assert!(lab.a.command(&other, "create_flow_group_out", 0).is_err());
+}
+
+/// CQEs of a TIR with `tunneled_offload_en`. FreeBSD gives it to TIRs of VXLAN, mlx5_ib to QPs with
+/// `MLX5DV_QP_CREATE_TUNNEL_OFFLOADS`. Bits of byte 0: DPDK `drivers/common/mlx5/mlx5_prm.h`,
+/// `MLX5_CQE_RX_TUNNEL_PACKET`, `MLX5_CQE_RX_OUTER_PACKET`; of bytes 28 and 29: `MLX5_CQE_RX_*_HDR_VALID`,
+/// `mlx5_set_ptype_table` of `drivers/net/mlx5/mlx5_rxtx.c`, whose kinds are those of the inner packet.
+#[test]
+fn completions_tell_of_the_headers_inside() {
+    let mut lab = Lab::new(false);
+    let rqn = lab.rq.number;
+    let mail = Mail::command("create_tir_in", op::CREATE_TIR)
+        .set("ctx.inline_rqn", rqn)
+        .set("ctx.transport_domain", lab.b.td)
+        .set("ctx.tunneled_offload_en", 1);
+    let tir = lab.b.number(mail, "create_tir_out", "tirn");
+    lab.b.take_all(tir);
+    let (whole, at) = vxlan(4789);
+    // UDP, and TCP that acknowledges and has data; over IPv4.
+    let (udp_alone, tcp_inside) = (2 << 4 | 2 << 2, 4 << 4 | 2 << 2);
+    let changed = |at: usize| {
+        let mut frame = whole.clone();
+        frame[at] ^= 1;
+        frame
+    };
+    let ipv6_outside = {
+        let inside = &whole[14 + 20..];
+        let mut ip = vec![0x60, 0, 0, 0];
+        ip.extend((inside.len() as u16).to_be_bytes());
+        ip.extend([17, 64]);
+        ip.extend([0x20; 32]);
+        ip.extend(inside);
+        let mut frame = frame(mac(2), &[], &ip);
+        frame[12..14].copy_from_slice(&[0x86, 0xdd]);
+        frame
+    };
+    let fragment_inside = {
+        let mut frame = whole.clone();
+        // More fragments, and the checksum of the header without the bit before.
+        frame[at + 6] |= 0x20;
+        frame[at + 10..at + 12].fill(0);
+        let checksum = (!sum(&[&frame[at..at + 20]])).to_be_bytes();
+        frame[at + 10..at + 12].copy_from_slice(&checksum);
+        frame
+    };
+    for (what, frame, tunnel, ok, kinds) in [
+        ("VXLAN", whole.clone(), 1, 0b111, tcp_inside),
+        ("over IPv6", ipv6_outside, 3, 0b111, tcp_inside),
+        ("a fault in the inner TCP packet", changed(whole.len() - 1), 1, 0b011, tcp_inside),
+        ("a fault in the inner IPv4 header", changed(at + 8), 1, 0b101, tcp_inside),
+        ("a fault in the outer IPv4 header", changed(14 + 8), 1, 0b101, tcp_inside),
+        ("a fragment inside", fragment_inside, 1, 0b011, 1 << 7 | 2 << 2),
+        ("a port that the device does not know", vxlan(4788).0, 0, 0b111, udp_alone),
+        ("no tunnel", frame(mac(2), &[], &ipv4(true, ([10, 0, 0, 1], 7), ([10, 0, 0, 2], 9), 20)), 0, 0b111, udp_alone),
+    ] {
+        let cqe = lab.receive(&frame);
+        assert_eq!((cqe[0], cqe[28], cqe[29]), (tunnel, ok, kinds), "{what}");
+        // The sum is that of the outer packet: Linux takes the whole frame by it.
+        if frame[12..14] == [8, 0] {
+            assert_eq!(cqe[20..22], sum(&[&frame[14..]]).to_be_bytes(), "{what}");
+        }
+    }
 }

@@ -28,7 +28,7 @@ capability_set! {
     // Opcode 0x29. The older form (opcode 0x0e, modifier 1) is refused: drivers use it only where this bit is 0 (DPDK
     // `drivers/net/mlx5/linux/mlx5_os.c`, `mps`).
     ENHANCED_MULTI_PKT_SEND_WQE: 0x1a, 1 = takes_many_frames;
-    // Tunnels whose inner headers get checksums, and are cut up.
+    // Tunnels whose inner headers get checksums, are cut up, and are looked at when they arrive.
     TUNNEL_STATELESS_GRE: 0x1e, 1 = |_| 1;
     TUNNEL_STATELESS_VXLAN: 0x1f, 1 = |_| 1;
     // A WQE may say where the headers are ("software parser"), for checksums and for large packets.
@@ -36,6 +36,8 @@ capability_set! {
     SWP_CSUM: 0x21, 1 = |_| 1;
     SWP_LSO: 0x22, 1 = |_| 1;
     TUNNEL_STATELESS_GENEVE_TX: 0x24, 1 = |_| 1;
+    TUNNEL_STATELESS_IP_OVER_IP_RX: 0x2c, 1 = |_| 1;
     TUNNEL_STATELESS_IP_OVER_IP_TX: 0x2d, 1 = |_| 1;
     MAX_VXLAN_UDP_PORTS: 0x30, 8 = |_| MAX_VXLAN_PORTS as u64;
+    TUNNEL_STATELESS_GENEVE_RX: 0x3f, 1 = |_| 1;
 }

@@ -62,12 +62,11 @@ pub(super) const COMMANDS: &[Command] = &[
 ];
 
 /// Features that no TIR has here, as the capabilities say.
-const ABSENT: [(Field, &str); 5] = [
+const ABSENT: [(Field, &str); 4] = [
     (tirc::TLS_EN, "TLS offloads"),
     (tirc::LRO_TIMEOUT_PERIOD_USECS, "merged packets"),
     (tirc::PACKET_MERGE_MASK, "merged packets"),
     (tirc::LRO_MAX_IP_PAYLOAD_SIZE, "merged packets"),
-    (tirc::TUNNELED_OFFLOAD_EN, "headers inside of tunnels"),
 ];
 
 /// `self_lb_block` (`MLX5_TIRC_SELF_LB_BLOCK_*`).
@@ -82,13 +81,22 @@ const DESTINATION_PORT: u64 = 1 << 3;
 const SECURITY_INDEX: u64 = 1 << 4;
 
 /// The hash that a context describes.
-fn hash(view: View<'_>) -> Result<HashContext, Refusal> {
-    let inner = view.part(tirc::RX_HASH_FIELD_SELECTOR_INNER);
-    if inner.0.iter().any(|&byte| byte != 0) {
-        return Err(Refusal::parameter("headers inside of tunnels are not a capability of this device"));
+///
+/// Drivers select fields either outside of tunnels or inside (Linux `drivers/infiniband/hw/mlx5/qp.c`,
+/// `create_rss_raw_qp_tir`; DPDK `drivers/net/mlx5/mlx5_devx.c`, `mlx5_devx_tir_attr_set`), and inside only where CQEs
+/// tell of tunnels. No source says what a NIC does otherwise: this device refuses it.
+fn hash(view: View<'_>, tunnels: bool) -> Result<HashContext, Refusal> {
+    let [outside, inside] =
+        [tirc::RX_HASH_FIELD_SELECTOR_OUTER, tirc::RX_HASH_FIELD_SELECTOR_INNER].map(|part| view.part(part));
+    let is_inside = inside.0.iter().any(|&byte| byte != 0);
+    if is_inside && !tunnels {
+        return Err(Refusal::parameter("fields inside of tunnels, without tunneled_offload_en"));
     }
-    let outer = view.part(tirc::RX_HASH_FIELD_SELECTOR_OUTER);
-    let fields = outer.get(rx_hash_field_select::SELECTED_FIELDS);
+    if is_inside && outside.0.iter().any(|&byte| byte != 0) {
+        return Err(Refusal::parameter("fields inside of tunnels and outside: one of both"));
+    }
+    let selected = if is_inside { inside } else { outside };
+    let fields = selected.get(rx_hash_field_select::SELECTED_FIELDS);
     let known = SOURCE_IP | DESTINATION_IP | SOURCE_PORT | DESTINATION_PORT | SECURITY_INDEX;
     if fields & !known != 0 {
         return Err(Refusal::parameter(format!(
@@ -108,14 +116,15 @@ fn hash(view: View<'_>) -> Result<HashContext, Refusal> {
         symmetric: view.flag(tirc::RX_HASH_SYMMETRIC),
         key,
         select: HashSelect {
-            ipv6: outer.flag(rx_hash_field_select::L3_PROT_TYPE),
-            udp: outer.flag(rx_hash_field_select::L4_PROT_TYPE),
+            ipv6: selected.flag(rx_hash_field_select::L3_PROT_TYPE),
+            udp: selected.flag(rx_hash_field_select::L4_PROT_TYPE),
             source_ip: fields & SOURCE_IP != 0,
             destination_ip: fields & DESTINATION_IP != 0,
             source_port: fields & SOURCE_PORT != 0,
             destination_port: fields & DESTINATION_PORT != 0,
             security_index: fields & SECURITY_INDEX != 0,
         },
+        inside: is_inside,
     })
 }
 
@@ -148,10 +157,12 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         call.in_transport_domain(transport_domain)?;
     }
     let (blocks_own_unicast, blocks_own_multicast) = blocks(view);
+    let tunnels = view.flag(tirc::TUNNELED_OFFLOAD_EN);
     let tirn = call.device.nic().create_tir(TirContext {
         dispatch,
-        hash: hash(view)?,
+        hash: hash(view, tunnels)?,
         transport_domain,
+        tunnels,
         blocks_own_unicast,
         blocks_own_multicast,
     })?;
@@ -175,11 +186,13 @@ fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
         keep.set(tirc::SELF_LB_BLOCK, view.get(tirc::SELF_LB_BLOCK));
     }
     if mask.flag(modify_tir_bitmask::HASH) {
-        context.hash = hash(view)?;
+        context.hash = hash(view, context.tunnels)?;
         for field in [tirc::RX_HASH_SYMMETRIC, tirc::RX_HASH_FN] {
             keep.set(field, view.get(field));
         }
-        for part in [tirc::RX_HASH_TOEPLITZ_KEY, tirc::RX_HASH_FIELD_SELECTOR_OUTER] {
+        for part in
+            [tirc::RX_HASH_TOEPLITZ_KEY, tirc::RX_HASH_FIELD_SELECTOR_OUTER, tirc::RX_HASH_FIELD_SELECTOR_INNER]
+        {
             keep.put(part.at, view.part(part).0);
         }
     }

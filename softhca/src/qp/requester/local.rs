@@ -54,12 +54,10 @@ pub(in crate::qp) fn hold(request: &Request, qp: &QpCore, resources: &Resources)
             }
         }
         // The queue looks again in each step: the device learns of no store to memory.
-        SendOp::WaitData(wait) if has_wait_on_data(resources) && !wait.is_check => {
-            match word(wait, qp, resources) {
-                Ok(value) if !wait.until.is_over(value) => Hold::Event,
-                _ => Hold::None,
-            }
-        }
+        SendOp::WaitData(wait) if has_wait_on_data(resources) && !wait.is_check => match word(wait, qp, resources) {
+            Ok(value) if !wait.until.is_over(value) => Hold::Event,
+            _ => Hold::None,
+        },
         _ if request.follows_wait && is_stuck(request, qp) => Hold::Event,
         _ => Hold::None,
     }
