@@ -9,7 +9,7 @@ use blueflame::cq::{CqeError, Side, Syndrome};
 use blueflame::transport::Rc;
 use blueflame::types::WrId;
 use blueflame::wqe::cross_channel::{DeviceClock, WaitError, WordCondition};
-use blueflame::wqe::{self, Fence};
+use blueflame::wqe::{self, Fence, Sge};
 use blueflame_devx::Error;
 use blueflame_devx::object::{OwnedCq, QueuePair, Uar};
 
@@ -221,11 +221,13 @@ fn messages_wait_for_a_word() {
     let write = wqe::write(far.buffer.remote().at(64)).inline(b"three").fence(Fence::SmallAndReads);
     batch.push(&write.signaled(WrId(9))).expect("room");
     batch.ring_doorbell();
-    let count = near.buffer.remote();
+    let (count, result) = (near.buffer.remote(), Sge { length: 8, ..far.buffer.sge() });
     for n in 1..=3 {
         std::thread::sleep(Duration::from_millis(10));
         assert_eq!(near.cq.poll_with(1, |_| ()), 0, "not yet");
-        far.post(&wqe::fetch_add(count, 1).signaled(WrId(n)));
+        let add = wqe::fetch_add(count, 1).result(result.addr, result.lkey);
+        // SAFETY: the buffer lives as long as the queue.
+        unsafe { far.pair.sq.post_unchecked(&add.signaled(WrId(n))) }.expect("room");
         assert_eq!(far.completion().1, WrId(n));
     }
     assert_eq!(near.completion().1, WrId(9));
