@@ -216,6 +216,37 @@ fn completions_of_tags() {
     assert!(format!("{matched:?}").contains("MLX5_CQE_APP_OP_TM_CONSUMED_MSG"), "{matched:?}");
 }
 
+/// Linux `include/linux/mlx5/device.h`, `struct mlx5_cqe64`, and DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_cqe`:
+/// fields of frames that are reserved in `mlx5dv.h`. A CQE in which they are 0 shows none of them.
+#[test]
+fn completions_of_frames() {
+    let cqe = |parts: &[&str]| {
+        let options = Options { input: Input::Cqe, binary: true, ..Options::default() };
+        decode(&bytes(parts), &options).records.remove(0)
+    };
+    let rest = "c1c2c3c4 00000000 00000800 0000000000000000 00000418 00000020";
+    let frame = cqe(&["03000000 403f7172 81828384 51525354", "44000000 00000000 00000000 07480000", "09000005", rest]);
+    for (field, value) in [
+        ("rsvd0:tunneled", 1),
+        ("rsvd0:outer_l3_ipv6", 1),
+        ("rsvd4:lro_tcppsh_abort_dupack", 0x40),
+        ("rsvd4:lro_min_ttl", 0x3f),
+        ("rsvd4:lro_tcp_win", 0x7172),
+        ("rsvd4:lro_ack_seq_num", 0x8182_8384),
+        ("rsvd4:rss_hash_result", 0x5152_5354),
+        ("rsvd4:rss_hash_type", 0x44),
+        ("srqn_uidx:lro_num_seg", 9),
+        ("srqn_uidx:srqn_uidx", 5),
+        ("imm_inval_pkey", 0xc1c2_c3c4),
+    ] {
+        assert_eq!(frame.number(field), Some(value), "{field}");
+    }
+    assert!(format!("{frame}").contains("tunneled"), "{frame}");
+    let zeros = ["00000000"; 8].join(" ");
+    let other = cqe(&[&zeros, "00000005", rest]);
+    assert!(!format!("{other}").contains("lro_") && !format!("{other}").contains("tunneled"), "{other}");
+}
+
 /// rdma-core `providers/mlx5/wqe.h`, `mlx5_mmo_wqe`: a copy by the device.
 #[test]
 fn a_copy() {

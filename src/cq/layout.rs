@@ -19,12 +19,23 @@ layout! {
     #[derive(Clone, Copy, Debug)]
     #[repr(C)]
     pub struct Cqe64[64] {
+        /// Of a frame: bit 0, it has a tunnel; bit 1, whose outer packet is IPv6, otherwise IPv4 (DPDK
+        /// `drivers/common/mlx5/mlx5_prm.h`, `pkt_info`; Linux `include/linux/mlx5/device.h`, `tls_outer_l3_tunneled`).
+        0 => pub pkt_info: u8,
         /// Reserved.
-        0 => pub rsvd0: [u8; 2],
+        1 => pub rsvd1: u8,
         /// Striding receive queues: the WQE's number.
         2 => pub wqe_id: u16,
-        /// Reserved (tag matching and offloads of packets use parts of it).
-        4 => pub rsvd4: [u8; 8],
+        /// Of merged TCP segments: bit 6, one of them had PSH (Linux `include/linux/mlx5/device.h`, the structure `lro`;
+        /// DPDK `drivers/common/mlx5/mlx5_prm.h`, `lro_tcppsh_abort_dupack` and below). Tag matching has other fields
+        /// here.
+        4 => pub lro_tcppsh_abort_dupack: u8,
+        /// Merged segments: the least time to live, or hop limit.
+        5 => pub lro_min_ttl: u8,
+        /// Merged segments: the window of the TCP header.
+        6 => pub lro_tcp_win: u16,
+        /// Merged segments: the acknowledgement number of the TCP header.
+        8 => pub lro_ack_seq_num: u32,
         /// The hash by which a packet's receive queue was chosen.
         12 => pub rx_hash_result: u32,
         /// Which fields of the packet went into the hash; 0: there is none.
@@ -47,9 +58,12 @@ layout! {
         29 => pub l4_hdr_type_etc: u8,
         /// The stripped VLAN tag.
         30 => pub vlan_info: u16,
-        /// Low 24 bits: the user index of the queue pair (CQE version 1), or the shared receive queue (version 0).
+        /// Low 24 bits: the user index of the queue pair (CQE version 1), or the shared receive queue (version 0). High 8
+        /// bits: how many TCP segments the device has merged (Linux `include/linux/mlx5/device.h`,
+        /// `get_cqe_lro_num_seg`; DPDK `drivers/common/mlx5/mlx5_prm.h`, `lro_num_seg`).
         32 => pub srqn_uidx: u32,
-        /// Immediate data, or the invalidated key, or the P_Key index in the low 16 bits.
+        /// Immediate data, or the invalidated key, or the P_Key index in the low 16 bits, or a frame's metadata (Linux
+        /// `include/linux/mlx5/device.h`, `ft_metadata`; DPDK `drivers/common/mlx5/mlx5_prm.h`, `flow_table_metadata`).
         36 => pub imm_inval_pkey: u32,
         /// The application that `app_op` belongs to (1: tag matching).
         40 => pub app: u8,

@@ -4,7 +4,7 @@
 
 use std::net::Ipv6Addr;
 
-use blueflame::cq::cqe::{Grh, GrhKind, SignaturePart, SignatureSide};
+use blueflame::cq::cqe::{Grh, GrhKind, L3Header, Merged, SignaturePart, SignatureSide};
 use blueflame::cq::error::InlineError;
 use blueflame::cq::layout::OpOwn;
 use blueflame::cq::mode::Standard;
@@ -123,6 +123,46 @@ fn fragments_and_options_are_told() {
                 assert_eq!(told.has_ip_options(), word >> 1 & 1 != 0);
             });
         }
+    }
+}
+
+/// Byte 0, `pkt_info` of DPDK (`drivers/common/mlx5/mlx5_prm.h`): `MLX5_CQE_RX_TUNNEL_PACKET` and
+/// `MLX5_CQE_RX_OUTER_PACKET`. Linux' `cqe_is_tunneled` reads bit 0 of it (`include/linux/mlx5/device.h`).
+#[test]
+fn tunnels_are_told() {
+    for (info, outside) in [
+        (0, None),
+        (1, Some(L3Header::Ipv4)),
+        (3, Some(L3Header::Ipv6)),
+        (2, None),
+        (0xfc, None),
+        (0xfd, Some(L3Header::Ipv4)),
+    ] {
+        both!(0x20, |cqe: &mut [u8]| cqe[0] = info, |cqe| assert_eq!(cqe.tunnel(), outside, "{info:#x}"));
+    }
+}
+
+/// `ft_metadata` of Linux' `struct mlx5_cqe64`, `flow_table_metadata` of DPDK's `struct mlx5_cqe`.
+#[test]
+fn metadata_of_rules_is_told() {
+    both!(0x20, |cqe: &mut [u8]| cqe[36..40].copy_from_slice(&[0xc1, 0xc2, 0xc3, 0xc4]), |cqe| {
+        assert_eq!(cqe.flow_metadata(), 0xc1c2_c3c4);
+    });
+}
+
+/// The structure `lro` and `lro_num_seg` of Linux' `struct mlx5_cqe64` and DPDK's `struct mlx5_cqe`. One segment is not
+/// merged with anything: both drivers ask for more than one.
+#[test]
+fn merged_segments_are_told() {
+    let merged = Merged { segments: 9, push: true, min_ttl: 0x3f, window: 0x7172, ack: 0x8182_8384 };
+    for (segments, bits, found) in
+        [(9, 0x40, Some(merged)), (9, 0xbf, Some(Merged { push: false, ..merged })), (1, 0x40, None), (0, 0x40, None)]
+    {
+        let put = |cqe: &mut [u8]| {
+            cqe[4..12].copy_from_slice(&[bits, 0x3f, 0x71, 0x72, 0x81, 0x82, 0x83, 0x84]);
+            cqe[32..36].copy_from_slice(&[segments, 0x12, 0x34, 0x56]);
+        };
+        both!(0x20, put, |cqe| assert_eq!((cqe.merged(), cqe.uidx()), (found, 0x0012_3456)));
     }
 }
 

@@ -134,13 +134,17 @@ fn look<S: Source>(cqe: &CqeView<S>, bytes: &[u8], room: &mut [u8]) -> String {
     // `MLX5_CQE_L3_OK`, `MLX5_CQE_L4_OK`, and an IPv4 header (rdma-core `providers/mlx5/mlx5dv.h`, `cq.c`).
     let (l3, l4, is_ipv4) = (bytes[28] & 2 != 0, bytes[28] & 4 != 0, bytes[29] >> 2 & 3 == 2);
     assert_eq!((found.0, found.1, found.2), (l3, l4, l3 && l4 && is_ipv4));
+    assert_eq!(cqe.tunnel().is_some(), bytes[0] & 1 != 0);
+    assert_eq!(cqe.flow_metadata(), be32(36));
+    let merged = cqe.merged();
+    assert_eq!(merged.map(|merged| (merged.ack, merged.window)), (bytes[32] > 1).then(|| (be32(8), be16(6))));
     let inline = cqe.copy_inline(room);
     if let Ok(len) = inline {
         assert!(len <= 64 && len <= room.len());
         assert!(room[len..].iter().all(|&byte| byte == 0xa5), "bytes behind the message");
     }
     format!(
-        "{check} {tags:?} {signature:?} {inline:?} {} {found:?} {verdicts:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
+        "{check} {tags:?} {signature:?} {inline:?} {} {found:?} {verdicts:?} {merged:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?} {:?}",
         look_at_header(bytes),
         (cqe.wqe_id(), cqe.vlan(), cqe.rx_hash(), cqe.packet_sum(), cqe.wc_opcode().ibv_value(), cqe.side()),
         (cqe.opcode(), cqe.wc_opcode(), cqe.format(), cqe.solicited()),

@@ -8,7 +8,7 @@ pub(super) mod view;
 
 pub use super::source::{InQueue, Private};
 pub use grh::{Grh, GrhKind};
-pub use packet::{L3Header, L4Header, RxHash, Verdicts};
+pub use packet::{L3Header, L4Header, Merged, RxHash, Verdicts};
 pub use signature::{SigErrCqe, SignatureError, SignaturePart, SignatureSide};
 pub use tag::{ListOperation, TagCqe, TagMatch, TmCqe};
 pub use timestamp::{ClockInfo, real_time_nanoseconds};

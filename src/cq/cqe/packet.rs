@@ -45,6 +45,27 @@ pub struct RxHash {
     pub kind: u8,
 }
 
+/// TCP segments that the device merged into one frame. It leaves the headers as they were in the first segment; these
+/// are the values to put into them (Linux `drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`, `mlx5e_lro_update_hdr`;
+/// DPDK `drivers/net/mlx5/mlx5_rx.c`, `mlx5_lro_update_hdr`). Lengths and checksums are software's to compute.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Merged {
+    /// How many segments; 2 or more.
+    pub segments: u8,
+    /// Whether the TCP header gets PSH.
+    pub push: bool,
+    /// The time to live of IPv4, or the hop limit of IPv6.
+    pub min_ttl: u8,
+    /// The window of the TCP header, unscaled, if [`l4_header`](Verdicts::l4_header) acknowledges.
+    pub window: u16,
+    /// The acknowledgement number of the TCP header, if [`l4_header`](Verdicts::l4_header) acknowledges.
+    pub ack: u32,
+}
+
+const TUNNELED: u8 = 1 << 0;
+const OUTER_IPV6: u8 = 1 << 1;
+/// `MLX5_CQE_LRO_PUSH_MASK` of DPDK's `mlx5_prm.h`; Linux `device.h`, `get_cqe_lro_tcppsh`.
+const PUSH: u8 = 1 << 6;
 const L2_OK: u8 = 1 << 0;
 const L3_OK: u8 = 1 << 1;
 const L4_OK: u8 = 1 << 2;
@@ -59,6 +80,43 @@ impl<S: Source> CqeView<S> {
     #[inline]
     pub fn flow_tag(&self) -> u32 {
         self.qpn().get()
+    }
+
+    /// The metadata that rules have given the frame in register B, which starts as 0 (DPDK
+    /// `drivers/net/mlx5/mlx5_flow.c`, `flow_table_metadata` as `reg_b`; Linux
+    /// `drivers/net/ethernet/mellanox/mlx5/core/en_rep.c` and `en/rep/tc.c`, `ft_metadata` as `reg_b`).
+    #[doc(alias("ft_metadata", "flow_table_metadata"))]
+    #[inline]
+    pub fn flow_metadata(&self) -> u32 {
+        self.source.be32(offset_of!(Cqe64, imm_inval_pkey))
+    }
+
+    /// The IP header outside of the frame's tunnel, [`Ipv4`](L3Header::Ipv4) or [`Ipv6`](L3Header::Ipv6); `None` without
+    /// a tunnel. The [`verdicts`](Self::verdicts) of a frame with one are about the headers inside. Only receivers that
+    /// were created for it look into tunnels (`MLX5DV_QP_CREATE_TUNNEL_OFFLOADS`; `tunneled_offload_en` of a TIR).
+    ///
+    /// The layers that are ok have no fault inside. Linux takes this to hold outside as well
+    /// (`drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`, `mlx5e_handle_csum`).
+    #[doc(alias = "cqe_is_tunneled")]
+    #[inline]
+    pub fn tunnel(&self) -> Option<L3Header> {
+        let info = self.source.u8(offset_of!(Cqe64, pkt_info));
+        let outside = if info & OUTER_IPV6 == 0 { L3Header::Ipv4 } else { L3Header::Ipv6 };
+        (info & TUNNELED != 0).then_some(outside)
+    }
+
+    /// The TCP segments that the device merged into this frame (large receive offload); `None` for a single packet.
+    #[doc(alias("lro_num_seg", "get_cqe_lro_num_seg"))]
+    #[inline]
+    pub fn merged(&self) -> Option<Merged> {
+        let segments = self.source.u8(offset_of!(Cqe64, srqn_uidx));
+        (segments > 1).then(|| Merged {
+            segments,
+            push: self.source.u8(offset_of!(Cqe64, lro_tcppsh_abort_dupack)) & PUSH != 0,
+            min_ttl: self.source.u8(offset_of!(Cqe64, lro_min_ttl)),
+            window: self.source.be16(offset_of!(Cqe64, lro_tcp_win)),
+            ack: self.source.be32(offset_of!(Cqe64, lro_ack_seq_num)),
+        })
     }
 
     /// The VLAN tag that the device has taken out of the frame, if it has: priority, CFI and number
