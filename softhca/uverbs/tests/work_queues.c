@@ -55,6 +55,18 @@ static struct ibv_qp *rss_qp(struct ibv_rwq_ind_table *table, uint64_t fields, u
 	return ibv_create_qp_ex(context, &attr);
 }
 
+/* CQEs tell of the headers inside of tunnels, and the hash may be theirs. */
+static struct ibv_qp *tunneled(struct ibv_rwq_ind_table *table, uint64_t fields)
+{
+	struct ibv_qp_init_attr_ex attr = { .qp_type = IBV_QPT_RAW_PACKET, .pd = pd, .rwq_ind_tbl = table,
+		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_IND_TABLE | IBV_QP_INIT_ATTR_RX_HASH,
+		.rx_hash_conf = { .rx_hash_function = IBV_RX_HASH_FUNC_TOEPLITZ, .rx_hash_key_len = 40,
+			.rx_hash_key = (uint8_t *)key, .rx_hash_fields_mask = fields } };
+	struct mlx5dv_qp_init_attr own = { .comp_mask = MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS,
+		.create_flags = MLX5DV_QP_CREATE_TUNNEL_OFFLOADS };
+	return mlx5dv_create_qp(context, &attr, &own);
+}
+
 static int rss_refusal(struct ibv_rwq_ind_table *table, uint64_t fields, uint8_t function, uint8_t key_len)
 {
 	struct ibv_qp *made = rss_qp(table, fields, function, key_len);
@@ -123,6 +135,9 @@ static void tables_spread(void)
 	EXPECT(rss_refusal(table, v4, toeplitz, 39) == EINVAL);
 	EXPECT(rss_refusal(table, v4, 0, 40) == EOPNOTSUPP);
 	EXPECT(rss_refusal(table, v4 | IBV_RX_HASH_INNER, toeplitz, 40) == EOPNOTSUPP);
+	EXPECT(ibv_destroy_qp(NEED(tunneled(table, v4 | IBV_RX_HASH_INNER))) == 0);
+	/* The headers outside choose the queue as before. */
+	spreads(NEED(tunneled(table, v4 | tcp)), order, 0, IPPROTO_TCP, 1);
 
 	/* Users go before what they use. */
 	struct ibv_qp *qp = NEED(rss_qp(table, v4, toeplitz, 40));

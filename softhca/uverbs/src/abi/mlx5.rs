@@ -314,6 +314,8 @@ pub(crate) const MODIFY_QP_OOO_DP: u32 = 1 << 0;
 pub(crate) mod qp_flag {
     pub(crate) const SIGNATURE: u32 = 1 << 0;
     pub(crate) const SCATTER_CQE: u32 = 1 << 1;
+    /// CQEs tell of the headers inside of tunnels: raw packets.
+    pub(crate) const TUNNEL_OFFLOADS: u32 = 1 << 2;
     pub(crate) const BFREG_INDEX: u32 = 1 << 3;
     pub(crate) const TYPE_DCT: u32 = 1 << 4;
     pub(crate) const TYPE_DCI: u32 = 1 << 5;

@@ -201,7 +201,8 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     let permitted = FLAG_SQ_SIG_ALL | if raw { FLAG_CVLAN_STRIPPING } else { FLAG_BLOCK_MULTICAST_LOOPBACK };
     let signed = driver.flags & qp_flag::SIGNATURE != 0;
     // Linux makes the two queues of raw packets without signatures, and libmlx5 signs all the same.
-    if flags & !permitted != 0 || driver.flags & !qp_flag::SUPPORTED != 0 || raw && signed {
+    let supported = qp_flag::SUPPORTED | if raw { qp_flag::TUNNEL_OFFLOADS } else { 0 };
+    if flags & !permitted != 0 || driver.flags & !supported != 0 || raw && signed {
         return Err(Errno::EOPNOTSUPP);
     }
     let signal_all = flags & FLAG_SQ_SIG_ALL != 0;
@@ -336,7 +337,7 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
             signed: false,
             strides: None,
         };
-        RawReceiver::new(context, &queue, &events)
+        RawReceiver::new(context, &queue, driver.flags & qp_flag::TUNNEL_OFFLOADS != 0, &events)
     });
     let receiver = receiver.transpose().inspect_err(|_| {
         destroy_qp();

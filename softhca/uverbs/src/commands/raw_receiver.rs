@@ -20,12 +20,17 @@ pub(crate) struct RawReceiver {
 }
 
 impl RawReceiver {
-    /// Makes queue and TIR; the queue's errors go to `events`.
-    pub(crate) fn new(context: &Context, queue: &FrameQueue, events: &Arc<Source>) -> Result<Self, Errno> {
+    /// Makes queue and TIR, whose CQEs may tell of the headers inside of tunnels; the queue's errors go to `events`.
+    pub(crate) fn new(
+        context: &Context,
+        queue: &FrameQueue,
+        tunnels: bool,
+        events: &Arc<Source>,
+    ) -> Result<Self, Errno> {
         let (hca, user) = (&context.hca, context.user());
         let transport_domain = context.transport_domain()?;
         let rqn = hca.create_frame_queue(user, queue)?;
-        let tirn = hca.create_tir(user, transport_domain, &Dispatch::Queue(rqn)).inspect_err(|_| {
+        let tirn = hca.create_tir(user, transport_domain, &Dispatch::Queue(rqn), tunnels).inspect_err(|_| {
             if let Err(error) = hca.carry_out_on(user, destroyer::RQ, rqn) {
                 log::warn!("RQ {rqn:#x} stays: {error:?}");
             }

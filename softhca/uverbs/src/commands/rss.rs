@@ -63,8 +63,10 @@ impl RssQp {
 /// How the program wants frames spread over `table`.
 fn spread(driver: &CreateQpRss, table: &WqTable) -> Result<Spread, Errno> {
     let mask = driver.rx_hash_fields_mask;
-    // Headers inside of tunnels are no capability.
-    if driver.comp_mask != 0 || mask & rx_hash::INNER != 0 || driver.rx_hash_function != rx_hash::TOEPLITZ {
+    let inside = mask & rx_hash::INNER != 0;
+    // Whoever hashes headers inside of tunnels asks for tunnels, too (`create_rss_raw_qp_tir`).
+    let is_asked_for = driver.flags & qp_flag::TUNNEL_OFFLOADS != 0;
+    if driver.comp_mask != 0 || inside && !is_asked_for || driver.rx_hash_function != rx_hash::TOEPLITZ {
         return Err(Errno::EOPNOTSUPP);
     }
     if usize::from(driver.rx_key_len) != KEY {
@@ -86,7 +88,7 @@ fn spread(driver: &CreateQpRss, table: &WqTable) -> Result<Spread, Errno> {
         return Err(Errno::EINVAL);
     }
     let selected = SELECTED.iter().filter(|(bits, _)| has(*bits)).fold(0, |all, (_, field)| all | field);
-    Ok(Spread { table: table.number, key, ipv6: l3[1], udp: l4[1], selected })
+    Ok(Spread { table: table.number, key, ipv6: l3[1], udp: l4[1], selected, inside })
 }
 
 /// `QP_CREATE` with a table of work queues, which is attribute 6; the others are those of other QPs.
@@ -110,18 +112,18 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
         return Err(Errno::EINVAL);
     }
     let driver: CreateQpRss = request.input(UHW_IN)?;
-    if driver.flags & !qp_flag::SELF_LB != 0 {
+    if driver.flags & !(qp_flag::SELF_LB | qp_flag::TUNNEL_OFFLOADS) != 0 {
         return Err(Errno::EINVAL);
     }
     // A frame that a QP has sent has no transport domain here, so that none could be told from others.
-    if driver.flags != 0 {
+    if driver.flags & qp_flag::SELF_LB != 0 {
         return Err(Errno::EOPNOTSUPP);
     }
     let dispatch = Dispatch::Spread(spread(&driver, &table)?);
     let user_handle: u64 = request.input(7)?;
     let events = Source::new(context.async_events(event_file::named(context, request, 12)?), user_handle);
-    let user = context.user();
-    let tirn = context.hca.create_tir(user, context.transport_domain()?, &dispatch)?;
+    let (user, tunnels) = (context.user(), driver.flags & qp_flag::TUNNEL_OFFLOADS != 0);
+    let tirn = context.hca.create_tir(user, context.transport_domain()?, &dispatch, tunnels)?;
     let qp = Arc::new(RssQp { tirn, user, events, _pd: pd, _table: table });
     request.put_handle(0, context.insert(qp))?;
     request.put(13, &cap)?;

@@ -92,12 +92,16 @@ mod tir {
     fields! {
         pub(super) DISP_TYPE: 0x120, 4 = "create_tir_in.ctx.disp_type";
         pub(super) INLINE_RQN: 0x1e8, 24 = "create_tir_in.ctx.inline_rqn";
+        pub(super) TUNNELED_OFFLOAD_EN: 0x202, 1 = "create_tir_in.ctx.tunneled_offload_en";
         pub(super) INDIRECT_TABLE: 0x208, 24 = "create_tir_in.ctx.indirect_table";
         pub(super) HASH_FUNCTION: 0x220, 4 = "create_tir_in.ctx.rx_hash_fn";
         pub(super) TRANSPORT_DOMAIN: 0x228, 24 = "create_tir_in.ctx.transport_domain";
         pub(super) L3_TYPE: 0x380, 1 = "create_tir_in.ctx.rx_hash_field_selector_outer.l3_prot_type";
         pub(super) L4_TYPE: 0x381, 1 = "create_tir_in.ctx.rx_hash_field_selector_outer.l4_prot_type";
         pub(super) SELECTED: 0x382, 30 = "create_tir_in.ctx.rx_hash_field_selector_outer.selected_fields";
+        pub(super) INNER_L3_TYPE: 0x3a0, 1 = "create_tir_in.ctx.rx_hash_field_selector_inner.l3_prot_type";
+        pub(super) INNER_L4_TYPE: 0x3a1, 1 = "create_tir_in.ctx.rx_hash_field_selector_inner.l4_prot_type";
+        pub(super) INNER_SELECTED: 0x3a2, 30 = "create_tir_in.ctx.rx_hash_field_selector_inner.selected_fields";
     }
     sizes! { pub(super) BYTES: 0x110 = "create_tir_in"; }
     /// The first byte of the key.
@@ -153,6 +157,8 @@ pub(crate) struct Spread {
     pub(crate) udp: bool,
     /// `MLX5_HASH_FIELD_SEL_*`.
     pub(crate) selected: u32,
+    /// Of the headers inside of tunnels.
+    pub(crate) inside: bool,
 }
 
 /// Where a TIR sends frames.
@@ -198,10 +204,17 @@ impl Hca {
         self.carry_out(&input).map(|output| NUMBER.get32(&output))
     }
 
-    /// Makes a TIR; its number.
-    pub(crate) fn create_tir(&self, user: Uid, transport_domain: u32, dispatch: &Dispatch) -> Result<u32, Errno> {
+    /// Makes a TIR, whose CQEs may tell of the headers inside of tunnels; its number.
+    pub(crate) fn create_tir(
+        &self,
+        user: Uid,
+        transport_domain: u32,
+        dispatch: &Dispatch,
+        tunnels: bool,
+    ) -> Result<u32, Errno> {
         let mut input = mailbox::command(creator::TIR, user.0, tir::BYTES);
         tir::TRANSPORT_DOMAIN.set(&mut input, transport_domain.into());
+        tir::TUNNELED_OFFLOAD_EN.set(&mut input, tunnels.into());
         match dispatch {
             Dispatch::Queue(rqn) => tir::INLINE_RQN.set(&mut input, (*rqn).into()),
             Dispatch::Spread(spread) => {
@@ -209,9 +222,13 @@ impl Hca {
                 tir::INDIRECT_TABLE.set(&mut input, spread.table.into());
                 tir::HASH_FUNCTION.set(&mut input, tir::TOEPLITZ);
                 input[tir::KEY..][..spread.key.len()].copy_from_slice(&spread.key);
-                tir::L3_TYPE.set(&mut input, spread.ipv6.into());
-                tir::L4_TYPE.set(&mut input, spread.udp.into());
-                tir::SELECTED.set(&mut input, spread.selected.into());
+                let [ipv6, udp, selected] = match spread.inside {
+                    true => [tir::INNER_L3_TYPE, tir::INNER_L4_TYPE, tir::INNER_SELECTED],
+                    false => [tir::L3_TYPE, tir::L4_TYPE, tir::SELECTED],
+                };
+                ipv6.set(&mut input, spread.ipv6.into());
+                udp.set(&mut input, spread.udp.into());
+                selected.set(&mut input, spread.selected.into());
             }
         }
         self.carry_out(&input).map(|output| NUMBER.get32(&output))
