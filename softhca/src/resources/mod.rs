@@ -26,6 +26,7 @@ pub(crate) use rates::{KILOBITS, RATES, Rates};
 pub use rates::{Rate, RateMode};
 pub(crate) use signatures::Psv;
 pub(crate) use slaves::Slaves;
+pub(crate) use umr::UMR_LOG_ENTITY_SIZE_5;
 #[cfg(test)]
 mod access_tests;
 #[cfg(test)]

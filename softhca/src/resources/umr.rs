@@ -159,7 +159,10 @@ impl Resources {
         if change.relaxed_ordering == Some(true) && self.generation < Generation::ConnectX6Dx {
             return wrong("relaxed ordering, which a ConnectX-5 does not have");
         }
-        if change.log_bytes.is_some() && !self.umr_registers {
+        if change.log_bytes_5.is_some() && self.generation < UMR_LOG_ENTITY_SIZE_5 {
+            return wrong("bit 5 of the length of pages: not a capability (umr_log_entity_size_5)");
+        }
+        if (change.log_bytes.is_some() || change.log_bytes_5.is_some()) && !self.umr_registers {
             return wrong("another length of pages, which this device does not change");
         }
         if change.pd.is_some_and(|pd| self.pds.get(pd).is_none()) {
@@ -174,6 +177,9 @@ impl Resources {
         })
     }
 }
+
+/// The first devices with `cmd_hca_cap_2.umr_log_entity_size_5`. No source says which they are.
+pub(crate) const UMR_LOG_ENTITY_SIZE_5: Generation = Generation::ConnectX8;
 
 /// Effect of a WQE on a key's list.
 enum ListChange {
@@ -231,15 +237,21 @@ impl ListChange {
 
 /// The effect of a WQE on the list of a key, or the reason why it is impossible.
 fn list_after(behind: &Behind, umr: &Umr, bytes: &[u8]) -> Result<ListChange, &'static str> {
-    let KeyChange { log_bytes, start, len, .. } = umr.change;
+    let KeyChange { log_bytes, log_bytes_5, start, len, .. } = umr.change;
+    // Each mask changes its bits alone.
+    let log = |before: u8| {
+        let low = log_bytes.unwrap_or(before & 0x1f);
+        low | if log_bytes_5.unwrap_or(before & 0x20 != 0) { 0x20 } else { 0 }
+    };
+    let changes_log = log_bytes.is_some() || log_bytes_5.is_some();
     // The place of no list was not checked. Lists have no more than 2^26 entries.
     let at = if umr.octwords == 0 { 0 } else { umr.at as usize };
     match behind {
-        Behind::Memory if umr.octwords != 0 || log_bytes.is_some() => Err("a list, which it does not have"),
+        Behind::Memory if umr.octwords != 0 || changes_log => Err("a list, which it does not have"),
         Behind::Memory if start.is_some() || len.is_some() => Err("another region, and it has no list"),
         Behind::Memory => Ok(ListChange::None),
         Behind::Pages(table) => {
-            let log_bytes = log_bytes.unwrap_or(table.log_bytes());
+            let log_bytes = log(table.log_bytes());
             if !PAGE_LOGS.contains(&log_bytes) {
                 return Err("pages of a length that no page has");
             }
@@ -248,11 +260,11 @@ fn list_after(behind: &Behind, umr: &Umr, bytes: &[u8]) -> Result<ListChange, &'
         }
         Behind::Pieces(list) => {
             let mut list = list.clone();
-            if let (KeyList::Equal { log_bytes, .. }, Some(new)) = (&mut list, log_bytes) {
-                if new > MAX_PIECE_LOG {
+            if let (KeyList::Equal { log_bytes, .. }, true) = (&mut list, changes_log) {
+                *log_bytes = log(*log_bytes);
+                if *log_bytes > MAX_PIECE_LOG {
                     return Err("pieces of a length that no piece has");
                 }
-                *log_bytes = new;
             }
             let pieces: Vec<KeyPiece> = bytes.chunks_exact(OCTWORD).map(piece).collect();
             if at.saturating_add(pieces.len()) > 1 << MAX_PIECES_LOG {

@@ -344,6 +344,32 @@ fn pieces_of_one_length_have_up_to_2_gib() {
     }
 }
 
+/// Linux' `MLX5_MKEY_MASK_PAGE_SIZE` changes bits 4 to 0 of the length, and `MLX5_MKEY_MASK_PAGE_SIZE_5` bit 5 alone, where
+/// the device has `umr_log_entity_size_5`. Pieces of 2^32 bytes and more are a capability of their own.
+#[test]
+fn the_highest_bit_of_a_length_is_changed_by_itself() {
+    const ABSENT: Option<&str> = Some("bit 5 of the length of pages: not a capability (umr_log_entity_size_5)");
+    const LONGER: Option<&str> = Some("pieces of a length that no piece has");
+    let lengths = |low, high| KeyChange { log_bytes: low, log_bytes_5: high, ..KeyChange::default() };
+    for (generation, change, expected, after) in [
+        (Generation::ConnectX7, lengths(Some(20), Some(false)), ABSENT, 12),
+        (Generation::ConnectX8, lengths(Some(20), Some(false)), None, 20),
+        (Generation::ConnectX8, lengths(None, Some(false)), None, 12),
+        (Generation::ConnectX8, lengths(None, Some(true)), LONGER, 12),
+        (Generation::ConnectX8, lengths(Some(0), Some(true)), LONGER, 12),
+        (Generation::ConnectX8, lengths(Some(20), None), None, 20),
+    ] {
+        let mut resources = resources(generation);
+        let list = KeyList::Equal { pieces: Vec::new(), log_bytes: 12 };
+        let key = key(&mut resources, Behind::Pieces(list), |mkey| mkey.context.len = 0);
+        assert_eq!(refused(&mut resources, &umr(key, change)), expected, "{generation:?} {change:?}");
+        let Behind::Pieces(KeyList::Equal { log_bytes, .. }) = &resources.find_mkey(key).unwrap().behind else {
+            panic!("another list")
+        };
+        assert_eq!(*log_bytes, after, "{generation:?} {change:?}");
+    }
+}
+
 /// The lists of all keys share the device's memory.
 #[test]
 fn a_list_grows_as_long_as_there_is_room() {

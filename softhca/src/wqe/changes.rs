@@ -54,8 +54,10 @@ pub struct KeyChange {
     pub start: Option<u64>,
     /// Bytes; `u64::MAX` for as many as its list has (`length64`).
     pub len: Option<u64>,
-    /// log2 of the bytes of a page or piece.
+    /// log2 of the bytes of a page or piece: bits 4 to 0.
     pub log_bytes: Option<u8>,
+    /// Bit 5 of it.
+    pub log_bytes_5: Option<bool>,
     /// Peers may invalidate it.
     pub remote_invalidate: Option<bool>,
     /// The device may read for its own host.

@@ -115,8 +115,7 @@ fn what_is_no_capability_is_refused() {
     ];
     refused(&mut a, &mail, "create_tir_out", &variants);
     // Fields inside of tunnels are alone.
-    let mail =
-        mail.set("ctx.tunneled_offload_en", 1).set("ctx.rx_hash_field_selector_inner.selected_fields", 3);
+    let mail = mail.set("ctx.tunneled_offload_en", 1).set("ctx.rx_hash_field_selector_inner.selected_fields", 3);
     let variants = [
         ("ctx.rx_hash_field_selector_inner.selected_fields", 0x20),
         ("ctx.rx_hash_field_selector_outer.selected_fields", 1),

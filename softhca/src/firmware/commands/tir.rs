@@ -190,8 +190,7 @@ fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
         for field in [tirc::RX_HASH_SYMMETRIC, tirc::RX_HASH_FN] {
             keep.set(field, view.get(field));
         }
-        for part in
-            [tirc::RX_HASH_TOEPLITZ_KEY, tirc::RX_HASH_FIELD_SELECTOR_OUTER, tirc::RX_HASH_FIELD_SELECTOR_INNER]
+        for part in [tirc::RX_HASH_TOEPLITZ_KEY, tirc::RX_HASH_FIELD_SELECTOR_OUTER, tirc::RX_HASH_FIELD_SELECTOR_INNER]
         {
             keep.put(part.at, view.part(part).0);
         }

@@ -51,6 +51,9 @@ mod mask {
     pub(super) const SMALL_FENCE: u64 = 1 << 23;
     pub(super) const RELAXED_ORDERING_WRITE: u64 = 1 << 25;
     pub(super) const FREE: u64 = 1 << 29;
+    /// The highest bit of the page size, by itself: `PAGE_SIZE` is the five below it (Linux
+    /// `drivers/infiniband/hw/mlx5/umr.c`, `get_umr_update_translation_mask`).
+    pub(super) const PAGE_SIZE_5: u64 = 1 << 42;
     pub(super) const RELAXED_ORDERING_READ: u64 = 1 << 47;
     /// All fields that can change.
     pub(super) const ALL: u64 = LEN
@@ -70,6 +73,7 @@ mod mask {
         | SMALL_FENCE
         | RELAXED_ORDERING_WRITE
         | FREE
+        | PAGE_SIZE_5
         | RELAXED_ORDERING_READ;
 }
 
@@ -93,7 +97,8 @@ mod context {
     pub(super) const START_ADDR: (usize, usize) = (0x80, 64);
     pub(super) const LEN: (usize, usize) = (0xc0, 64);
     pub(super) const RELAXED_ORDERING_READ: (usize, usize) = (0x1d9, 1);
-    pub(super) const LOG_PAGE_SIZE: (usize, usize) = (0x1da, 6);
+    pub(super) const LOG_PAGE_SIZE_5: (usize, usize) = (0x1da, 1);
+    pub(super) const LOG_PAGE_SIZE: (usize, usize) = (0x1db, 5);
     /// Bits that mean nothing: first bit, and how many.
     pub(super) const RESERVED: [(usize, usize); 10] = [
         (0x0, 1),
@@ -192,6 +197,7 @@ fn change(mask: u64, seg: &[u8], strict: bool) -> KeyChange {
         start: field(mask::START_ADDR, context::START_ADDR),
         len: field(mask::LEN, context::LEN).map(|len| if all { u64::MAX } else { len }),
         log_bytes: field(mask::PAGE_SIZE, context::LOG_PAGE_SIZE).map(|log| log as u8),
+        log_bytes_5: flag(mask::PAGE_SIZE_5, context::LOG_PAGE_SIZE_5),
         remote_invalidate: flag(mask::EN_RINVAL, context::EN_RINVAL),
         local_read: flag(mask::LR, context::LR),
         local_write: flag(mask::LW, context::LW),

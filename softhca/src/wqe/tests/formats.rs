@@ -214,6 +214,27 @@ fn raw_data_is_encrypted_where_one_side_has_signatures() {
     }
 }
 
+/// `MLX5_MKEY_MASK_PAGE_SIZE` has five bits of the length, and `MLX5_MKEY_MASK_PAGE_SIZE_5` the sixth (Linux
+/// `include/linux/mlx5/device.h`; `drivers/infiniband/hw/mlx5/umr.c`, `get_umr_update_translation_mask`). The field has
+/// all six (`mkc.log_page_size`).
+#[test]
+fn the_length_of_pages_has_two_masks() {
+    let mut mkey = [0; 64];
+    mkey[0x3b] = 0x2c;
+    let formats = encryption(ONE, 0);
+    for (mask, low, high) in [
+        (1 << 1, Some(0x0c), None),
+        (1 << 42, None, Some(true)),
+        (1 << 1 | 1 << 42, Some(0x0c), Some(true)),
+        (0, None, None),
+    ] {
+        let mut bytes = umr(mkey, &[&formats]);
+        bytes[24..32].copy_from_slice(&(1_u64 << 12 | mask).to_be_bytes());
+        let change = fetch_at(0, &bytes, Transport::RegUmr).unwrap().umr.expect("a request for a key").change;
+        assert_eq!((change.log_bytes, change.log_bytes_5), (low, high), "{mask:#x}");
+    }
+}
+
 /// Linux leaves zeros where a memory key context has no field; libmlx5 leaves old bytes of the ring there
 /// (`set_umr_mkey_seg`).
 #[test]

@@ -85,8 +85,9 @@ fn what_no_driver_means_is_refused_and_changes_nothing() {
         (with(&|umr| (umr.context.start, umr.context.len) = (0xfff, 0x7002)), BIND),
         // Contexts that no key can have.
         (with(&|umr| umr.context.log_page_size = 11), BIND),
-        // The upper one of six bits counts, too.
-        (with(&|umr| umr.context.log_page_size = 32 + 12), BIND),
+        // The highest of six bits has a mask of its own, which this device has not.
+        (with(&|umr| umr.context.log_page_size = 32 + 12), 0),
+        (with(&|umr| umr.mask |= 1 << 42), BIND),
         (with(&|umr| umr.context.pd = 0xff_ffff), BIND),
         (with(&|umr| umr.context.pd = 0), BIND),
         (with(&|umr| umr.context.first &= !(1 << 10)), BIND),
