@@ -6,6 +6,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use blueflame::cq::cqe::{L3Header, L4Header};
 use blueflame::cq::setup::Whose;
 use blueflame::flow::Flow;
 use blueflame::transport::MIN_INLINE_HEADERS;
@@ -81,14 +82,26 @@ impl Lab {
 
     /// [Delivers](Self::deliver) a frame by a rule that counts.
     fn deliver_counted(&mut self, rq: &mut OwnedRq, tag: u32, counter: Option<&Arc<FlowCounter>>) {
-        let tir = Arc::new(Tir::direct(&self.domain, rq.handle()).expect("CREATE_TIR"));
-        // SAFETY: the buffer lives as long as the queue, and nobody looks at it.
-        unsafe { rq.post_unchecked(WrId(u64::from(tag)), &[self.buffer.sge()]) }.expect("room");
-        let flow = Flow::any().ether_type(EXPERIMENT).flow_tag(tag);
-        let to = [Destination::Tir(&tir)];
-        let rule = FlowRule::of_flow(&self.group, 0, &flow, &to, counter).expect("SET_FLOW_TABLE_ENTRY");
         let mut frame = [7; 60];
         frame[..14].copy_from_slice(&[2, 0, 0x5e, 0, 0x53, 1, 2, 0, 0x5e, 0, 0x53, 9, 0x88, 0xb5]);
+        let tir = Tir::direct(&self.domain, rq.handle()).expect("CREATE_TIR");
+        self.deliver_frame(rq, tag, (tir, counter), &frame);
+    }
+
+    /// Delivers this frame by a rule for its EtherType.
+    fn deliver_frame(
+        &mut self,
+        rq: &mut OwnedRq,
+        tag: u32,
+        (tir, counter): (Tir, Option<&Arc<FlowCounter>>),
+        frame: &[u8],
+    ) {
+        let tir = Arc::new(tir);
+        // SAFETY: the buffer lives as long as the queue, and nobody looks at it.
+        unsafe { rq.post_unchecked(WrId(u64::from(tag)), &[self.buffer.sge()]) }.expect("room");
+        let flow = Flow::any().ether_type(u16::from_be_bytes([frame[12], frame[13]])).flow_tag(tag);
+        let to = [Destination::Tir(&tir)];
+        let rule = FlowRule::of_flow(&self.group, 0, &flow, &to, counter).expect("SET_FLOW_TABLE_ENTRY");
         let (headers, rest) = frame.split_first_chunk::<18>().expect("so many");
         self.sq.post(&wqe::frame().inline_headers(headers).inline_slice(rest).signaled(WrId(1))).expect("room");
         let begin = Instant::now();
@@ -128,6 +141,55 @@ fn frames_retire_whatever_tag_the_rule_gives() {
     let mut retired = Vec::new();
     lab.cq.poll_with(2, |cqe| retired.push(next.retire(&cqe)));
     assert_eq!(retired, [Ok(WrId(4))]);
+}
+
+/// The sum of the words of a header, complemented (RFC 791).
+fn checksum(header: &[u8]) -> [u8; 2] {
+    let sum: u32 = header.chunks_exact(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]]))).sum();
+    (!((sum & 0xffff) + (sum >> 16)) as u16).to_be_bytes()
+}
+
+/// An IPv4 packet from 10.0.0.1 to 10.0.0.2.
+fn ipv4(protocol: u8, payload: &[u8]) -> Vec<u8> {
+    let mut packet = vec![0x45, 0, 0, 20 + payload.len() as u8, 0, 0, 0x40, 0, 64, protocol];
+    packet.extend([0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+    let sum = checksum(&packet);
+    packet[10..12].copy_from_slice(&sum);
+    packet.extend(payload);
+    packet
+}
+
+/// UDP in IPv4, as it is and inside of IPv4. Only the interface that was made for it looks inside: protocol 4 is nothing
+/// otherwise.
+#[test]
+fn completions_tell_of_tunnels() {
+    let function = &function();
+    let context = function.context();
+    if !context.general().expect("capabilities").eth_net_offloads() {
+        return;
+    }
+    let mut lab = Lab::new(context);
+    let mut rq = lab.receive_queue().expect("a receive queue");
+    // No checksum.
+    let plain = ipv4(17, &[0x30, 0x39, 0x12, 0xb5, 0, 12, 0, 0, 1, 2, 3, 4]);
+    let tunnel = ipv4(4, &plain);
+    for (looks_inside, packet, found, l4) in [
+        (true, &tunnel, Some(L3Header::Ipv4), L4Header::Udp),
+        (true, &plain, None, L4Header::Udp),
+        (false, &tunnel, None, L4Header::None),
+    ] {
+        let make = if looks_inside { Tir::into_tunnels } else { Tir::direct };
+        let tir = make(&lab.domain, rq.handle()).expect("CREATE_TIR");
+        let frame = [&[2, 0, 0x5e, 0, 0x53, 1, 2, 0, 0x5e, 0, 0x53, 9, 8, 0][..], packet].concat();
+        lab.deliver_frame(&mut rq, 1, (tir, None), &frame);
+        let mut seen = Vec::new();
+        lab.cq.poll_with(2, |cqe| {
+            rq.retire(&cqe).expect("outstanding");
+            seen.push((cqe.tunnel(), cqe.l3_header(), cqe.l4_header(), cqe.l3_ok(), cqe.l4_ok(), cqe.merged()));
+        });
+        let is_udp = l4 == L4Header::Udp;
+        assert_eq!(seen, [(found, L3Header::Ipv4, l4, true, is_udp, None)], "{looks_inside}");
+    }
 }
 
 #[test]

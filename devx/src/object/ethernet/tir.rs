@@ -166,6 +166,19 @@ impl Tir {
         Self::make(domain, &inbox, rq.clone())
     }
 
+    /// All packets go to one queue, whose completions tell of the headers inside of tunnels
+    /// ([`CqeView::tunnel`](blueflame::cq::CqeView::tunnel)). Devices report the tunnels that they know
+    /// (`tunnel_stateless_*` of `per_protocol_networking_offload_caps`).
+    ///
+    /// # Errors
+    /// [`Error::ForeignDevice`], [`Error::Command`].
+    pub fn into_tunnels(domain: &TransportDomain, rq: &Rq) -> Result<Self, Error> {
+        let mut inbox = CreateTirIn::new();
+        inbox.ctx_mut().set_disp_type(TirDispatch::DIRECT).set_inline_rqn(rq.rqn()).set_transport_domain(domain.tdn());
+        inbox.ctx_mut().set_tunneled_offload_en(true);
+        Self::make(domain, &inbox, rq.clone())
+    }
+
     /// Packets are spread over the queues of a table.
     ///
     /// # Errors
