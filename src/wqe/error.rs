@@ -105,11 +105,6 @@ pub enum EncodeError {
         /// The most: [`Opaque::max_bytes`](crate::wqe::operations::Opaque::max_bytes), or [`MAX_MEMCPY_BYTES`].
         limit: u32,
     },
-    /// A [word to wait for](crate::wqe::wait_for_word) at an address that is no multiple of 8.
-    WordMisaligned {
-        /// Its address.
-        addr: u64,
-    },
 }
 
 // Constructors are out of line: the checks are on the hot path, but building the value is not. Those of a request's
@@ -260,9 +255,6 @@ impl fmt::Display for EncodeError {
             }
             Self::MemcpySize { bytes, limit } => {
                 write!(f, "copy of {bytes} bytes, but the device copies 1 to {limit}")
-            }
-            Self::WordMisaligned { addr } => {
-                write!(f, "word to wait for at {addr:#x}, but it must begin at a multiple of 8")
             }
         }
     }

@@ -146,7 +146,7 @@ operations! {
     /// packets.
     WaitTime:              Wait/TIME,         2,                             [Rc Raw];
     /// Waits for a word of memory ([`wait_for_word`](crate::wqe::wait_for_word)). Transports: RC.
-    WaitData:              Wait/DATA,         2, checked,                    [Rc];
+    WaitData:              Wait/DATA,         2,                             [Rc];
     /// Has another queue send ([`SendQueue::enable`](crate::SendQueue::enable)). Transports: RC, raw packets.
     SendEnable:            SendEn,            1,                             [Rc Raw];
     /// Has another queue receive ([`RecvQueue::enable`](crate::RecvQueue::enable)). Transports: RC, raw packets.

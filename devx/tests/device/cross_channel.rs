@@ -217,7 +217,7 @@ fn messages_wait_for_a_word() {
     let word = near.buffer.sge();
     let mut batch = near.pair.sq.batch();
     // SAFETY: the buffer lives as long as the queue.
-    unsafe { batch.push_unchecked(&wqe::wait_for_word(word.addr, word.lkey, until)) }.expect("room");
+    unsafe { batch.push_unchecked(&wqe::wait_for_word(word.addr, word.lkey, until).expect("aligned")) }.expect("room");
     let write = wqe::write(far.buffer.remote().at(64)).inline(b"three").fence(Fence::SmallAndReads);
     batch.push(&write.signaled(WrId(9))).expect("room");
     batch.ring_doorbell();

@@ -84,13 +84,17 @@ impl Request {
                     _ => WordCondition::is_at_most,
                 };
                 let lkey = Lkey(self.rkey);
-                let request = wqe::wait_for_word(self.addr, lkey, until(value).bits(mask)).signaled_if(signaled, tag);
+                let request = wqe::wait_for_word(self.addr, lkey, until(value).bits(mask));
+                assert_eq!(request.is_ok(), self.addr % 8 == 0, "{request:?}");
+                let addr = self.addr & !7;
+                let request = request.or_else(|_| wqe::wait_for_word(addr, lkey, until(value).bits(mask)));
+                let request = request.expect("aligned").signaled_if(signaled, tag);
                 // SAFETY: no device acts on the posted WQEs.
                 let done = unsafe { sq.post_unchecked(&request) };
                 let comparison =
                     [Comparison::Equal, Comparison::Bigger, Comparison::Smaller][self.imm as usize % 6 / 2];
                 let until = Condition { comparison, inverted: self.imm % 6 % 2 == 1, value, mask };
-                let word = DataSeg { len: 8, lkey: self.rkey, addr: self.addr };
+                let word = DataSeg { len: 8, lkey: self.rkey, addr };
                 let wait = WaitData { word, until, is_check: false };
                 (done, (SendOp::WaitData(wait), nothing, signaled))
             }
@@ -117,7 +121,6 @@ impl Request {
                 bytes > MAX_SGE_BYTES && entries.iter().any(|s| s.length == bytes)
             }
             PostError::Encode(EncodeError::WqeTooLong { ds, .. }) => ds > 63 && ds == 1 + units,
-            PostError::Encode(EncodeError::WordMisaligned { addr }) => addr == self.addr && addr % 8 != 0,
             PostError::LargerThanRing { needed, ring } => {
                 ring == 1 << (input.log_wqebbs & 7) && u32::from(needed.0) > ring && units > 3
             }

@@ -3,6 +3,7 @@ use core::fmt;
 use core::num::NonZeroU32;
 
 use crate::layout::{Be32, Be64};
+use crate::wqe::cross_channel::word::WORD_BYTES;
 use crate::wqe::data::Nothing;
 use crate::wqe::request::Request;
 use crate::wqe::seg::CompletionMode;
@@ -132,7 +133,7 @@ const fn no_real_time(value: u64) -> Option<WaitError> {
 /// Nanoseconds of a second.
 const NANOS: u32 = 1_000_000_000;
 
-/// Why a device cannot wait for a time. Nothing has been written.
+/// Why a device cannot wait for a time or a word. Nothing has been written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WaitError {
@@ -152,6 +153,13 @@ pub enum WaitError {
         /// The limit: nanoseconds must be less.
         limit: u32,
     },
+    /// The [word](crate::wqe::wait_for_word) does not begin where words can.
+    Misaligned {
+        /// Its address.
+        addr: u64,
+        /// The address must be a multiple of this.
+        alignment: u64,
+    },
 }
 
 // Constructors are out of line: the checks are on the post path, but building the value is not.
@@ -164,6 +172,11 @@ impl WaitError {
     #[cold]
     const fn nanoseconds(value: u64) -> Self {
         Self::Nanoseconds { value, limit: NANOS }
+    }
+
+    #[cold]
+    pub(super) const fn misaligned(addr: u64) -> Self {
+        Self::Misaligned { addr, alignment: WORD_BYTES }
     }
 }
 
@@ -179,6 +192,9 @@ impl fmt::Display for WaitError {
                     "{value:#x} is not a real time: its nanoseconds are {}, and must be less than {limit}",
                     value as u32
                 )
+            }
+            Self::Misaligned { addr, alignment } => {
+                write!(f, "the word to wait for is at {addr:#x}, which is not a multiple of {alignment}")
             }
         }
     }

@@ -1,8 +1,8 @@
 //! A word of memory that a WAIT compares with a value. Knows no queue.
 use crate::layout::{Be32, Be64};
 use crate::types::Lkey;
+use crate::wqe::cross_channel::clock::WaitError;
 use crate::wqe::data::Named;
-use crate::wqe::error::EncodeError;
 use crate::wqe::request::Request;
 use crate::wqe::seg::{CompletionMode, WaitSeg, WaitValueSeg};
 use crate::wqe::table::WaitData;
@@ -14,6 +14,10 @@ const BIGGER: u32 = 2;
 const SMALLER: u32 = 3;
 /// Waits until the comparison does not hold.
 const INVERT: u32 = 0x10;
+
+/// Bytes of the word, and its alignment (UCC `src/components/tl/mlx5/tl_mlx5_wqe.c`, `ucc_tl_mlx5_post_wait_on_data`;
+/// NVIDIA's post-wait-on-data-wqe `src/post_wod_wqe.c`, `post_wod_wqe`).
+pub(super) const WORD_BYTES: u64 = 8;
 
 /// The condition on a word of memory that ends a WAIT. The word is a big-endian number of 64 bits. If the CPU stores it
 /// in its own order, give values and [`bits`](Self::bits) as [`u64::to_be`] has them; of such a word, only
@@ -94,7 +98,7 @@ impl WordCondition {
 /// ```
 /// use blueflame::wqe::cross_channel::WordCondition;
 /// use blueflame::wqe::{self, Fence};
-/// use blueflame::{PostError, Remote, SendQueue, Sge, WrId, transport};
+/// use blueflame::{Remote, SendQueue, Sge, WrId, transport};
 ///
 /// /// Sends a page when `counter` is at least 4, without a CPU in between.
 /// fn send_when_complete(
@@ -102,8 +106,8 @@ impl WordCondition {
 ///     counter: Sge,
 ///     page: Sge,
 ///     to: Remote,
-/// ) -> Result<(), PostError> {
-///     let wait = wqe::wait_for_word(counter.addr, counter.lkey, WordCondition::is_at_least(4));
+/// ) -> Result<(), Box<dyn std::error::Error>> {
+///     let wait = wqe::wait_for_word(counter.addr, counter.lkey, WordCondition::is_at_least(4))?;
 ///     let mut batch = sq.batch();
 ///     // SAFETY: both stay registered until the second request is done.
 ///     unsafe {
@@ -119,16 +123,26 @@ impl WordCondition {
 /// # use blueflame::wqe::{self, cross_channel::WordCondition};
 /// # use blueflame::{Lkey, SendQueue, transport};
 /// # fn wait(sq: &mut SendQueue<transport::Rc>, addr: u64, lkey: Lkey) {
-/// let _ = sq.post(&wqe::wait_for_word(addr, lkey, WordCondition::equals(1))); // it names memory
+/// let wait = wqe::wait_for_word(addr, lkey, WordCondition::equals(1)).unwrap();
+/// let _ = sq.post(&wait); // it names memory
 /// # }
 /// ```
+///
+/// # Errors
+/// [`WaitError::Misaligned`]: `addr` is not a multiple of 8.
 #[doc(alias = "MLX5_OPC_MOD_WAIT_DATA")]
 #[inline(always)]
-pub fn wait_for_word(addr: u64, lkey: Lkey, until: WordCondition) -> Request<'static, WaitData, Named> {
-    let WordCondition { operation, value, mask } = until;
+pub fn wait_for_word(
+    addr: u64,
+    lkey: Lkey,
+    until: WordCondition,
+) -> Result<Request<'static, WaitData, Named>, WaitError> {
     // The lowest bits of the address are the action while the condition does not hold: 0 waits.
-    let fault = if addr.is_multiple_of(8) { None } else { Some(EncodeError::WordMisaligned { addr }) };
+    if addr % WORD_BYTES != 0 {
+        return Err(WaitError::misaligned(addr));
+    }
+    let WordCondition { operation, value, mask } = until;
     let segment = WaitSeg { operation: Be32::new(operation), lkey: Be32::new(lkey.0), va: Be64::new(addr) };
     let operands = WaitValueSeg { value: Be64::new(value), mask: Be64::new(mask) };
-    Request::new([segment.into(), operands.into()]).refused_if(fault).completion(CompletionMode::OnFirstError)
+    Ok(Request::new([segment.into(), operands.into()]).completion(CompletionMode::OnFirstError))
 }

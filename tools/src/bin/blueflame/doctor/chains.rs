@@ -181,7 +181,7 @@ fn word(lab: &Lab) -> Result<Seen, Failure> {
     far.receive(WrId(1), 0..64)?;
     let (word, threshold) = (near.memory.sge(), 1_u64 << 32);
     near.memory.write(0, &(threshold - 1).to_be_bytes());
-    let wait = wqe::wait_for_word(word.addr, word.lkey, WordCondition::is_at_least(threshold));
+    let wait = wqe::wait_for_word(word.addr, word.lkey, WordCondition::is_at_least(threshold))?;
     let mut batch = near.pair.sq.batch();
     // SAFETY: the memory is registered longer than the queue lives.
     unsafe { batch.push_unchecked(&wait) }?;
