@@ -85,7 +85,7 @@ impl Request {
                 };
                 let lkey = Lkey(self.rkey);
                 let request = wqe::wait_for_word(self.addr, lkey, until(value).bits(mask));
-                assert_eq!(request.is_ok(), self.addr % 8 == 0, "{request:?}");
+                assert_eq!(request.is_ok(), self.addr.is_multiple_of(8), "{request:?}");
                 let addr = self.addr & !7;
                 let request = request.or_else(|_| wqe::wait_for_word(addr, lkey, until(value).bits(mask)));
                 let request = request.expect("aligned").signaled_if(signaled, tag);

@@ -3,7 +3,6 @@ use core::fmt;
 use core::num::NonZeroU32;
 
 use crate::layout::{Be32, Be64};
-use crate::wqe::cross_channel::word::WORD_BYTES;
 use crate::wqe::data::Nothing;
 use crate::wqe::request::Request;
 use crate::wqe::seg::CompletionMode;
@@ -175,8 +174,8 @@ impl WaitError {
     }
 
     #[cold]
-    pub(super) const fn misaligned(addr: u64) -> Self {
-        Self::Misaligned { addr, alignment: WORD_BYTES }
+    pub(super) const fn misaligned(addr: u64, alignment: u64) -> Self {
+        Self::Misaligned { addr, alignment }
     }
 }
 

@@ -17,7 +17,7 @@ const INVERT: u32 = 0x10;
 
 /// Bytes of the word, and its alignment (UCC `src/components/tl/mlx5/tl_mlx5_wqe.c`, `ucc_tl_mlx5_post_wait_on_data`;
 /// NVIDIA's post-wait-on-data-wqe `src/post_wod_wqe.c`, `post_wod_wqe`).
-pub(super) const WORD_BYTES: u64 = 8;
+const WORD_BYTES: u64 = 8;
 
 /// The condition on a word of memory that ends a WAIT. The word is a big-endian number of 64 bits. If the CPU stores it
 /// in its own order, give values and [`bits`](Self::bits) as [`u64::to_be`] has them; of such a word, only
@@ -139,7 +139,7 @@ pub fn wait_for_word(
 ) -> Result<Request<'static, WaitData, Named>, WaitError> {
     // The lowest bits of the address are the action while the condition does not hold: 0 waits.
     if addr % WORD_BYTES != 0 {
-        return Err(WaitError::misaligned(addr));
+        return Err(WaitError::misaligned(addr, WORD_BYTES));
     }
     let WordCondition { operation, value, mask } = until;
     let segment = WaitSeg { operation: Be32::new(operation), lkey: Be32::new(lkey.0), va: Be64::new(addr) };
