@@ -72,6 +72,7 @@ const PLANTED: &[(&str, &str)] = &[
     ("keys.encryption", "data@0=1"),
     ("tags.matching", "data@0=1"),
     ("chains.completions", "data@0=1"),
+    ("chains.word", "data@0=1"),
     // The clock seems to be two seconds ahead or behind.
     ("chains.time_near", "cqe@52=0x80"),
     ("chains.time_far", "cqe@52=0x80"),
