@@ -257,6 +257,9 @@ pub struct DeviceConfig {
     /// Bytes of device memory, which capabilities report (`max_memic_size`); 0: none. A front end allocates it: the
     /// device itself has no command for that.
     pub device_memory: u32,
+    /// On-demand paging: the memory behind the device finds absent pages itself, at each access, so that keys may name
+    /// them. `false`: pages stay where they are, and capabilities deny the feature, for the device reports no faults.
+    pub on_demand: bool,
     /// A sink: every send WQE completes with success as soon as it is fetched, with any opcode. It completes as if the
     /// peer had carried it out at once. Nothing goes onto the wire, so a QP in RTS needs no peer. WQEs are decoded and
     /// checked as always, and malformed ones complete in error. Keys are not checked. No data is read or written: the
@@ -287,6 +290,7 @@ impl DeviceConfig {
             inline_headers: InlineHeaders::None,
             ece: 0,
             device_memory: 0,
+            on_demand: false,
             sink: false,
         }
     }

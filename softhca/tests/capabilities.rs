@@ -162,7 +162,8 @@ fn asker(asked: Asked) -> impl FnMut(u16) -> Option<Vec<u8>> {
     const CURRENT: u16 = 1;
     let port = if asked.ethernet { PortConfig::ethernet(1) } else { PortConfig::infiniband(1) };
     let Asked { generation, bonded, .. } = asked;
-    let config = DeviceConfig { generation, bonded, device_memory: 1 << 17, ..DeviceConfig::with_port(port) };
+    let config =
+        DeviceConfig { generation, bonded, device_memory: 1 << 17, on_demand: true, ..DeviceConfig::with_port(port) };
     let address = Address { qpns: 0x100..0x200, lids: vec![1], gids: vec![] };
     let wire = Fabric::new().attach(address).expect("a wire");
     let memory = Box::new(ProcessMemory::new());

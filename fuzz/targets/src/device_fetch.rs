@@ -185,6 +185,7 @@ impl Lab {
             inline_headers: INLINE_HEADERS[usize::from(input.doorbells) % INLINE_HEADERS.len()],
             ece: 0,
             device_memory: 0,
+            on_demand: false,
             sink: input.doorbells >= 0xc0,
         };
         let device = Device::new(config, Box::new(host.clone()), Box::new(network.clone())).expect("a device");

@@ -2,8 +2,9 @@
  * Dynamic connections by libmlx5: targets and initiators of one device, which is its own peer.
  */
 #include "prelude.h"
+#include <sys/mman.h>
 
-enum { KEY = 0x1234, SLOT = 1024, ROUNDS = 40 };
+enum { KEY = 0x1234, SLOT = 1024, ROUNDS = 40, PAGE = 4096 };
 
 static struct ibv_mr *mr;
 static struct ibv_cq *send_cq;
@@ -143,6 +144,32 @@ static void every_operation(struct ibv_qp *dci, struct ibv_qp *dct, struct ibv_c
 	EXPECT(*word == 99 && *old == 15);
 }
 
+/* A page that nobody has touched, which goes again. */
+static void on_demand(struct ibv_qp *dci, struct ibv_qp *dct, struct ibv_cq *cq)
+{
+	struct mlx5dv_context caps = { .comp_mask = MLX5DV_CONTEXT_MASK_DC_ODP_CAPS };
+	EXPECT(mlx5dv_query_device(context, &caps) == 0);
+	if (!(caps.dc_odp_caps & IBV_ODP_SUPPORT_SRQ_RECV))
+		return;
+	char *fresh = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	EXPECT(fresh != MAP_FAILED);
+	struct ibv_mr *near = mr;
+	mr = NEED(ibv_reg_mr(pd, fresh, PAGE, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_ON_DEMAND));
+	struct ibv_sge sge = { .addr = (uintptr_t)fresh, .length = 64, .lkey = mr->lkey };
+	struct ibv_recv_wr wr = { .wr_id = 3, .sg_list = &sge, .num_sge = 1 }, *bad;
+	EXPECT(ibv_post_srq_recv(srq, &wr, &bad) == 0);
+	/* Zeros, of the other half. */
+	REQUEST(dci, 1, dct, KEY, fresh + PAGE / 2, 64, ibv_wr_send(ex));
+	EXPECT(next_of(send_cq, IBV_WC_SUCCESS).wr_id == 1 && next_of(cq, IBV_WC_SUCCESS).byte_len == 64 && fresh[0] == 0);
+	strcpy(fresh + PAGE / 2, "gone");
+	EXPECT(madvise(fresh, PAGE, MADV_DONTNEED) == 0);
+	strcpy(AT(41), "once more");
+	REQUEST(dci, 2, dct, KEY, fresh, 16, ibv_wr_rdma_read(ex, near->rkey, (uintptr_t)AT(41)));
+	EXPECT(next_of(send_cq, IBV_WC_SUCCESS).wr_id == 2 && strcmp(fresh, "once more") == 0 && fresh[PAGE / 2] == 0);
+	EXPECT(ibv_dereg_mr(mr) == 0 && munmap(fresh, PAGE) == 0);
+	mr = near;
+}
+
 static void two_initiators_on_one_target(struct ibv_qp *dct, struct ibv_cq *cq)
 {
 	struct ibv_qp *dci[] = { make_dci(), make_dci() };
@@ -237,6 +264,7 @@ int main(void)
 		EXPECT(dct->qp_num != other->qp_num && dct->qp_num != dci->qp_num);
 		EXPECT(ibv_destroy_srq(srq) == EBUSY);
 		every_operation(dci, dct, cq);
+		on_demand(dci, dct, cq);
 		two_initiators_on_one_target(dct, cq);
 		one_initiator_on_two_targets(dci, dct, other);
 		wrong_key(dci, dct);

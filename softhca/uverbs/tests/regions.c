@@ -108,6 +108,12 @@ static void on_demand(struct ibv_mr *plain)
 	EXPECT(attr.odp_caps.general_caps == (IBV_ODP_SUPPORT | IBV_ODP_SUPPORT_IMPLICIT));
 	uint32_t rc = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ;
 	EXPECT((attr.odp_caps.per_transport_caps.rc_odp_caps & rc) == rc);
+	/* XRC and DC have no receives but those of SRQs. */
+	uint32_t by_srq = IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_SRQ_RECV;
+	EXPECT((attr.xrc_odp_caps & ~IBV_ODP_SUPPORT_ATOMIC) == by_srq);
+	struct mlx5dv_context own = { .comp_mask = MLX5DV_CONTEXT_MASK_DC_ODP_CAPS };
+	EXPECT(mlx5dv_query_device(context, &own) == 0 && own.comp_mask & MLX5DV_CONTEXT_MASK_DC_ODP_CAPS);
+	EXPECT((own.dc_odp_caps & ~IBV_ODP_SUPPORT_ATOMIC) == by_srq);
 
 	/* Memory that is not there when it is registered, comes, goes, and comes back as other pages. */
 	char *at = pages(4);

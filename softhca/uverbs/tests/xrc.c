@@ -5,10 +5,11 @@
 #include "prelude.h"
 #include <poll.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { SLOT = 1024 };
+enum { SLOT = 1024, PAGE = 4096 };
 /* Where the parts of the memory are. */
 #define AT(slot) (memory + (slot) * SLOT)
 #define ALL (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
@@ -202,6 +203,34 @@ static void every_operation(struct ibv_qp *initiator, struct ibv_qp *target, str
 	EXPECT(next_of(send_cq, IBV_WC_SUCCESS).opcode == IBV_WC_COMP_SWAP && *word == 99 && *old == 15);
 }
 
+/* Pages that nobody has touched, and that go again. */
+static void on_demand(struct ibv_qp *initiator, struct pool *pool)
+{
+	struct ibv_device_attr_ex attr;
+	EXPECT(ibv_query_device_ex(context, NULL, &attr) == 0);
+	if (!(attr.xrc_odp_caps & IBV_ODP_SUPPORT_SRQ_RECV))
+		return;
+	char *fresh = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	EXPECT(fresh != MAP_FAILED);
+	struct ibv_mr *near = mr, *region = NEED(ibv_reg_mr(pool->pd, fresh, 2 * PAGE, ALL | IBV_ACCESS_ON_DEMAND));
+	struct ibv_sge sge = { .addr = (uintptr_t)fresh, .length = PAGE, .lkey = region->lkey };
+	struct ibv_recv_wr wr = { .wr_id = 5, .sg_list = &sge, .num_sge = 1 }, *bad;
+	EXPECT(ibv_post_srq_recv(pool->srq, &wr, &bad) == 0);
+	post_send(initiator, pool->number, "to a new page", 0);
+	next_of(send_cq, IBV_WC_SUCCESS);
+	EXPECT(next_of(pool->cq, IBV_WC_SUCCESS).wr_id == 5 && strcmp(fresh, "to a new page") == 0);
+	strcpy(AT(42), "by a write");
+	REQUEST(initiator, 1, pool->number, AT(42), 11, ibv_wr_rdma_write(ex, region->rkey, (uintptr_t)fresh + PAGE));
+	EXPECT(next_of(send_cq, IBV_WC_SUCCESS).wr_id == 1 && strcmp(fresh + PAGE, "by a write") == 0);
+	EXPECT(madvise(fresh, 2 * PAGE, MADV_DONTNEED) == 0);
+	mr = NEED(ibv_reg_mr(pd, fresh, 2 * PAGE, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND));
+	strcpy(AT(50), "read");
+	REQUEST(initiator, 2, pool->number, fresh, 5, ibv_wr_rdma_read(ex, pool->mr->rkey, (uintptr_t)AT(50)));
+	EXPECT(next_of(send_cq, IBV_WC_SUCCESS).wr_id == 2 && strcmp(fresh, "read") == 0 && fresh[PAGE] == 0);
+	EXPECT(ibv_dereg_mr(mr) == 0 && ibv_dereg_mr(region) == 0 && munmap(fresh, 2 * PAGE) == 0);
+	mr = near;
+}
+
 static void next_event(struct ibv_context *of, enum ibv_event_type type, void *element)
 {
 	struct ibv_async_event event;
@@ -275,6 +304,7 @@ int main(int argc, char **argv)
 	struct pool *pools[] = { &first, &second, &third };
 	for (int i = 0; i < 3; i++)
 		every_operation(initiator, target, pools[i]);
+	on_demand(initiator, &second);
 
 	struct ibv_qp *targets[] = { target, shared };
 	struct ibv_context *contexts[] = { context, another };

@@ -161,6 +161,7 @@ capability_set! {
     CQ_RESIZE: 0x221, 1 = |_| 1;
     CQ_MODERATION: 0x222, 1 = |_| 1;
     CQ_PERIOD_MODE_MODIFY: 0x223, 1 = |_| 1;
+    PG: 0x227, 1 = |c| c.on_demand.into();
     BLOCK_LB_MC: 0x228, 1 = |_| 1;
     CQ_PERIOD_START_FROM_CQE: 0x22b, 1 = |_| 1;
     // Queues that wait for completions, and start others.

@@ -10,6 +10,7 @@ mod ethernet;
 mod flow_table;
 mod general;
 mod general_2;
+mod on_demand;
 mod qos;
 mod roce;
 mod row;
@@ -30,12 +31,13 @@ pub(crate) const ATOMIC: u16 = 3;
 pub(crate) const SET_BYTES: usize = 0x1000;
 
 /// All sets.
-const SETS: [&Set; 9] = [
+const SETS: [&Set; 10] = [
     &general::SET,
     &device_memory::SET,
     &encryption::SET,
     &ethernet::SET,
     &flow_table::SET,
+    &on_demand::SET,
     &atomic::SET,
     &roce::SET,
     &qos::SET,

@@ -24,9 +24,6 @@ const MAX_SGE_RD: u32 = 30;
 /// On-demand paging (`enum ibv_odp_general_caps`): regions of memory that is not pinned, and one of all of it.
 const ODP_SUPPORT: u64 = 1;
 const ODP_SUPPORT_IMPLICIT: u64 = 1 << 1;
-/// The requests that may name such regions, as on a ConnectX-5 (`enum ibv_odp_transport_cap_bits`): on RC, SEND,
-/// receive, WRITE, READ, atomics and receives of an SRQ; on UC nothing; on UD, SEND.
-const ODP_TRANSPORTS: [u32; 3] = [0x3f, 0, 1];
 /// `enum mlx5_user_inline_mode`: the headers that a raw packet's WQE must contain.
 const INLINE_MODE_NONE: u8 = 1;
 const INLINE_MODE_L2: u8 = 2;
@@ -193,11 +190,12 @@ pub(crate) fn ex_query_device(context: &Arc<Context>, request: &Request) -> Resu
     let room = request.len(write::CORE_OUT);
     let hca = &context.hca;
     let frames = hca.capabilities.frames;
+    let [rc, uc, ud, xrc_odp_caps] = hca.capabilities.on_demand;
     request.core_out(&ExQueryDeviceResp {
         base: base(context),
         response_length: room.min(size_of::<ExQueryDeviceResp>()) as u32,
         odp_general_caps: ODP_SUPPORT | ODP_SUPPORT_IMPLICIT,
-        odp_transport_caps: ODP_TRANSPORTS,
+        odp_transport_caps: [rc, uc, ud],
         timestamp_mask: i64::MAX as u64,
         hca_core_clock: hca.capabilities.attributes.core_clock_khz,
         device_cap_flags_ex: capabilities(hca).into(),
@@ -208,6 +206,7 @@ pub(crate) fn ex_query_device(context: &Arc<Context>, request: &Request) -> Resu
         max_cq_moderation_count: u16::MAX,
         max_cq_moderation_period: 4095,
         max_dm_size: hca.capabilities.device_memory,
+        xrc_odp_caps,
         ..FromZeros::new_zeroed()
     })?;
     let response = DeviceResp {

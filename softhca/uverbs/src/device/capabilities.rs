@@ -13,6 +13,7 @@ const QUERY_SPECIAL_CONTEXTS: u16 = 0x203;
 /// Kinds of capabilities (`enum mlx5_cap_type`).
 const GENERAL: u64 = 0;
 const ETHERNET_OFFLOADS: u64 = 1;
+const ON_DEMAND: u64 = 2;
 const FLOW_TABLE: u64 = 7;
 const QOS: u64 = 0xc;
 const ROCE: u64 = 4;
@@ -34,16 +35,23 @@ fields! {
     DUMP_FILL_MKEY_CAP: 0xf8, 1 = "cmd_hca_cap.dump_fill_mkey";
     DUMP_FILL_MKEY: 0x40, 32 = "query_special_contexts_out.dump_fill_mkey";
     DEVICE_MEMORY: 0x1a8, 1 = "cmd_hca_cap.device_memory";
+    PG: 0x227, 1 = "cmd_hca_cap.pg";
     SQ_TS_FORMAT: 0x440, 2 = "cmd_hca_cap.sq_ts_format";
     RQ_TS_FORMAT: 0x442, 2 = "cmd_hca_cap.rq_ts_format";
     LOG_MAX_UCTX: 0x463, 5 = "cmd_hca_cap.log_max_uctx";
     APU: 0x688, 1 = "cmd_hca_cap.apu";
     UCTX_CAP: 0x6a0, 32 = "cmd_hca_cap.uctx_cap";
     VHCA_TUNNEL_COMMANDS: 0x780, 64 = "cmd_hca_cap.vhca_tunnel_commands";
+    RC_ODP_CAPS: 0x80, 32 = "odp_cap.rc_odp_caps";
+    UC_ODP_CAPS: 0xa0, 32 = "odp_cap.uc_odp_caps";
+    UD_ODP_CAPS: 0xc0, 32 = "odp_cap.ud_odp_caps";
+    XRC_ODP_CAPS: 0xe0, 32 = "odp_cap.xrc_odp_caps";
     MEMIC: 0x0, 1 = "device_mem_cap.memic";
     MAX_MEMIC_SIZE: 0xa0, 32 = "device_mem_cap.max_memic_size";
     QP_TS_FORMAT: 0x1e, 2 = "roce_cap.qp_ts_format";
 }
+/// `enum ibv_odp_transport_cap_bits`.
+const ODP_OPERATIONS: u32 = 0x3f;
 /// `MLX5_TIMESTAMP_FORMAT_CAP_REAL_TIME`, `..._FREE_RUNNING_AND_REAL_TIME`.
 const WITH_REAL_TIME: [u64; 2] = [1, 2];
 const WITH_FREE_RUNNING: [u64; 2] = [0, 2];
@@ -96,6 +104,9 @@ pub(crate) struct Capabilities {
     pub(crate) pacing: Pacing,
     /// Bytes of its own memory that programs may get.
     pub(crate) device_memory: u64,
+    /// Operations on RC, UC, UD and XRC that may name memory whose pages are absent (`enum
+    /// ibv_odp_transport_cap_bits`); zeros without on-demand paging.
+    pub(crate) on_demand: [u32; 4],
     /// Which events programs may ask for, if the device says so.
     pub(crate) events: Option<EventMasks>,
 }
@@ -145,6 +156,15 @@ impl Capabilities {
             device_memory: match DEVICE_MEMORY.get(&general) {
                 0 => 0,
                 _ => query(DEV_MEM).filter(|set| MEMIC.get(set) != 0).map_or(0, |set| MAX_MEMIC_SIZE.get(&set)),
+            },
+            on_demand: match PG.get(&general) {
+                0 => [0; 4],
+                _ => query(ON_DEMAND).map_or([0; 4], |set| {
+                    // The commands' bits are the verbs', but from the other end (mlx5_ib `odp.c`,
+                    // `internal_fill_odp_caps`).
+                    [RC_ODP_CAPS, UC_ODP_CAPS, UD_ODP_CAPS, XRC_ODP_CAPS]
+                        .map(|field| field.get32(&set).reverse_bits() & ODP_OPERATIONS)
+                }),
             },
             events: if EVENT_CAP.get(&general) != 0 { query(DEV_EVENT).map(masks) } else { None },
         }

@@ -152,6 +152,7 @@ impl Hca {
         let clock = Clock::new(settings.clock != softhca_settings::Clock::FreeRunning);
         let config = DeviceConfig {
             device_memory: DEVICE_MEMORY_BYTES,
+            on_demand: true,
             ..device_config(&settings, index, ports, &network, doorbells, clock.wall_at_zero())
         };
         let Network { wire, gsi_qpn, notify, .. } = network;
@@ -490,6 +491,7 @@ pub(crate) fn device_config(
         inline_headers: settings.inline_headers.into(),
         ece: 0,
         device_memory: 0,
+        on_demand: false,
         sink: settings.sink,
     }
 }

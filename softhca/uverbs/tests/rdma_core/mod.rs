@@ -39,11 +39,11 @@ fn pass(modules: &str, devices: &[&[&str]], passing: usize) {
     }
 }
 
-/// Two of them skip themselves, because the device lacks their features: on-demand paging for DC, and the queue
-/// pairs of address handles. Two use one stream, and three use many.
+/// One of them skips itself, because the device lacks its feature: the queue pairs of address handles. Two use one
+/// stream, and three use many.
 #[test]
 fn of_dynamic_connections() {
-    pass("tests.test_mlx5_dc", &[&["--link", "infiniband"], &["--link", "ethernet"]], 5);
+    pass("tests.test_mlx5_dc", &[&["--link", "infiniband"], &["--link", "ethernet"]], 6);
 }
 
 /// Lists, interleaved ones, invalidation, and signatures.
