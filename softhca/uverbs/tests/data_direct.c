@@ -4,10 +4,8 @@
  * The argument "none" says that the device has no Data Direct function.
  */
 #include "prelude.h"
+#include "command.h"
 
-#include <rdma/ib_user_ioctl_cmds.h>
-#include <rdma/rdma_user_ioctl_cmds.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -15,33 +13,6 @@
 
 /* Linux include/uapi/rdma/mlx5_user_ioctl_cmds.h and mlx5_user_ioctl_verbs.h. */
 enum { DRIVER = 0x1000, GET_DATA_DIRECT_SYSFS_PATH = DRIVER + 1, SYSFS_PATH = DRIVER, DRIVER_ACCESS = DRIVER, DATA_DIRECT = 1 };
-
-static struct {
-	struct ib_uverbs_ioctl_hdr header;
-	struct ib_uverbs_attr attrs[12];
-} command;
-
-static void begin(int object, int method)
-{
-	memset(&command, 0, sizeof(command));
-	command.header.object_id = object;
-	command.header.method_id = method;
-	command.header.driver_id = RDMA_DRIVER_MLX5;
-}
-
-static struct ib_uverbs_attr *attr(int id, int len, uint64_t data)
-{
-	struct ib_uverbs_attr *added = &command.attrs[command.header.num_attrs++];
-	*added = (struct ib_uverbs_attr){ .attr_id = id, .len = len, .flags = UVERBS_ATTR_F_MANDATORY, .data = data };
-	return added;
-}
-
-/* The errno of the command. */
-static int give(void)
-{
-	command.header.length = sizeof(command.header) + command.header.num_attrs * sizeof(command.attrs[0]);
-	return ioctl(context->cmd_fd, RDMA_VERBS_IOCTL, &command) == 0 ? 0 : errno;
-}
 
 static int path_of(char *path, int room)
 {

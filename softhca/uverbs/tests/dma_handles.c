@@ -4,12 +4,10 @@
  * The argument "none" says that the device has no handles.
  */
 #include "devx.h"
+#include "command.h"
 
-#include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_verbs.h>
-#include <rdma/rdma_user_ioctl_cmds.h>
 #include <sched.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 
 /* Linux include/uapi/rdma/ib_user_ioctl_cmds.h: the object and its methods, and the attributes of all methods here. */
@@ -17,33 +15,6 @@ enum { DMAH = UVERBS_OBJECT_ASYNC_EVENT + 1, DMAH_ALLOC = 0, DMAH_FREE = 1, REG_
 enum { HANDLE = 0, CPU = 1, MEMORY_TYPE = 2, HINT = 3 };
 enum { MR_PD = 1, MR_DMAH = 2, MR_IOVA = 3, MR_ADDR = 4, MR_LENGTH = 5, MR_ACCESS = 6, MR_FD = 7, MR_OFFSET = 8, LKEY = 9, RKEY = 10 };
 enum { VOLATILE_MEMORY, PERSISTENT_MEMORY, NONE = -1 };
-
-static struct {
-	struct ib_uverbs_ioctl_hdr header;
-	struct ib_uverbs_attr attrs[12];
-} command;
-
-static void begin(int object, int method)
-{
-	memset(&command, 0, sizeof(command));
-	command.header.object_id = object;
-	command.header.method_id = method;
-	command.header.driver_id = RDMA_DRIVER_MLX5;
-}
-
-static struct ib_uverbs_attr *attr(int id, int len, uint64_t data)
-{
-	struct ib_uverbs_attr *added = &command.attrs[command.header.num_attrs++];
-	*added = (struct ib_uverbs_attr){ .attr_id = id, .len = len, .flags = UVERBS_ATTR_F_MANDATORY, .data = data };
-	return added;
-}
-
-/* The errno of the command. */
-static int give(void)
-{
-	command.header.length = sizeof(command.header) + command.header.num_attrs * sizeof(command.attrs[0]);
-	return ioctl(context->cmd_fd, RDMA_VERBS_IOCTL, &command) == 0 ? 0 : errno;
-}
 
 /* A handle for a CPU and a type of memory with a processing hint, or with some of these. */
 static int alloc(int cpu, int type, int hint, uint32_t *handle)

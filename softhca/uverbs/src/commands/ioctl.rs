@@ -72,6 +72,8 @@ const METHODS: &[Method] = {
         method(object::DEVICE, 4, "QUERY_CONTEXT", 2, device::query_context),
         method(object::DEVICE, 5, "QUERY_GID_TABLE", 4, port::query_gid_table),
         method(object::DEVICE, 6, "QUERY_GID_ENTRY", 4, port::query_gid_entry),
+        method(object::DEVICE, 7, "QUERY_PORT_SPEED", 2, port::query_port_speed),
+        method(object::DEVICE, 0x1000, "QUERY_PORT", 2, port::query_place),
         method(object::DEVICE, 0x1001, "GET_DATA_DIRECT_SYSFS_PATH", 1, data_direct::path),
         method(object::PD, 0, "PD_DESTROY", 1, |c, r| pd::free(c, r.handle(0)?)),
         method(object::PD, 0x1000, "PD_QUERY", 2, pd::query_pd),

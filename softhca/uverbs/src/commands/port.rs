@@ -21,6 +21,8 @@ fn gid_table_len(link: Link) -> u32 {
 
 /// `IB_SPEED_EDR`.
 const EDR: u8 = 32;
+/// What a port carries, 4 lanes of EDR, in units of 100 Mb/s (Linux `ib_port_attr_to_speed_info`).
+const SPEED: u64 = 1000;
 
 fn checked_port(hca: &Hca, port: u32) -> Result<u32, Errno> {
     if (1..=hca.settings.ports).contains(&port) { Ok(port) } else { Err(Errno::EINVAL) }
@@ -93,6 +95,39 @@ pub(crate) fn write_query_port(context: &Arc<Context>, request: &Request) -> Res
         return Err(Errno::ENOSPC);
     }
     request.put_bytes(write::CORE_OUT, &response.as_bytes()[..plain])
+}
+
+/// `QUERY_PORT_SPEED` of Linux 7.0: 0 port number, 1 speed in units of 100 Mb/s.
+///
+/// A bond has the sum of its links that are up, and no known speed without one (Linux mlx5_ib `main.c`,
+/// `mlx5_ib_query_port_speed`; mlx5_core `lag.c`, `mlx5_lag_query_bond_speed`).
+pub(crate) fn query_port_speed(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    if request.len(0) != size_of::<u64>() || request.len(1) != size_of::<u64>() {
+        return Err(Errno::EINVAL);
+    }
+    let hca = &context.hca;
+    let port: u64 = request.input(0)?;
+    let port = checked_port(hca, u32::try_from(port).map_err(|_| Errno::EINVAL)?)?;
+    let links = hca.links_up(port as u8);
+    if links == 0 && hca.settings.bond {
+        return Err(Errno::EINVAL);
+    }
+    request.put(1, &(links as u64 * SPEED))
+}
+
+/// `MLX5_IB_METHOD_QUERY_PORT`: 0x1000 port number, 0x1001 the port's place in the switch of a device whose switch
+/// software manages (`switchdev`). This device is none, so no flag says that anything is known (Linux mlx5_ib
+/// `std_types.c`).
+pub(crate) fn query_place(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
+    const PORT: u16 = 0x1000;
+    const PLACE: u16 = 0x1001;
+    /// Bytes of `struct mlx5_ib_uapi_query_port`.
+    const PLACE_BYTES: usize = 40;
+    if request.len(PORT) != size_of::<u32>() || request.len(PLACE) < PLACE_BYTES {
+        return Err(Errno::EINVAL);
+    }
+    checked_port(&context.hca, request.input(PORT)?)?;
+    request.put(PLACE, &[0_u8; PLACE_BYTES])
 }
 
 fn entry(hca: &Hca, port: u32, index: u32, entry: settings::GidEntry<'_>) -> GidEntry {

@@ -326,6 +326,15 @@ impl Hca {
         self.core.lock().device.port_is_up(port)
     }
 
+    /// How many links of port `port`, from 1, are up. A bond has two, another port one.
+    pub(crate) fn links_up(&self, port: u8) -> usize {
+        let core = self.core.lock();
+        match core.device.bonded_ports() {
+            [] => core.device.port_is_up(port).into(),
+            links => links.iter().filter(|link| link.is_up).count(),
+        }
+    }
+
     /// Packets that port `port`, from 1, has dropped for their P_Key, and for their Q_Key.
     pub(crate) fn key_violations(&self, port: u8) -> (u64, u64) {
         self.core.lock().device.key_violations(port)

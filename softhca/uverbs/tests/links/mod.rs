@@ -20,6 +20,18 @@ fn a_cable_can_be_pulled_from_outside() {
 }
 
 #[test]
+fn the_speed_of_a_port_is_that_of_its_links() {
+    let (_directory, program) = compiled("port_queries");
+    for (options, cables) in [(&["--link", "infiniband"][..], "1"), (&["--link", "ethernet"], "1"), (&["--bond"], "2")]
+    {
+        let device = Device::new(options);
+        let files = device.fabric.path().join("mlx5_0-").display().to_string();
+        let end = launch_on(&device, &[&program, &files, cables], Duration::from_secs(60));
+        assert_eq!(end, (Some(0), String::new()), "{options:?}");
+    }
+}
+
+#[test]
 fn a_bond_sends_by_both_of_its_ports() {
     let (_directory, program) = compiled("bond");
     for options in [&["--bond"][..], &["--bond", "--strict"]] {
