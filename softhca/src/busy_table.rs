@@ -118,6 +118,11 @@ impl<T> BusyTable<T> {
         self.table.hold()
     }
 
+    /// As [`Table::hold_row`].
+    pub(crate) fn hold_row(&mut self, count: u32) -> Result<u32, Error> {
+        self.table.hold_row(count)
+    }
+
     /// As [`Table::release`].
     pub(crate) fn release(&mut self, number: u32) {
         self.table.release(number);

@@ -41,6 +41,9 @@ pub enum Object {
     /// Queue pair.
     #[error("QP")]
     Qp,
+    /// Numbers without a queue pair, in a row.
+    #[error("reserved QPNs")]
+    ReservedQpns,
     /// Dynamically connected target.
     #[error("DCT")]
     Dct,

@@ -46,6 +46,14 @@ impl Runs {
         run.map_or(from, |(_, &end)| end.max(from))
     }
 
+    /// The lowest number from `from` on that is there.
+    pub(crate) fn next_present(&self, from: u32) -> Option<u32> {
+        if self.next_missing(from) != from {
+            return Some(from);
+        }
+        self.runs.range(from..).next().map(|(&start, _)| start)
+    }
+
     pub(crate) fn clear(&mut self) {
         self.runs.clear();
     }
@@ -82,6 +90,7 @@ mod tests {
             }
             let from = rng.u32(0..64);
             assert_eq!(runs.next_missing(from), (from..).find(|number| !set.contains(number)).unwrap());
+            assert_eq!(runs.next_present(from), set.range(from..).next().copied());
         }
     }
 }

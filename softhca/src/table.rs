@@ -54,7 +54,35 @@ impl<T> Table<T> {
         Ok(number)
     }
 
-    /// Takes back a number that [`Self::hold`] gave.
+    /// As [`Self::hold`], for `count` numbers in a row; returns the first.
+    pub(crate) fn hold_row(&mut self, count: u32) -> Result<u32, Error> {
+        let first = self.row(self.next, count).or_else(|| self.row(0, count));
+        let first = first.ok_or(Error::Exhausted { object: self.object, limit: self.count })?;
+        self.next = (first + count) % self.count;
+        let numbers = self.first + first..self.first + first + count;
+        for number in numbers.clone() {
+            self.held.insert(number);
+            self.take(number);
+        }
+        Ok(numbers.start)
+    }
+
+    /// Offset of the first `count` free numbers in a row, from offset `from` on.
+    fn row(&self, from: u32, count: u32) -> Option<u32> {
+        let mut at = self.taken.next_missing(from);
+        loop {
+            let end = self.taken.next_present(at).unwrap_or(self.count).min(self.count);
+            if end.saturating_sub(at) >= count {
+                return Some(at);
+            }
+            if end == self.count {
+                return None;
+            }
+            at = self.taken.next_missing(end);
+        }
+    }
+
+    /// Takes back a number that [`Self::hold`] or [`Self::hold_row`] gave.
     pub(crate) fn release(&mut self, number: u32) {
         if self.held.remove(&number) {
             self.reuse(number);
@@ -214,6 +242,19 @@ mod tests {
         assert_eq!(t.hold(), Err(Error::Exhausted { object: Object::Qp, limit: 3 }), "7 was not held");
         t.release(5);
         assert_eq!(t.reserve(), Ok(5));
+    }
+
+    #[test]
+    fn rows_are_held_where_enough_numbers_are_free_side_by_side() {
+        let full = Err(Error::Exhausted { object: Object::Qp, limit: 10 });
+        let mut t: Table<()> = Table::new(Object::Qp, 5, 10);
+        assert_eq!([t.hold(), t.hold_row(4), t.hold_row(4)], [Ok(5), Ok(6), Ok(10)]);
+        assert_eq!(t.hold_row(2), full, "one is free");
+        [7, 8].into_iter().for_each(|number| t.release(number));
+        assert_eq!([t.hold_row(3), t.hold_row(2), t.hold(), t.hold()], [full.clone(), Ok(7), Ok(14), full.clone()]);
+        (5..15).for_each(|number| t.release(number));
+        assert_eq!([t.hold_row(11), t.hold_row(u32::MAX)], [full.clone(), full]);
+        assert_eq!(t.hold_row(10), Ok(5), "around the end");
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod objects;
 mod ports;
 mod psvs;
 mod qps;
+pub(crate) mod reserved_qpns;
 mod reset;
 mod tag_matching;
 mod xrc;
@@ -73,6 +74,8 @@ pub struct Device {
     uar_memory: UarMemory,
     xrcds: Table<Xrcd>,
     qps: BusyTable<Qp>,
+    /// First numbers of rows that no QP gets.
+    reserved_qpns: BTreeSet<u32>,
     /// Numbers of those that are QP 1 of a port.
     qp1s: BTreeSet<u32>,
     /// Their numbers are none of QPs.
@@ -115,6 +118,7 @@ impl Device {
             uar_memory: UarMemory::new()?,
             xrcds: Table::new(Object::Xrcd, 1, limits.max_objects),
             qps: Table::new(Object::Qp, config.qpn_first, config.qpn_count).reusing(config.reuse_qpns).into(),
+            reserved_qpns: BTreeSet::new(),
             qp1s: BTreeSet::new(),
             dcts: BTreeMap::new(),
             busy_dcts: BTreeSet::new(),
@@ -246,7 +250,7 @@ impl Device {
 
     /// How many objects of its own it has, of each kind. The queues that send Ethernet frames are among the QPs.
     #[must_use]
-    pub fn objects(&self) -> [(Object, usize); 9] {
+    pub fn objects(&self) -> [(Object, usize); 10] {
         [
             (Object::Uar, self.doorbells.pages.len()),
             (Object::Pd, self.resources.pds.len()),
@@ -255,6 +259,7 @@ impl Device {
             (Object::Cq, self.resources.cqs.len()),
             (Object::Srq, self.resources.srqs.len()),
             (Object::Qp, self.qps.len()),
+            (Object::ReservedQpns, self.reserved_qpns.len()),
             (Object::Dct, self.dcts.len()),
             (Object::Eq, self.resources.eqs.len()),
         ]

@@ -17,6 +17,7 @@ impl Device {
             uar_memory: _,
             xrcds,
             qps,
+            reserved_qpns,
             qp1s,
             dcts,
             busy_dcts,
@@ -37,6 +38,7 @@ impl Device {
         doorbells.clear();
         xrcds.clear();
         qps.clear();
+        reserved_qpns.clear();
         qp1s.clear();
         dcts.clear();
         busy_dcts.clear();

@@ -245,6 +245,27 @@ static void states(struct ibv_cq *cq)
 	EXPECT(ibv_destroy_qp(new_dct(cq, KEY)) == 0);
 }
 
+/* Numbers for further connections of a target: no queue pair gets them. */
+static void reserved_numbers(struct ibv_qp *dct)
+{
+	uint32_t numbers[100];
+	for (int i = 0; i < 100; i++) {
+		EXPECT(mlx5dv_reserved_qpn_alloc(context, &numbers[i]) == 0 && numbers[i] != dct->qp_num);
+		for (int j = 0; j < i; j++)
+			EXPECT(numbers[i] != numbers[j]);
+	}
+	struct ibv_qp *others[100];
+	for (int i = 0; i < 100; i++) {
+		others[i] = make_dci();
+		for (int j = 0; j < 100; j++)
+			EXPECT(others[i]->qp_num != numbers[j]);
+	}
+	EXPECT(mlx5dv_reserved_qpn_dealloc(context, dct->qp_num) == EINVAL);
+	for (int i = 0; i < 100; i++)
+		EXPECT(mlx5dv_reserved_qpn_dealloc(context, numbers[i]) == 0 && ibv_destroy_qp(others[i]) == 0);
+	EXPECT(mlx5dv_reserved_qpn_dealloc(context, numbers[99]) == EINVAL);
+}
+
 int main(void)
 {
 	start();
@@ -268,6 +289,7 @@ int main(void)
 		two_initiators_on_one_target(dct, cq);
 		one_initiator_on_two_targets(dci, dct, other);
 		wrong_key(dci, dct);
+		reserved_numbers(dct);
 		/* The initiator is still connected to one of them. */
 		EXPECT(ibv_destroy_qp(dct) == 0);
 		EXPECT(ibv_destroy_qp(dci) == 0);

@@ -17,6 +17,9 @@ use crate::steering::MAX_COUNTERS;
 
 /// The kind of general objects that are keys of encryption.
 pub(crate) const DEK_TYPE: u16 = 0xc;
+/// The kind that are numbers without a queue pair (rdma-core `providers/mlx5/mlx5_ifc.h`,
+/// `MLX5_OBJ_TYPE_RESERVED_QPN`).
+pub(crate) const RESERVED_QPN_TYPE: u16 = 0x2c;
 /// log2 of the longest message that is announced: more is accepted, but drivers take other values for another device
 /// (UCX `UCT_IB_MLX5_LOG_MAX_MSG_SIZE`).
 const LOG_MAX_MSG: u32 = 30;
@@ -230,8 +233,7 @@ capability_set! {
     AES_XTS_MULTI_BLOCK_BE_TWEAK: 0x3f2, 1 = |c| crypto::has_many_units(c.generation).into();
     LOG_MAX_CURRENT_MC_LIST: 0x3f3, 5 = |c| if is_ethernet(c) { LOG_MAX_MULTICAST.into() } else { 0 };
     LOG_MAX_CURRENT_UC_LIST: 0x3fb, 5 = |c| if is_ethernet(c) { LOG_MAX_UNICAST.into() } else { 0 };
-    // Keys of encryption.
-    GENERAL_OBJ_TYPES: 0x400, 64 = |c| u64::from(encrypts(c)) << DEK_TYPE;
+    GENERAL_OBJ_TYPES: 0x400, 64 = |c| u64::from(encrypts(c)) << DEK_TYPE | 1 << RESERVED_QPN_TYPE;
     SQ_TS_FORMAT: 0x440, 2 = timestamps;
     RQ_TS_FORMAT: 0x442, 2 = timestamps;
     LOG_MAX_UCTX: 0x463, 5 = |_| 15;

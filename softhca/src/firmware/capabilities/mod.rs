@@ -18,7 +18,7 @@ mod row;
 use crate::config::DeviceConfig;
 pub(crate) use atomic::atomic_caps::ATOMIC_REQ_8B_ENDIANNESS_MODE;
 pub(crate) use general::cmd_hca_cap::CMDIF_CHECKSUM;
-pub(crate) use general::{DEK_TYPE, user_caps};
+pub(crate) use general::{DEK_TYPE, RESERVED_QPN_TYPE, user_caps};
 pub(crate) use general_2::has_recordless_queues;
 pub(crate) use roce::ADDRESSES as ROCE_ADDRESSES;
 pub(crate) use row::{InlineMode, MAX_STATIC_SQ_LOG, Set, has_clock_queues, inline_mode};

@@ -1,9 +1,10 @@
-//! General objects: keys of encryption (DEK), in plain text. There are no general objects of other kinds.
+//! General objects: keys of encryption (DEK), in plain text, and reserved numbers of queue pairs. There are no general
+//! objects of other kinds.
 
 use crate::crypto::{self, DekInfo, KeySize};
 use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
-use crate::firmware::capabilities::DEK_TYPE;
+use crate::firmware::capabilities::{DEK_TYPE, RESERVED_QPN_TYPE};
 use crate::firmware::layout::{View, ViewMut, layout};
 use crate::firmware::status::{Refusal, Status};
 
@@ -14,6 +15,7 @@ layout! {
         UID: 0x10, 16;
         OBJ_TYPE: 0x30, 16;
         OBJ_ID: 0x40, 32;
+        LOG_OBJ_RANGE: 0x63, 5;
     } list of 4 bytes
     struct general_obj_out_cmd_hdr: answer { OBJ_ID: 0x40, 32; }
     /// A key of encryption; the key itself is in the bytes of [`KEY`]. It ends as libmlx5's does.
@@ -48,21 +50,30 @@ pub(super) const COMMANDS: &[Command] = &[
     command!(0xa03, "DESTROY_GENERAL_OBJECT", general_obj_in_cmd_hdr, bare_out, destroy).with_modifiers(),
 ];
 
-/// Refuses unknown kinds.
-fn check_kind(call: &Call<'_>) -> Result<(), Refusal> {
-    if call.op_mod == DEK_TYPE && crypto::is_there(call.device.config().generation) {
-        return Ok(());
+/// The kind of object; refuses unknown kinds.
+fn kind(call: &Call<'_>) -> Result<Object, Refusal> {
+    match call.op_mod {
+        DEK_TYPE if crypto::is_there(call.device.config().generation) => Ok(Object::Dek),
+        RESERVED_QPN_TYPE => Ok(Object::ReservedQpns),
+        other => Err(Refusal::parameter(format!("general objects of kind {other:#x}"))),
     }
-    Err(Refusal::parameter(format!("general objects of kind {:#x}", call.op_mod)))
 }
 
 /// The object that a mailbox without a body names.
 fn named(call: &Call<'_>) -> Result<u32, Refusal> {
-    check_kind(call)?;
+    check_one(call)?;
     if body(call).iter().any(|&byte| byte != 0) {
         return Err(Refusal::new(Status::BadInputLength, "something follows the input"));
     }
     Ok(call.input.get32(general_obj_in_cmd_hdr::OBJ_ID))
+}
+
+/// Refuses a mailbox about several objects at once.
+fn check_one(call: &Call<'_>) -> Result<(), Refusal> {
+    match call.input.get(general_obj_in_cmd_hdr::LOG_OBJ_RANGE) {
+        0 => Ok(()),
+        range => Err(Refusal::parameter(format!("2^{range} general objects of kind {:#x} at once", call.op_mod))),
+    }
 }
 
 fn body<'a>(call: &Call<'a>) -> &'a [u8] {
@@ -70,7 +81,38 @@ fn body<'a>(call: &Call<'a>) -> &'a [u8] {
 }
 
 fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
-    check_kind(call)?;
+    let kind = kind(call)?;
+    if call.input.get(general_obj_in_cmd_hdr::OBJ_ID) != 0 {
+        return Err(Refusal::parameter("a number of an object that is not there yet"));
+    }
+    let number = match kind {
+        Object::ReservedQpns => reserve_qpns(call)?,
+        _ => create_key(call)?,
+    };
+    call.created(kind, number);
+    call.output.set(general_obj_out_cmd_hdr::OBJ_ID, number.into());
+    Ok(())
+}
+
+/// Bytes of `reserved_qpn`, all of them zeros.
+const RESERVED_QPN_BYTES: usize = 0x10;
+
+/// The first of the numbers, and the name of the object.
+fn reserve_qpns(call: &mut Call<'_>) -> Result<u32, Refusal> {
+    let body = body(call);
+    if body.len() != RESERVED_QPN_BYTES {
+        let reason = format!("a body of {} bytes, not {RESERVED_QPN_BYTES}", body.len());
+        return Err(Refusal::new(Status::BadInputLength, reason));
+    }
+    if body.iter().any(|&byte| byte != 0) {
+        return Err(Refusal::parameter("reserved numbers of queue pairs with reserved bits"));
+    }
+    // 5 bits.
+    Ok(call.device.reserve_qpns(call.input.get(general_obj_in_cmd_hdr::LOG_OBJ_RANGE) as u8)?)
+}
+
+fn create_key(call: &mut Call<'_>) -> Result<u32, Refusal> {
+    check_one(call)?;
     let body = body(call);
     let bytes = encryption_key_obj::LAYOUT.bytes;
     if ![bytes, LINUX_BYTES].contains(&body.len()) {
@@ -87,9 +129,6 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     if encryption_key_obj::LAYOUT.reserved_byte_set(&rest).is_some() || view.get(encryption_key_obj::STATE) != 0 {
         return Err(Refusal::parameter("a key of encryption with reserved bits, or a state"));
     }
-    if call.input.get(general_obj_in_cmd_hdr::OBJ_ID) != 0 {
-        return Err(Refusal::parameter("a number of an object that is not there yet"));
-    }
     let purpose = view.get(encryption_key_obj::KEY_PURPOSE);
     if purpose != AES_XTS {
         return Err(Refusal::parameter(format!("a key of encryption for {purpose}, not for AES-XTS")));
@@ -104,13 +143,13 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
     let (key, behind) = body[KEY].split_at(size.bytes());
     let tag = view.flag(encryption_key_obj::HAS_KEYTAG).then(|| std::array::from_fn(|n| behind[n]));
     let opaque = view.get(encryption_key_obj::OPAQUE);
-    let number = call.device.create_dek(DekInfo { pd, size, tag, opaque }, key)?;
-    call.created(Object::Dek, number);
-    call.output.set(general_obj_out_cmd_hdr::OBJ_ID, number.into());
-    Ok(())
+    Ok(call.device.create_dek(DekInfo { pd, size, tag, opaque }, key)?)
 }
 
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
+    if kind(call)? == Object::ReservedQpns {
+        return Err(Refusal::parameter("reserved numbers of queue pairs have nothing to ask about"));
+    }
     let number = named(call)?;
     call.check_use(Object::Dek, number)?;
     let DekInfo { pd, size, tag, opaque } = call.device.query_dek(number)?;
@@ -127,10 +166,14 @@ fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
 }
 
 fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
+    let kind = kind(call)?;
     let number = named(call)?;
-    call.check_owner(Object::Dek, number)?;
-    call.device.destroy_dek(number)?;
-    call.destroyed(Object::Dek, number);
+    call.check_owner(kind, number)?;
+    match kind {
+        Object::ReservedQpns => call.device.release_qpns(number)?,
+        _ => call.device.destroy_dek(number)?,
+    }
+    call.destroyed(kind, number);
     Ok(())
 }
 
@@ -200,10 +243,51 @@ mod tests {
         assert_eq!(bench.execute(&long[..0x20c], 0x10), Err(Status::BadInputLength));
     }
 
+    /// As libmlx5 and UCX reserve numbers (rdma-core `providers/mlx5/mlx5.c`, `reserved_qpn_blk_alloc`).
+    fn reservation() -> [u8; 0x20] {
+        let mut input = [0; 0x20];
+        input[..2].copy_from_slice(&[0x0a, 0]);
+        input[7] = 0x2c;
+        input[0xc] = 6;
+        input
+    }
+
+    #[test]
+    fn reserved_numbers_are_those_of_no_queue_pair() {
+        let mut bench = Bench::new();
+        let row = |output: Vec<u8>| [output[8], output[9], output[10], output[11]];
+        let first = row(bench.execute(&reservation(), 0x10).expect("numbers"));
+        let second = row(bench.execute(&reservation(), 0x10).expect("numbers"));
+        let [first, second] = [first, second].map(u32::from_be_bytes);
+        assert_eq!(first.abs_diff(second), 64);
+        let release = |number: u32| {
+            let mut input = [0x0a, 3, 0, 0, 0, 0, 0, 0x2c, 0, 0, 0, 0, 0, 0, 0, 0];
+            input[8..12].copy_from_slice(&number.to_be_bytes());
+            input
+        };
+        assert_eq!(bench.execute(&release(first + 1), 0x10), Err(Status::BadResource));
+        assert!(bench.execute(&release(first), 0x10).is_ok());
+        assert_eq!(bench.execute(&release(first), 0x10), Err(Status::BadResource));
+        let query = [0x0a, 2, 0, 0, 0, 0, 0, 0x2c, 0, 0, 0, 0, 0, 0, 0, 0];
+        assert_eq!(bench.execute(&query, 0x110), Err(Status::BadParameter));
+        for (at, value) in [(0xb, 1), (0xc, 0), (0xc, 5), (0xc, 7), (0xc, 0x1f), (0xc, 0x26), (0x10, 1), (0x1f, 1)] {
+            let mut input = reservation();
+            input[at] = value;
+            assert_eq!(bench.execute(&input, 0x10), Err(Status::BadParameter), "byte {at:#x}");
+        }
+        for bytes in [0x10, 0x1c] {
+            assert_eq!(bench.execute(&reservation()[..bytes], 0x10), Err(Status::BadInputLength));
+        }
+        let reserved = (1..).take_while(|_| bench.execute(&reservation(), 0x10).is_ok()).count();
+        assert_eq!(reserved, 63, "4096 numbers are the most");
+    }
+
     #[test]
     fn what_no_key_is_is_refused() {
         let mut bench = bench();
-        for (at, value) in [(7, 0x1f), (0xb, 1), (0x10, 1), (0x18, 1), (0x1a, 2), (0x1b, 0x81), (0x20, 1), (0xd0, 1)] {
+        for (at, value) in
+            [(7, 0x1f), (0xb, 1), (0xc, 1), (0x10, 1), (0x18, 1), (0x1a, 2), (0x1b, 0x81), (0x20, 1), (0xd0, 1)]
+        {
             let mut input = mailbox();
             input[at] = value;
             assert_eq!(bench.execute(&input, 0x10), Err(Status::BadParameter), "byte {at:#x}");
