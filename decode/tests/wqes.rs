@@ -216,8 +216,8 @@ fn completions_of_tags() {
     assert!(format!("{matched:?}").contains("MLX5_CQE_APP_OP_TM_CONSUMED_MSG"), "{matched:?}");
 }
 
-/// Linux `include/linux/mlx5/device.h`, `struct mlx5_cqe64`, and DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_cqe`:
-/// fields of frames that are reserved in `mlx5dv.h`. A CQE in which they are 0 shows none of them.
+/// Linux `include/linux/mlx5/device.h`, `struct mlx5_cqe64`, and DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct
+/// mlx5_cqe`: fields of frames that are reserved in `mlx5dv.h`. A CQE in which they are 0 shows none of them.
 #[test]
 fn completions_of_frames() {
     let cqe = |parts: &[&str]| {

@@ -101,13 +101,12 @@
 //!
 //! Posting a request that names memory is `unsafe`, just as in `blueflame`. Registering memory of your own is `unsafe`
 //! as well (`memory::Umem::over`, `memory::Umem::of_dma_buf`), and so is importing what another process has
-//! (`Object::import`, `memory::Umem::import`, `object::Uar::import`). The builders of `object` are safe. All objects that a
-//! command names belong to one open device. An object of another device is refused (`Error::ForeignDevice`), because
-//! its number would name another object. If an object cannot be destroyed, the objects and memory under it are leaked.
-//! The device's answers are never trusted: each pattern of bits is a value. `execute` and `query` are safe for typed
-//! commands that only query.
-//! Commands that make or change objects (`create`, `modify`), and commands as raw bytes (`execute_raw`, `create_raw`,
-//! `query_raw`, `modify_raw`), are `unsafe`, because they can name any memory.
+//! (`Object::import`, `memory::Umem::import`, `object::Uar::import`). The builders of `object` are safe. All objects
+//! that a command names belong to one open device. An object of another device is refused (`Error::ForeignDevice`),
+//! because its number would name another object. If an object cannot be destroyed, the objects and memory under it are
+//! leaked. The device's answers are never trusted: each pattern of bits is a value. `execute` and `query` are safe for
+//! typed commands that only query. Commands that make or change objects (`create`, `modify`), and commands as raw bytes
+//! (`execute_raw`, `create_raw`, `query_raw`, `modify_raw`), are `unsafe`, because they can name any memory.
 
 mod caps;
 #[cfg(feature = "device")]

@@ -1,5 +1,5 @@
-//! Requests about other queues, the clock and a word of memory as literal bytes, in memory filled with 0xa5: opcodes, modifiers and
-//! segments as in DPDK (`drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_wqe_qseg`, `struct mlx5_wqe_wseg`,
+//! Requests about other queues, the clock and a word of memory as literal bytes, in memory filled with 0xa5: opcodes,
+//! modifiers and segments as in DPDK (`drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_wqe_qseg`, `struct mlx5_wqe_wseg`,
 //! `MLX5_OPC_MOD_WAIT_*`; `drivers/net/mlx5/mlx5_txpp.c`), DOCA (`doca_gpu_dev_verbs_wqe_prepare_wait`,
 //! `_prepare_dump`), the libmlx5 of MLNX_OFED 4.3 (`src/qp.c`, `set_wait_en_seg`) and Linux
 //! (`drivers/net/ethernet/mellanox/mlx5/core/en_accel/ktls_tx.c`, `struct mlx5e_dump_wqe`), UCC

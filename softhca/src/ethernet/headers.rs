@@ -1,7 +1,7 @@
 //! The headers of a frame, or of the packet in its tunnel, as far as the device parses them: Ethernet, up to two VLAN
-//! tags, IPv4 or IPv6 with its extension headers, TCP or UDP. Headers that are cut off or inconsistent count as not there. A packet that says it
-//! is longer than its frame has headers, and is no packet without fault: rdma-core's tests send such ones
-//! (`tests/utils.py`), and match them.
+//! tags, IPv4 or IPv6 with its extension headers, TCP or UDP. Headers that are cut off or inconsistent count as not
+//! there. A packet that says it is longer than its frame has headers, and is no packet without fault: rdma-core's tests
+//! send such ones (`tests/utils.py`), and match them.
 
 use super::layers::Parser;
 use super::protocols::{

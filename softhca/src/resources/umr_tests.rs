@@ -344,8 +344,8 @@ fn pieces_of_one_length_have_up_to_2_gib() {
     }
 }
 
-/// Linux' `MLX5_MKEY_MASK_PAGE_SIZE` changes bits 4 to 0 of the length, and `MLX5_MKEY_MASK_PAGE_SIZE_5` bit 5 alone, where
-/// the device has `umr_log_entity_size_5`. Pieces of 2^32 bytes and more are a capability of their own.
+/// Linux' `MLX5_MKEY_MASK_PAGE_SIZE` changes bits 4 to 0 of the length, and `MLX5_MKEY_MASK_PAGE_SIZE_5` bit 5 alone,
+/// where the device has `umr_log_entity_size_5`. Pieces of 2^32 bytes and more are a capability of their own.
 #[test]
 fn the_highest_bit_of_a_length_is_changed_by_itself() {
     const ABSENT: Option<&str> = Some("bit 5 of the length of pages: not a capability (umr_log_entity_size_5)");

@@ -18,8 +18,8 @@ pub enum Comparison {
     Smaller,
     /// It is ahead: numbers start again at 0 past the mask.
     ///
-    /// For a word of memory, NVIDIA's post-wait-on-data-wqe (`include/post_wod_wqe.h`) calls the cyclic comparisons signed.
-    /// Both readings agree if the two numbers are less than half of the range apart and have the same sign.
+    /// For a word of memory, NVIDIA's post-wait-on-data-wqe (`include/post_wod_wqe.h`) calls the cyclic comparisons
+    /// signed. Both readings agree if the two numbers are less than half of the range apart and have the same sign.
     CyclicBigger,
     /// It is behind.
     CyclicSmaller,

@@ -36,8 +36,8 @@ pub enum TphMemory {
 
 /// A DMA handle (`ibv_dmah`): hints on PCIe that bring the device's writes into the cache of the CPU that will read
 /// them (TPH: TLP processing hints). Memory gets them by
-/// [`ProtectionDomain::register_with_dma_handle`](crate::verbs::ProtectionDomain::register_with_dma_handle). Cheap to clone. Its
-/// registrations keep it.
+/// [`ProtectionDomain::register_with_dma_handle`](crate::verbs::ProtectionDomain::register_with_dma_handle). Cheap to
+/// clone. Its registrations keep it.
 ///
 /// A hint: the platform decides what it does.
 #[doc(alias("ibv_dmah", "ibv_alloc_dmah", "TPH"))]

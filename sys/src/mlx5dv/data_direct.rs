@@ -19,8 +19,8 @@ functions! {
         fn mlx5dv_reg_dmabuf_mr(
             pd: *mut ibv_pd, offset: u64, length: usize, iova: u64, fd: c_int, access: c_int, mlx5_access: c_int,
         ) -> *mut ibv_mr, else absent();
-        /// Where the device's Data Direct function is in sysfs, without `/sys`. Returns 0 or an errno: `ENODEV` if there is
-        /// none, `ENOSPC` without room.
+        /// Where the device's Data Direct function is in sysfs, without `/sys`. Returns 0 or an errno: `ENODEV` if
+        /// there is none, `ENOSPC` without room.
         fn mlx5dv_get_data_direct_sysfs_path(
             context: *mut ibv_context, buf: *mut c_char, buf_len: usize,
         ) -> c_int, else libc::ENOSYS;

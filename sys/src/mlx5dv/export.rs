@@ -24,7 +24,8 @@ functions! {
     "libmlx5.so.1", link none, replaceable false;
 
     "MLX5_1.27": {
-        /// Fills in the sizes, of which the program knows `sizes_len` bytes. `mlx5dv.h` calls it `mlx5dv_get_export_sizes`.
+        /// Fills in the sizes, of which the program knows `sizes_len` bytes. `mlx5dv.h` calls it
+        /// `mlx5dv_get_export_sizes`.
         fn _mlx5dv_get_export_sizes(sizes: *mut mlx5dv_export_sizes, sizes_len: usize);
         /// Writes an object's attributes, `devx_obj_attrs_size` bytes. Returns 0 or an errno.
         fn mlx5dv_devx_obj_export(obj: *mut mlx5dv_devx_obj, data: *mut c_void) -> c_int, else libc::ENOSYS;

@@ -54,12 +54,12 @@ impl ProtectionDomain {
     }
 
     /// Registers the bytes `range` of a dma-buf that the device reaches through its Data Direct function, as
-    /// [`Self::register_dmabuf`] does otherwise. The exporter must have mapped the memory for that function: it is the one
-    /// at [`Device::data_direct_path`]. `iova` is a multiple of the page size.
+    /// [`Self::register_dmabuf`] does otherwise. The exporter must have mapped the memory for that function: it is the
+    /// one at [`Device::data_direct_path`]. `iova` is a multiple of the page size.
     ///
     /// # Errors
-    /// [`Error::Library`] with a libmlx5 before rdma-core 54; [`Error::Unsupported`] for a device without such a function;
-    /// [`Error::OutOfRange`] also for an `iova` inside of a page; otherwise as [`Self::register_dmabuf`].
+    /// [`Error::Library`] with a libmlx5 before rdma-core 54; [`Error::Unsupported`] for a device without such a
+    /// function; [`Error::OutOfRange`] also for an `iova` inside of a page; otherwise as [`Self::register_dmabuf`].
     #[doc(alias("mlx5dv_reg_dmabuf_mr", "MLX5DV_REG_DMABUF_ACCESS_DATA_DIRECT"))]
     pub fn register_dmabuf_data_direct(
         &self,

@@ -1,4 +1,5 @@
-//! Queues that wait for completions, for the clock and for a word of memory, and that start other queues, with no CPU in between.
+//! Queues that wait for completions, for the clock and for a word of memory, and that start other queues, with no CPU
+//! in between.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
