@@ -152,8 +152,8 @@ fn frames_of_a_session_arrive() {
         max_large_send: 1 << 18,
     };
     assert_eq!(offloads, all);
-    // Of tunnels, the device has VXLAN and GRE in both directions.
-    let tunnels = Tunnels { vxlan: true, gre: true, geneve: false };
+    // In both directions.
+    let tunnels = Tunnels { vxlan: true, gre: true, geneve: true };
     let software_parser = SoftwareParser { checksums: true, large_sends: true };
     assert_eq!((device.attr().tunnels, device.attr().software_parser), (tunnels, software_parser));
     let mut receiver = pair(&pd, &receives);
