@@ -2,6 +2,7 @@
 
 use crate::context::QpState;
 use crate::memory::DmaFault;
+use log::Level;
 use thiserror::Error;
 
 /// Most complaints that wait to be taken. Later ones are only logged.
@@ -14,7 +15,9 @@ pub struct Complaints(Vec<Complaint>);
 impl Complaints {
     /// Logs and keeps one.
     pub fn add(&mut self, complaint: Complaint) {
-        log::warn!("{complaint}");
+        // Whether the events were read, front ends know.
+        let level = if matches!(complaint, Complaint::ArmUncounted { .. }) { Level::Info } else { Level::Warn };
+        log::log!(level, "{complaint}");
         if self.0.len() < KEPT {
             self.0.push(complaint);
         }

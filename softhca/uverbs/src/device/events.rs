@@ -5,6 +5,7 @@ use crate::abi::{AsyncEvent, CompEvent};
 use crate::process::fds::{OpenFile, Own};
 use crate::process::{Errno, lock};
 use rustix::fs::{Mode, OFlags, fcntl_setfl, open};
+use rustix::io::ioctl_fionread;
 use rustix::pipe::{PipeFlags, pipe_with};
 use std::collections::VecDeque;
 use std::fs::File;
@@ -26,6 +27,11 @@ impl Source {
     /// A source of events for `pipe`; without one they get lost.
     pub(crate) fn new(pipe: Option<Arc<EventPipe>>, user_handle: u64) -> Arc<Self> {
         Arc::new(Self { pipe, user_handle, raised: AtomicU32::new(0) })
+    }
+
+    /// Whether its event file has events that the program has not read.
+    pub(super) fn has_unread(&self) -> bool {
+        self.pipe.as_ref().is_some_and(|pipe| pipe.has_unread())
     }
 
     /// Raises a completion event.
@@ -114,6 +120,11 @@ impl EventPipe {
     }
 
     /// Moves the events for which there is room by now; whether none wait any more.
+    fn has_unread(&self) -> bool {
+        let ends = lock(&self.ends);
+        !ends.waiting.is_empty() || ioctl_fionread(&ends.read).is_ok_and(|bytes| bytes > 0)
+    }
+
     fn catches_up(&self) -> bool {
         let mut ends = lock(&self.ends);
         ends.flush();
