@@ -3,7 +3,7 @@
 //! The kernel keeps objects with the open file, not with the process: as long as any process has a descriptor of the
 //! file, the objects of the file live. A process that imports the device ([`Context::import`]) may import its objects.
 
-use core::marker::PhantomData;
+use core::ffi::{c_int, c_void};
 use core::ptr::NonNull;
 
 use blueflame_sys as sys;
@@ -19,31 +19,9 @@ pub(crate) fn available() -> Result<(), Error> {
     sys::available::export().map_err(|unavailable| Error::Verbs(unavailable.into()))
 }
 
-/// What another process needs to import a `T` of this one: an [`Object`], [memory](Umem) or a [register](Uar). Plain
-/// bytes, for any channel between the two; the same release of libmlx5 must read them.
-#[derive(Debug)]
-pub struct Exported<T> {
-    bytes: Vec<u8>,
-    of: PhantomData<fn() -> T>,
-}
-
-impl<T> Exported<T> {
-    /// The bytes, to be sent.
-    #[must_use]
-    pub fn as_bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// The bytes that were received. Importing checks their number.
-    #[must_use]
-    pub fn from_bytes(bytes: &[u8]) -> Self {
-        Self { bytes: bytes.to_vec(), of: PhantomData }
-    }
-
-    /// Checks that there are `needed` bytes.
-    fn check(&self, needed: usize) -> Result<(), Error> {
-        in_range("bytes that were exported", self.bytes.len() as u64, needed as u64..=needed as u64)
-    }
+/// Checks that `needed` bytes were exported.
+fn check(exported: &[u8], needed: usize) -> Result<(), Error> {
+    in_range("bytes that were exported", exported.len() as u64, needed as u64..=needed as u64)
 }
 
 /// The numbers of bytes that libmlx5 exports.
@@ -54,31 +32,49 @@ fn sizes() -> sys::mlx5dv_export_sizes {
     sizes
 }
 
-/// The exported bytes of a library's object: `export` writes `bytes` of them.
-fn exported<T>(
+/// The exported bytes of a library's object: `export` writes `size` of them.
+fn exported(
     call: &'static str,
-    bytes: u32,
-    export: impl FnOnce(*mut core::ffi::c_void) -> core::ffi::c_int,
-) -> Result<Exported<T>, Error> {
-    let mut exported = Exported { bytes: vec![0; bytes as usize], of: PhantomData };
-    match export(exported.bytes.as_mut_ptr().cast()) {
-        0 => Ok(exported),
+    size: impl FnOnce(&sys::mlx5dv_export_sizes) -> u32,
+    export: impl FnOnce(*mut c_void) -> c_int,
+) -> Result<Vec<u8>, Error> {
+    available()?;
+    let mut bytes = vec![0; size(&sizes()) as usize];
+    match export(bytes.as_mut_ptr().cast()) {
+        0 => Ok(bytes),
         errno => Err(blueflame::verbs::CallError { call, errno }.into()),
     }
 }
 
+/// The library's object of bytes that were exported: `import` reads `size` of them.
+fn imported<T>(
+    call: &'static str,
+    exported: &[u8],
+    size: impl FnOnce(&sys::mlx5dv_export_sizes) -> u32,
+    import: impl FnOnce(*mut c_void) -> *mut T,
+) -> Result<NonNull<T>, Error> {
+    available()?;
+    check(exported, size(&sizes()) as usize)?;
+    // libmlx5 takes a pointer to mutable bytes, and only reads them.
+    NonNull::new(import(exported.as_ptr().cast_mut().cast())).ok_or_else(|| crate::memory::last(call).into())
+}
+
 impl Object {
-    /// Exports the object, for a process that has this context's device file.
+    /// Exports the object, for a process that has this context's device file: plain bytes, for any channel between the
+    /// two. The same release of libmlx5 must read them.
     ///
     /// # Errors
     /// [`Error::Verbs`]: libmlx5 is older than rdma-core 65. [`Error::Call`].
     #[doc(alias = "mlx5dv_devx_obj_export")]
-    pub fn export(&self) -> Result<Exported<Self>, Error> {
-        available()?;
-        // SAFETY: the object is alive, and the bytes are as many as libmlx5 asks for.
-        exported("mlx5dv_devx_obj_export", sizes().devx_obj_attrs_size, |data| unsafe {
-            sys::mlx5dv_devx_obj_export(self.as_raw(), data)
-        })
+    pub fn export(&self) -> Result<Vec<u8>, Error> {
+        exported(
+            "mlx5dv_devx_obj_export",
+            |sizes| sizes.devx_obj_attrs_size,
+            |data| {
+                // SAFETY: the object is alive, and the bytes are as many as libmlx5 asks for.
+                unsafe { sys::mlx5dv_devx_obj_export(self.as_raw(), data) }
+            },
+        )
     }
 
     /// Imports an object: for queries and changes. Dropping the value leaves the object alone. To
@@ -98,14 +94,16 @@ impl Object {
     /// - Changes keep the conditions of [`modify`](Object::modify) in all processes. If this value destroys the object,
     ///   no queue over it is used any more.
     #[doc(alias("mlx5dv_devx_obj_import", "mlx5dv_devx_obj_unimport"))]
-    pub unsafe fn import(context: &Context, exported: &Exported<Self>) -> Result<Self, Error> {
-        available()?;
-        exported.check(sizes().devx_obj_attrs_size as usize)?;
-        // libmlx5 takes a pointer to mutable bytes, and only reads them.
-        let data = exported.bytes.as_ptr().cast_mut().cast();
-        // SAFETY: the context is open, and the bytes are as many as libmlx5 reads.
-        let raw = NonNull::new(unsafe { sys::mlx5dv_devx_obj_import(context.raw(), data) });
-        let raw = raw.ok_or_else(|| crate::memory::last("mlx5dv_devx_obj_import"))?;
+    pub unsafe fn import(context: &Context, exported: &[u8]) -> Result<Self, Error> {
+        let raw = imported(
+            "mlx5dv_devx_obj_import",
+            exported,
+            |sizes| sizes.devx_obj_attrs_size,
+            |data| {
+                // SAFETY: the context is open, and the bytes are as many as libmlx5 reads.
+                unsafe { sys::mlx5dv_devx_obj_import(context.raw(), data) }
+            },
+        )?;
         // SAFETY: just imported.
         Ok(unsafe { Self::imported(context, raw) })
     }
@@ -117,12 +115,15 @@ impl Umem {
     /// # Errors
     /// [`Error::Verbs`]: libmlx5 is older than rdma-core 65. [`Error::Call`].
     #[doc(alias = "mlx5dv_devx_umem_export")]
-    pub fn export(&self) -> Result<Exported<Self>, Error> {
-        available()?;
-        // SAFETY: the memory is registered, and the bytes are as many as libmlx5 asks for.
-        exported("mlx5dv_devx_umem_export", sizes().devx_umem_attrs_size, |data| unsafe {
-            sys::mlx5dv_devx_umem_export(self.as_raw(), data)
-        })
+    pub fn export(&self) -> Result<Vec<u8>, Error> {
+        exported(
+            "mlx5dv_devx_umem_export",
+            |sizes| sizes.devx_umem_attrs_size,
+            |data| {
+                // SAFETY: the memory is registered, and the bytes are as many as libmlx5 asks for.
+                unsafe { sys::mlx5dv_devx_umem_export(self.as_raw(), data) }
+            },
+        )
     }
 
     /// Imports memory that another process has registered, and that this one has mapped at `start`: the same pages, of
@@ -136,18 +137,16 @@ impl Umem {
     /// - The other process keeps the registration for as long as the value, and everything made of it, lives.
     /// - The conditions of [`over`](Self::over) hold here for `len` bytes at `start`, which are the registered ones.
     #[doc(alias("mlx5dv_devx_umem_import", "mlx5dv_devx_umem_unimport"))]
-    pub unsafe fn import(
-        context: &Context,
-        exported: &Exported<Self>,
-        start: NonNull<u8>,
-        len: usize,
-    ) -> Result<Self, Error> {
-        available()?;
-        exported.check(sizes().devx_umem_attrs_size as usize)?;
-        let data = exported.bytes.as_ptr().cast_mut().cast();
-        // SAFETY: the context is open, and the bytes are as many as libmlx5 reads.
-        let raw = NonNull::new(unsafe { sys::mlx5dv_devx_umem_import(context.raw(), data) });
-        let raw = raw.ok_or_else(|| crate::memory::last("mlx5dv_devx_umem_import"))?;
+    pub unsafe fn import(context: &Context, exported: &[u8], start: NonNull<u8>, len: usize) -> Result<Self, Error> {
+        let raw = imported(
+            "mlx5dv_devx_umem_import",
+            exported,
+            |sizes| sizes.devx_umem_attrs_size,
+            |data| {
+                // SAFETY: the context is open, and the bytes are as many as libmlx5 reads.
+                unsafe { sys::mlx5dv_devx_umem_import(context.raw(), data) }
+            },
+        )?;
         // SAFETY: just imported; the caller promises the memory.
         Ok(unsafe { Self::imported(context, raw, start, len) })
     }
@@ -161,7 +160,7 @@ impl Uar {
     /// Exports the register, for a process that has this context's device file. Export it before it goes into a queue;
     /// only one process may ring it.
     #[must_use]
-    pub fn export(&self) -> Exported<Self> {
+    pub fn export(&self) -> Vec<u8> {
         let (mmap_off, register) = self.place();
         let kind = match self.page().kind() {
             UarKind::BlueFlame => 0,
@@ -173,7 +172,7 @@ impl Uar {
         bytes.extend_from_slice(&(register as u64).to_le_bytes());
         bytes.extend_from_slice(&self.page().id().get().to_le_bytes());
         bytes.push(kind);
-        Exported { bytes, of: PhantomData }
+        bytes
     }
 
     /// Imports a register: maps its page. Dropping it unmaps the page, which stays the other process's.
@@ -185,10 +184,10 @@ impl Uar {
     /// - `exported` comes from [`export`](Self::export), in a process whose context has the device file of `context`,
     ///   and which keeps the register for as long as this value, and everything made of it, lives.
     /// - No other process rings it meanwhile, and nothing else in this one.
-    pub unsafe fn import(context: &Context, exported: &Exported<Self>) -> Result<Self, Error> {
-        exported.check(UAR_BYTES)?;
+    pub unsafe fn import(context: &Context, exported: &[u8]) -> Result<Self, Error> {
+        check(exported, UAR_BYTES)?;
         let number = |at: usize, len: usize| {
-            exported.bytes[at..at + len].iter().rev().fold(0_u64, |all, &byte| all << 8 | u64::from(byte))
+            exported[at..at + len].iter().rev().fold(0_u64, |all, &byte| all << 8 | u64::from(byte))
         };
         let kind = match number(20, 1) {
             0 => UarKind::BlueFlame,

@@ -144,7 +144,6 @@ pub use error::{CommandError, Error};
 #[cfg(feature = "device")]
 pub use event::{Event, EventChannel, EventType};
 #[cfg(feature = "device")]
-pub use export::Exported;
 #[cfg(feature = "device")]
 pub use later::{Answer, Answers};
 #[cfg(feature = "device")]

@@ -27,7 +27,7 @@ use blueflame::{WrId, wqe};
 use blueflame_devx::cmd::{QpcState, QueryQpIn, ServiceType};
 use blueflame_devx::memory::{Rings, ThreadRings, Umem};
 use blueflame_devx::object::{Pd, Uar};
-use blueflame_devx::{Context, Exported, Object};
+use blueflame_devx::{Context, Object};
 use howto::Failure;
 
 /// Messages that arrive in all, posters that are killed, and requests under way at a time.
@@ -67,7 +67,7 @@ fn inherited(fd: impl AsFd) -> io::Result<OwnedFd> {
     }
 }
 
-/// What a poster is told: numbers of the objects, and offsets in the shared memory. Each number has 8 bytes.
+/// What the keeper tells a poster: the numbers of the objects, and where queues lie in the shared memory. Each number has 8 bytes.
 #[derive(Clone, Copy, Default)]
 struct Told {
     qpn: u64,
@@ -119,7 +119,7 @@ struct Parcel {
     cmd_fd: OwnedFd,
     memory: OwnedFd,
     told: Told,
-    register: Exported<Uar>,
+    register: Vec<u8>,
     /// Empty if libmlx5 is older than rdma-core 65.
     qp: Vec<u8>,
 }
@@ -133,7 +133,7 @@ impl Parcel {
         for number in self.told.numbers() {
             to.write_all(&number.to_le_bytes())?;
         }
-        send_bytes(&mut to, self.register.as_bytes())?;
+        send_bytes(&mut to, &self.register)?;
         send_bytes(&mut to, &self.qp)?;
         Ok(child)
     }
@@ -170,7 +170,7 @@ fn keeper() -> Result<(), Failure> {
         max_inline: sender.sq.max_inline.into(),
         max_sge: sender.sq.max_sge.into(),
     };
-    let qp = sender.qp.object().export().map_or_else(|_| Vec::new(), |qp| qp.as_bytes().to_vec());
+    let qp = sender.qp.object().export().unwrap_or_default();
     let (cmd_fd, memory) = (inherited(context.device().cmd_fd())?, inherited(&memory)?);
     let parcel = Parcel { cmd_fd, memory, told, register, qp };
 
@@ -249,7 +249,7 @@ fn poster() -> Result<(), Failure> {
     // SAFETY: offsets in the mapping, from the keeper.
     let at = |offset: u64| unsafe { shared.add(offset as usize) };
     // SAFETY: exported by the keeper, which keeps it. The poster before is gone, and nobody else rings.
-    let uar = unsafe { Uar::import(&context, &Exported::from_bytes(&register)) }?;
+    let uar = unsafe { Uar::import(&context, &register) }?;
     let parts = CqParts {
         buf: at(told.cqes),
         cqe_cnt: told.cqe_cnt as u32,
@@ -287,7 +287,7 @@ fn poster() -> Result<(), Failure> {
         let mut inbox = QueryQpIn::new();
         inbox.set_qpn(qpn);
         // SAFETY: exported by the keeper, which destroys it last.
-        let qp = unsafe { Object::import(&context, &Exported::from_bytes(&qp)) }?;
+        let qp = unsafe { Object::import(&context, &qp) }?;
         let state = qp.query(&inbox)?.qpc().state();
         // ANCHOR_END: query
         if state != QpcState::RTS {

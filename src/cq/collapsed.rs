@@ -148,7 +148,7 @@ impl CollapsedQueue {
         self.seen = tail;
         // Orders this load before those of the fields.
         arch::from_device();
-        // Whoever its owner bit names: there is no ring.
+        // Either owner bit will do: without a ring, it tells nothing.
         Some(Tail::new(tail, u32::from_be(tail) & 1))
     }
 

@@ -40,12 +40,12 @@ pub struct DoorbellPage {
     handle: Arc<Handle>,
 }
 
-/// Who has a page.
+/// Which process allocated a page.
 #[derive(Debug)]
 enum Origin {
-    /// libmlx5, for this process.
+    /// This one, by libmlx5.
     Allocated(NonNull<sys::mlx5dv_devx_uar>),
-    /// Another process. It is mapped here, in as many bytes, from this offset of the file.
+    /// Another one. It is mapped here, in as many bytes, from this offset of the file.
     Mapped(usize, u64),
 }
 

@@ -11,7 +11,7 @@ use blueflame::db::ExclusiveRegister;
 use blueflame_devx::cmd::{AllocQCounterIn, QueryQCounterIn};
 use blueflame_devx::memory::{Rings, ThreadRings, Umem};
 use blueflame_devx::object::Uar;
-use blueflame_devx::{Context, Error, Exported, Object};
+use blueflame_devx::{Context, Error, Object};
 
 use crate::ground::ground;
 
@@ -59,13 +59,13 @@ fn an_imported_object_is_left_alone_or_destroyed_for_all() {
     if is_older(&exported) {
         return;
     }
-    let exported = Exported::from_bytes(exported.expect("exported").as_bytes());
+    let exported = exported.expect("exported");
     let context = imported(&ground.context);
     // SAFETY: exported by a context of the same file, and alive.
     let import = || unsafe { Object::import(&context, &exported) }.expect("imported");
     let object = import();
     query(&object, id).expect("queried here");
-    assert_eq!(object.export().expect("exported again").as_bytes(), exported.as_bytes());
+    assert_eq!(object.export().expect("exported again"), exported);
     drop(object);
     query(&counters, id).expect("it is still there");
     import().destroy().expect("destroyed");
@@ -76,16 +76,15 @@ fn an_imported_object_is_left_alone_or_destroyed_for_all() {
 #[test]
 fn bytes_of_another_length_are_refused() {
     let ground = ground();
-    let bytes = Exported::from_bytes(&[0; 3]);
     // SAFETY: refused before they are used.
-    let object = unsafe { Object::import(&ground.context, &bytes) };
+    let object = unsafe { Object::import(&ground.context, &[0; 3]) };
     if blueflame_sys::available::export().is_err() {
         assert!(matches!(object, Err(Error::Verbs(_))));
         return;
     }
     assert!(matches!(object, Err(Error::OutOfRange { value: 3, .. })), "{object:?}");
     // SAFETY: likewise.
-    let memory = unsafe { Umem::import(&ground.context, &Exported::from_bytes(&[]), NonNull::dangling(), 64) };
+    let memory = unsafe { Umem::import(&ground.context, &[], NonNull::dangling(), 64) };
     assert!(matches!(memory, Err(Error::OutOfRange { value: 0, .. })), "{memory:?}");
 }
 
@@ -114,24 +113,23 @@ fn a_register_is_mapped_again_and_rings() {
     let uar = Uar::new(&ground.context).expect("a register");
     let (context, exported) = (imported(&ground.context), uar.export());
     // SAFETY: of a context with the same file; nothing rings.
-    let import = |bytes: &[u8]| unsafe { Uar::import(&context, &Exported::from_bytes(bytes)) };
-    let here = import(exported.as_bytes()).expect("mapped");
+    let import = |bytes: &[u8]| unsafe { Uar::import(&context, bytes) };
+    let here = import(&exported).expect("mapped");
     assert_eq!((here.page().id(), here.page().kind()), (uar.page().id(), uar.page().kind()));
     assert_eq!(here.parts().size, uar.parts().size);
     let offset = |uar: &Uar| uar.parts().reg.addr().get() - uar.page().base().addr().get();
     assert_eq!(offset(&here), offset(&uar));
     assert_ne!(here.page().base(), uar.page().base());
-    assert_eq!(here.export().as_bytes(), exported.as_bytes());
+    assert_eq!(here.export(), exported);
     // SAFETY: mapped, and nothing else uses it.
     unsafe { ExclusiveRegister::from_parts(here.parts()) }.expect("a register");
 
-    let bytes = exported.as_bytes();
     let with = |at: usize, byte: u8| {
-        let mut changed = bytes.to_vec();
+        let mut changed = exported.clone();
         changed[at] = byte;
         import(&changed)
     };
-    assert!(matches!(import(&bytes[1..]), Err(Error::OutOfRange { value: 20, .. })));
+    assert!(matches!(import(&exported[1..]), Err(Error::OutOfRange { value: 20, .. })));
     assert!(matches!(with(20, 3), Err(Error::OutOfRange { value: 3, max: 2, .. })), "kind");
     assert!(matches!(with(9, 0x10), Err(Error::OutOfRange { what: "byte of a register in its page", .. })), "place");
     assert!(matches!(with(19, 1), Err(Error::OutOfRange { max: 0xff_ffff, .. })), "number of the page");

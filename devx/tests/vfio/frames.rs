@@ -70,6 +70,13 @@ impl Lab {
         Self { verbs_pd, pd, rings, domain, group, sq, sends, cq, page, buffer }
     }
 
+    /// One with a receive queue, if the function has frames.
+    fn of_frames(context: &Context) -> Option<(Self, OwnedRq)> {
+        let lab = context.general().expect("capabilities").eth_net_offloads().then(|| Self::new(context))?;
+        let rq = lab.receive_queue().expect("a receive queue");
+        Some((lab, rq))
+    }
+
     fn receive_queue(&self) -> Result<OwnedRq, Error> {
         self.pd.recv_queue(&self.rings, &self.cq, 16, 1)
     }
@@ -118,11 +125,7 @@ impl Lab {
 fn frames_retire_whatever_tag_the_rule_gives() {
     let function = &function();
     let context = function.context();
-    if !context.general().expect("capabilities").eth_net_offloads() {
-        return;
-    }
-    let mut lab = Lab::new(context);
-    let mut rq = lab.receive_queue().expect("a receive queue");
+    let Some((mut lab, mut rq)) = Lab::of_frames(context) else { return };
     for tag in [0, 1, rq.handle().rqn().get(), lab.sq.qpn().get(), 0xff_ffff] {
         lab.deliver(&mut rq, tag);
         let mut retired = Vec::new();
@@ -165,11 +168,7 @@ fn ipv4(protocol: u8, payload: &[u8]) -> Vec<u8> {
 fn completions_tell_of_tunnels() {
     let function = &function();
     let context = function.context();
-    if !context.general().expect("capabilities").eth_net_offloads() {
-        return;
-    }
-    let mut lab = Lab::new(context);
-    let mut rq = lab.receive_queue().expect("a receive queue");
+    let Some((mut lab, mut rq)) = Lab::of_frames(context) else { return };
     // No checksum.
     let plain = ipv4(17, &[0x30, 0x39, 0x12, 0xb5, 0, 12, 0, 0, 1, 2, 3, 4]);
     let tunnel = ipv4(4, &plain);
@@ -196,11 +195,7 @@ fn completions_tell_of_tunnels() {
 fn counters_count_and_sniffers_copy() {
     let function = &function();
     let context = function.context();
-    if !context.general().expect("capabilities").eth_net_offloads() {
-        return;
-    }
-    let mut lab = Lab::new(context);
-    let mut rq = lab.receive_queue().expect("a receive queue");
+    let Some((mut lab, mut rq)) = Lab::of_frames(context) else { return };
     let counter = Arc::new(FlowCounter::new(context).expect("ALLOC_FLOW_COUNTER"));
     let read = |clear| counter.read(clear).map(|read| (read.packets(), read.octets())).expect("QUERY_FLOW_COUNTER");
     assert_eq!(read(false), (0, 0));

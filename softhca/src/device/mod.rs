@@ -248,23 +248,6 @@ impl Device {
         self.wire.descriptors().into_iter().chain(files.map(|file| file.as_raw_fd())).collect()
     }
 
-    /// How many objects of its own it has, of each kind. The queues that send Ethernet frames are among the QPs.
-    #[must_use]
-    pub fn objects(&self) -> [(Object, usize); 10] {
-        [
-            (Object::Uar, self.doorbells.pages.len()),
-            (Object::Pd, self.resources.pds.len()),
-            (Object::Xrcd, self.xrcds.len()),
-            (Object::Mkey, self.resources.mkeys.len()),
-            (Object::Cq, self.resources.cqs.len()),
-            (Object::Srq, self.resources.srqs.len()),
-            (Object::Qp, self.qps.len()),
-            (Object::ReservedQpns, self.reserved_qpns.len()),
-            (Object::Dct, self.dcts.len()),
-            (Object::Eq, self.resources.eqs.len()),
-        ]
-    }
-
     /// How many contexts it has: those of its own objects, of the Ethernet side's and of signatures.
     pub(crate) fn contexts(&self) -> usize {
         let own: usize = self.objects().iter().map(|(_, count)| count).sum();

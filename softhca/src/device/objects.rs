@@ -1,10 +1,11 @@
-//! A device's numbered objects other than QPs and keys: UAR pages, PDs, CQs and SRQs. XRC has a file of its own.
+//! A device's numbered objects other than QPs and keys: UAR pages, PDs, CQs and SRQs. XRC has a file of its own. How many
+//! objects there are, of any kind.
 
 use super::Device;
 use super::check::{self, value};
 use crate::context::{CqContext, PeriodStart, SrqContext, SrqOrder};
 use crate::cq::{Cq, Moderation};
-use crate::error::Error;
+use crate::error::{Error, Object};
 use crate::event::Event;
 use crate::memory::HostMemory;
 use crate::query::{CqInfo, SrqInfo};
@@ -14,6 +15,23 @@ use crate::uar::{UAR_PAGE_BYTES, Uar, UarMemory};
 use std::time::Duration;
 
 impl Device {
+    /// How many objects of its own it has, of each kind. The queues that send Ethernet frames are among the QPs.
+    #[must_use]
+    pub fn objects(&self) -> [(Object, usize); 10] {
+        [
+            (Object::Uar, self.doorbells.pages.len()),
+            (Object::Pd, self.resources.pds.len()),
+            (Object::Xrcd, self.xrcds.len()),
+            (Object::Mkey, self.resources.mkeys.len()),
+            (Object::Cq, self.resources.cqs.len()),
+            (Object::Srq, self.resources.srqs.len()),
+            (Object::Qp, self.qps.len()),
+            (Object::ReservedQpns, self.reserved_qpns.len()),
+            (Object::Dct, self.dcts.len()),
+            (Object::Eq, self.resources.eqs.len()),
+        ]
+    }
+
     /// Allocates a UAR page; returns its index.
     ///
     /// # Errors

@@ -435,7 +435,7 @@ fn a_wait_for_a_word_needs_a_key_and_a_capability() {
     }
 }
 
-/// What a queue waits for may become impossible.
+/// The request that waits for a word of the lost region fails.
 #[test]
 fn a_key_may_go_while_a_queue_waits() {
     let mut lab = timed(Generation::ConnectX7);

@@ -21,7 +21,7 @@ fn gid_table_len(link: Link) -> u32 {
 
 /// `IB_SPEED_EDR`.
 const EDR: u8 = 32;
-/// What a port carries, 4 lanes of EDR, in units of 100 Mb/s (Linux `ib_port_attr_to_speed_info`).
+/// Speed of a port, 4 lanes of EDR, in units of 100 Mb/s (Linux `ib_port_attr_to_speed_info`).
 const SPEED: u64 = 1000;
 
 fn checked_port(hca: &Hca, port: u32) -> Result<u32, Errno> {

@@ -39,9 +39,7 @@ impl ProtectionDomain {
         iova: u64,
         access: Access,
     ) -> Result<DmaBufRegion, Error> {
-        let len = range.end.saturating_sub(range.start);
-        in_range("bytes of a dma-buf to register", len, 1..=isize::MAX as u64)?;
-        refuse(access, Access::ON_DEMAND)?;
+        let len = checked(&range, access)?;
         let (fd, flags) = (file.as_raw_fd(), access.bits() as i32);
         // SAFETY: the domain is alive, the descriptor open. The call creates no way to a Rust reference to the memory:
         // mapping the file is `unsafe`, and the code that maps it answers for other users of the file.
@@ -72,10 +70,8 @@ impl ProtectionDomain {
         if self.device().data_direct_path()?.is_none() {
             return Err(Error::Unsupported { what: "Data Direct" });
         }
-        let len = range.end.saturating_sub(range.start);
-        in_range("bytes of a dma-buf to register", len, 1..=isize::MAX as u64)?;
+        let len = checked(&range, access)?;
         in_range("offset of an address into a page", iova % page_bytes(), 0..=0)?;
-        refuse(access, Access::ON_DEMAND)?;
         let (fd, flags) = (file.as_raw_fd(), access.bits() as i32);
         let direct = sys::MLX5DV_REG_DMABUF_ACCESS_DATA_DIRECT;
         // SAFETY: the domain is alive and of libmlx5, the descriptor open. The call creates no way to a Rust reference to
@@ -112,6 +108,14 @@ impl Device {
         let path = Path::new(OsStr::from_bytes(path));
         Ok(Some(Path::new("/sys").join(path.strip_prefix("/").unwrap_or(path))))
     }
+}
+
+/// The bytes of `range`, if such a part of a dma-buf can be registered for this.
+fn checked(range: &Range<u64>, access: Access) -> Result<u64, Error> {
+    let len = range.end.saturating_sub(range.start);
+    in_range("bytes of a dma-buf to register", len, 1..=isize::MAX as u64)?;
+    refuse(access, Access::ON_DEMAND)?;
+    Ok(len)
 }
 
 /// Bytes of a base page.

@@ -21,7 +21,7 @@ const DRIVER: &str = "mlx5_core";
 /// Regions in the file `resource`: six BARs, the ROM, and six BARs of virtual functions.
 const RESOURCES: usize = 13;
 
-/// What a function is.
+/// By what a driver recognises a PCI function.
 pub(super) struct Kind {
     /// PCI device ID.
     id: u32,
