@@ -2,6 +2,7 @@
 
 use crate::listed::listed;
 use crate::memory::Mismatch;
+use smallvec::SmallVec;
 
 listed! {
     /// Syndromes of error CQEs (`MLX5_CQE_SYNDROME_*`), by their names in libibverbs (`ibv_wc_status_str`).
@@ -167,13 +168,16 @@ pub(crate) struct ReceivedTag {
     /// The sender asked for a solicited event.
     pub(crate) solicited: bool,
     /// Scatter-to-CQE: those bytes.
-    pub(crate) inline: Option<Vec<u8>>,
+    pub(crate) inline: Option<InCqe>,
 }
 
 impl TagReport {
     /// Bytes of a message's header (`struct ibv_tmh`).
     pub(crate) const HEAD_BYTES: usize = 16;
 }
+
+/// Scatter-to-CQE data. What a CQE of 64 bytes holds needs no memory of its own.
+pub(crate) type InCqe = SmallVec<[u8; 32]>;
 
 /// A completion, to be written by [`crate::resources::Resources::complete`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -191,7 +195,7 @@ pub(crate) enum Completion {
         /// Bytes the operation brought (READ, atomics); 0 otherwise.
         byte_cnt: u32,
         /// Scatter-to-CQE: those bytes themselves, in place of writing them to the WQE's buffers.
-        inline: Option<Vec<u8>>,
+        inline: Option<InCqe>,
     },
     /// A receive WQE succeeded.
     Receive {
@@ -212,7 +216,7 @@ pub(crate) enum Completion {
         /// UD and DC only.
         source: Option<Source>,
         /// Scatter-to-CQE: the message itself, in place of writing it to the WQE's buffers.
-        inline: Option<Vec<u8>>,
+        inline: Option<InCqe>,
     },
     /// An Ethernet frame consumed a receive WQE.
     Frame {

@@ -307,8 +307,9 @@ fn put_source(tail: &mut [u8; CQE64_BYTES], from: &Source, kind: ReceiveKind) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::completion::{ReceivedTag, Syndrome, TagOutcome};
+    use super::super::completion::{InCqe, ReceivedTag, Syndrome, TagOutcome};
     use super::*;
+    use smallvec::smallvec;
 
     const NOW: u64 = 0x0102_0304_0506_0708;
 
@@ -322,7 +323,7 @@ mod tests {
             imm: 0xcafe_f00d,
             solicited: true,
             source: None,
-            inline,
+            inline: inline.map(InCqe::from_vec),
         }
     }
 
@@ -469,7 +470,7 @@ mod tests {
         let outcome = TagOutcome::ConsumedMessage;
         assert_eq!(Encoded::new(&tag(message(None), outcome), 64, true, NOW).as_bytes(), received);
         // However little it is, data lies before the header.
-        let encoded = Encoded::new(&tag(message(Some(vec![7, 8, 9])), outcome), 128, true, NOW);
+        let encoded = Encoded::new(&tag(message(Some(smallvec![7, 8, 9])), outcome), 128, true, NOW);
         assert_eq!(encoded.as_bytes()[..4], [7, 8, 9, 0]);
         assert_eq!((&encoded.as_bytes()[64..127], encoded.as_bytes()[127]), (&received[..63], 0x3b));
     }

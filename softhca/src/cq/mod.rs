@@ -8,7 +8,7 @@ mod moderation;
 mod queue;
 
 pub(crate) use completion::{
-    Completion, FrameInfo, ReceiveKind, ReceivedTag, SignatureError, Source, Syndrome, TagOutcome, TagReport,
+    Completion, FrameInfo, InCqe, ReceiveKind, ReceivedTag, SignatureError, Source, Syndrome, TagOutcome, TagReport,
     TakenStrides,
 };
 pub(crate) use compression::MAX_SESSION;

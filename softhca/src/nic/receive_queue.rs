@@ -12,7 +12,7 @@ use crate::explanation::Subject;
 use crate::qp::Failure;
 use crate::recv::{RecvWqe, Rq};
 use crate::resources::Resources;
-use crate::wqe::DataSeg;
+use crate::wqe::{DataSeg, DataSegs};
 
 /// WQEs flushed in one step at most.
 const FLUSHES_PER_STEP: usize = 64;
@@ -36,13 +36,13 @@ pub(crate) struct ReceiveQueue {
 /// A WQE with strides, some of which may be used.
 #[derive(Debug)]
 struct Open {
-    segs: Vec<DataSeg>,
+    segs: DataSegs,
     progress: Progress,
 }
 
 /// Where a frame goes.
 struct Place {
-    segs: Vec<DataSeg>,
+    segs: DataSegs,
     /// Offset in the buffers, and bytes before the frame.
     offset: u64,
     padding: &'static [u8],

@@ -3,7 +3,8 @@
 use super::wqe::{RecvWqe, posted, scatter_list, wqe_addr};
 use crate::context::RqContext;
 use crate::memory::HostMemory;
-use crate::wqe::{DATA_SEG_BYTES, DataSeg, RECEIVE_BYTES, WqeFault, check_receive, of_index};
+use crate::wqe::{DATA_SEG_BYTES, DataSegs, RECEIVE_BYTES, WqeFault, check_receive, of_index};
+use smallvec::{SmallVec, smallvec};
 
 /// A QP's own receive ring.
 #[derive(Clone, Debug)]
@@ -43,6 +44,9 @@ const MAY_PAD: u8 = 1 << 7;
 /// means nothing (`struct mlx5_wqe_srq_next_seg`; DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_wqe_mprq`;
 /// NVIDIA/daqiri `daqiri_ibverbs_engine.cpp`, `devx_build_wqe`).
 const NEXT_SEG_BYTES: usize = 16;
+
+/// WQEs of more bytes than this are read into memory of their own.
+const USUAL_BYTES: usize = 128;
 
 impl Rq {
     /// An empty ring.
@@ -114,7 +118,7 @@ impl Rq {
             return Ok(None);
         }
         let counter = self.taken;
-        let mut bytes = vec![0; 1 << self.ring.log_stride];
+        let mut bytes: SmallVec<[u8; USUAL_BYTES]> = smallvec![0; 1 << self.ring.log_stride];
         let read = memory.read(wqe_addr(&self.ring, counter), &mut bytes);
         log::trace!("receive ring {:#x}: WQE {counter:#x} {bytes:02x?}", self.ring.buf);
         if self.frames {
@@ -125,7 +129,7 @@ impl Rq {
     }
 
     /// The data segments of WQE `counter`, if its signature is right where it has one.
-    fn segments(&mut self, wqe: &[u8], counter: u16) -> Result<Vec<DataSeg>, WqeFault> {
+    fn segments(&mut self, wqe: &[u8], counter: u16) -> Result<DataSegs, WqeFault> {
         let segs = scatter_list(wqe, self.header)?;
         let Some(Signed { qpn, chain }) = &mut self.signed else { return Ok(segs) };
         let own = of_index(counter);
@@ -164,7 +168,7 @@ mod tests {
         memory.put(RECORD, &1u32.to_be_bytes());
         for (counter, len) in [(0xfffe, 2), (0xffff, 3), (0, 1 << 31)] {
             let lkey = 0x1800 + u32::from(counter & 3);
-            let segs = Ok(vec![DataSeg { len, lkey, addr: 0x1000 }]);
+            let segs = Ok(smallvec![DataSeg { len, lkey, addr: 0x1000 }]);
             assert_eq!(rq.take(&memory), Ok(Some(RecvWqe { counter, segs })));
         }
         assert_eq!(rq.take(&memory), Ok(None));
@@ -186,7 +190,7 @@ mod tests {
         memory.put(0, &[0x80, 0, 5, 0xee]);
         memory.put(RECORD, &1u32.to_be_bytes());
         let segs = rq.take(&memory).unwrap().unwrap().segs;
-        assert_eq!(segs, Ok(vec![DataSeg { len: 0x5ee, lkey: 0x1800, addr: 0x1000 }]));
+        assert_eq!(segs, Ok(smallvec![DataSeg { len: 0x5ee, lkey: 0x1800, addr: 0x1000 }]));
     }
 
     #[test]
@@ -195,7 +199,7 @@ mod tests {
         let mut rq = Rq::of_strides(ring, dbr);
         memory.put(16, &[0, 1, 0, 0, 0, 0, 0x19, 0, 0, 0, 0, 0, 0, 0, 0x20, 0]);
         memory.put(RECORD, &1u32.to_be_bytes());
-        let wqe = RecvWqe { counter: 0, segs: Ok(vec![DataSeg { len: 1 << 16, lkey: 0x1900, addr: 0x2000 }]) };
+        let wqe = RecvWqe { counter: 0, segs: Ok(smallvec![DataSeg { len: 1 << 16, lkey: 0x1900, addr: 0x2000 }]) };
         // It is the next one until it is consumed.
         assert_eq!([rq.peek(&memory), rq.peek(&memory)], [Ok(Some(wqe.clone())), Ok(Some(wqe))]);
         assert_eq!((rq.consumed(), rq.is_posted(&memory)), (0, Ok(true)));

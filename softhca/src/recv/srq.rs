@@ -144,7 +144,8 @@ mod tests {
     use crate::context::RqContext;
     use crate::memory::ArrayMemory;
     use crate::memory::test_memory::BASE;
-    use crate::wqe::DataSeg;
+    use crate::wqe::{DataSeg, DataSegs};
+    use smallvec::smallvec;
 
     /// Place of the doorbell record, after a ring of 4 WQEs of 64 bytes.
     const RECORD: usize = 256;
@@ -176,7 +177,7 @@ mod tests {
         post(&memory, 3);
         for index in [0u16, 2, 1] {
             let seg = DataSeg { len: u32::from(index) + 1, lkey: 0x1800 + u32::from(index), addr: 0x1000 };
-            let wqe = RecvWqe { counter: index, segs: Ok(vec![seg; 2]) };
+            let wqe = RecvWqe { counter: index, segs: Ok(smallvec![seg; 2]) };
             assert_eq!(srq.consume(&memory), Ok(Some((wqe, false))));
         }
         assert_eq!(srq.consume(&memory), Ok(None));
@@ -202,7 +203,7 @@ mod tests {
                 assert_eq!(wqe.counter, counter);
                 let segs = wqe.segs.unwrap();
                 let more = (!next_segment).then_some(DataSeg { len: 9, lkey: 0x1900, addr: 0x1000 });
-                assert_eq!(segs, more.into_iter().chain([seg; 2]).collect::<Vec<_>>());
+                assert_eq!(segs, more.into_iter().chain([seg; 2]).collect::<DataSegs>());
             }
             assert_eq!(srq.consume(&memory), Ok(None));
         }

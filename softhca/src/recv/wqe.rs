@@ -2,7 +2,7 @@
 
 use crate::context::RqContext;
 use crate::memory::HostMemory;
-use crate::wqe::{DATA_SEG_BYTES, DataSeg, INVALID_LKEY, WqeFault, data_seg};
+use crate::wqe::{DATA_SEG_BYTES, DataSegs, INVALID_LKEY, WqeFault, data_seg};
 
 /// A receive WQE.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,7 +10,7 @@ pub(crate) struct RecvWqe {
     /// `wqe_counter` of its CQE: the running number of the WQE in an own ring, the index in an SRQ.
     pub counter: u16,
     /// Buffers, in order; or the fault of the WQE.
-    pub segs: Result<Vec<DataSeg>, WqeFault>,
+    pub segs: Result<DataSegs, WqeFault>,
 }
 
 /// How many WQEs are posted past `taken`, if any: from the record's producer index (16 bits).
@@ -31,8 +31,8 @@ pub(crate) fn wqe_addr(ring: &RqContext, counter: u16) -> u64 {
 }
 
 /// The data segments in `wqe` from byte `at` on, up to the one whose key ends the list.
-pub(crate) fn scatter_list(wqe: &[u8], at: usize) -> Result<Vec<DataSeg>, WqeFault> {
-    let mut segs = Vec::new();
+pub(crate) fn scatter_list(wqe: &[u8], at: usize) -> Result<DataSegs, WqeFault> {
+    let mut segs = DataSegs::new();
     for (i, bytes) in wqe[at..].chunks_exact(DATA_SEG_BYTES).enumerate() {
         let seg = data_seg(bytes).ok_or(WqeFault::InlineResult { at: at + i * DATA_SEG_BYTES })?;
         if seg.lkey == INVALID_LKEY {

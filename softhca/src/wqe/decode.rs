@@ -76,13 +76,11 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, sq: &SqContext) -> Result
     }
     let (is_atomic, bytes) = (shape.atomic != Operands::None, width.bytes());
     let payload = match shape.tail {
-        Tail::Ignored | Tail::Key | Tail::SignatureValue | Tail::Copy | Tail::Queue | Tail::Tags => {
-            Payload::Segs(Vec::new())
-        }
+        Tail::Ignored | Tail::Key | Tail::SignatureValue | Tail::Copy | Tail::Queue | Tail::Tags => Payload::default(),
         Tail::Source => segs.payload(true)?,
         Tail::Result | Tail::Dumped => segs.payload(false)?,
     };
-    if opcode == opcode::MULTI_PACKET && payload == Payload::Segs(Vec::new()) {
+    if opcode == opcode::MULTI_PACKET && payload == Payload::default() {
         return Err(WqeFault::MissingSegment { segment: "data", needs: wqe.len() + DATA_SEG_BYTES, has: wqe.len() });
     }
     if is_atomic && payload.len() != u64::from(bytes) {

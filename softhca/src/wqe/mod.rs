@@ -29,7 +29,7 @@ pub use condition::{Comparison, Condition};
 pub use fault::WqeFault;
 pub use fetch::{Source, WQEBB_BYTES, fetch};
 pub(crate) use fetch::{copy_from_ring, extent};
-pub use payload::{DataSeg, Part, Payload};
+pub use payload::{DataSeg, DataSegs, Part, Payload};
 pub(crate) use segments::control::may_differ;
 pub(crate) use segments::umr::OCTWORD;
 pub use segments::{DATA_SEG_BYTES, INVALID_LKEY, data_seg};

@@ -1,5 +1,7 @@
 //! The memory that a WQE sends from, or fetches into.
 
+use smallvec::SmallVec;
+
 /// Memory of this host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataSeg {
@@ -11,11 +13,14 @@ pub struct DataSeg {
     pub addr: u64,
 }
 
+/// Data segments of a WQE, in order. As many as most WQEs have need no memory of their own.
+pub type DataSegs = SmallVec<[DataSeg; 2]>;
+
 /// The data that a send WQE sends, or the buffers that it fetches into.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Payload {
     /// By reference.
-    Segs(Vec<DataSeg>),
+    Segs(DataSegs),
     /// The bytes themselves, copied out of the ring.
     Inline(Vec<u8>),
     /// Both, or several pieces of inline data, one after the other: UCX sends its header inline and its user's data by
@@ -25,7 +30,7 @@ pub enum Payload {
 
 impl Default for Payload {
     fn default() -> Self {
-        Self::Segs(Vec::new())
+        Self::Segs(DataSegs::new())
     }
 }
 

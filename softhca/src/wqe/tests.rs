@@ -11,6 +11,7 @@ use crate::context::{InlineHeaders, PathGrh, SqContext, TimestampFormat, Transpo
 use crate::memory::ArrayMemory;
 use crate::memory::test_memory::BASE;
 use crate::packet::{self, Masked, Operation};
+use smallvec::smallvec;
 
 const QPN: u32 = 0x00ab_cdef;
 /// 4 WQEBBs.
@@ -77,7 +78,7 @@ fn write_imm_with_every_flag() {
         stream: 0,
         srqn: None,
         headers: Vec::new(),
-        payload: Payload::Segs(vec![DATA_SEG; 2]),
+        payload: Payload::Segs(smallvec![DATA_SEG; 2]),
         signaled: true,
         first_error_only: false,
         solicited: true,
@@ -228,7 +229,7 @@ fn lengths() {
     assert_eq!(found.payload.len(), 1 << 31);
     // Without segments a WQE is a message of 0 bytes, as with an inline segment of length 0.
     let empty_inline = [0x80, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12];
-    assert_eq!(fetch_at(0, &wqe(0x0a, &[]), Transport::Rc).unwrap().payload, Payload::Segs(vec![]));
+    assert_eq!(fetch_at(0, &wqe(0x0a, &[]), Transport::Rc).unwrap().payload, Payload::default());
     let found = fetch_at(0, &wqe(0x0a, &[&empty_inline]), Transport::Rc).unwrap();
     assert_eq!(found.payload, Payload::Inline(vec![]));
     // 12 bytes fill the segment, 13 need another DS.
@@ -249,8 +250,8 @@ fn lengths() {
 fn a_payload_is_empty_without_bytes() {
     let inline = |bytes: &[u8]| Part::Inline(bytes.to_vec());
     for (payload, is_empty) in [
-        (Payload::Segs(vec![]), true),
-        (Payload::Segs(vec![DATA_SEG]), false),
+        (Payload::default(), true),
+        (Payload::Segs(smallvec![DATA_SEG]), false),
         (Payload::Inline(vec![]), true),
         (Payload::Inline(vec![0]), false),
         (Payload::Mixed(vec![inline(&[]), inline(&[])]), true),
@@ -370,7 +371,7 @@ fn address_vectors() {
     let SendOp::SendImm(Some(address)) = found.op else { panic!("{found:?}") };
     let AddressVector { grh_present, rlid, dest_qpn, .. } = address.vector;
     assert_eq!((grh_present, rlid, dest_qpn), (false, 0xabcd, 0x12_3456));
-    assert_eq!(found.payload, Payload::Segs(vec![DATA_SEG]));
+    assert_eq!(found.payload, Payload::Segs(smallvec![DATA_SEG]));
 
     for at in [4, 16] {
         let mut stale = long;

@@ -4,6 +4,7 @@ use crate::explanation::Reason;
 use crate::qp::failure::Failure;
 
 use crate::context::Transport;
+use crate::cq::InCqe;
 use crate::ethernet::{self, FRAME_BYTES, LOG_MAX_LARGE, Parser, Segmentation};
 use crate::memory::Need;
 use crate::memory::keys::fault::LocalFault;
@@ -51,7 +52,7 @@ pub(in crate::qp) struct Request {
     /// It completes as flushed, though the queue goes on: only its stream has failed.
     pub(super) is_flushed: bool,
     /// Scatter-to-CQE: the answer.
-    pub(super) inline_result: Option<Vec<u8>>,
+    pub(super) inline_result: Option<InCqe>,
     /// It is the device's own.
     pub(super) errand: Option<Errand>,
     /// The one before it waits for the clock.
@@ -340,7 +341,7 @@ impl Request {
         let is_read = matches!(self.wqe.op, SendOp::Read(_));
         let whole = is_read && offset == 0 && data.len() == self.len as usize;
         if whole && signaled && self.len <= self.room_in_cqe(qp, resources) {
-            self.inline_result = Some(data.to_vec());
+            self.inline_result = Some(InCqe::from_slice(data));
             return Ok(());
         }
         let by = self.errand.and_then(|errand| errand.accessor()).unwrap_or((&qp.context).into());

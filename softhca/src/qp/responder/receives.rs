@@ -3,7 +3,7 @@
 use super::delivery::Delivery;
 use super::rendezvous::Fetch;
 use crate::context::{QpContext, QpState, ReceiveSource, Transport, XrcContext};
-use crate::cq::{Completion, ReceiveKind, ReceivedTag, Source, Syndrome};
+use crate::cq::{Completion, InCqe, ReceiveKind, ReceivedTag, Source, Syndrome};
 use crate::event::QpEvent;
 use crate::explanation::{Reason, Subject};
 use crate::memory::Need;
@@ -45,7 +45,7 @@ pub(in crate::qp) struct Receives {
     /// A message that it is to fetch.
     pub(in crate::qp) announced: Option<Fetch>,
     /// Scatter-to-CQE: the message.
-    pub(in crate::qp) inline: Option<Vec<u8>>,
+    pub(in crate::qp) inline: Option<InCqe>,
     /// The ring itself cannot be read, so that nothing more can be taken from it.
     unreadable: bool,
     /// The event for a QP that takes no more WQEs from its SRQ has been raised.
@@ -196,7 +196,7 @@ impl Receives {
         let room =
             resources.inline_capacity(self.reported(qp, resources).0).min(qp.context.scatter_to_cqe_res as usize);
         if in_cqe && data.len() <= self.room_in_cqe(room) {
-            self.inline = Some(data.to_vec());
+            self.inline = Some(InCqe::from_slice(data));
             return Ok(());
         }
         let done = resources.scatter(self.accessor(qp, resources), segs, offset, data);

@@ -12,7 +12,7 @@ pub(super) mod tags;
 pub(super) mod umr;
 
 use super::fault::WqeFault;
-use super::payload::{DataSeg, Part, Payload};
+use super::payload::{DataSeg, DataSegs, Part, Payload};
 
 /// Bytes of a DS, in which a WQE's size is counted; also the size of the control, remote address, atomic and data
 /// segments.
@@ -97,7 +97,7 @@ impl<'a> Segments<'a> {
     /// Everything up to the end: data segments, each by reference or inline.
     pub(super) fn payload(&mut self, inline_permitted: bool) -> Result<Payload, WqeFault> {
         // All are in `segs` until one is inline, and in `parts` from then on.
-        let (mut segs, mut parts) = (Vec::new(), Vec::new());
+        let (mut segs, mut parts) = (DataSegs::new(), Vec::new());
         while self.at < self.wqe.len() {
             let (start, bytes) = self.take("data", DATA_SEG_BYTES)?;
             match data_seg(bytes) {

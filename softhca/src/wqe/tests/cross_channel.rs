@@ -19,7 +19,7 @@ fn waits_and_enables() {
         bytes[12..16].fill(0xa5);
         for transport in [Transport::Rc, Transport::RawPacket] {
             let found = fetch_at(0, &bytes, transport).unwrap();
-            assert_eq!((found.op, found.payload), (op, Payload::Segs(vec![])));
+            assert_eq!((found.op, found.payload), (op, Payload::default()));
         }
         assert_eq!(fault(&bytes, Transport::Uc), WqeFault::WrongTransport { opcode, transport: Transport::Uc });
         assert_eq!(fault(&wqe(opcode, &[&seg, &DATA]), Transport::Rc), WqeFault::Trailing(16));
@@ -90,7 +90,7 @@ fn waits_for_a_word() {
     for (action, is_check) in [(0, false), (1, true)] {
         let found = fetch_at(0, &of_data(&[&condition(action), &value]), Transport::Rc).unwrap();
         assert_eq!(found.op, SendOp::WaitData(WaitData { word, until, is_check }));
-        assert_eq!(found.payload, Payload::Segs(vec![]));
+        assert_eq!(found.payload, Payload::default());
     }
     for action in 2..8 {
         let fault = fault(&of_data(&[&condition(action), &value]), Transport::Rc);
@@ -143,7 +143,7 @@ fn a_wait_compares_so_many_bits_of_the_clock() {
 #[test]
 fn a_dump_has_data_by_reference() {
     let found = fetch_at(0, &wqe(0x23, &[&DATA, &DATA]), Transport::RawPacket).unwrap();
-    assert_eq!((found.op, found.payload), (SendOp::Dump, Payload::Segs(vec![DATA_SEG; 2])));
+    assert_eq!((found.op, found.payload), (SendOp::Dump, Payload::Segs(smallvec![DATA_SEG; 2])));
     assert!(found.headers.is_empty(), "no Ethernet segment");
     let inline = [0x80, 0, 0, 4, 1, 2, 3, 4, 0, 0, 0, 0, 0, 0, 0, 0];
     assert_eq!(fault(&wqe(0x23, &[&inline]), Transport::Rc), WqeFault::InlineResult { at: 16 });

@@ -20,7 +20,7 @@ fn a_frame_begins_in_the_ethernet_segment() {
         let seg = eth(0, &header[..len]);
         assert_eq!(seg.len(), 16 * units);
         let found = fetch_at(0, &wqe(0x0a, &[&seg, &DATA]), Transport::RawPacket).unwrap();
-        assert_eq!((found.headers, found.payload), (header[..len].to_vec(), Payload::Segs(vec![DATA_SEG])));
+        assert_eq!((found.headers, found.payload), (header[..len].to_vec(), Payload::Segs(smallvec![DATA_SEG])));
         assert_eq!(found.op, SendOp::Frame(Framing::default()));
     }
     let inline = [0x80, 0, 0, 4, 0xa, 0xb, 0xc, 0xd, 0, 0, 0, 0, 0, 0, 0, 0];

@@ -2,7 +2,7 @@
 //!
 //! Members of sessions belong here, the bytes of sessions in `tests.rs`.
 
-use super::super::super::completion::{ReceiveKind, ReceivedTag, TagReport};
+use super::super::super::completion::{InCqe, ReceiveKind, ReceivedTag, TagReport};
 use super::*;
 
 const FORMATS: [MiniFormat; 5] =
@@ -42,7 +42,7 @@ fn receive(kind: ReceiveKind, wqe_counter: u16, byte_cnt: u32, inline: Option<Ve
         imm: 0x1234_5600,
         solicited: false,
         source: None,
-        inline,
+        inline: inline.map(InCqe::from_vec),
     }
 }
 
