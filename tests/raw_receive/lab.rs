@@ -82,7 +82,11 @@ impl Sender {
 
     /// Sends a frame, and waits until it has left.
     pub(crate) fn send(&mut self, frame: &Frame) {
-        let bytes = frame.bytes();
+        self.send_bytes(&frame.bytes());
+    }
+
+    /// As [`send`](Self::send), of a frame's bytes.
+    pub(crate) fn send_bytes(&mut self, bytes: &[u8]) {
         let (headers, rest) = bytes.split_first_chunk::<18>().expect("so many");
         let sq = &mut self.pair.sq;
         sq.post(&wqe::frame().inline_headers(headers).inline_slice(rest).signaled(WrId(1))).expect("room");

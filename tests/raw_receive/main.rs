@@ -25,3 +25,4 @@ mod packets;
 mod queues;
 mod rules;
 mod spread;
+mod tunnels;

@@ -93,7 +93,8 @@ impl<S: Source> CqeView<S> {
 
     /// The IP header outside of the frame's tunnel, [`Ipv4`](L3Header::Ipv4) or [`Ipv6`](L3Header::Ipv6); `None` without
     /// a tunnel. The [`verdicts`](Self::verdicts) of a frame with one are about the headers inside. Only receivers that
-    /// were created for it look into tunnels (`MLX5DV_QP_CREATE_TUNNEL_OFFLOADS`; `tunneled_offload_en` of a TIR).
+    /// were created for it look into tunnels (`into_tunnels` of raw packet queue pairs, of receivers of frames, and of
+    /// TIRs by DevX: `MLX5DV_QP_CREATE_TUNNEL_OFFLOADS`, `tunneled_offload_en`).
     ///
     /// The layers that are ok have no fault inside. Linux takes this to hold outside as well
     /// (`drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`, `mlx5e_handle_csum`).

@@ -1,4 +1,4 @@
-//! The device's capabilities for frames that leave: tunnels, the software parser, large sends, rates.
+//! The device's capabilities for frames: tunnels, the software parser, large sends, rates.
 
 use blueflame_sys as sys;
 

@@ -229,8 +229,9 @@ pub struct DeviceAttr {
     pub multi_packet: bool,
     /// Most bytes of payload of a [large send](crate::wqe::Request::large) of a raw packet queue pair; 0: it has none.
     pub max_large_send: u32,
-    /// The tunnels whose inner headers the device finds, for checksums and large sends
-    /// ([`Request::inner_l3_checksum`](crate::wqe::Request::inner_l3_checksum)).
+    /// The tunnels whose inner headers the device finds: for checksums and large sends
+    /// ([`Request::inner_l3_checksum`](crate::wqe::Request::inner_l3_checksum)), and in received frames
+    /// ([`CqeView::tunnel`](crate::cq::CqeView::tunnel)).
     pub tunnels: Tunnels,
     /// The abilities of raw packet queue pairs with [offsets of headers](crate::wqe::Request::header_offsets).
     pub software_parser: SoftwareParser,
@@ -257,6 +258,12 @@ impl DeviceAttr {
             metadata: true,
             max_large_send,
         }
+    }
+
+    /// Refuses receivers that look into tunnels of a device that finds none. Linux refuses them on the same grounds, and
+    /// its errno would not say so (`drivers/infiniband/hw/mlx5/qp.c`, `tunnel_offload_supported`).
+    pub(in crate::verbs) fn check_looks_into_tunnels(&self) -> Result<(), Error> {
+        if self.tunnels.any() { Ok(()) } else { Err(Error::Unsupported { what: "headers inside of received tunnels" }) }
     }
 }
 

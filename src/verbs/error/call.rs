@@ -77,15 +77,15 @@ impl CallError {
                 "the port has no receivers of frames (is its link layer Ethernet?), or the device lacks the clock that \
                  the completion queue asks for: free_running, real_time"
             }
-            ("ibv_create_rwq_ind_table" | "ibv_create_qp_ex", libc::EOPNOTSUPP) => {
+            ("ibv_create_rwq_ind_table", libc::EOPNOTSUPP) => {
                 "the port has no receivers of frames: is its link layer Ethernet?"
             }
             ("mlx5dv_create_qp", libc::EOPNOTSUPP) => {
                 "the device lacks the clock that a completion queue asks for (free_running, real_time), or both queues \
-                 ask for different ones"
+                 ask for different ones; a receiver of frames needs an Ethernet port"
             }
             ("ibv_create_rwq_ind_table", libc::EINVAL) => "the device has no tables of this length: use fewer queues",
-            ("ibv_create_qp_ex" | "mlx5dv_create_qp", libc::EPERM) => {
+            ("mlx5dv_create_qp", libc::EPERM) => {
                 "frames need CAP_NET_RAW: run as root, or give it to the program (setcap cap_net_raw+ep)"
             }
             ("socket", libc::EPERM) => {

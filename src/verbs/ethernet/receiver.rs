@@ -41,7 +41,7 @@ impl Drop for ReceiverHandle {
         // SAFETY: alive; written once.
         let handle = unsafe { (*self.raw.as_ptr()).handle };
         event!(DEBUG, "receiver of frames destroyed", handle);
-        // SAFETY: made by `ibv_create_qp_ex`; the rules to it held this object and are gone.
+        // SAFETY: made by `mlx5dv_create_qp`; the rules to it held this object and are gone.
         let returned = unsafe { sys::ibv_destroy_qp(self.raw.as_ptr()) };
         drop_or_leak(OBJECT, handle, returned, self.under.take());
     }
@@ -53,10 +53,18 @@ impl FrameReceiver {
     /// # Errors
     /// As [`spread`](Self::spread).
     pub fn direct(pd: &ProtectionDomain, wq: &Wq) -> Result<Self, Error> {
-        pd.handle.context.check(OBJECT, [wq.into()])?;
-        // No field is hashed, which the kernel permits with a single queue (Linux `drivers/infiniband/hw/mlx5/qp.c`,
-        // `create_rss_raw_qp_tir`). It wants a whole key nevertheless.
-        Self::new(pd, &WqTable::new(core::slice::from_ref(wq))?, [0; 40], 0)
+        Self::to_one(pd, wq, 0)
+    }
+
+    /// All frames go to one queue, whose completions tell of the headers inside of tunnels
+    /// ([`CqeView::tunnel`](crate::cq::CqeView::tunnel), [`CqeView::verdicts`](crate::cq::CqeView::verdicts)).
+    ///
+    /// # Errors
+    /// As [`spread_into_tunnels`](Self::spread_into_tunnels).
+    #[doc(alias("MLX5DV_QP_CREATE_TUNNEL_OFFLOADS", "tunneled_offload_en"))]
+    pub fn into_tunnels(pd: &ProtectionDomain, wq: &Wq) -> Result<Self, Error> {
+        pd.handle.context.attr().check_looks_into_tunnels()?;
+        Self::to_one(pd, wq, sys::MLX5DV_QP_CREATE_TUNNEL_OFFLOADS)
     }
 
     /// Frames are spread over the queues of a table by a hash. The lowest bits of the hash are the index.
@@ -68,15 +76,44 @@ impl FrameReceiver {
     /// [`Error::OutOfRange`], [`Error::Unsupported`] for a symmetric hash, [`Error::ForeignDevice`], or a failed call:
     /// without `CAP_NET_RAW` (`EPERM`).
     pub fn spread(pd: &ProtectionDomain, table: &WqTable, rss: &Rss) -> Result<Self, Error> {
+        Self::to_several(pd, table, rss, 0)
+    }
+
+    /// Frames are spread over the queues of a table, as by [`spread`](Self::spread), and completions tell of the headers
+    /// inside of tunnels. The hash covers the outer headers.
+    ///
+    /// # Errors
+    /// As [`spread`](Self::spread); [`Error::Unsupported`] also if the device finds no tunnel's headers
+    /// ([`DeviceAttr::tunnels`](crate::verbs::device::DeviceAttr::tunnels)).
+    #[doc(alias("MLX5DV_QP_CREATE_TUNNEL_OFFLOADS", "tunneled_offload_en"))]
+    pub fn spread_into_tunnels(pd: &ProtectionDomain, table: &WqTable, rss: &Rss) -> Result<Self, Error> {
+        pd.handle.context.attr().check_looks_into_tunnels()?;
+        Self::to_several(pd, table, rss, sys::MLX5DV_QP_CREATE_TUNNEL_OFFLOADS)
+    }
+
+    fn to_one(pd: &ProtectionDomain, wq: &Wq, create_flags: u32) -> Result<Self, Error> {
+        pd.handle.context.check(OBJECT, [wq.into()])?;
+        // No field is hashed, which the kernel permits with a single queue (Linux `drivers/infiniband/hw/mlx5/qp.c`,
+        // `create_rss_raw_qp_tir`). It wants a whole key nevertheless.
+        Self::new(pd, &WqTable::new(core::slice::from_ref(wq))?, ([0; 40], 0), create_flags)
+    }
+
+    fn to_several(pd: &ProtectionDomain, table: &WqTable, rss: &Rss, create_flags: u32) -> Result<Self, Error> {
         in_range("fields to hash", rss.fields.into(), 1..=Rss::ALL_FIELDS.into())?;
         if rss.symmetric {
             return Err(Error::Unsupported { what: "symmetric hashes by verbs" });
         }
         pd.handle.context.check(OBJECT, [table.into()])?;
-        Self::new(pd, table, rss.key, hash_fields(rss))
+        Self::new(pd, table, (rss.key, hash_fields(rss)), create_flags)
     }
 
-    fn new(pd: &ProtectionDomain, table: &WqTable, mut key: [u8; 40], fields: u64) -> Result<Self, Error> {
+    /// Makes the receiver, by the key and the fields of a hash, and by flags of libmlx5.
+    fn new(
+        pd: &ProtectionDomain,
+        table: &WqTable,
+        (mut key, fields): ([u8; 40], u64),
+        create_flags: u32,
+    ) -> Result<Self, Error> {
         let mut attr = sys::ibv_qp_init_attr_ex::ZERO;
         attr.qp_type = sys::IBV_QPT_RAW_PACKET;
         attr.comp_mask = sys::IBV_QP_INIT_ATTR_PD | sys::IBV_QP_INIT_ATTR_IND_TABLE | sys::IBV_QP_INIT_ATTR_RX_HASH;
@@ -87,10 +124,15 @@ impl FrameReceiver {
             rx_hash_key: key.as_mut_ptr(),
             rx_hash_fields_mask: fields,
         };
+        let mut mlx5 = sys::mlx5dv_qp_init_attr {
+            comp_mask: sys::MLX5DV_QP_INIT_ATTR_MASK_QP_CREATE_FLAGS,
+            create_flags,
+            ..sys::mlx5dv_qp_init_attr::default()
+        };
         // SAFETY: domain and table are alive, and of one context, as was checked; the attributes and the key live until
         // the call returns.
-        let raw = unsafe { sys::ibv_create_qp_ex(pd.handle.context.raw(), &raw mut attr) };
-        let raw = non_null("ibv_create_qp_ex", raw)?;
+        let raw = unsafe { sys::mlx5dv_create_qp(pd.handle.context.raw(), &raw mut attr, &raw mut mlx5) };
+        let raw = non_null("mlx5dv_create_qp", raw)?;
         event!(DEBUG, "receiver of frames made", queues = table.queues().len());
         let under = Some((Arc::clone(&pd.handle), table.clone()));
         Ok(Self { handle: Arc::new(ReceiverHandle { raw, under }) })

@@ -11,6 +11,7 @@ use blueflame_sys as sys;
 use crate::arch::copy::{BlockCopy, DefaultCopy};
 use crate::db::{ExclusiveRegister, FlushMode, SharedRegister, ThreadRegister, TwoFences};
 use crate::queue::owning::Posted;
+use crate::transport;
 use crate::types::{DS_BYTES, Ds, Wqebbs, WrId};
 use crate::verbs::cq::any::{Completes, left_behind, receiver, whole};
 use crate::verbs::domain::protection::ParentDomain;
@@ -43,6 +44,7 @@ pub struct QpBuilder<'a, T, B = WrId> {
     /// log2 of an initiator's streams, and of how many have failed when it fails.
     pub(in crate::verbs) streams: Option<[u8; 2]>,
     memcpy: bool,
+    into_tunnels: bool,
     of: PhantomData<(T, fn() -> B)>,
 }
 
@@ -92,6 +94,7 @@ impl ProtectionDomain {
             scatter_to_cqe: false,
             streams: T::STREAMS,
             memcpy: false,
+            into_tunnels: false,
             of: PhantomData,
         }
     }
@@ -117,9 +120,9 @@ impl<'a, T: VerbsTransport, B: Posted> QpBuilder<'a, T, B> {
     #[must_use]
     pub fn receives<C: Posted>(self, requests: u32) -> QpBuilder<'a, T, C> {
         const { Self::RECEIVES };
-        let Self { pd, send_cq, recv_cq, srq, mut cap, scatter_to_cqe, streams, memcpy, of: _ } = self;
+        let Self { pd, send_cq, recv_cq, srq, mut cap, scatter_to_cqe, streams, memcpy, into_tunnels, of: _ } = self;
         cap.max_recv_wr = requests;
-        QpBuilder { pd, send_cq, recv_cq, srq, cap, scatter_to_cqe, streams, memcpy, of: PhantomData }
+        QpBuilder { pd, send_cq, recv_cq, srq, cap, scatter_to_cqe, streams, memcpy, into_tunnels, of: PhantomData }
     }
 
     /// The queue pair receives no messages: it has no receive queue.
@@ -334,6 +337,10 @@ impl<T: VerbsTransport, B: Posted> QpBuilder<'_, T, B> {
             create_flags: if self.scatter_to_cqe { 0 } else { sys::MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE },
             ..sys::mlx5dv_qp_init_attr::default()
         };
+        if self.into_tunnels {
+            device.check_looks_into_tunnels()?;
+            mlx5.create_flags |= sys::MLX5DV_QP_CREATE_TUNNEL_OFFLOADS;
+        }
         if T::INITIATOR {
             initiator::attributes(&mut mlx5, self.streams, device)?;
         }
@@ -401,6 +408,22 @@ where
     #[must_use]
     pub fn memcpy(mut self, on: bool) -> Self {
         self.memcpy = on;
+        self
+    }
+}
+
+impl<const HEADERS: usize, B: Posted> QpBuilder<'_, transport::RawPacket<HEADERS>, B> {
+    /// Has the device look into the tunnels of received frames: completions then tell of the headers inside
+    /// ([`CqeView::tunnel`](crate::cq::CqeView::tunnel), [`CqeView::verdicts`](crate::cq::CqeView::verdicts)). Off by
+    /// default. For work queues, see
+    /// [`FrameReceiver::into_tunnels`](crate::verbs::ethernet::FrameReceiver::into_tunnels).
+    ///
+    /// [`build`](Self::build) fails with [`Error::Unsupported`] if the device finds no tunnel's headers
+    /// ([`DeviceAttr::tunnels`](crate::verbs::device::DeviceAttr::tunnels)).
+    #[doc(alias("MLX5DV_QP_CREATE_TUNNEL_OFFLOADS", "tunneled_offload_en"))]
+    #[must_use]
+    pub fn into_tunnels(mut self, on: bool) -> Self {
+        self.into_tunnels = on;
         self
     }
 }

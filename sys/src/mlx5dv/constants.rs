@@ -91,6 +91,8 @@ constants! {
     MLX5DV_QP_EX_WITH_MEMCPY: u64 = 1 << 4;
     /// An initiator's streams count.
     MLX5DV_QP_INIT_ATTR_MASK_DCI_STREAMS: u64 = 1 << 3;
+    /// Completions of frames tell of the headers inside of tunnels.
+    MLX5DV_QP_CREATE_TUNNEL_OFFLOADS: u32 = 1 << 0;
     /// Data never arrives in a CQE, always in the buffer.
     MLX5DV_QP_CREATE_DISABLE_SCATTER_TO_CQE: u32 = 1 << 3;
     /// `mlx5dv_mkey_init_attr::create_flags`: other keys are behind it.
