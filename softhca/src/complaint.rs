@@ -15,9 +15,7 @@ pub struct Complaints(Vec<Complaint>);
 impl Complaints {
     /// Logs and keeps one.
     pub fn add(&mut self, complaint: Complaint) {
-        // Whether the events were read, front ends know.
-        let level = if matches!(complaint, Complaint::ArmUncounted { .. }) { Level::Info } else { Level::Warn };
-        log::log!(level, "{complaint}");
+        log::log!(complaint.level(), "{complaint}");
         if self.0.len() < KEPT {
             self.0.push(complaint);
         }
@@ -214,4 +212,15 @@ pub enum Complaint {
         /// Access that failed.
         fault: DmaFault,
     },
+}
+
+impl Complaint {
+    /// The level of its message: a warning of a mistake; information of what a front end may find to be none.
+    fn level(&self) -> Level {
+        match self {
+            // A driver that has not read the events cannot have counted them. The core does not know what was read.
+            Self::ArmUncounted { .. } => Level::Info,
+            _ => Level::Warn,
+        }
+    }
 }
