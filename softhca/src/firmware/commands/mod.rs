@@ -44,6 +44,8 @@ mod psv;
 mod q_counter;
 mod qp;
 #[cfg(test)]
+mod qp_data_tests;
+#[cfg(test)]
 mod qp_state_tests;
 #[cfg(test)]
 mod qp_tests;

@@ -1,7 +1,8 @@
 //! Requests that were executed before. The peer repeats them when a reply was lost.
 
+use super::Responder;
+use super::execution::{check_remote, user_of_keys};
 use super::replies::Content;
-use super::{Responder, check_remote, user_of_keys};
 use crate::memory::Need;
 use crate::packet::{Operation, Packet};
 use crate::qp::psn::Psn;
