@@ -9332,6 +9332,7 @@ L2:
     cmp x14, x4
     add w11, w11, #1
     ldr w24, [x14, #56]
+    ldrb wzr, [x14]
     ldrh wzr, [x14, #28]
     and w24, w24, #0xffffff00
     rev w24, w24
@@ -9396,8 +9397,9 @@ L6:
     mov x2, x24
     cbz x8, L7
     ldr x8, [sp, #16]
-    ubfx x9, x8, #32, #16
-    add x8, x9, w8, uxtw
+    lsr x9, x8, #32
+    and x8, x8, #0xffffff
+    add x8, x8, w9, uxth
     add x19, x8, x19
     str x19, [x2]
 L7:
@@ -9498,6 +9500,7 @@ L1:
     str w11, [x21, #72]
 L2:
     ldr w8, [x25, #56]
+    ldrb wzr, [x25]
     ldrh wzr, [x25, #28]
     and w8, w8, #0xffffff00
     rev w8, w8
@@ -9661,11 +9664,12 @@ L3:
     b.ne L20
     mov w8, #16
     ldr w18, [x16, #56]
-    ldrh wzr, [x16, #28]
+    ldrb wzr, [x16]
     sub x15, x8, x21
     subs w8, w9, w10
-    mov w23, wzr
+    ldrh wzr, [x16, #28]
     cmp x15, x8
+    mov w23, wzr
     csel x15, x15, x8, lo
     cmp w9, w10
     b.eq L9
@@ -9858,8 +9862,9 @@ L21:
     ldr x8, [sp, #8]
     cbz x8, L24
     ldr x8, [sp, #16]
-    ubfx x9, x8, #32, #16
-    add x8, x9, w8, uxtw
+    lsr x9, x8, #32
+    and x8, x8, #0xffffff
+    add x8, x8, w9, uxth
     add x27, x8, x27
     mov w8, #1
     str x27, [x22]
@@ -11301,6 +11306,7 @@ other_receive_frame:
     str w14, [x0, #72]
 L1:
     ldr w8, [x20, #56]
+    ldrb wzr, [x20]
     ldrh wzr, [x20, #28]
     and w8, w8, #0xffffff00
     rev w8, w8
@@ -11414,10 +11420,11 @@ L3:
     subs w8, w10, w11
     ldr wzr, [x9, #56]
     cmp x16, x8
+    ldrb wzr, [x9]
     ldrh wzr, [x9, #28]
-    mov w19, wzr
     csel x16, x16, x8, lo
     cmp w10, w11
+    mov w19, wzr
     b.eq L9
     ldp x5, x18, [x9, #200]
     and x3, x3, #0x3f

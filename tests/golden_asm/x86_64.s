@@ -9533,6 +9533,7 @@ L2:
     mov ebp, -256
     and r10d, ebp
     bswap r10d
+    movzx ebp, byte ptr [r13]
     movzx ebp, word ptr [r13 + 28]
     add r10d, edi
     add r14, r10
@@ -9580,10 +9581,11 @@ L6:
     jne L13
     cmp qword ptr [rsp + 80], 0
     je L7
-    mov rax, qword ptr [rsp + 88]
-    mov ecx, eax
+    mov rcx, qword ptr [rsp + 88]
+    mov rax, rcx
     shr rax, 32
     movzx eax, ax
+    and ecx, 16777215
     add rcx, r14
     add rcx, rax
     mov rax, qword ptr [rsp + 16]
@@ -9706,6 +9708,7 @@ L2:
     and eax, esi
     bswap eax
     add eax, ecx
+    movzx ecx, byte ptr [rbx]
     movzx ecx, word ptr [rbx + 28]
     add r14, rax
     mov qword ptr [rdx], r14
@@ -9878,6 +9881,7 @@ L5:
     cmovae r12, rax
     xor ebp, ebp
     mov r15d, dword ptr [rdx + 56]
+    movzx eax, byte ptr [rdx]
     movzx eax, word ptr [rdx + 28]
     mov dword ptr [rsp + 24], edi
     mov qword ptr [rsp + 48], r8
@@ -10103,14 +10107,15 @@ L25:
     mov eax, 1
     je L22
     mov rcx, qword ptr [rsp + 120]
-    mov edx, ecx
-    shr rcx, 32
-    movzx ecx, cx
-    add rdx, r13
-    add rdx, rcx
-    mov rcx, qword ptr [rsp + 56]
-    mov qword ptr [rcx], rdx
-    mov r13, rdx
+    mov rdx, rcx
+    shr rdx, 32
+    movzx edx, dx
+    and ecx, 16777215
+    add rcx, r13
+    add rcx, rdx
+    mov rdx, qword ptr [rsp + 56]
+    mov qword ptr [rdx], rcx
+    mov r13, rcx
     jmp L22
 L26:
     lea rdi, [rsp + 104]
@@ -11638,8 +11643,8 @@ other_receive_frame:
     jne L5
     mov r8d, dword ptr [rdi + 68]
     shl r8, 32
-    mov rcx, qword ptr [rsi + 8]
-    cmp rcx, r8
+    mov r10, qword ptr [rsi + 8]
+    cmp r10, r8
     jne L3
     mov esi, dword ptr [rdi + 72]
     mov r10d, dword ptr [rdi + 80]
@@ -11660,34 +11665,35 @@ other_receive_frame:
     shl r11, cl
     cmp esi, r10d
     ja L2
-    movzx r10d, bx
-    lea ecx, [r10 - 1]
-    add r9, rcx
-    mov rcx, r8
+    movzx ecx, bx
+    lea r10d, [rcx - 1]
+    add r9, r10
+    mov r10, r8
     cmp r9, r11
     jae L3
     mov dword ptr [rdi + 72], esi
 L1:
     mov eax, -256
     and eax, dword ptr [r14 + 56]
+    movzx edx, byte ptr [r14]
+    movzx edx, word ptr [r14 + 28]
     bswap eax
-    add eax, r10d
-    movzx ecx, word ptr [r14 + 28]
+    add eax, ecx
     add rsp, 56
     pop rbx
     pop r14
     ret
 L2:
-    mov rcx, r8
+    mov r10, r8
 L3:
-    mov esi, dword ptr [r14 + 56]
-    bswap esi
-    movzx r8d, word ptr [r14 + 2]
-    rol r8w, 8
+    mov ecx, dword ptr [r14 + 56]
+    bswap ecx
+    movzx esi, word ptr [r14 + 2]
+    rol si, 8
     mov qword ptr [rsp + 8], rdx
-    mov qword ptr [rsp + 16], rcx
-    mov dword ptr [rsp + 24], esi
-    mov word ptr [rsp + 28], r8w
+    mov qword ptr [rsp + 16], r10
+    mov dword ptr [rsp + 24], ecx
+    mov word ptr [rsp + 28], si
     lea rcx, [rsp + 32]
     lea rdx, [rsp + 8]
     mov rsi, rdi
@@ -11699,7 +11705,7 @@ L3:
     jne L4
     cmp qword ptr [rsp + 40], 0
     je L4
-    movzx r10d, bx
+    movzx ecx, bx
     jmp L1
 L4:
     xor eax, eax
@@ -11708,7 +11714,7 @@ L4:
     pop r14
     ret
 L5:
-    mov rcx, qword ptr [rsi + 8]
+    mov r10, qword ptr [rsi + 8]
     jmp L3
 
 other_receive_frames_enhanced:
@@ -11790,6 +11796,7 @@ L3:
     cmovae rax, rdx
     xor r14d, r14d
     mov edx, dword ptr [rdi + 56]
+    movzx edx, byte ptr [rdi]
     movzx edx, word ptr [rdi + 28]
     mov qword ptr [rsp + 8], r8
     mov dword ptr [rsp + 36], r9d

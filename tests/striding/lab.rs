@@ -67,14 +67,19 @@ impl Sender {
 
     /// Sends frames by one doorbell, and waits until they have left.
     pub(crate) fn send(&mut self, frames: &[(u32, usize)]) {
-        let mut batch = self.pair.sq.batch();
-        for (n, &(number, len)) in frames.iter().enumerate() {
-            let (bytes, at) = (bytes(number, len), n * (LONGEST + 60));
-            let (headers, rest) = bytes.split_first_chunk::<18>().expect("so many");
+        self.send_bytes(frames.iter().map(|&(number, len)| bytes(number, len)));
+    }
+
+    /// As [`send`](Self::send), of the bytes of frames.
+    pub(crate) fn send_bytes<F: AsRef<[u8]>>(&mut self, frames: impl ExactSizeIterator<Item = F>) {
+        let (mut batch, count) = (self.pair.sq.batch(), frames.len());
+        for (n, frame) in frames.enumerate() {
+            let at = n * (LONGEST + 60);
+            let (headers, rest) = frame.as_ref().split_first_chunk::<18>().expect("so many");
             self.memory.write(at, rest);
             let rest = self.memory.sge_of(at..at + rest.len());
             let frame = wqe::frame().inline_headers(headers).gather([rest]);
-            let last = n + 1 == frames.len();
+            let last = n + 1 == count;
             // SAFETY: the memory is this sender's, and is written again when the frames have left.
             let pushed = unsafe {
                 if last { batch.push_unchecked(&frame.signaled(WrId(1))) } else { batch.push_unchecked(&frame) }
@@ -99,6 +104,7 @@ pub(crate) fn port() -> MutexGuard<'static, ()> {
 
 /// A sender, and a queue that gets its frames.
 pub(crate) struct Lab<M: PollMode = Standard> {
+    pub(crate) pd: ProtectionDomain,
     pub(crate) sender: Sender,
     _rule: FlowRule,
     pub(crate) cq: Owned<CompletionQueue<M>, Cq>,
@@ -139,7 +145,7 @@ impl<M: PollMode> Lab<M> {
         let rq = pd.work_queue(&cq).receives(receives).striding(memory).build().expect("a striding queue");
         let receiver = FrameReceiver::direct(&pd, rq.handle()).expect("a receiver");
         let rule = receiver.steer(&Flow::mac(STATION).flow_tag(0x1234)).expect("a rule");
-        Self { sender, _rule: rule, cq, rq, next: 0, empty: 0, _port: port }
+        Self { pd, sender, _rule: rule, cq, rq, next: 0, empty: 0, _port: port }
     }
 
     /// Sends frames of these lengths, at most half a WQE long, and gives each to `f`, which may keep it. It sends as

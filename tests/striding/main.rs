@@ -23,3 +23,4 @@ mod limits;
 #[allow(dead_code, reason = "this program needs a part of it")]
 mod on_device;
 mod states;
+mod tunnels;

@@ -79,6 +79,9 @@ pub struct MiniFrame {
     pub(crate) word: u32,
     /// The flow's tag.
     pub(crate) flow_tag: u32,
+    /// The byte that tells of its tunnel. Only the title has it (DPDK `drivers/net/mlx5/mlx5_rx.c`,
+    /// `rxq_cq_to_pkt_type`, which reads `pkt_info` there for mini-CQEs of any format).
+    pub(crate) packet_info: u8,
     /// The verdicts about its headers.
     pub(crate) verdicts: Verdicts,
 }
@@ -87,13 +90,14 @@ pub struct MiniFrame {
 #[derive(Clone, Copy)]
 pub struct Shared {
     flow_tag: u32,
+    packet_info: u8,
     verdicts: Verdicts,
 }
 
 impl Shared {
     #[inline(always)]
     pub(crate) fn of(title: &CqeView<InQueue<'_>>) -> Self {
-        Self { flow_tag: title.flow_tag(), verdicts: title.verdicts() }
+        Self { flow_tag: title.flow_tag(), packet_info: title.packet_info(), verdicts: title.verdicts() }
     }
 }
 
@@ -140,6 +144,7 @@ impl MiniFrame {
             first,
             word,
             flow_tag: flow_tag::<F>(mini).unwrap_or(shared.flow_tag),
+            packet_info: shared.packet_info,
             verdicts: if F::HEADED { verdicts.with_headers((mini.0 >> 24) as u8) } else { verdicts },
         }
     }

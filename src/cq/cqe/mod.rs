@@ -8,6 +8,7 @@ pub(super) mod view;
 
 pub use super::source::{InQueue, Private};
 pub use grh::{Grh, GrhKind};
+pub(crate) use packet::outside_of_tunnel;
 pub use packet::{L3Header, L4Header, Merged, RxHash, Verdicts};
 pub use signature::{SigErrCqe, SignatureError, SignaturePart, SignatureSide};
 pub use tag::{ListOperation, TagCqe, TagMatch, TmCqe};

@@ -73,6 +73,16 @@ const VLAN_STRIPPED: u8 = 1 << 0;
 const IP_OPTIONS: u8 = 1 << 1;
 const IP_FRAGMENT: u8 = 1 << 7;
 
+/// The IP header outside of a tunnel, by the byte of a CQE that tells of it.
+#[inline]
+pub(crate) const fn outside_of_tunnel(info: u8) -> Option<L3Header> {
+    match (info & TUNNELED != 0, info & OUTER_IPV6 != 0) {
+        (false, _) => None,
+        (true, false) => Some(L3Header::Ipv4),
+        (true, true) => Some(L3Header::Ipv6),
+    }
+}
+
 impl<S: Source> CqeView<S> {
     /// The tag that a flow's rule gives its packets, 24 bits, in place of a queue pair's number
     /// (`ibv_wc_read_flow_tag`).
@@ -101,9 +111,13 @@ impl<S: Source> CqeView<S> {
     #[doc(alias = "cqe_is_tunneled")]
     #[inline]
     pub fn tunnel(&self) -> Option<L3Header> {
-        let info = self.source.u8(offset_of!(Cqe64, pkt_info));
-        let outside = if info & OUTER_IPV6 == 0 { L3Header::Ipv4 } else { L3Header::Ipv6 };
-        (info & TUNNELED != 0).then_some(outside)
+        outside_of_tunnel(self.packet_info())
+    }
+
+    /// The byte that tells of a tunnel.
+    #[inline(always)]
+    pub(crate) fn packet_info(&self) -> u8 {
+        self.source.u8(offset_of!(Cqe64, pkt_info))
     }
 
     /// The TCP segments that the device merged into this frame (large receive offload); `None` for a single packet.

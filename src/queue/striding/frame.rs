@@ -3,9 +3,12 @@ use core::fmt;
 use core::ops::Deref;
 use core::ptr::NonNull;
 
-use crate::cq::cqe::Verdicts;
+use crate::cq::cqe::{L3Header, Verdicts, outside_of_tunnel};
 use crate::queue::striding::memory::BufferState;
 use crate::shared_copy::copy_out;
+
+/// Bits of a flow tag.
+const TAG_BITS: u32 = 24;
 
 /// The bytes of a received frame, and the fields of its completion that go with them.
 ///
@@ -13,7 +16,8 @@ use crate::shared_copy::copy_out;
 /// [`as_slice`](Self::as_slice) saves the copy, for callers that trust the device.
 pub struct FrameBytes {
     start: NonNull<u8>,
-    flow_tag: u32,
+    /// The flow tag, of 24 bits, and above it the byte of the completion that tells of a tunnel.
+    tag: u32,
     len: u16,
     verdicts: Verdicts,
 }
@@ -22,20 +26,21 @@ impl fmt::Debug for FrameBytes {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("FrameBytes")
             .field("len", &self.len)
-            .field("flow_tag", &self.flow_tag)
+            .field("flow_tag", &self.flow_tag())
+            .field("tunnel", &self.tunnel())
             .field("verdicts", &self.verdicts)
             .finish_non_exhaustive()
     }
 }
 
 impl FrameBytes {
-    /// The frame at `start`, of a completion's word.
+    /// The frame at `start`, of a completion's word, with its flow tag and the byte that tells of its tunnel.
     ///
     /// # Safety
     /// The bytes that the word counts are readable as long as the value is reachable, and no Rust code writes them.
     #[inline(always)]
-    pub(super) unsafe fn new(start: NonNull<u8>, word: u32, flow_tag: u32, verdicts: Verdicts) -> Self {
-        Self { start, flow_tag, len: word as u16, verdicts }
+    pub(super) unsafe fn new(start: NonNull<u8>, word: u32, (tag, info): (u32, u8), verdicts: Verdicts) -> Self {
+        Self { start, tag: u32::from(info) << TAG_BITS | tag, len: word as u16, verdicts }
     }
 
     /// Bytes, 1 to 65535. The queue refuses a frame of no bytes
@@ -51,7 +56,15 @@ impl FrameBytes {
     #[inline]
     #[must_use]
     pub fn flow_tag(&self) -> u32 {
-        self.flow_tag
+        self.tag & ((1 << TAG_BITS) - 1)
+    }
+
+    /// The IP header outside of its tunnel, as [`CqeView::tunnel`](crate::cq::CqeView::tunnel) has it. The
+    /// [`verdicts`](Self::verdicts) are then about the headers inside.
+    #[inline]
+    #[must_use]
+    pub fn tunnel(&self) -> Option<L3Header> {
+        outside_of_tunnel((self.tag >> TAG_BITS) as u8)
     }
 
     /// The device's verdicts about its headers.

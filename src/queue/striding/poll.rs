@@ -153,7 +153,7 @@ impl StridingRecvQueue {
             self.next = filling.next();
             // SAFETY: `fill` has checked the strides, which are in the open buffer.
             f(unsafe {
-                let bytes = FrameBytes::new(start, word, cqe.flow_tag(), cqe.verdicts());
+                let bytes = FrameBytes::new(start, word, (cqe.flow_tag(), cqe.packet_info()), cqe.verdicts());
                 LentFrame::new(bytes, (self.open, &mut self.kept))
             });
             true
@@ -194,7 +194,7 @@ impl StridingRecvQueue {
                 taking.done += 1;
                 // SAFETY: as in `take_whole`.
                 f(unsafe {
-                    let bytes = FrameBytes::new(start, mini.word, mini.flow_tag, mini.verdicts);
+                    let bytes = FrameBytes::new(start, mini.word, (mini.flow_tag, mini.packet_info), mini.verdicts);
                     LentFrame::new(bytes, (self.open, &mut self.kept))
                 });
             }

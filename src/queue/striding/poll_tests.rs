@@ -7,7 +7,7 @@ use super::tests::{CQES, Rig, STRIDES};
 use super::{LentFrame, StridingRecvQueue};
 use crate::cq::CompletionQueue;
 use crate::cq::compressed::{BASIC, Checksum, ChecksumStride, FlowTag, Hash, Headers, MiniFormat, Strided};
-use crate::cq::cqe::Verdicts;
+use crate::cq::cqe::{L3Header, Verdicts};
 use crate::cq::mode::{Compressed, OncePerCall, PollMode};
 use crate::queue::RetireError;
 use crate::queue::outcome::CompleteError;
@@ -16,13 +16,13 @@ use crate::types::Qpn;
 /// A frame as it is lent, or an error.
 #[derive(Clone, Debug, PartialEq)]
 enum Seen {
-    Frame { at: usize, len: usize, tag: u32, verdicts: Verdicts },
+    Frame { at: usize, len: usize, tag: u32, tunnel: Option<L3Header>, verdicts: Verdicts },
     Error(CompleteError<()>),
 }
 
 fn seen(frame: &LentFrame<'_>) -> Seen {
     let at = frame.as_ptr().addr().get();
-    Seen::Frame { at, len: frame.len(), tag: frame.flow_tag(), verdicts: frame.verdicts() }
+    Seen::Frame { at, len: frame.len(), tag: frame.flow_tag(), tunnel: frame.tunnel(), verdicts: frame.verdicts() }
 }
 
 /// Completions of the device: of one WQE, which is the oldest most of the time.
@@ -75,6 +75,7 @@ fn cqes(ci: u32, sessions: &[Session]) -> Vec<[u8; 64]> {
             })
             .collect();
         let mut title = [0; 64];
+        title[0] = (session.tag >> 4) as u8;
         title[2..4].copy_from_slice(&id.to_be_bytes());
         title[28..30].copy_from_slice(&(session.tag as u16).to_be_bytes());
         let whole = count == 1;

@@ -206,7 +206,7 @@ impl StridingRecvQueue {
         };
         // SAFETY: the strides were checked, here or in `settle`, and have room for the bytes. They are only read, as long
         // as the value lives: it is lent, so that the buffer is not posted again, or kept, and counts.
-        let bytes = unsafe { FrameBytes::new(start, word, cqe.flow_tag(), cqe.verdicts()) };
+        let bytes = unsafe { FrameBytes::new(start, word, (cqe.flow_tag(), cqe.packet_info()), cqe.verdicts()) };
         // SAFETY: the open buffer, whose frames `kept` counts.
         Ok(Some(unsafe { LentFrame::new(bytes, (self.open, &mut self.kept)) }))
     }

@@ -12,6 +12,7 @@ use proptest::prelude::*;
 use super::{Frame, StridedMemory, Strides, StridingParts, StridingRecvQueue};
 use crate::cq::CompletionQueue;
 use crate::cq::CqId;
+use crate::cq::cqe::L3Header;
 use crate::cq::setup::CqParts;
 use crate::queue::RetireError;
 use crate::setup::SetupError;
@@ -294,6 +295,37 @@ fn frames_fillers_and_errors_take_strides() {
     let alive = rig.alive.clone();
     drop(rig);
     assert!(alive.upgrade().is_none(), "the memory goes with the queue");
+}
+
+/// Bytes 0 and 57 to 59 of a CQE; the bits beside them do not matter.
+#[test]
+fn a_frame_has_the_tag_and_the_tunnel_of_its_completion() {
+    let mut rig = Rig::new(false);
+    let cases = [
+        (0x00, None),
+        (0x01, Some(L3Header::Ipv4)),
+        (0x03, Some(L3Header::Ipv6)),
+        (0x02, None),
+        (0xfd, Some(L3Header::Ipv4)),
+        (0xff, Some(L3Header::Ipv6)),
+        (0xfc, None),
+    ];
+    for (n, (info, tunnel)) in cases.into_iter().enumerate() {
+        let mut cqe = [0; 64];
+        cqe[0] = info;
+        cqe[44..48].copy_from_slice(&[0, 1, 0, 60]);
+        cqe[56..60].copy_from_slice(&[0xff, 0x80, 0, 1]);
+        cqe[61] = n as u8;
+        cqe[63] = FRAME;
+        // SAFETY: the next place of the first pass, whose owner bit is 0.
+        unsafe { rig.put(n, cqe) };
+        let (rq, mut found) = (&mut rig.rq, None);
+        rig.cq.poll_with(1, |cqe| {
+            let frame = rq.receive(&cqe).expect("the next stride").expect("a frame");
+            found = Some((frame.flow_tag(), frame.tunnel(), cqe.tunnel()));
+        });
+        assert_eq!(found, Some((0x80_0001, tunnel, tunnel)), "{info:#x}");
+    }
 }
 
 #[test]
