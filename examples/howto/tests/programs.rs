@@ -29,6 +29,8 @@ const XRC: Needs = Needs { has: |device| device.attr().xrc, or: "XRC" };
 const ENCRYPTION: Needs = Needs { has: |device| device.attr().encryption.is_some(), or: "crypto" };
 const WAIT_ON_TIME: Needs =
     Needs { has: |device| Context::over(device.clone()).wait_on_time().is_ok(), or: "wait_on_time" };
+const WAIT_ON_DATA: Needs =
+    Needs { has: |device| Context::over(device.clone()).wait_on_data().is_ok(), or: "wait_on_data" };
 // No device matches tags on Ethernet.
 const INFINIBAND: Needs = Needs { has: |device| !is_ethernet(device), or: "tag matching" };
 const ETHERNET: Needs = Needs { has: is_ethernet, or: "no Ethernet port" };
@@ -99,6 +101,7 @@ programs! {
     t10_dif: ANY, ["2 blocks were signed; the device reports Some(Guard) at byte 520"];
     tag_matching: INFINIBAND, ["the device has matched tag 7, and left tag 9 to software"];
     timed_sends: WAIT_ON_TIME, ["a message has left 50ms after it was posted"];
+    wait_for_word: WAIT_ON_DATA, ["a WRITE has waited until both parts of its page had come"];
     xrc: XRC, ["one connection has reached 2 shared receive queues"];
 }
 
