@@ -77,6 +77,9 @@ pub enum Object {
     /// Flow counter.
     #[error("flow counter")]
     FlowCounter,
+    /// List of modifications of headers.
+    #[error("modify header context")]
+    ModifyHeader,
     /// Counters of a set of queues.
     #[error("Q counter")]
     QCounter,

@@ -105,6 +105,8 @@ pub(crate) struct FrameInfo {
     pub vlan: u16,
     /// Tag by rules; 24 bits.
     pub flow_tag: u32,
+    /// Register B of rules (`ft_metadata`).
+    pub metadata: u32,
 }
 
 /// A signature was not that of its block.

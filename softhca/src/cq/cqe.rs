@@ -261,6 +261,7 @@ fn put_frame(tail: &mut [u8; CQE64_BYTES], info: &FrameInfo) {
     tail[offset::HDS_IP_EXT] = info.layers_ok;
     tail[offset::L4_L3_HDR_TYPE] = info.headers;
     put16(tail, offset::VLAN_INFO, info.vlan);
+    put32(tail, offset::IMM_INVAL_PKEY, info.metadata);
 }
 
 /// The strides of a WQE, and the low half or the highest bit of `byte_cnt`.
@@ -411,6 +412,7 @@ mod tests {
             tunnel: 3,
             vlan: 0xa005,
             flow_tag: 0x00c1_c2c3,
+            metadata: 0xd1d2_d3d4,
         };
         let (rqn, uidx, wqe_counter, byte_cnt) = (5, 0x0045_6789, 0xbeef, 0x1122);
         let c = Completion::Frame { rqn, uidx, wqe_counter, byte_cnt, strides: None, info };
@@ -420,6 +422,8 @@ mod tests {
             (20, &[0x99, 0xaa]),
             (28, &[7, 0x29, 0xa0, 5]),
             (32, &[0x00, 0x45, 0x67, 0x89]),
+            // `ft_metadata` of Linux' `struct mlx5_cqe64`, `flow_table_metadata` of DPDK's `struct mlx5_cqe`.
+            (36, &[0xd1, 0xd2, 0xd3, 0xd4]),
             (44, &[0, 0, 0x11, 0x22]),
             (48, &[1, 2, 3, 4, 5, 6, 7, 8]),
             (56, &[0x00, 0xc1, 0xc2, 0xc3]),

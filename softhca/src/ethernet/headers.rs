@@ -79,6 +79,8 @@ pub(crate) enum L4 {
 pub(crate) struct Ports {
     /// Which of the two.
     pub(crate) l4: L4,
+    /// Offset of its header.
+    pub(crate) at: usize,
     /// Source and destination.
     pub(crate) source: u16,
     pub(crate) destination: u16,
@@ -267,7 +269,7 @@ fn ports(frame: &[u8], ip: &Ip, at: usize) -> Option<Ports> {
     let pseudo = segment.len() as u64 + u64::from(ip.protocol);
     let sum = add(add(add(pseudo, &ip.source), &ip.destination), segment);
     let checksum_ok = !ip.truncated && (fold(sum) == 0 || l4 == L4::Udp && checksum == 0);
-    Some(Ports { l4, source, destination, checksum_ok })
+    Some(Ports { l4, at, source, destination, checksum_ok })
 }
 
 /// The security parameters index of IPsec at `at`: ESP's begins with it, AH's header has it in its second word (RFC

@@ -1,5 +1,5 @@
-//! Ethernet frames: their size, what their headers say, the checksums that the device fills in and looks at, how a
-//! large packet becomes many, and those that were sent. It must never know a queue.
+//! Ethernet frames: their size, what their headers say and how they change, the checksums that the device fills in
+//! and looks at, how a large packet becomes many, and those that were sent. It must never know a queue.
 
 mod checksums;
 mod frame_log;
@@ -7,6 +7,7 @@ mod headers;
 mod inline_headers;
 mod layers;
 mod protocols;
+mod rewrite;
 mod segmentation;
 pub(crate) mod sum;
 
@@ -22,4 +23,5 @@ pub(crate) use protocols::{
     ETHERNET_HEADER, FRAME_BYTES, IPV4, IPV4_HEADER, IPV6, IPV6_HEADER, MAX_FRAME, SERVICE_VLAN, UDP, VLAN, VLAN_TAG,
     VXLAN_PORT,
 };
+pub(crate) use rewrite::{Bits, Header};
 pub(crate) use segmentation::{LOG_MAX_LARGE, Segmentation, segment};

@@ -6,7 +6,7 @@ use super::looped::Looped;
 use super::objects::Nic;
 use crate::ethernet::{Headers, Leaving};
 use crate::resources::Resources;
-use crate::steering::{Direction, Key};
+use crate::steering::{Copy, Direction, Passing};
 use crate::wire::cable::{self, Dropped, Packets};
 use crate::wire::{Route, Wire};
 
@@ -82,10 +82,11 @@ impl Nic {
             self.physical.transmitted.too_long += 1;
             return log::debug!("frame of queue {qpn:#x} dropped: {octets} bytes are more than the port permits");
         }
-        let key = Key::of(&headers, qpn).with_metadata(metadata);
-        if !self.steering.decide(Direction::Transmit, &key, octets).allowed {
+        let mut passing = Passing::new(&bytes, headers.clone(), qpn, metadata);
+        if !self.steering.decide(Direction::Transmit, &mut passing).allowed {
             return log::debug!("frame of queue {qpn:#x} dropped by a rule");
         }
+        let (bytes, headers) = passing.into_rewritten().unwrap_or((bytes, headers));
         self.sniff(resources, Direction::SniffTransmitted, (&bytes, &headers), qpn);
         self.transmitted.add(&headers, octets);
         self.physical.transmitted.add_frame(&headers, octets);
@@ -126,11 +127,12 @@ impl Nic {
         };
         self.received.add(&headers, frame.len() as u64);
         self.sniff(resources, Direction::SniffReceived, (frame, &headers), 0);
-        let decision = self.steering.decide(Direction::Receive, &Key::of(&headers, 0), frame.len() as u64);
-        for tirn in decision.tirs {
-            let Some(tir) = self.tirs.get(tirn).map(|tir| tir.context) else { continue };
-            if own != Some(tir.transport_domain) || !blocks(&tir, &headers) {
-                self.deliver(resources, &tir, (frame, &headers), decision.tag);
+        let mut passing = Passing::new(frame, headers, 0, 0);
+        for copy in self.steering.decide(Direction::Receive, &mut passing).copies {
+            let Some(tir) = self.tirs.get(copy.tir).map(|tir| tir.context) else { continue };
+            let frame = passing.version(copy.version);
+            if own != Some(tir.transport_domain) || !blocks(&tir, frame.1) {
+                self.deliver(resources, &tir, frame, &copy);
             }
         }
     }
@@ -140,16 +142,16 @@ impl Nic {
         if !self.steering.has_root(direction) {
             return;
         }
-        let decision = self.steering.decide(direction, &Key::of(frame.1, qpn), frame.0.len() as u64);
-        for tirn in decision.tirs {
-            if let Some(tir) = self.tirs.get(tirn).map(|tir| tir.context) {
-                self.deliver(resources, &tir, frame, decision.tag);
+        let mut passing = Passing::new(frame.0, frame.1.clone(), qpn, 0);
+        for copy in self.steering.decide(direction, &mut passing).copies {
+            if let Some(tir) = self.tirs.get(copy.tir).map(|tir| tir.context) {
+                self.deliver(resources, &tir, frame, &copy);
             }
         }
     }
 
     /// Hands a frame to the receive queue that a TIR chooses.
-    fn deliver(&mut self, resources: &mut Resources, tir: &TirContext, frame: (&[u8], &Headers), tag: u32) {
+    fn deliver(&mut self, resources: &mut Resources, tir: &TirContext, frame: (&[u8], &Headers), copy: &Copy) {
         let (bytes, headers) = frame;
         let inside = if tir.tunnels { headers.inside(bytes, &resources.vxlan_ports) } else { None };
         let hashed = if tir.hash.inside { inside.as_ref() } else { Some(headers) };
@@ -162,7 +164,7 @@ impl Nic {
             }),
         };
         if let Some((rqn, rq)) = rqn.and_then(|rqn| Some((rqn, self.rqs.get_mut(&rqn)?))) {
-            rq.receive(rqn, resources, (bytes, headers, inside.as_ref()), hash, tag);
+            rq.receive(rqn, resources, (bytes, headers, inside.as_ref()), hash, (copy.tag, copy.metadata));
             // A frame that it cannot take may be its end.
             if rq.is_flushing() {
                 self.flushing.insert(rqn);

@@ -90,20 +90,21 @@ impl ReceiveQueue {
         self.state = to;
     }
 
-    /// Takes a frame, with its headers and those inside of its tunnel. Without a WQE for it, it is lost.
+    /// Takes a frame, with its headers and those inside of its tunnel, and its tag and number by rules. Without a WQE
+    /// for it, it is lost.
     pub(super) fn receive(
         &mut self,
         rqn: u32,
         resources: &mut Resources,
         (frame, headers, inside): (&[u8], &Headers, Option<&Headers>),
         hash: Hash,
-        flow_tag: u32,
+        (flow_tag, metadata): (u32, u32),
     ) {
         if self.state != QueueState::Ready {
             return;
         }
         let described = describe(headers, inside);
-        let mut info = FrameInfo { rss_hash: hash.value, rss_hash_type: hash.kind, flow_tag, ..described };
+        let mut info = FrameInfo { rss_hash: hash.value, rss_hash_type: hash.kind, flow_tag, metadata, ..described };
         let tag = headers.tags[0].filter(|tag| self.context.strips_vlan && tag.ether_type == CUSTOMER_VLAN);
         let mut bytes = std::borrow::Cow::Borrowed(frame);
         if let Some(tag) = tag {

@@ -1,5 +1,6 @@
 //! Match keys: a frame's headers in the layout of the PRM, so that a match is a comparison of bytes under a mask.
 
+use super::registers::Registers;
 use crate::ethernet::{Headers, L4, SERVICE_VLAN};
 
 /// Bytes of one set of match parameters. The device knows three of the first four: of the outer headers
@@ -44,8 +45,13 @@ mod field {
     pub(super) const IPV6_FLOW_LABEL: Field = (M + 0xec, 0x14);
     pub(super) const METADATA_REG_A: Field = (M2 + 0x180, 0x20);
 
+    /// A register C: the last one comes first.
+    pub(super) const fn metadata_reg_c(index: usize) -> Field {
+        (M2 + 0x160 - 0x20 * index, 0x20)
+    }
+
     /// All of them. `SOURCE_SQN` and `METADATA_REG_A` are known of frames that this device sends only.
-    pub(super) const ALL: [Field; 25] = [
+    pub(super) const ALL: [Field; 33] = [
         SMAC,
         ETHERTYPE,
         DMAC,
@@ -71,6 +77,14 @@ mod field {
         SECOND_SVLAN_TAG,
         IPV6_FLOW_LABEL,
         METADATA_REG_A,
+        metadata_reg_c(0),
+        metadata_reg_c(1),
+        metadata_reg_c(2),
+        metadata_reg_c(3),
+        metadata_reg_c(4),
+        metadata_reg_c(5),
+        metadata_reg_c(6),
+        metadata_reg_c(7),
     ];
 }
 
@@ -127,9 +141,12 @@ impl Key {
         key
     }
 
-    /// The key of an egress frame whose WQE gave it this number.
-    pub(crate) fn with_metadata(mut self, metadata: u32) -> Self {
-        self.put(field::METADATA_REG_A, metadata.into());
+    /// The key of a frame that has these registers. Rules match A and C.
+    pub(super) fn with_registers(mut self, registers: &Registers) -> Self {
+        self.put(field::METADATA_REG_A, registers.a.into());
+        for (index, value) in registers.c.into_iter().enumerate() {
+            self.put(field::metadata_reg_c(index), value.into());
+        }
         self
     }
 
@@ -153,6 +170,9 @@ impl Key {
     }
 
     fn put(&mut self, (at, width): field::Field, value: u128) {
+        if value == 0 {
+            return;
+        }
         for bit in 0..width {
             let place = at + width - 1 - bit;
             self.0[place / 8] |= u8::from(value >> bit & 1 != 0) << (7 - place % 8);
@@ -175,7 +195,8 @@ mod tests {
             vec![2, 0, 0, 0, 0, 0xdd, 2, 0, 0, 0, 0, 0x55, 0x88, 0xa8, 0xa1, 0x23, 0x81, 0, 0x0f, 0xff, 8, 0];
         frame.extend([0x45, 0xb9, 0, 40, 0, 0, 0, 0, 63, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
         frame.extend([0x12, 0x34, 0x56, 0x78, 0, 0, 0, 1, 0, 0, 0, 2, 0x51, 0x12, 1, 0, 0, 0, 0, 0]);
-        let key = Key::of(&Headers::of(&frame).expect("headers"), 0x0001_0203).with_metadata(0x0405_0607).0;
+        let registers = Registers { a: 0x0405_0607, b: u32::MAX, c: [0x10, 0x11, 0x12, 0x13, 0x14, 0x15, 0x16, 0x17] };
+        let key = Key::of(&Headers::of(&frame).expect("headers"), 0x0001_0203).with_registers(&registers).0;
         let mut expected = [0; 256];
         expected[..16].copy_from_slice(&[2, 0, 0, 0, 0, 0x55, 8, 0, 2, 0, 0, 0, 0, 0xdd, 0xa1, 0x23]);
         // ip_protocol, dscp and ecn; svlan_tag (bit 0x91), ip_version 4 (bits 0x93 to 0x96), tcp_flags (0x97 to 0x9f).
@@ -186,7 +207,10 @@ mod tests {
         expected[64 + 1..64 + 4].copy_from_slice(&[1, 2, 3]);
         expected[64 + 8..64 + 10].copy_from_slice(&[0x0f, 0xff]);
         expected[64 + 12] = 0x80;
-        // Behind eight registers C and four words of MPLS.
+        // Behind four words of MPLS: the registers C, the last one first, then A.
+        for (index, place) in expected[192 + 16..192 + 48].chunks_mut(4).enumerate() {
+            place.copy_from_slice(&[0, 0, 0, 0x17 - index as u8]);
+        }
         expected[192 + 48..192 + 52].copy_from_slice(&[4, 5, 6, 7]);
         assert_eq!(key, expected);
         assert_eq!(Key(key).outside(&Key::supported()), None);
@@ -195,8 +219,8 @@ mod tests {
     #[test]
     fn what_the_device_does_not_know_is_no_part_of_a_mask() {
         let supported = Key::supported();
-        // Reserved bits of the first set, GRE's of the second one, inner headers, and registers C.
-        for at in [24, 25, 64, 64 + 16, 128, 192 + 16] {
+        // Reserved bits of the first set, GRE's of the second one, inner headers, MPLS, and the bits after register A.
+        for at in [24, 25, 64, 64 + 16, 128, 192 + 12, 192 + 52] {
             let mut mask = Key::default();
             mask.0[at] = 0x80;
             assert_eq!(mask.outside(&supported), Some(at));

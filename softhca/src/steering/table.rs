@@ -65,6 +65,8 @@ pub(crate) struct Entry {
     pub(crate) verdict: Verdict,
     /// Tag of frames, unless it is 0, 24 bits.
     pub(crate) tag: u32,
+    /// The modification of frames before they go anywhere.
+    pub(crate) modification: Option<u32>,
     /// With [`Verdict::Forward`]: TIRs, and at most one table, in the driver's order.
     pub(crate) destinations: Vec<Destination>,
     /// Counters of frames, in the driver's order.

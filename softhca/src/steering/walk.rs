@@ -2,6 +2,8 @@
 
 use super::counter::FlowCounter;
 use super::key::Key;
+use super::modification::{Action, Modification};
+use super::passing::Passing;
 use super::table::{Destination, Direction, Entry, FlowTable, Group, Miss, Verdict};
 use crate::error::{Error, Object};
 use crate::table::Table;
@@ -17,6 +19,10 @@ pub(crate) const MAX_LOG_SIZE: u8 = 20;
 pub(crate) const MAX_LEVEL: u8 = 127;
 /// Most destinations of a rule, and most counters.
 pub(crate) const MAX_TARGETS: usize = 16;
+/// Most modifications, and most actions of one: DPDK counts on 16 in the root's table
+/// (`drivers/net/mlx5/mlx5_flow.h`, `MLX5_ROOT_TBL_MODIFY_NUM`).
+pub(crate) const MAX_MODIFICATIONS: u32 = 1 << 16;
+pub(crate) const MAX_ACTIONS: usize = 16;
 /// Most TIRs that a frame goes to, by the rules of all tables on its way. Those past it get no copy.
 const MAX_COPIES: usize = 256;
 
@@ -26,9 +32,19 @@ pub(crate) struct Decision {
     /// It goes out; of received frames, never.
     pub(crate) allowed: bool,
     /// TIRs that it goes to.
-    pub(crate) tirs: Vec<u32>,
+    pub(crate) copies: Vec<Copy>,
+}
+
+/// A copy of a frame for a TIR, as the rules up to there have made it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Copy {
+    pub(crate) tir: u32,
     /// Its tag; 0 is none.
     pub(crate) tag: u32,
+    /// Register B.
+    pub(crate) metadata: u32,
+    /// Its bytes, as [`Passing::version`] has them.
+    pub(crate) version: usize,
 }
 
 /// All flow tables.
@@ -39,6 +55,7 @@ pub(crate) struct Steering {
     /// By direction.
     roots: [Option<u32>; Direction::ALL.len()],
     counters: Table<FlowCounter>,
+    modifications: Table<Modification>,
     rules: Quota,
     groups: Quota,
 }
@@ -78,20 +95,22 @@ impl Steering {
             tables: Table::new(Object::FlowTable, 1, MAX_TABLES),
             roots: Direction::ALL.map(|_| None),
             counters: Table::new(Object::FlowCounter, 1, MAX_COUNTERS),
+            modifications: Table::new(Object::ModifyHeader, 1, MAX_MODIFICATIONS),
             rules: Quota::new(Object::FlowRule, rules),
             groups: Quota::new(Object::FlowGroup, groups),
         }
     }
 
-    /// Decides about a frame of `octets` bytes. Counters of the rules on its way count it.
-    pub(crate) fn decide(&mut self, direction: Direction, key: &Key, octets: u64) -> Decision {
+    /// Decides about a frame. Counters of the rules on its way count it, and modifications modify it.
+    pub(crate) fn decide(&mut self, direction: Direction, passing: &mut Passing<'_>) -> Decision {
         let default = direction == Direction::Transmit;
         let mut decision = Decision::default();
         let (tables, counters) = (&self.tables, &mut self.counters);
-        let mut next = self.roots[direction as usize];
+        let octets = passing.frame().0.len() as u64;
+        let (mut next, mut tag) = (self.roots[direction as usize], 0);
         // Without a root, or past the last table, the direction's default holds.
         while let Some(table) = next.and_then(|number| tables.get(number)) {
-            let Some(entry) = table.find(key) else {
+            let Some(entry) = table.find(&passing.key) else {
                 next = match table.miss {
                     Miss::Default => None,
                     Miss::Table(number) => Some(number),
@@ -104,7 +123,10 @@ impl Steering {
                 }
             }
             if entry.tag != 0 {
-                decision.tag = entry.tag;
+                tag = entry.tag;
+            }
+            if let Some(modification) = entry.modification.and_then(|number| self.modifications.get(number)) {
+                modification.apply(passing);
             }
             match entry.verdict {
                 Verdict::Allow => return Decision { allowed: default, ..decision },
@@ -112,9 +134,12 @@ impl Steering {
                 Verdict::Forward => {}
             }
             next = None;
+            let (metadata, version) = (passing.registers.b, passing.versions());
             for &destination in &entry.destinations {
                 match destination {
-                    Destination::Tir(tir) if decision.tirs.len() < MAX_COPIES => decision.tirs.push(tir),
+                    Destination::Tir(tir) if decision.copies.len() < MAX_COPIES => {
+                        decision.copies.push(Copy { tir, tag, metadata, version });
+                    }
                     Destination::Tir(_) => {}
                     Destination::Table(number) => next = Some(number),
                 }
@@ -226,10 +251,11 @@ impl Steering {
         if self.table(direction, table)?.entry(index).is_none() {
             self.rules.check()?;
         }
-        let (next, counters) = (next_table(&entry), entry.counters.clone());
+        let (next, counters, modification) = (next_table(&entry), entry.counters.clone(), entry.modification);
         let before = self.table_mut(direction, table)?.set_entry(index, entry)?;
         self.count_table(next, 1);
         self.count_counters(&counters, 1);
+        self.count_modification(modification, 1);
         match &before {
             Some(before) => self.release(before),
             None => self.rules.count += 1,
@@ -247,9 +273,10 @@ impl Steering {
         Ok(entry)
     }
 
-    /// How many tables, groups, rules and counters there are.
+    /// How many tables, groups, rules, counters and modifications there are.
     pub(crate) fn contexts(&self) -> usize {
-        self.tables.len() + self.counters.len() + (self.groups.count + self.rules.count) as usize
+        let numbered = self.tables.len() + self.counters.len() + self.modifications.len();
+        numbered + (self.groups.count + self.rules.count) as usize
     }
 
     /// Makes a flow counter.
@@ -267,6 +294,22 @@ impl Steering {
     /// Removes a flow counter that no rule counts with.
     pub(crate) fn destroy_counter(&mut self, number: u32) -> Result<(), Error> {
         self.counters.remove_unused(number, |counter| counter.users).map(drop)
+    }
+
+    /// Makes a modification of frames of one direction.
+    pub(crate) fn create_modification(&mut self, direction: Direction, actions: Vec<Action>) -> Result<u32, Error> {
+        if !(1..=MAX_ACTIONS).contains(&actions.len()) {
+            let (value, permitted) = (actions.len() as u64, "1 up to the device's max_modify_header_actions");
+            return Err(Error::BadValue { what: "number of actions", value, permitted });
+        }
+        let number = self.modifications.reserve()?;
+        self.modifications.insert(number, Modification { direction, actions, users: 0 });
+        Ok(number)
+    }
+
+    /// Removes a modification that no rule names.
+    pub(crate) fn destroy_modification(&mut self, number: u32) -> Result<(), Error> {
+        self.modifications.remove_unused(number, |modification| modification.users).map(drop)
     }
 
     /// Whether a rule's verdict fits its direction and its destinations, and all that it names exists.
@@ -298,6 +341,11 @@ impl Steering {
         for &counter in &entry.counters {
             self.counters.find(counter)?;
         }
+        if let Some(number) = entry.modification {
+            if self.modifications.find(number)?.direction != direction {
+                return Err(Error::Unsupported("a modify header context of another table type"));
+            }
+        }
         next_table(entry).map_or(Ok(()), |number| self.check_way(direction, level, Miss::Table(number)))
     }
 
@@ -305,6 +353,13 @@ impl Steering {
     fn release(&mut self, entry: &Entry) {
         self.count_table(next_table(entry), -1);
         self.count_counters(&entry.counters, -1);
+        self.count_modification(entry.modification, -1);
+    }
+
+    fn count_modification(&mut self, number: Option<u32>, users: i32) {
+        if let Some(modification) = number.and_then(|number| self.modifications.get_mut(number)) {
+            modification.users = modification.users.saturating_add_signed(users);
+        }
     }
 
     fn count_counters(&mut self, counters: &[u32], users: i32) {

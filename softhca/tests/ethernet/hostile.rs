@@ -4,11 +4,11 @@
 
 use crate::frame::{frame, ipv4, mac};
 use crate::mailbox::Mail;
-use crate::node::{Link, op, run};
+use crate::node::{Link, Node, op, run};
 use proptest::prelude::*;
 
 /// Inputs of all commands of the Ethernet side.
-const COMMANDS: [(&str, u64); 41] = [
+const COMMANDS: [(&str, u64); 43] = [
     ("query_vport_counter_in", op::QUERY_VPORT_COUNTER),
     ("alloc_q_counter_in", op::ALLOC_Q_COUNTER),
     ("dealloc_q_counter_in", op::DEALLOC_Q_COUNTER),
@@ -47,6 +47,8 @@ const COMMANDS: [(&str, u64); 41] = [
     ("alloc_flow_counter_in", op::ALLOC_FLOW_COUNTER),
     ("dealloc_flow_counter_in", op::DEALLOC_FLOW_COUNTER),
     ("query_flow_counter_in", op::QUERY_FLOW_COUNTER),
+    ("alloc_modify_header_context_in", op::ALLOC_MODIFY_HEADER),
+    ("dealloc_modify_header_context_in", op::DEALLOC_MODIFY_HEADER),
     ("create_umem_in", op::CREATE_UMEM),
     ("alloc_transport_domain_in", op::ALLOC_TRANSPORT_DOMAIN),
     ("dealloc_transport_domain_in", op::DEALLOC_TRANSPORT_DOMAIN),
@@ -91,5 +93,50 @@ proptest! {
             a.send(&mut sq, 0, &whole);
         }
         run(&mut [&mut a, &mut b]);
+    }
+
+    /// Any lists of actions that the device accepts, on any frames.
+    #[test]
+    fn no_modifications_do_harm(
+        actions in prop::collection::vec((1..4_u8, 0..0x60_u8, 0..32_u8, 0..32_u8, any::<[u8; 4]>()), 1..40),
+        frames in prop::collection::vec(prop::collection::vec(prop_oneof![0..8_u8, any::<u8>()], 0..90), 1..6),
+    ) {
+        let Link { mut a, mut b, mut b_cq, mut sq, rq, .. } = Link::new(8);
+        let accepted = actions.into_iter().filter_map(|(kind, field, offset, length, data)| {
+            // A field to copy to is one of the same numbers.
+            let [d0, d1, d2, d3] = data;
+            let data = if kind == 3 { [0, d1 % 0x60, d2 % 32, 0] } else { [d0, d1, d2, d3] };
+            let list = Mail::command("alloc_modify_header_context_in", op::ALLOC_MODIFY_HEADER)
+                .set("num_of_actions", 1)
+                .followed_by(&[kind << 4, field, offset, length])
+                .followed_by(&data);
+            let made = b.command(&list, "alloc_modify_header_context_out", 0).ok()?;
+            Some(made.get("modify_header_id"))
+        });
+        let lists: Vec<u64> = accepted.collect();
+        // A table for each, and one whose rule sends frames to the receive queue.
+        let count = lists.len() as u64;
+        let tables: Vec<u64> = (0..=count).map(|level| b.table(0, level)).collect();
+        for (at, list) in lists.iter().enumerate() {
+            let group = b.group(0, tables[at], [0, 0], &[]);
+            let rule = Node::rule(0, (tables[at], group, 0), &[], 0x44, &[(1, tables[at + 1])], &[]);
+            b.bare(&rule.set("flow_context.modify_header_id", *list)).unwrap();
+        }
+        let (last, tir) = (tables[lists.len()], b.tir(rq.number));
+        let group = b.group(0, last, [0, 0], &[]);
+        b.bare(&Node::rule(0, (last, group, 0), &[], 4, &[(2, tir)], &[])).unwrap();
+        b.root(0, tables[0]);
+        let mut lengths = Vec::new();
+        for bytes in frames {
+            let mut whole = frame(mac(2), &[], &ipv4(bytes.len() % 2 == 0, ([1; 4], 1), ([2; 4], 2), bytes.len()));
+            for (at, byte) in bytes.iter().enumerate() {
+                whole[12 + at] ^= byte & if at < 4 { 0x07 } else { 0xff };
+            }
+            a.send(&mut sq, 0, &whole);
+            lengths.push(whole.len() as u32);
+        }
+        run(&mut [&mut a, &mut b]);
+        let received: Vec<u32> = b.poll_all(&mut b_cq).into_iter().map(|(.., length)| length).collect();
+        prop_assert_eq!(received, lengths);
     }
 }

@@ -72,6 +72,8 @@ pub(crate) mod op {
     pub(crate) const DEALLOC_FLOW_COUNTER: u64 = 0x93a;
     pub(crate) const QUERY_FLOW_COUNTER: u64 = 0x93b;
     pub(crate) const MODIFY_FLOW_TABLE: u64 = 0x93c;
+    pub(crate) const ALLOC_MODIFY_HEADER: u64 = 0x940;
+    pub(crate) const DEALLOC_MODIFY_HEADER: u64 = 0x941;
     pub(crate) const QUERY_HCA_CAP: u64 = 0x100;
     pub(crate) const CREATE_UMEM: u64 = 0xa08;
 }

@@ -243,7 +243,7 @@ fn rules_match_the_metadata_of_wqes() {
         .set("start_flow_index", 8)
         .set("end_flow_index", 8)
         .set("match_criteria_enable", 8)
-        .set("match_criteria.misc_parameters_2.metadata_reg_c_0", 1);
+        .set("match_criteria.misc_parameters_2.psp_syndrome", 1);
     assert!(lab.a.command(&other, "create_flow_group_out", 0).is_err());
 }
 

@@ -3,7 +3,7 @@
 use super::row::{Row, Set, is_ethernet, log2};
 use crate::config::DeviceConfig;
 use crate::firmware::layout::{Field, Part, layout};
-use crate::steering::{MAX_LEVEL, MAX_LOG_SIZE, MAX_TABLES, MAX_TARGETS};
+use crate::steering::{MAX_ACTIONS, MAX_LEVEL, MAX_LOG_SIZE, MAX_MODIFICATIONS, MAX_TABLES, MAX_TARGETS};
 
 layout! {
     /// Fields of a frame that rules can match.
@@ -31,11 +31,20 @@ layout! {
         OUTER_TCP_SPORT: 0x14, 1;
         OUTER_TCP_DPORT: 0x15, 1;
         OUTER_TCP_FLAGS: 0x16, 1;
+        METADATA_REG_B: 0x3e, 1;
         METADATA_REG_A: 0x3f, 1;
         OUTER_IPV6_HOP_LIMIT: 0x59, 1;
         OUTER_FIRST_SVLAN: 0x5d, 1;
         OUTER_SECOND_SVLAN: 0x5e, 1;
         SOURCE_SQN: 0x5f, 1;
+        METADATA_REG_C_7: 0x78, 1;
+        METADATA_REG_C_6: 0x79, 1;
+        METADATA_REG_C_5: 0x7a, 1;
+        METADATA_REG_C_4: 0x7b, 1;
+        METADATA_REG_C_3: 0x7c, 1;
+        METADATA_REG_C_2: 0x7d, 1;
+        METADATA_REG_C_1: 0x7e, 1;
+        METADATA_REG_C_0: 0x7f, 1;
     }
     /// Features of tables of one kind.
     struct flow_table_prop_layout: 0x40 bytes {
@@ -47,7 +56,10 @@ layout! {
         IDENTIFIED_MISS_TABLE_MODE: 0x5, 1;
         FLOW_TABLE_MODIFY: 0x6, 1;
         LOG_MAX_FT_SIZE: 0x22, 6;
+        LOG_MAX_MODIFY_HEADER_CONTEXT: 0x28, 8;
+        MAX_MODIFY_HEADER_ACTIONS: 0x30, 8;
         MAX_FT_LEVEL: 0x38, 8;
+        METADATA_REG_B_WIDTH: 0x50, 8;
         METADATA_REG_A_WIDTH: 0x58, 8;
         LOG_MAX_FT_NUM: 0x78, 8;
         LOG_MAX_FLOW_COUNTER: 0x90, 8;
@@ -57,11 +69,21 @@ layout! {
         FT_FIELD_SUPPORT: 0x100, flow_table_fields_supported;
         FT_FIELD_BITMASK_SUPPORT: 0x180, flow_table_fields_supported;
     }
+    /// Fields that rules of one kind of tables can modify. Those to copy have the places of the others
+    /// (DPDK `drivers/common/mlx5/mlx5_prm.h`, `mlx5_ifc_ft_fields_support_bits`).
+    struct header_modify_cap_properties: 0x80 bytes {
+        COPY_ACTION_FIELD_SUPPORT: 0x200, 256;
+    } parts {
+        SET_ACTION_FIELD_SUPPORT: 0x0, flow_table_fields_supported;
+        ADD_ACTION_FIELD_SUPPORT: 0x100, flow_table_fields_supported;
+    }
     /// Flow tables of a NIC.
     struct flow_table_nic_cap: 0x1000 bytes {
         NIC_RX_MULTI_PATH_TIRS: 0x0, 1;
         ALLOW_SNIFFER_AND_NIC_RX_SHARED_TIR: 0x2, 1;
     } parts {
+        HEADER_MODIFY_NIC_RECEIVE: 0x1000, header_modify_cap_properties;
+        HEADER_MODIFY_NIC_TRANSMIT: 0x1c00, header_modify_cap_properties;
         FLOW_TABLE_PROPERTIES_NIC_RECEIVE: 0x200, flow_table_prop_layout;
         FLOW_TABLE_PROPERTIES_NIC_RECEIVE_SNIFFER: 0x600, flow_table_prop_layout;
         FLOW_TABLE_PROPERTIES_NIC_TRANSMIT: 0x800, flow_table_prop_layout;
@@ -69,23 +91,59 @@ layout! {
     }
 }
 
-/// Features of tables that send frames to TIRs, and of those for frames that leave, whose rules have at most one
-/// destination, a table.
-const PROPERTIES: [(Field, Value, Value); 13] = [
-    (flow_table_prop_layout::FT_SUPPORT, yes, yes),
-    (flow_table_prop_layout::FLOW_TAG, yes, no),
-    (flow_table_prop_layout::FLOW_COUNTER, yes, yes),
-    (flow_table_prop_layout::FLOW_MODIFY_EN, yes, yes),
-    (flow_table_prop_layout::MODIFY_ROOT, yes, yes),
-    (flow_table_prop_layout::IDENTIFIED_MISS_TABLE_MODE, yes, yes),
-    (flow_table_prop_layout::FLOW_TABLE_MODIFY, yes, yes),
-    (flow_table_prop_layout::LOG_MAX_FT_SIZE, |_| MAX_LOG_SIZE as u64, |_| MAX_LOG_SIZE as u64),
-    (flow_table_prop_layout::MAX_FT_LEVEL, |_| MAX_LEVEL as u64, |_| MAX_LEVEL as u64),
-    (flow_table_prop_layout::METADATA_REG_A_WIDTH, no, |_| 32),
-    (flow_table_prop_layout::LOG_MAX_FT_NUM, |_| log2(MAX_TABLES), |_| log2(MAX_TABLES)),
-    (flow_table_prop_layout::LOG_MAX_DESTINATION, |_| log2(MAX_TARGETS as u32), no),
-    (flow_table_prop_layout::LOG_MAX_FLOW_COUNTER, |_| log2(MAX_TARGETS as u32), |_| log2(MAX_TARGETS as u32)),
+/// Features of tables: of received frames, of egress frames, whose rules have at most one destination, a table, and of
+/// copies for sniffers, which no rule modifies.
+#[rustfmt::skip]
+const PROPERTIES: [(Field, [Value; 3]); 16] = [
+    (flow_table_prop_layout::FT_SUPPORT, [yes; 3]),
+    (flow_table_prop_layout::FLOW_TAG, [yes, no, yes]),
+    (flow_table_prop_layout::FLOW_COUNTER, [yes; 3]),
+    (flow_table_prop_layout::FLOW_MODIFY_EN, [yes; 3]),
+    (flow_table_prop_layout::MODIFY_ROOT, [yes; 3]),
+    (flow_table_prop_layout::IDENTIFIED_MISS_TABLE_MODE, [yes; 3]),
+    (flow_table_prop_layout::FLOW_TABLE_MODIFY, [yes; 3]),
+    (flow_table_prop_layout::LOG_MAX_FT_SIZE, [|_| MAX_LOG_SIZE as u64; 3]),
+    (flow_table_prop_layout::LOG_MAX_MODIFY_HEADER_CONTEXT, [modifications, modifications, no]),
+    (flow_table_prop_layout::MAX_MODIFY_HEADER_ACTIONS, [actions, actions, no]),
+    (flow_table_prop_layout::MAX_FT_LEVEL, [|_| MAX_LEVEL as u64; 3]),
+    (flow_table_prop_layout::METADATA_REG_B_WIDTH, [|_| 32, no, no]),
+    (flow_table_prop_layout::METADATA_REG_A_WIDTH, [no, |_| 32, no]),
+    (flow_table_prop_layout::LOG_MAX_FT_NUM, [|_| log2(MAX_TABLES); 3]),
+    (flow_table_prop_layout::LOG_MAX_DESTINATION, [targets, no, targets]),
+    (flow_table_prop_layout::LOG_MAX_FLOW_COUNTER, [targets; 3]),
 ];
+
+/// Fields that rules modify, of those that have a bit here: numbers of TCP have none.
+const MODIFIED: [Field; 25] = {
+    use flow_table_fields_supported::*;
+    [
+        OUTER_DMAC,
+        OUTER_SMAC,
+        OUTER_ETHER_TYPE,
+        OUTER_FIRST_VID,
+        OUTER_IPV4_TTL,
+        OUTER_SIP,
+        OUTER_DIP,
+        OUTER_IP_ECN,
+        OUTER_IP_DSCP,
+        OUTER_UDP_SPORT,
+        OUTER_UDP_DPORT,
+        OUTER_TCP_SPORT,
+        OUTER_TCP_DPORT,
+        OUTER_TCP_FLAGS,
+        METADATA_REG_B,
+        METADATA_REG_A,
+        OUTER_IPV6_HOP_LIMIT,
+        METADATA_REG_C_7,
+        METADATA_REG_C_6,
+        METADATA_REG_C_5,
+        METADATA_REG_C_4,
+        METADATA_REG_C_3,
+        METADATA_REG_C_2,
+        METADATA_REG_C_1,
+        METADATA_REG_C_0,
+    ]
+};
 
 type Value = fn(&DeviceConfig) -> u64;
 
@@ -97,31 +155,56 @@ fn no(_: &DeviceConfig) -> u64 {
     0
 }
 
+fn targets(_: &DeviceConfig) -> u64 {
+    log2(MAX_TARGETS as u32)
+}
+
+fn modifications(_: &DeviceConfig) -> u64 {
+    log2(MAX_MODIFICATIONS)
+}
+
+fn actions(_: &DeviceConfig) -> u64 {
+    MAX_ACTIONS as u64
+}
+
 /// Rows of one direction: its properties, and each field twice, since rules may match any bits of it.
 const ROWS_OF_ONE: usize = PROPERTIES.len() + 1 + 2 * flow_table_fields_supported::LAYOUT.fields.len();
 
-/// The directions, and whether the frames may come from send queues of the device.
-const DIRECTIONS: [(Part, bool); 4] = [
-    (flow_table_nic_cap::FLOW_TABLE_PROPERTIES_NIC_RECEIVE, false),
-    (flow_table_nic_cap::FLOW_TABLE_PROPERTIES_NIC_TRANSMIT, true),
-    (flow_table_nic_cap::FLOW_TABLE_PROPERTIES_NIC_RECEIVE_SNIFFER, false),
-    (flow_table_nic_cap::FLOW_TABLE_PROPERTIES_NIC_TRANSMIT_SNIFFER, true),
+/// The directions, in the order of [`PROPERTIES`], and whether the frames may come from send queues of the device.
+const DIRECTIONS: [(Part, usize, bool); 4] = [
+    (flow_table_nic_cap::FLOW_TABLE_PROPERTIES_NIC_RECEIVE, RECEIVE, false),
+    (flow_table_nic_cap::FLOW_TABLE_PROPERTIES_NIC_TRANSMIT, TRANSMIT, true),
+    (flow_table_nic_cap::FLOW_TABLE_PROPERTIES_NIC_RECEIVE_SNIFFER, SNIFFER, false),
+    (flow_table_nic_cap::FLOW_TABLE_PROPERTIES_NIC_TRANSMIT_SNIFFER, SNIFFER, true),
 ];
-/// The only one whose rules choose no TIR.
+const RECEIVE: usize = 0;
 const TRANSMIT: usize = 1;
+const SNIFFER: usize = 2;
+/// The directions whose frames rules modify, by number, and the actions.
+const MODIFYING: [Part; 2] =
+    [flow_table_nic_cap::HEADER_MODIFY_NIC_RECEIVE, flow_table_nic_cap::HEADER_MODIFY_NIC_TRANSMIT];
+const ACTIONS: [Part; 3] = [
+    header_modify_cap_properties::SET_ACTION_FIELD_SUPPORT,
+    header_modify_cap_properties::ADD_ACTION_FIELD_SUPPORT,
+    Part {
+        name: header_modify_cap_properties::COPY_ACTION_FIELD_SUPPORT.name,
+        at: header_modify_cap_properties::COPY_ACTION_FIELD_SUPPORT.at / 8,
+        layout: &flow_table_fields_supported::LAYOUT,
+    },
+];
+const MODIFYING_ROWS: usize = MODIFYING.len() * ACTIONS.len() * MODIFIED.len();
 
-const ROWS: [Row; 2 + DIRECTIONS.len() * ROWS_OF_ONE] = {
+static ROWS: [Row; 2 + DIRECTIONS.len() * ROWS_OF_ONE + MODIFYING_ROWS] = {
     let first = Row { field: flow_table_nic_cap::NIC_RX_MULTI_PATH_TIRS, value: yes };
-    let mut rows = [first; 2 + DIRECTIONS.len() * ROWS_OF_ONE];
+    let mut rows = [first; 2 + DIRECTIONS.len() * ROWS_OF_ONE + MODIFYING_ROWS];
     rows[1] = Row { field: flow_table_nic_cap::ALLOW_SNIFFER_AND_NIC_RX_SHARED_TIR, value: yes };
     let (mut next, mut direction) = (2, 0);
     while direction < DIRECTIONS.len() {
-        let (part, sends) = DIRECTIONS[direction];
+        let (part, kind, sends) = DIRECTIONS[direction];
         let mut i = 0;
         while i < PROPERTIES.len() {
-            let (field, to_tirs, transmit) = PROPERTIES[i];
-            rows[next] =
-                Row { field: inside(part, field), value: if direction == TRANSMIT { transmit } else { to_tirs } };
+            let (field, values) = PROPERTIES[i];
+            rows[next] = Row { field: inside(part, field), value: values[kind] };
             (next, i) = (next + 1, i + 1);
         }
         // All rules of a table.
@@ -137,15 +220,32 @@ const ROWS: [Row; 2 + DIRECTIONS.len() * ROWS_OF_ONE] = {
                 let field = inside(part, inside(supports[support], fields[i]));
                 // A frame that arrives comes from no send queue of the device.
                 let sqn = fields[i].at == flow_table_fields_supported::SOURCE_SQN.at;
-                // The WQE's number is for the rules of frames that leave.
-                let metadata = fields[i].at == flow_table_fields_supported::METADATA_REG_A.at;
-                let absent = sqn && !sends || metadata && direction != TRANSMIT;
+                // The WQE's number is for the rules of egress frames; no rule matches the CQE's.
+                let a = fields[i].at == flow_table_fields_supported::METADATA_REG_A.at;
+                let b = fields[i].at == flow_table_fields_supported::METADATA_REG_B.at;
+                let c = fields[i].at >= flow_table_fields_supported::METADATA_REG_C_7.at;
+                let absent = sqn && !sends || a && kind != TRANSMIT || b || c && kind == SNIFFER;
                 rows[next] = Row { field, value: if absent { no } else { yes } };
                 (next, i) = (next + 1, i + 1);
             }
             support += 1;
         }
         direction += 1;
+    }
+    let (mut direction, mut action, mut i) = (0, 0, 0);
+    while direction < MODIFYING.len() {
+        let field = inside(MODIFYING[direction], inside(ACTIONS[action], MODIFIED[i]));
+        let a = MODIFIED[i].at == flow_table_fields_supported::METADATA_REG_A.at;
+        let b = MODIFIED[i].at == flow_table_fields_supported::METADATA_REG_B.at;
+        let absent = a && direction != TRANSMIT || b && direction != RECEIVE;
+        rows[next] = Row { field, value: if absent { no } else { yes } };
+        (next, i) = (next + 1, i + 1);
+        if i == MODIFIED.len() {
+            (action, i) = (action + 1, 0);
+        }
+        if action == ACTIONS.len() {
+            (direction, action) = (direction + 1, 0);
+        }
     }
     rows
 };
@@ -166,12 +266,23 @@ mod tests {
     fn properties_are_in_both_directions() {
         let set = SET.of(&DeviceConfig::with_port(PortConfig::ethernet(1))).expect("the set");
         // Support, tag, counters, changes, root, misses, tables; log2 of the size and the highest level.
-        assert_eq!(set[0x40..0x48], [0xfe, 0, 0, 0, MAX_LOG_SIZE, 0, 0, MAX_LEVEL]);
-        assert_eq!(set[0x100..0x108], [0xbe, 0, 0, 0, MAX_LOG_SIZE, 0, 0, MAX_LEVEL]);
-        assert_eq!(set[0x60..0x70], [0xff, 0xff, 0xfe, 0, 0, 0, 0, 0, 0, 0, 0, 0x46, 0, 0, 0, 0]);
-        assert_eq!(set[0x120..0x130], [0xff, 0xff, 0xfe, 0, 0, 0, 0, 1, 0, 0, 0, 0x47, 0, 0, 0, 0]);
-        assert_eq!((set[0x4b], set[0x10b]), (0, 32), "bits of a WQE's metadata");
-        assert_eq!((&set[0xc0..0xc8], &set[0x180..0x188]), (&set[0x40..0x48], &set[0x40..0x48]), "sniffers");
+        // And log2 of the modify header contexts, and the actions of one.
+        assert_eq!(set[0x40..0x48], [0xfe, 0, 0, 0, MAX_LOG_SIZE, 16, 16, MAX_LEVEL]);
+        assert_eq!(set[0x100..0x108], [0xbe, 0, 0, 0, MAX_LOG_SIZE, 16, 16, MAX_LEVEL]);
+        assert_eq!(set[0x60..0x70], [0xff, 0xff, 0xfe, 0, 0, 0, 0, 0, 0, 0, 0, 0x46, 0, 0, 0, 0xff]);
+        assert_eq!(set[0x120..0x130], [0xff, 0xff, 0xfe, 0, 0, 0, 0, 1, 0, 0, 0, 0x47, 0, 0, 0, 0xff]);
+        assert_eq!((&set[0x4a..0x4c], &set[0x10a..0x10c]), (&[32, 0][..], &[0, 32][..]), "bits of registers A and B");
+        for sniffer in [0xc0, 0x180] {
+            assert_eq!(set[sniffer..sniffer + 12], [0xfe, 0, 0, 0, MAX_LOG_SIZE, 0, 0, MAX_LEVEL, 0, 0, 0, 0]);
+            assert_eq!(set[sniffer + 0x2f], 0, "registers C");
+        }
+        // Of received frames, then of egress ones: what is set, added to, and copied.
+        for (at, registers) in [(0x200, 2), (0x380, 1)] {
+            for action in [0, 0x20, 0x40] {
+                let fields = [0xe3, 0x0c, 0xfe, 0, 0, 0, 0, registers, 0, 0, 0, 0x40, 0, 0, 0, 0xff];
+                assert_eq!(set[at + action..at + action + 16], fields, "{at:#x} {action:#x}");
+            }
+        }
         assert_eq!((set[0], SET.of(&DeviceConfig::with_port(PortConfig::infiniband(1)))), (0xa0, None));
     }
 }

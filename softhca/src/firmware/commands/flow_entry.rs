@@ -68,12 +68,11 @@ pub(super) const COMMANDS: &[Command] = &[
 ];
 
 /// Features that no rule has here, as the capabilities say.
-const ABSENT: [(Field, &str); 6] = [
+const ABSENT: [(Field, &str); 5] = [
     (flow_context::EXTENDED_DESTINATION, "reformatted packets"),
     (flow_context::FLOW_SOURCE, "an embedded switch"),
     (flow_context::ENCRYPT_DECRYPT_TYPE, "encryption"),
     (flow_context::PACKET_REFORMAT_ID, "reformatted packets"),
-    (flow_context::MODIFY_HEADER_ID, "modified headers"),
     (flow_context::ENCRYPT_DECRYPT_OBJ_ID, "encryption"),
 ];
 /// Fields of destinations that are not supported.
@@ -88,6 +87,7 @@ const ALLOW: u64 = 0x1;
 const DROP: u64 = 0x2;
 const FORWARD: u64 = 0x4;
 const COUNT: u64 = 0x8;
+const MODIFY: u64 = 0x40;
 
 /// `destination_type` (`MLX5_IFC_FLOW_DESTINATION_TYPE_*`).
 const TO_TABLE: u64 = 1;
@@ -120,17 +120,33 @@ fn destination(call: &Call<'_>, view: View<'_>) -> Result<Destination, Refusal> 
     }
 }
 
+/// The modify header context of the caller's that a rule names.
+fn modification(call: &Call<'_>, action: u64, number: u32) -> Result<Option<u32>, Refusal> {
+    match (action & MODIFY != 0, number) {
+        (false, 0) => Ok(None),
+        (false, _) => {
+            let reason = format!("modify_header_id {number:#x} where action {action:#x} modifies nothing (0x40)");
+            Err(Refusal::parameter(reason))
+        }
+        (true, _) => {
+            call.check_use(Object::ModifyHeader, number)?;
+            Ok(Some(number))
+        }
+    }
+}
+
 /// The rule in a mailbox.
 fn entry(call: &Call<'_>) -> Result<(Entry, u64), Refusal> {
     let view = call.input.part(set_fte_in::FLOW_CONTEXT);
     check_absent(view, &ABSENT)?;
     let action = view.get(flow_context::ACTION);
-    let verdict = match action & !COUNT {
+    let verdict = match action & !(COUNT | MODIFY) {
         ALLOW => Verdict::Allow,
         DROP => Verdict::Drop,
         FORWARD => Verdict::Forward,
         _ => {
-            let reason = format!("action {action:#x}: one of allow (1), drop (2) and forward (4), and count (8)");
+            let reason =
+                format!("action {action:#x}: one of allow (1), drop (2) and forward (4), count (8), modify (0x40)");
             return Err(Refusal::parameter(reason));
         }
     };
@@ -146,6 +162,7 @@ fn entry(call: &Call<'_>) -> Result<(Entry, u64), Refusal> {
     let counters: Vec<u32> = counters.iter().map(|view| view.get32(flow_counter_list::FLOW_COUNTER_ID)).collect();
     counters.iter().try_for_each(|&counter| call.check_use(Object::FlowCounter, counter))?;
     let entry = Entry {
+        modification: modification(call, action, view.get32(flow_context::MODIFY_HEADER_ID))?,
         group: view.get32(flow_context::GROUP_ID),
         value: key(view.part(flow_context::MATCH_VALUE)),
         verdict,
@@ -170,7 +187,7 @@ fn set(call: &mut Call<'_>) -> Result<(), Refusal> {
             entry.group = kept.group;
             entry.value = kept.value;
             if mask & CHANGE_ACTION == 0 {
-                entry.verdict = kept.verdict;
+                (entry.verdict, entry.modification) = (kept.verdict, kept.modification);
             }
             if mask & CHANGE_TAG == 0 {
                 entry.tag = kept.tag;
@@ -214,7 +231,10 @@ fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
     let mut view = call.output.part(query_fte_out::FLOW_CONTEXT);
     view.set(flow_context::GROUP_ID, entry.group.into());
     view.set(flow_context::FLOW_TAG, entry.tag.into());
-    view.set(flow_context::ACTION, if entry.counters.is_empty() { verdict } else { verdict | COUNT });
+    let counts = if entry.counters.is_empty() { 0 } else { COUNT };
+    let modifies = if entry.modification.is_some() { MODIFY } else { 0 };
+    view.set(flow_context::ACTION, verdict | counts | modifies);
+    view.set(flow_context::MODIFY_HEADER_ID, entry.modification.unwrap_or(0).into());
     view.set(flow_context::DESTINATION_LIST_SIZE, entry.destinations.len() as u64);
     view.set(flow_context::FLOW_COUNTER_LIST_SIZE, entry.counters.len() as u64);
     view.put(flow_context::MATCH_VALUE.at, &entry.value.0);

@@ -36,6 +36,7 @@ mod mkey;
 mod mkey_tests;
 #[cfg(test)]
 mod mmo_tests;
+mod modify_header;
 mod nic_vport;
 mod pages;
 mod pd;
@@ -99,6 +100,7 @@ const ALL: &[&[Command]] = &[
     mad::COMMANDS,
     mcg::COMMANDS,
     mkey::COMMANDS,
+    modify_header::COMMANDS,
     nic_vport::COMMANDS,
     pages::COMMANDS,
     pd::COMMANDS,

@@ -1,5 +1,6 @@
 //! Steering against a matcher that looks at every rule, and the effects of hostile rules.
 
+use crate::ethernet::Headers;
 use crate::steering::walk::*;
 use proptest::prelude::*;
 
@@ -10,19 +11,32 @@ fn key(bytes: [u8; 2]) -> Key {
     key
 }
 
+/// The decision about a frame with these bytes in the place of its EtherType, and 60 bytes.
+fn decide(steering: &mut Steering, direction: Direction, ether_type: [u8; 2]) -> Decision {
+    let mut frame = [0; 60];
+    frame[12..14].copy_from_slice(&ether_type);
+    steering.decide(direction, &mut Passing::new(&frame, Headers::of(&frame).expect("headers"), 0, 0))
+}
+
+/// A copy of a frame as it came.
+fn copy(tir: u32, tag: u32) -> Copy {
+    Copy { tir, tag, metadata: 0, version: 0 }
+}
+
 fn forward(group: u32, value: Key, to: Vec<Destination>) -> Entry {
-    Entry { group, value, verdict: Verdict::Forward, tag: 0, destinations: to, counters: vec![] }
+    let (verdict, counters) = (Verdict::Forward, vec![]);
+    Entry { group, value, verdict, tag: 0, modification: None, destinations: to, counters }
 }
 
 #[test]
 fn without_rules_frames_are_dropped_and_go_out() {
     let mut steering = Steering::default();
-    assert_eq!(steering.decide(Direction::Receive, &key([1, 2]), 60), Decision::default());
-    assert!(steering.decide(Direction::Transmit, &key([1, 2]), 60).allowed);
+    assert_eq!(decide(&mut steering, Direction::Receive, [1, 2]), Decision::default());
+    assert!(decide(&mut steering, Direction::Transmit, [1, 2]).allowed);
     for direction in Direction::ALL {
         let table = steering.create_table(direction, 0, 4, Miss::Default).unwrap();
         steering.set_root(direction, Some(table)).unwrap();
-        assert_eq!(steering.decide(direction, &key([1, 2]), 60).allowed, direction == Direction::Transmit);
+        assert_eq!(decide(&mut steering, direction, [1, 2]).allowed, direction == Direction::Transmit);
     }
 }
 
@@ -46,10 +60,10 @@ fn the_way_goes_up() {
     let end = Entry { tag: 7, counters: vec![counter], ..forward(of_high, Key::default(), vec![Destination::Tir(6)]) };
     steering.set_entry(rx, high, 3, end).unwrap();
     steering.set_root(rx, Some(low)).unwrap();
-    let decision = steering.decide(rx, &key([0, 0]), 100);
-    assert_eq!(decision, Decision { allowed: false, tirs: vec![5, 6], tag: 7 });
+    let decision = decide(&mut steering, rx, [0, 0]);
+    assert_eq!(decision, Decision { allowed: false, copies: vec![copy(5, 0), copy(6, 7)] });
     let counted = steering.read_counter(counter, true).unwrap();
-    assert_eq!((counted.packets, counted.octets), (1, 100));
+    assert_eq!((counted.packets, counted.octets), (1, 60));
     assert_eq!(steering.read_counter(counter, false).unwrap().packets, 0);
     // Everything that is used stays.
     assert!(matches!(steering.destroy_counter(counter), Err(Error::Busy { .. })));
@@ -64,7 +78,7 @@ fn the_way_goes_up() {
     steering.destroy_table(rx, high).unwrap();
     steering.destroy_group(rx, low, of_low).unwrap();
     steering.destroy_table(rx, low).unwrap();
-    assert_eq!(steering.decide(rx, &key([0, 0]), 100), Decision::default());
+    assert_eq!(decide(&mut steering, rx, [0, 0]), Decision::default());
 }
 
 /// `max_ft_level` and `log_max_ft_size`: the last level, and the largest table.
@@ -175,7 +189,8 @@ fn a_frame_goes_to_256_tirs_at_most() {
         next = Some(table);
     }
     steering.set_root(rx, next).unwrap();
-    assert_eq!(steering.decide(rx, &key([0, 0]), 60).tirs, Vec::from_iter(0..256));
+    let copies = Vec::from_iter((0..256).map(|tir| copy(tir, 0)));
+    assert_eq!(decide(&mut steering, rx, [0, 0]).copies, copies);
 }
 
 #[test]
@@ -247,9 +262,9 @@ use std::collections::BTreeMap;
 const MASKS: [[u8; 2]; 4] = [[0xff, 0xff], [0xff, 0], [0, 0x01], [0, 0]];
 
 impl Naive {
-    fn decide(&self, frame: [u8; 2]) -> (Vec<u32>, u32) {
+    fn decide(&self, frame: [u8; 2]) -> Vec<Copy> {
         let (mut tag, mut at) = (0, self.root);
-        let mut tirs = Vec::new();
+        let mut copies = Vec::new();
         while let Some(table) = at {
             let matched = (0..16).find_map(|index| {
                 let &(value, to, with) = self.rules.get(&(table, index))?;
@@ -266,16 +281,16 @@ impl Naive {
             match to {
                 0 => break,
                 1 => {
-                    tirs.push(100);
+                    copies.push(copy(100, tag));
                     break;
                 }
                 _ => {
-                    tirs.push(to.into());
+                    copies.push(copy(to.into(), tag));
                     at = Some(usize::from(to) - 2);
                 }
             }
         }
-        (tirs, tag)
+        copies
     }
 }
 
@@ -308,7 +323,7 @@ proptest! {
                     };
                     let verdict = if to == 0 { Verdict::Drop } else { Verdict::Forward };
                     let group = groups[table][index as usize / 4];
-                    let entry = Entry { group, value: key(value), verdict, tag, destinations, counters: vec![] };
+                    let entry = Entry { verdict, tag, ..forward(group, key(value), destinations) };
                     let set = steering.set_entry(rx, tables[table], index, entry);
                     let goes_up = to < 2 || usize::from(to) - 2 > table;
                     prop_assert_eq!(set.is_ok(), goes_up);
@@ -334,9 +349,8 @@ proptest! {
                     naive.root = root;
                 }
                 Step::Frame(bytes) => {
-                    let decision = steering.decide(rx, &key(bytes), 60);
-                    let (tirs, tag) = naive.decide(bytes);
-                    prop_assert_eq!((decision.tirs, decision.tag, decision.allowed), (tirs, tag, false));
+                    let decision = decide(&mut steering, rx, bytes);
+                    prop_assert_eq!((decision.copies, decision.allowed), (naive.decide(bytes), false));
                 }
             }
         }
