@@ -125,6 +125,7 @@ pub(crate) mod creator {
     pub(crate) const FLOW_GROUP: u16 = 0x933;
     pub(crate) const FLOW_TABLE_ENTRY: u16 = 0x936;
     pub(crate) const FLOW_COUNTER: u16 = 0x939;
+    pub(crate) const MODIFY_HEADER: u16 = 0x940;
     pub(crate) const GENERAL_OBJECT: u16 = 0xa00;
 }
 

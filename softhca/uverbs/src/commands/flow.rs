@@ -141,7 +141,16 @@ fn check_driver(wanted: &CreateFlow) -> Result<(), Errno> {
 /// A rule for all frames.
 fn everything(priority: FlowPriority, tirn: u32) -> FlowRule {
     let matching = FlowMatch::default();
-    FlowRule { priority, matching, tag: None, drops: false, goes_on: false, tirn: Some(tirn), counter: None }
+    FlowRule {
+        priority,
+        matching,
+        tag: None,
+        modification: None,
+        drops: false,
+        goes_on: false,
+        tirn: Some(tirn),
+        counter: None,
+    }
 }
 
 /// The rules for frames that no other rule takes: those to groups, and those to single stations.
@@ -185,7 +194,8 @@ fn rules(
             };
             let counter = if counts { Some(counter()?) } else { None };
             let tirn = (!sent).then_some(tirn);
-            Ok(vec![(direction, FlowRule { priority, matching, tag, drops, goes_on, tirn, counter })])
+            let modification = None;
+            Ok(vec![(direction, FlowRule { priority, matching, tag, modification, drops, goes_on, tirn, counter })])
         }
         ALL_DEFAULT => Ok(received(leftovers(tirn, true))),
         MC_DEFAULT => Ok(received(leftovers(tirn, false))),

@@ -3,6 +3,7 @@
 
 use super::devx::objects;
 use super::flow::{self, Flow};
+use super::flow_action::FlowAction;
 use super::request::Request;
 use crate::context::{self, Context, Object, Rank};
 use crate::device::{FlowDirection, FlowMatch, FlowPriority, FlowRule, Hca, MATCH_BYTES};
@@ -21,10 +22,11 @@ const VALUE: u16 = 0x1001;
 const TO_QP: u16 = 0x1002;
 const TO_DEVX: u16 = 0x1003;
 const MATCHER: u16 = 0x1004;
+const ACTIONS: u16 = 0x1005;
 const TAG: u16 = 0x1006;
+const COUNTERS: u16 = 0x1007;
+const COUNTER_OFFSETS: u16 = 0x1008;
 const FLOW_FLAGS: u16 = 0x1009;
-/// Actions, and counters made by commands: flows of this device have none.
-const ABSENT: [u16; 3] = [0x1005, 0x1007, 0x1008];
 
 /// `MLX5_IB_ATTR_CREATE_FLOW_FLAGS_DROP`.
 const DROP: u32 = 1 << 1;
@@ -106,14 +108,38 @@ pub(crate) fn create(context: &Arc<Context>, request: &Request) -> Result<(), Er
     request.put_handle(HANDLE, handle)
 }
 
+/// An object and its number.
+type Numbered = (Arc<dyn Object>, u32);
+
+/// The numbers in an array, if the request has it.
+fn numbers(request: &Request, id: u16) -> Result<Option<Vec<u32>>, Errno> {
+    request.optional_handle(id).map(|_| request.array(id)).transpose()
+}
+
+/// The counter, made by a command, that a flow counts with.
+fn counter(context: &Context, request: &Request) -> Result<Option<Numbered>, Errno> {
+    let Some(handles) = numbers(request, COUNTERS)? else { return Ok(None) };
+    let offsets = numbers(request, COUNTER_OFFSETS)?.unwrap_or_else(|| vec![0]);
+    match (&handles[..], &offsets[..]) {
+        (&[handle], &[offset]) => objects::flow_counter(context, handle, offset).map(Some),
+        _ => Err(Errno::EINVAL),
+    }
+}
+
+/// The modification of headers that a flow has; there cannot be two (`parse_flow_flow_action`).
+fn action(context: &Context, request: &Request) -> Result<Option<Arc<FlowAction>>, Errno> {
+    match numbers(request, ACTIONS)?.as_deref() {
+        None => Ok(None),
+        Some(&[handle]) => context.get(handle).map(Some),
+        Some(_) => Err(Errno::EINVAL),
+    }
+}
+
 /// `CREATE_FLOW`: 0x1000 handle, 0x1001 values, 0x1002 queue pair, 0x1003 interface made by a command, 0x1004 matcher,
-/// 0x1006 flow tag, 0x1009 flags.
+/// 0x1005 actions, 0x1006 flow tag, 0x1007 counter made by a command, 0x1008 its offset, 0x1009 flags.
 pub(crate) fn create_flow(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     if !has_capability(capability::NET_RAW) {
         return Err(Errno::EPERM);
-    }
-    if ABSENT.iter().any(|&id| request.len(id) != 0 || request.optional_handle(id).is_some()) {
-        return Err(Errno::EOPNOTSUPP);
     }
     let matcher: Arc<Matcher> = context.get(request.handle(MATCHER)?)?;
     let drops = match request.optional::<u32>(FLOW_FLAGS)?.unwrap_or(0) {
@@ -139,11 +165,16 @@ pub(crate) fn create_flow(context: &Arc<Context>, request: &Request) -> Result<(
     if tag.is_some_and(|tag| !received || tag >> 24 != 0) {
         return Err(Errno::EINVAL);
     }
-    let tirn = receiver.as_ref().map(|(_, tirn)| *tirn);
-    let rule = FlowRule { priority, matching, tag, drops, goes_on: false, tirn, counter: None };
+    let action = action(context, request)?;
+    let modification = action.as_ref().map(|action| action.modification);
+    let counted = counter(context, request)?;
+    let number = |of: &Option<Numbered>| of.as_ref().map(|(_, number)| *number);
+    let (tirn, counter) = (number(&receiver), number(&counted));
+    let rule = FlowRule { priority, matching, tag, modification, drops, goes_on: false, tirn, counter };
     let rules = context.hca.add_flows(&[(matcher.direction, rule)])?;
     let mut under: Vec<Arc<dyn Object>> = vec![matcher];
-    under.extend(receiver.map(|(qp, _)| qp));
+    under.extend([receiver, counted].into_iter().flatten().map(|(object, _)| object));
+    under.extend(action.map(|action| action as Arc<dyn Object>));
     let handle = context.insert(Arc::new(Flow::over(rules, under)));
     request.put_handle(HANDLE, handle)
 }

@@ -7,6 +7,7 @@ use super::devx::{
     umem as devx_umem,
 };
 use super::flow::{self, Flow};
+use super::flow_action::{self, FlowAction};
 use super::flow_matcher::{self, Matcher};
 use super::mw::{self, Mw};
 use super::pacing::{self, PacketPacing};
@@ -94,6 +95,8 @@ const METHODS: &[Method] = {
         method(object::FLOW, 0, "FLOW_DESTROY", 1, destroy::<Flow, 0>),
         method(object::FLOW, 0x1000, "CREATE_FLOW", 10, flow_matcher::create_flow),
         method(object::FLOW, 0x1001, "DESTROY_FLOW", 1, destroy::<Flow, 0x1000>),
+        method(object::FLOW_ACTION, 1, "FLOW_ACTION_DESTROY", 1, destroy::<FlowAction, 0>),
+        method(object::FLOW_ACTION, 0x1000, "FLOW_ACTION_CREATE_MODIFY_HEADER", 3, flow_action::create),
         method(object::MLX5_FLOW_MATCHER, 0x1000, "FLOW_MATCHER_CREATE", 7, flow_matcher::create),
         method(object::MLX5_FLOW_MATCHER, 0x1001, "FLOW_MATCHER_DESTROY", 1, destroy::<Matcher, 0x1000>),
         method(object::RWQ_IND_TBL, 0, "RWQ_IND_TBL_DESTROY", 1, destroy::<WqTable, 0>),

@@ -14,6 +14,7 @@ mod dm;
 mod dma_handle;
 mod event_file;
 mod flow;
+mod flow_action;
 mod flow_matcher;
 mod flow_spec;
 mod ioctl;

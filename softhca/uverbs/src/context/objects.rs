@@ -15,6 +15,8 @@ pub(crate) enum Rank {
     Devx,
     /// A flow.
     Flow,
+    /// An action of flows.
+    FlowAction,
     /// A matcher of flows.
     Matcher,
     /// Counters of flows.

@@ -34,6 +34,7 @@ fields! {
     GROUP_OF_ENTRY: 0x220, 32 = "set_fte_in.flow_context.group_id";
     TAG: 0x248, 24 = "set_fte_in.flow_context.flow_tag";
     ACTION: 0x270, 16 = "set_fte_in.flow_context.action";
+    MODIFY_HEADER_ID: 0x2e0, 32 = "set_fte_in.flow_context.modify_header_id";
     DESTINATIONS: 0x288, 24 = "set_fte_in.flow_context.destination_list_size";
     COUNTERS: 0x2a8, 24 = "set_fte_in.flow_context.flow_counter_list_size";
     DESTINATION_TYPE: 0x0, 8 = "dest_format_struct.destination_type";
@@ -74,6 +75,7 @@ pub(super) mod action {
     pub(in crate::device) const DROP: u64 = 2;
     pub(in crate::device) const FORWARD: u64 = 4;
     pub(in crate::device) const COUNT: u64 = 8;
+    pub(in crate::device) const MODIFY: u64 = 0x40;
 }
 
 /// Where an entry sends frames.
@@ -88,6 +90,8 @@ pub(super) struct EntryContext<'a> {
     pub(super) group: u32,
     pub(super) tag: u32,
     pub(super) action: u64,
+    /// The list of actions that modify its frames.
+    pub(super) modification: Option<u32>,
     pub(super) value: &'a [u8; MATCH_BYTES],
     pub(super) destinations: Vec<Destination>,
     /// Flow counters that count its frames.
@@ -198,7 +202,9 @@ impl FlowCommands<'_> {
         GROUP_OF_ENTRY.set(&mut input, entry.group.into());
         TAG.set(&mut input, entry.tag.into());
         let counts = if entry.counters.is_empty() { 0 } else { action::COUNT };
-        ACTION.set(&mut input, entry.action | counts);
+        let modifies = if entry.modification.is_some() { action::MODIFY } else { 0 };
+        ACTION.set(&mut input, entry.action | counts | modifies);
+        MODIFY_HEADER_ID.set(&mut input, entry.modification.unwrap_or(0).into());
         DESTINATIONS.set(&mut input, entry.destinations.len() as u64);
         COUNTERS.set(&mut input, entry.counters.len() as u64);
         input[VALUE..VALUE + MATCH_BYTES].copy_from_slice(entry.value);

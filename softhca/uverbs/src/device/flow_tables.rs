@@ -45,6 +45,8 @@ pub(crate) struct FlowRule {
     pub(crate) matching: FlowMatch,
     /// Tag of frames, if the rule has one.
     pub(crate) tag: Option<u32>,
+    /// The list of actions that modify its frames, if it has one.
+    pub(crate) modification: Option<u32>,
     pub(crate) drops: bool,
     /// Frames go on to the next priority, besides.
     pub(crate) goes_on: bool,
@@ -99,6 +101,7 @@ enum Target {
 struct Entry {
     matching: FlowMatch,
     tag: u32,
+    modification: Option<u32>,
     drops: bool,
     /// How many rules say so.
     targets: BTreeMap<Target, u32>,
@@ -245,6 +248,7 @@ impl Table {
         let mut entry = Entry {
             matching: rule.matching.clone(),
             tag: rule.tag.unwrap_or(0),
+            modification: rule.modification,
             drops: rule.drops,
             targets: BTreeMap::new(),
         };
@@ -312,9 +316,11 @@ impl Table {
 }
 
 impl Entry {
-    /// A rule with the same match must have the same action (`check_conflicting_ftes`).
+    /// A rule with the same match must have the same action (`check_conflicting_ftes`). Of two lists that modify headers,
+    /// the first one holds: the kernel does not compare them.
     fn join(&mut self, rule: &FlowRule) -> Result<(), Errno> {
-        if rule.drops != self.drops || rule.tag.is_some_and(|tag| tag != self.tag) {
+        let modifies = rule.modification.is_some() == self.modification.is_some();
+        if rule.drops != self.drops || !modifies || rule.tag.is_some_and(|tag| tag != self.tag) {
             return Err(Errno::EEXIST);
         }
         for target in rule.targets() {
@@ -351,7 +357,8 @@ impl Entry {
             (false, true) => action::ALLOW,
         };
         let counters = self.targets.keys().filter_map(counter).collect();
-        EntryContext { group, tag: self.tag, action, value: &self.matching.value, destinations, counters }
+        let (tag, modification) = (self.tag, self.modification);
+        EntryContext { group, tag, action, modification, value: &self.matching.value, destinations, counters }
     }
 }
 

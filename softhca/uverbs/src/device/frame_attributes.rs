@@ -29,6 +29,8 @@ fields! {
     // Of tables for frames that are received.
     FT_SUPPORT: 0x200, 1 = "flow_table_nic_cap.flow_table_properties_nic_receive.ft_support";
     LOG_MAX_FT_SIZE: 0x222, 6 = "flow_table_nic_cap.flow_table_properties_nic_receive.log_max_ft_size";
+    MAX_ACTIONS_RECEIVED: 0x230, 8 = "flow_table_nic_cap.flow_table_properties_nic_receive.max_modify_header_actions";
+    MAX_ACTIONS_SENT: 0x830, 8 = "flow_table_nic_cap.flow_table_properties_nic_transmit.max_modify_header_actions";
     // Of tables for copies of frames.
     SNIFFER_SHARES_TIR: 0x2, 1 = "flow_table_nic_cap.allow_sniffer_and_nic_rx_shared_tir";
     SNIFFS_RECEIVED: 0x600, 1 = "flow_table_nic_cap.flow_table_properties_nic_receive_sniffer.ft_support";
@@ -95,6 +97,8 @@ pub(crate) struct FrameAttributes {
     pub(crate) log_max_wq_size: u32,
     /// log2 of the rules of the largest flow table.
     pub(crate) log_max_flow_table: u32,
+    /// Most actions of one list that modifies headers: of received frames, and of sent ones.
+    pub(crate) most_modifications: [u32; 2],
     /// Whether flows can have copies of all frames.
     pub(crate) sniffs: bool,
 }
@@ -147,6 +151,7 @@ impl FrameAttributes {
         if let Some(tables) = flow_tables.filter(|tables| NIC_FLOW_TABLE.get(general) & FT_SUPPORT.get(tables) != 0) {
             found.cap_flags |= FLAG_MANAGED_FLOW_STEERING;
             found.log_max_flow_table = LOG_MAX_FT_SIZE.get32(tables);
+            found.most_modifications = [MAX_ACTIONS_RECEIVED, MAX_ACTIONS_SENT].map(|field| field.get32(tables));
             found.sniffs =
                 [SNIFFER_SHARES_TIR, SNIFFS_RECEIVED, SNIFFS_SENT].iter().all(|field| field.get(tables) != 0);
         }

@@ -8,6 +8,7 @@ mod counters_file;
 mod dma;
 mod events;
 mod firmware;
+mod flow_actions;
 mod flow_commands;
 mod flow_counters;
 mod flow_match;

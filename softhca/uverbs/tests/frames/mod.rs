@@ -31,6 +31,16 @@ fn flows_and_hashes_say_who_receives() {
 }
 
 #[test]
+fn flows_modify_headers_and_registers() {
+    let (_directory, program) = compiled("modified");
+    for mode in [&[][..], STRICT, &["--generation", "connectx7"]] {
+        // The device's messages about bad lists are no fault of the program.
+        let options = [&ETHERNET, mode, &["--log", "error"]].concat();
+        assert_eq!(launch(&options, &[&program], PATIENCE), (Some(0), String::new()), "{options:?}");
+    }
+}
+
+#[test]
 fn one_wqe_sends_several_frames() {
     let (_directory, program) = compiled("multi_packet");
     for mode in [&[][..], STRICT, &["--static-uars"]] {

@@ -184,6 +184,16 @@ pub(crate) fn interface(context: &Context, handle: u32) -> Result<(Arc<dyn Objec
     }
 }
 
+/// The flow counter that a handle means, `offset` after its first (`mlx5_ib_devx_is_flow_counter`).
+pub(crate) fn flow_counter(context: &Context, handle: u32, offset: u32) -> Result<(Arc<dyn Object>, u32), Errno> {
+    let object: Arc<DevxObject> = context.get(handle)?;
+    if object.id.creator != creator::FLOW_COUNTER || offset > object.more {
+        return Err(Errno::EINVAL);
+    }
+    let number = object.id.number + offset;
+    Ok((object, number))
+}
+
 /// `DEVX_OBJ_QUERY`: 0x1000 handle, 0x1001 input, 0x1002 output.
 pub(crate) fn query(context: &Arc<Context>, request: &Request) -> Result<(), Errno> {
     use_object(context, request, calls::QUERY)

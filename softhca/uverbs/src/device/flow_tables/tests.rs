@@ -93,7 +93,8 @@ impl Tables {
 fn rule(priority: FlowPriority, value: u8, tirn: u32) -> FlowRule {
     let mut matching = FlowMatch::default();
     matching.add_bytes(8, &[255], &[value]);
-    FlowRule { priority, matching, tag: None, drops: false, goes_on: false, tirn: Some(tirn), counter: None }
+    let (tirn, modification) = (Some(tirn), None);
+    FlowRule { priority, matching, tag: None, modification, drops: false, goes_on: false, tirn, counter: None }
 }
 
 /// Rules of several priorities, two that match the same, one that goes on, and one of another mask.
@@ -149,14 +150,26 @@ fn what_matches_the_same_does_the_same() {
     let handle = tables.add(&commands, &first).unwrap();
     let drops = FlowRule { drops: true, ..first.clone() };
     let tagged = FlowRule { tag: Some(7), ..first.clone() };
+    let modifying = FlowRule { modification: Some(0x0102_0304), ..first.clone() };
     assert_eq!(tables.add(&commands, &drops).unwrap_err(), Errno::EEXIST);
+    assert_eq!(tables.add(&commands, &modifying).unwrap_err(), Errno::EEXIST);
     assert_eq!(tables.add(&commands, &tagged).unwrap_err(), Errno::EEXIST);
     let mut outside = first.clone();
     outside.matching.value[0] = 1;
     assert_eq!(tables.add(&commands, &outside).unwrap_err(), Errno::EINVAL);
     assert_eq!(tables.add(&commands, &rule(FlowPriority::Program(16), 1, 5)).unwrap_err(), Errno::ENOMEM);
     tables.remove(&commands, &handle).unwrap();
-    assert!(tables.add(&commands, &tagged).is_ok() && tables.add(&commands, &first).is_ok());
+    let handles = [&tagged, &first].map(|rule| tables.add(&commands, rule).unwrap());
+    handles.iter().for_each(|handle| tables.remove(&commands, handle).unwrap());
+    // Forward (4) and modify (0x40), and the list of the first one.
+    let other = FlowRule { modification: Some(9), tirn: Some(6), ..first.clone() };
+    for rule in [&modifying, &other] {
+        tables.add(&commands, rule).unwrap();
+        let device = device.borrow();
+        let entry = &device.tables[&device.root].entries[&0];
+        assert_eq!((entry[0x4f], &entry[0x5c..0x60]), (0x44, &[1, 2, 3, 4][..]));
+    }
+    assert_eq!(tables.add(&commands, &first).unwrap_err(), Errno::EEXIST);
 }
 
 #[test]
