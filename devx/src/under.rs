@@ -10,8 +10,8 @@ use crate::context::{Context, Object, Under};
 use crate::error::Error;
 use crate::memory::{Record, Space, Umem};
 use crate::object::{
-    Cq, DoorbellPage, FlowCounter, FlowGroup, FlowTable, Mkey, PacketPacing, Pd, Rq, Rqt, SharedReceives, Tir, Tis,
-    TransportDomain,
+    Cq, DoorbellPage, FlowCounter, FlowGroup, FlowTable, Mkey, ModifyHeader, PacketPacing, Pd, Rq, Rqt, SharedReceives,
+    Tir, Tis, TransportDomain,
 };
 
 /// One line for each type: its name in errors, and its context.
@@ -43,6 +43,7 @@ under! {
     FlowTable, "flow table", |table| table.object().context();
     FlowGroup, "flow group", |group| group.table().object().context();
     FlowCounter, "flow counter", |counter| counter.context();
+    ModifyHeader, "modify header context", |modify| modify.context();
     PacketPacing, "rate", |pacing| pacing.context();
     Object, "object", |object| object.context();
 }

@@ -70,6 +70,7 @@ commands! {
     QueryFlowGroupIn => QueryFlowGroupOut, QUERY_FLOW_GROUP, Queries;
     SetFteIn => SetFteOut, SET_FLOW_TABLE_ENTRY, CreatesOrModifies;
     QueryFteIn => QueryFteOut, QUERY_FLOW_TABLE_ENTRY, Queries;
+    AllocModifyHeaderContextIn => AllocModifyHeaderContextOut, ALLOC_MODIFY_HEADER_CONTEXT, Creates;
     // Counters.
     AllocQCounterIn => AllocQCounterOut, ALLOC_Q_COUNTER, Creates;
     QueryQCounterIn => QueryQCounterOut, QUERY_Q_COUNTER, Queries;

@@ -1876,6 +1876,40 @@ structures! {
         roce_slow_restart_trans: 0x6c0, 32, u32;
     }
 
+    /// An action that puts a number into bits of a field. A length of 0 means 32 bits.
+    pub struct SetActionIn: "set_action_in", 0x40 {
+        action_type: 0x0, 4, u8;
+        field: 0x4, 12, HeaderField;
+        offset: 0x13, 5, u8;
+        length: 0x1b, 5, u8;
+        data: 0x20, 32, u32;
+    }
+
+    /// An action that copies bits of a field. A length of 0 means 32 bits.
+    pub struct CopyActionIn: "copy_action_in", 0x40 {
+        action_type: 0x0, 4, u8;
+        src_field: 0x4, 12, HeaderField;
+        src_offset: 0x13, 5, u8;
+        length: 0x1b, 5, u8;
+        dst_field: 0x24, 12, HeaderField;
+        dst_offset: 0x33, 5, u8;
+    }
+
+    /// Makes a list of actions on headers. The actions follow.
+    pub struct AllocModifyHeaderContextIn: "alloc_modify_header_context_in", 0x80 {
+        opcode: 0x0, 16, Opcode;
+        op_mod: 0x30, 16, u16;
+        table_type: 0x60, 8, FlowTableType;
+        num_of_actions: 0x78, 8, u8;
+    }
+
+    /// Answer to [`AllocModifyHeaderContextIn`].
+    pub struct AllocModifyHeaderContextOut: "alloc_modify_header_context_out", 0x80 {
+        status: 0x0, 8, Status;
+        syndrome: 0x20, 32, u32;
+        modify_header_id: 0x40, 32, u32;
+    }
+
     /// Allocates counters of flows.
     pub struct AllocFlowCounterIn: "alloc_flow_counter_in", 0x80 {
         opcode: 0x0, 16, Opcode;

@@ -229,6 +229,50 @@ names! {
         TABLE_TYPE = 0xa,
     }
 
+    /// A field of packets that rules modify: of headers, or a register (Linux `include/linux/mlx5/mlx5_ifc.h`,
+    /// `MLX5_ACTION_IN_FIELD_*`; DPDK `drivers/common/mlx5/mlx5_prm.h`, `enum mlx5_modification_field`).
+    pub struct HeaderField(u16) {
+        SMAC_47_16 = 0x1,
+        SMAC_15_0 = 0x2,
+        ETHERTYPE = 0x3,
+        DMAC_47_16 = 0x4,
+        DMAC_15_0 = 0x5,
+        IP_DSCP = 0x6,
+        TCP_FLAGS = 0x7,
+        TCP_SPORT = 0x8,
+        TCP_DPORT = 0x9,
+        IPV4_TTL = 0xa,
+        UDP_SPORT = 0xb,
+        UDP_DPORT = 0xc,
+        SIPV6_127_96 = 0xd,
+        SIPV6_95_64 = 0xe,
+        SIPV6_63_32 = 0xf,
+        SIPV6_31_0 = 0x10,
+        DIPV6_127_96 = 0x11,
+        DIPV6_95_64 = 0x12,
+        DIPV6_63_32 = 0x13,
+        DIPV6_31_0 = 0x14,
+        SIPV4 = 0x15,
+        DIPV4 = 0x16,
+        FIRST_VID = 0x17,
+        IPV6_HOPLIMIT = 0x47,
+        /// Of sent packets. It begins with the request's `metadata`.
+        METADATA_REG_A = 0x49,
+        /// Of received packets. Completions carry it ([`flow_metadata`](blueflame::cq::CqeView::flow_metadata)).
+        METADATA_REG_B = 0x50,
+        METADATA_REG_C_0 = 0x51,
+        METADATA_REG_C_1 = 0x52,
+        METADATA_REG_C_2 = 0x53,
+        METADATA_REG_C_3 = 0x54,
+        METADATA_REG_C_4 = 0x55,
+        METADATA_REG_C_5 = 0x56,
+        METADATA_REG_C_6 = 0x57,
+        METADATA_REG_C_7 = 0x58,
+        TCP_SEQ_NUM = 0x59,
+        TCP_ACK_NUM = 0x5b,
+        IP_ECN = 0x73,
+    }
+
     /// A kind of general object (`MLX5_OBJ_TYPE_*` of rdma-core's `providers/mlx5/mlx5_ifc.h`,
     /// `MLX5_GENERAL_OBJECT_TYPES_*` of Linux').
     pub struct ObjectType(u16) {

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use blueflame::queue::tags::TagListSizes;
 use blueflame::transport::{MIN_INLINE_HEADERS, Rc};
 use blueflame::verbs::{self, Access, Device};
-use blueflame_devx::cmd::{FlowTableType, FteMatchParam, QueryCqIn, ServiceType};
+use blueflame_devx::cmd::{FlowTableType, FteMatchParam, HeaderField, QueryCqIn, ServiceType};
 use blueflame_devx::mailbox::Structure;
 use blueflame_devx::memory::Umem;
 use blueflame_devx::object::{
-    Cq, Destination, FlowCounter, FlowGroup, FlowRule, FlowTable, MatchCriteria, Mkey, OwnedCq, OwnedRq, OwnedSrq, Pd,
-    Rqt, Rss, SharedReceives, SharedUar, ThreadUar, Tir, Tis, TransportDomain, Uar,
+    Cq, Destination, FlowCounter, FlowGroup, FlowRule, FlowTable, HeaderAction, MatchCriteria, Mkey, ModifyHeader,
+    OwnedCq, OwnedRq, OwnedSrq, Pd, Rqt, Rss, SharedReceives, SharedUar, ThreadUar, Tir, Tis, TransportDomain, Uar,
 };
 use blueflame_devx::{Answers, Context, Error, EventChannel, EventType};
 
@@ -217,6 +217,11 @@ const OF_FRAMES: &[Line] = &[
     ("rule, interface", |here, there| rule(here.frames(), &[Destination::Tir(&there.frames().tir)], None).map(drop)),
     ("rule, table", |here, there| rule(here.frames(), &[Destination::Table(&there.frames().next)], None).map(drop)),
     ("rule, counter", |here, there| rule(here.frames(), &[], Some(&there.frames().counter)).map(drop)),
+    ("rule, list of actions on headers", |here, there| {
+        let action = HeaderAction::set(HeaderField::METADATA_REG_B, 1);
+        let list = Arc::new(ModifyHeader::new(&there.context, FlowTableType::NIC_RX, &[action])?);
+        FlowRule::modifying(&here.frames().group, 0, &list, &FteMatchParam::zeroed(), &[], None).map(drop)
+    }),
     ("rule, other destinations", |here, there| {
         rule(here.frames(), &[Destination::Tir(&here.frames().tir)], None)?
             .set_destinations(&[Destination::Tir(&there.frames().tir)])

@@ -8,11 +8,13 @@ use std::sync::Arc;
 
 use blueflame::SetupError;
 use blueflame::flow::Flow;
-use blueflame_devx::cmd::{DestinationType, FlowTableType, FteMatchParam, QueueState, Status, TirDispatch};
+use blueflame_devx::cmd::{
+    DestinationType, FlowTableType, FteMatchParam, HeaderField, QueueState, Status, TirDispatch,
+};
 use blueflame_devx::mailbox::Structure;
 use blueflame_devx::object::{
-    Destination, FlowCounter, FlowGroup, FlowRule, FlowTable, MatchCriteria, OwnedRq, Rqt, Rss, Tir, Tis,
-    TransportDomain, Uar,
+    Destination, FlowCounter, FlowGroup, FlowRule, FlowTable, HeaderAction, MatchCriteria, ModifyHeader, OwnedRq, Rqt,
+    Rss, Tir, Tis, TransportDomain, Uar,
 };
 use blueflame_devx::{Error, Object};
 use blueflame_sys as sys;
@@ -304,5 +306,85 @@ fn rules_of_libmlx5_lead_to_interfaces() {
     unsafe {
         assert_eq!(sys::ibv_destroy_flow(made), 0);
         assert_eq!(sys::mlx5dv_destroy_flow_matcher(matcher), 0);
+    }
+}
+
+/// Lists of actions on headers: what a rule says of its own, also after its destinations have changed, and how long it
+/// keeps the list.
+#[test]
+fn a_rule_modifies_headers() {
+    let ground = ground();
+    if !frames(&ground) {
+        return;
+    }
+    let (domain, [queue]) = (domain(&ground), queues(&ground));
+    let tir = Arc::new(Tir::direct(&domain, queue.handle()).expect("CREATE_TIR"));
+    let make = |actions: &[HeaderAction]| ModifyHeader::new(&ground.context, FlowTableType::NIC_RX, actions);
+    let whole = [
+        HeaderAction::set(HeaderField::METADATA_REG_B, 0x0102_0304),
+        HeaderAction::Set { field: HeaderField::METADATA_REG_C_3, offset: 8, bits: 4, value: 9 },
+        HeaderAction::Add { field: HeaderField::IPV4_TTL, value: 0xff },
+        HeaderAction::Copy { from: (HeaderField::DIPV4, 16), to: (HeaderField::SIPV4, 0), bits: 16 },
+    ];
+    let list = Arc::new(make(&whole).expect("ALLOC_MODIFY_HEADER_CONTEXT"));
+    let other = make(&whole[..1]).expect("ALLOC_MODIFY_HEADER_CONTEXT");
+    assert_ne!(list.id(), other.id());
+    let table = FlowTable::new(&ground.context, FlowTableType::NIC_RX, 1, 4).expect("CREATE_FLOW_TABLE");
+    let all = FteMatchParam::zeroed();
+    let group = FlowGroup::new(&table, 0, 3, MatchCriteria::default(), &all).expect("CREATE_FLOW_GROUP");
+    let to = [Destination::Tir(&tir)];
+    let mut rule = FlowRule::modifying(&group, 0, &list, &all, &to, None).expect("SET_FLOW_TABLE_ENTRY");
+    // Forward is 4, drop 2, modify 0x40.
+    let says = |rule: &FlowRule| {
+        let said = rule.query().expect("QUERY_FLOW_TABLE_ENTRY").context;
+        (said.action(), said.modify_header_id())
+    };
+    assert_eq!(says(&rule), (0x44, list.id()));
+    rule.set_destinations(&[]).expect("SET_FLOW_TABLE_ENTRY");
+    assert_eq!((says(&rule), Arc::strong_count(&list)), ((0x42, list.id()), 3));
+    drop(rule);
+    assert_eq!(Arc::strong_count(&list), 1, "the rule alone kept it");
+    let plain = FlowRule::new(&group, 0, &all, &to, None).expect("SET_FLOW_TABLE_ENTRY");
+    assert_eq!(says(&plain), (4, 0));
+
+    // A list for one kind of tables is none for another.
+    let sends = FlowTable::new(&ground.context, FlowTableType::NIC_TX, 1, 4).expect("CREATE_FLOW_TABLE");
+    let group = FlowGroup::new(&sends, 0, 3, MatchCriteria::default(), &all).expect("CREATE_FLOW_GROUP");
+    let status = refused(FlowRule::modifying(&group, 0, &list, &all, &[], None));
+    assert_eq!(status, Status::BAD_PARAM_ERR);
+}
+
+#[test]
+fn impossible_header_actions_are_refused() {
+    let ground = ground();
+    if !frames(&ground) {
+        return;
+    }
+    let make = |kind, actions: &[HeaderAction]| ModifyHeader::new(&ground.context, kind, actions).map(drop);
+    let (rx, field) = (FlowTableType::NIC_RX, HeaderField::METADATA_REG_C_0);
+    let set = HeaderAction::set(field, 1);
+    assert_eq!(make(rx, &[set; 16]), Ok(()));
+    let (what, min, max) = ("actions on headers", 1, 16);
+    assert_eq!(make(rx, &[set; 17]), Err(Error::OutOfRange { what, value: 17, min, max }));
+    assert_eq!(make(rx, &[]), Err(Error::OutOfRange { what, value: 0, min, max }));
+    let bits = |offset, bits| make(rx, &[HeaderAction::Set { field, offset, bits, value: 1 }]);
+    let what = "bits of a header action";
+    assert_eq!(bits(0, 0), Err(Error::OutOfRange { what, value: 0, min: 1, max: 32 }));
+    assert_eq!(bits(0, 33), Err(Error::OutOfRange { what, value: 33, min: 1, max: 32 }));
+    let what = "first bit of a header action";
+    assert_eq!(bits(1, 32), Err(Error::OutOfRange { what, value: 1, min: 0, max: 0 }));
+    let copy = |from, to| make(rx, &[HeaderAction::Copy { from: (field, from), to: (field, to), bits: 30 }]);
+    assert_eq!((copy(2, 2), copy(3, 0)), (Ok(()), Err(Error::OutOfRange { what, value: 3, min: 0, max: 2 })));
+    assert_eq!(copy(0, 4), Err(Error::OutOfRange { what, value: 4, min: 0, max: 2 }));
+    let name = "flow_table_prop_layout.max_modify_header_actions";
+    let none = Error::Capability { name, needed: 1, found: 0 };
+    assert_eq!(make(FlowTableType::FDB, &[set]), Err(none));
+    // The device refuses what it does not know: a number of no field, and a register of the other direction.
+    for (kind, field) in [
+        (rx, HeaderField(0x31)),
+        (rx, HeaderField::METADATA_REG_A),
+        (FlowTableType::NIC_TX, HeaderField::METADATA_REG_B),
+    ] {
+        assert_eq!(refused(make(kind, &[HeaderAction::set(field, 1)])), Status::BAD_PARAM_ERR, "{field:?}");
     }
 }

@@ -13,11 +13,12 @@ use blueflame::transport::MIN_INLINE_HEADERS;
 use blueflame::types::WrId;
 use blueflame::verbs::{Access, Buffer, Pool, ProtectionDomain};
 use blueflame::wqe;
-use blueflame_devx::cmd::FlowTableType;
+use blueflame_devx::cmd::{FlowTableType, FteMatchParam, HeaderField};
+use blueflame_devx::mailbox::Structure;
 use blueflame_devx::memory::{Rings, ThreadRings};
 use blueflame_devx::object::{
-    Destination, DoorbellPage, FlowCounter, FlowGroup, FlowRule, FlowTable, OwnedCq, OwnedRq, OwnedSq, Pd, Tir, Tis,
-    TransportDomain, Uar,
+    Destination, DoorbellPage, FlowCounter, FlowGroup, FlowRule, FlowTable, HeaderAction, MatchCriteria, ModifyHeader,
+    OwnedCq, OwnedRq, OwnedSq, Pd, Tir, Tis, TransportDomain, Uar,
 };
 use blueflame_devx::{Context, Error};
 
@@ -104,11 +105,17 @@ impl Lab {
         frame: &[u8],
     ) {
         let tir = Arc::new(tir);
-        // SAFETY: the buffer lives as long as the queue, and nobody looks at it.
-        unsafe { rq.post_unchecked(WrId(u64::from(tag)), &[self.buffer.sge()]) }.expect("room");
         let flow = Flow::any().ether_type(u16::from_be_bytes([frame[12], frame[13]])).flow_tag(tag);
         let to = [Destination::Tir(&tir)];
         let rule = FlowRule::of_flow(&self.group, 0, &flow, &to, counter).expect("SET_FLOW_TABLE_ENTRY");
+        self.send_alone(rq, WrId(u64::from(tag)), frame);
+        drop((rule, tir));
+    }
+
+    /// Posts a receive, sends this frame, and waits for the completions of both.
+    fn send_alone(&mut self, rq: &mut OwnedRq, wr_id: WrId, frame: &[u8]) {
+        // SAFETY: the buffer lives as long as the queue, and is read after the completion at most.
+        unsafe { rq.post_unchecked(wr_id, &[self.buffer.sge()]) }.expect("room");
         let (headers, rest) = frame.split_first_chunk::<18>().expect("so many");
         self.sq.post(&wqe::frame().inline_headers(headers).inline_slice(rest).signaled(WrId(1))).expect("room");
         let begin = Instant::now();
@@ -117,7 +124,6 @@ impl Lab {
             sent += self.sends.poll_with(1, |cqe| self.sq.retire(&cqe).map(drop).expect("outstanding"));
             assert!(begin.elapsed() < Duration::from_secs(20), "no completion");
         }
-        drop((rule, tir));
     }
 }
 
@@ -189,6 +195,69 @@ fn completions_tell_of_tunnels() {
         let is_udp = l4 == L4Header::Udp;
         assert_eq!(seen, [(found, L3Header::Ipv4, l4, true, is_udp, None)], "{looks_inside}");
     }
+}
+
+/// Rules of two tables: the first one sets a register and rewrites headers, and the second one matches both, and sets
+/// the metadata of the completion.
+#[test]
+fn completions_carry_metadata_and_frames_arrive_rewritten() {
+    let function = &function();
+    let context = function.context();
+    let Some((mut lab, mut rq)) = Lab::of_frames(context) else { return };
+    let tir = Arc::new(Tir::direct(&lab.domain, rq.handle()).expect("CREATE_TIR"));
+    let list = |actions: &[HeaderAction]| {
+        Arc::new(ModifyHeader::new(context, FlowTableType::NIC_RX, actions).expect("ALLOC_MODIFY_HEADER_CONTEXT"))
+    };
+    let rewrite = list(&[
+        HeaderAction::set(HeaderField::METADATA_REG_C_5, 0x00c0_ffee),
+        HeaderAction::set(HeaderField::DMAC_15_0, 0x5377),
+        HeaderAction::set(HeaderField::DIPV4, 0xc0a8_0709),
+        HeaderAction::Add { field: HeaderField::IPV4_TTL, value: 0xff },
+    ]);
+    let tell = list(&[HeaderAction::set(HeaderField::METADATA_REG_B, 0x0102_0304)]);
+
+    let second = FlowTable::new(context, FlowTableType::NIC_RX, 1, 4).expect("CREATE_FLOW_TABLE");
+    let matched = |register, ttl| {
+        let mut fields = FteMatchParam::zeroed();
+        fields.misc_parameters_2_mut().set_metadata_reg_c_5(register);
+        fields.outer_headers_mut().set_ttl_hoplimit(ttl);
+        fields
+    };
+    let criteria = MatchCriteria { outer_headers: true, misc_parameters_2: true, ..MatchCriteria::default() };
+    let group = FlowGroup::new(&second, 0, 3, criteria, &matched(u32::MAX, 0xff)).expect("CREATE_FLOW_GROUP");
+    let value = matched(0x00c0_ffee, 63);
+    let to = [Destination::Tir(&tir)];
+    let telling = FlowRule::modifying(&group, 0, &tell, &value, &to, None).expect("SET_FLOW_TABLE_ENTRY");
+    let mut ip = FteMatchParam::zeroed();
+    ip.outer_headers_mut().set_ethertype(0x0800);
+    let onward = [Destination::Table(&second)];
+    let rewriting = FlowRule::modifying(&lab.group, 0, &rewrite, &ip, &onward, None).expect("SET_FLOW_TABLE_ENTRY");
+    // The rules keep their lists.
+    drop((rewrite, tell));
+
+    let mut packet = ipv4(17, &[0x30, 0x39, 0x12, 0xb5, 0, 12, 0, 0, 1, 2, 3, 4]);
+    let frame = |last, packet: &[u8]| [&[2, 0, 0x5e, 0, 0x53, last, 2, 0, 0x5e, 0, 0x53, 9, 8, 0][..], packet].concat();
+    lab.send_alone(&mut rq, WrId(1), &frame(1, &packet));
+    let mut seen = Vec::new();
+    lab.cq.poll_with(2, |cqe| {
+        seen.push((rq.retire(&cqe), cqe.flow_metadata(), cqe.flow_tag(), cqe.l3_ok(), cqe.l4_ok()))
+    });
+    assert_eq!(seen, [(Ok(WrId(1)), 0x0102_0304, 0, true, true)]);
+    (packet[8], packet[10], packet[11]) = (63, 0, 0);
+    packet[16..20].copy_from_slice(&[192, 168, 7, 9]);
+    let sum = checksum(&packet[..20]);
+    packet[10..12].copy_from_slice(&sum);
+    let expected = frame(0x77, &packet);
+    let mut received = vec![0; expected.len()];
+    lab.buffer.read(0, &mut received);
+    assert_eq!(received, expected);
+    drop((rewriting, telling));
+
+    // Without such a rule, there is none.
+    lab.deliver(&mut rq, 9);
+    let mut seen = Vec::new();
+    lab.cq.poll_with(2, |cqe| seen.push((rq.retire(&cqe), cqe.flow_metadata(), cqe.flow_tag())));
+    assert_eq!(seen, [(Ok(WrId(9)), 0, 9)]);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::modify_header::ModifyHeader;
 use super::table::{FlowGroup, FlowTable};
 use super::tir::Tir;
 use crate::check::in_range;
@@ -27,7 +28,7 @@ pub enum Destination<'a> {
 pub struct FlowRule {
     object: Object,
     place: Place,
-    tag: u32,
+    does: Does,
     value: Box<FteMatchParam>,
     /// The object also keeps them.
     to: Arc<Mutex<Vec<Kept>>>,
@@ -39,6 +40,13 @@ pub struct FlowRule {
 struct Place {
     group: FlowGroup,
     index: u32,
+}
+
+/// A rule's actions besides the destinations.
+#[derive(Clone, Debug, Default)]
+struct Does {
+    tag: u32,
+    modification: Option<Arc<ModifyHeader>>,
 }
 
 /// A rule, as the device reports it.
@@ -73,6 +81,7 @@ mod action {
     pub(super) const DROP: u16 = 1 << 1;
     pub(super) const FWD_DEST: u16 = 1 << 2;
     pub(super) const COUNT: u16 = 1 << 3;
+    pub(super) const MOD_HDR: u16 = 1 << 6;
 }
 
 /// `op_mod` of SET_FLOW_TABLE_ENTRY that changes the existing rule.
@@ -85,7 +94,7 @@ const CHANGE_DESTINATIONS: u8 = 1 << 2;
 /// The command that sets the rule in a place.
 fn entry(
     place: &Place,
-    (tag, value): (u32, &FteMatchParam),
+    (does, value): (&Does, &FteMatchParam),
     to: &[Destination<'_>],
     counter: Option<&Arc<FlowCounter>>,
 ) -> Result<List<SetFteIn, DestFormatStruct>, Error> {
@@ -94,10 +103,15 @@ fn entry(
     let mut inbox = List::<SetFteIn, DestFormatStruct>::new(&SetFteIn::new());
     inbox.set_table_type(table.kind()).set_table_id(table.id()).set_flow_index(place.index);
     let rule = inbox.flow_context_mut();
-    let does = if to.is_empty() { action::DROP } else { action::FWD_DEST };
+    let mut actions = if to.is_empty() { action::DROP } else { action::FWD_DEST };
+    actions |= if counter.is_some() { action::COUNT } else { 0 };
+    if let Some(modification) = &does.modification {
+        actions |= action::MOD_HDR;
+        rule.set_modify_header_id(modification.id());
+    }
     rule.set_group_id(group.id())
-        .set_flow_tag(tag)
-        .set_action(does | if counter.is_some() { action::COUNT } else { 0 })
+        .set_flow_tag(does.tag)
+        .set_action(actions)
         .set_destination_list_size(to.len() as u32)
         .set_flow_counter_list_size(counter.map_or(0, |_| 1));
     *rule.match_value_mut() = value.clone();
@@ -161,14 +175,42 @@ impl FlowRule {
         counter: Option<&Arc<FlowCounter>>,
     ) -> Result<Self, Error> {
         in_range("flow tag", tag, 0..=0xff_ffff)?;
+        Self::make(group, index, Does { tag, modification: None }, value, to, counter)
+    }
+
+    /// Puts a rule without a tag at entry `index` that modifies packets before they go to `to`. Rules of later tables
+    /// match the outcome. The list of actions and the group's table have the same kind.
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub fn modifying(
+        group: &FlowGroup,
+        index: u32,
+        modification: &Arc<ModifyHeader>,
+        value: &FteMatchParam,
+        to: &[Destination<'_>],
+        counter: Option<&Arc<FlowCounter>>,
+    ) -> Result<Self, Error> {
+        let does = Does { tag: 0, modification: Some(Arc::clone(modification)) };
+        Self::make(group, index, does, value, to, counter)
+    }
+
+    fn make(
+        group: &FlowGroup,
+        index: u32,
+        does: Does,
+        value: &FteMatchParam,
+        to: &[Destination<'_>],
+        counter: Option<&Arc<FlowCounter>>,
+    ) -> Result<Self, Error> {
         let (first, last) = group.entries().into_inner();
         in_range("entry of a group", index, first.into()..=last.into())?;
         let place = Place { group: group.clone(), index };
-        let inbox = entry(&place, (tag, value), to, counter)?;
+        let inbox = entry(&place, (&does, value), to, counter)?;
         let (to, counter) = (Arc::new(Mutex::new(kept(to))), counter.cloned());
-        let under = (group.clone(), Arc::clone(&to), counter.clone());
+        let under = (group.clone(), Arc::clone(&to), (counter.clone(), does.modification.clone()));
         let (object, _) = group.table().object().context().make(&inbox, under)?;
-        Ok(Self { object, place, tag, value: Box::new(value.clone()), to, counter })
+        Ok(Self { object, place, does, value: Box::new(value.clone()), to, counter })
     }
 
     /// Sends matching packets to all of `to` from now on, or drops them if `to` is empty (SET_FLOW_TABLE_ENTRY,
@@ -179,7 +221,7 @@ impl FlowRule {
     /// unless the answer got lost (a status of OK): the device may send packets to the new destinations, and the rule
     /// keeps the earlier ones.
     pub fn set_destinations(&mut self, to: &[Destination<'_>]) -> Result<(), Error> {
-        let mut inbox = entry(&self.place, (self.tag, &self.value), to, self.counter.as_ref())?;
+        let mut inbox = entry(&self.place, (&self.does, &self.value), to, self.counter.as_ref())?;
         inbox.set_op_mod(CHANGE).set_modify_enable_mask(CHANGE_ACTION | CHANGE_DESTINATIONS);
         let to = kept(to);
         self.object.change_to(&inbox, &to)?;
