@@ -19,6 +19,8 @@ pub(crate) enum Change {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Way {
     pub(crate) change: Change,
+    /// Its NIC rewrites IPv4 packets before: [`rewrite`].
+    pub(crate) rewritten: bool,
     /// The tag that it inserts.
     pub(crate) vlan: Option<u16>,
     /// The frames are sent with wrong checksums, and come back with right ones.
@@ -44,6 +46,9 @@ impl Way {
 
     /// The frames that come back for `frame`. The checksums of `frame` are right.
     pub(crate) fn expected(self, mut frame: Vec<u8>, kind: Kind) -> Vec<Vec<u8>> {
+        if self.rewritten {
+            rewrite(&mut frame, kind);
+        }
         swap(&mut frame, 0, 6);
         if self.change == Change::FiveTuple {
             if let Some((at, each)) = kind.addresses() {
@@ -66,6 +71,16 @@ impl Way {
             }
         }
         frames
+    }
+}
+
+/// The outcome of a rule that sends IPv4 packets to port 4000 of 192.0.2.9, with one hop less.
+fn rewrite(frame: &mut [u8], kind: Kind) {
+    if let (Kind::Udp4 | Kind::Tcp4, Some((at, _))) = (kind, kind.transport()) {
+        frame[ETHERNET + 8] -= 1;
+        frame[ETHERNET + 16..ETHERNET + 20].copy_from_slice(&[192, 0, 2, 9]);
+        frame[at + 2..at + 4].copy_from_slice(&4000_u16.to_be_bytes());
+        frame::sum_up(frame, kind);
     }
 }
 
@@ -105,7 +120,7 @@ mod tests {
     use super::*;
     use crate::frame::Recipe;
 
-    const PLAIN: Way = Way { change: Change::Macswap, vlan: None, checksums: false, segment: None };
+    const PLAIN: Way = Way { change: Change::Macswap, rewritten: false, vlan: None, checksums: false, segment: None };
 
     fn tcp(bytes: usize) -> Vec<u8> {
         Recipe { to: [2; 6], from: [4; 6], kinds: vec![Kind::Tcp4], bytes: bytes..=bytes }.frame(5)
@@ -124,6 +139,22 @@ mod tests {
         let mut summed = all.clone();
         frame::sum_up(&mut summed, Kind::Tcp4);
         assert_eq!(&summed, all);
+    }
+
+    #[test]
+    fn rewritten_packets_have_right_checksums() {
+        let frame = tcp(100);
+        let [found] = &Way { rewritten: true, ..PLAIN }.expected(frame.clone(), Kind::Tcp4)[..] else { panic!("one") };
+        let mut summed = found.clone();
+        frame::sum_up(&mut summed, Kind::Tcp4);
+        assert_eq!(
+            (&summed, found[22], &found[30..34], &found[36..38]),
+            (found, 63, &[192, 0, 2, 9][..], &[15, 160][..])
+        );
+        assert_ne!((&found[24..26], &found[50..52]), (&frame[24..26], &frame[50..52]));
+        let plain = Recipe { to: [2; 6], from: [4; 6], kinds: vec![Kind::Udp6], bytes: 100..=100 }.frame(5);
+        let expected = PLAIN.expected(plain.clone(), Kind::Udp6);
+        assert_eq!(Way { rewritten: true, ..PLAIN }.expected(plain, Kind::Udp6), expected);
     }
 
     #[test]

@@ -44,6 +44,9 @@ enum Task {
         /// The forwarder's change of a frame
         #[arg(long, default_value = "macswap")]
         change: Change,
+        /// A rule of the forwarder's rewrites IPv4 packets: to port 4000 of 192.0.2.9, with one hop less
+        #[arg(long)]
+        rewritten: bool,
         /// Frames come back with this VLAN tag
         #[arg(long)]
         vlan: Option<u16>,
@@ -119,8 +122,9 @@ fn main() -> Result<()> {
     let mut port = Port::open(&options.device, options.station)?;
     let begin = Instant::now();
     let (frames, bytes) = match &options.task {
-        Task::Bounce { traffic, change, vlan, checksums, segment, window, any_order } => {
-            let way = Way { change: *change, vlan: *vlan, checksums: *checksums, segment: *segment };
+        Task::Bounce { traffic, change, rewritten, vlan, checksums, segment, window, any_order } => {
+            let (change, rewritten, vlan) = (*change, *rewritten, *vlan);
+            let way = Way { change, rewritten, vlan, checksums: *checksums, segment: *segment };
             let recipe = traffic.recipe(options.station)?;
             bounce(&mut port, &recipe, way, traffic.frames, (*window, *any_order, options.patience))?
         }
