@@ -29,7 +29,7 @@ impl Request {
 
     fn post_wait(&self, sq: &mut SendQueue<transport::Rc>, id: u64) -> (Result<(), PostError>, Expected) {
         let (signaled, tag) = (self.flags & 1 != 0, WrId(id));
-        let nothing = Payload::Segs(vec![]);
+        let nothing = Payload::default();
         match self.kind % 5 {
             0 => {
                 let (cqn, index) = (Cqn::truncate(self.imm), CqCi::truncate(self.rkey));

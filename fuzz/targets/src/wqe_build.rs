@@ -330,7 +330,7 @@ fn agree(request: &Request, wr: &Wr, found: &device::SendWqe, signal_all: bool) 
     };
     assert_eq!((found.target, found.srqn), (target, srqn));
     let payload = match data {
-        Data::Inline(bytes) if bytes.is_empty() => Payload::Segs(Vec::new()),
+        Data::Inline(bytes) if bytes.is_empty() => Payload::default(),
         Data::Inline(bytes) => Payload::Inline(bytes.clone()),
         Data::Sges(sges) => {
             let seg = |s: &Sge| DataSeg { len: s.length, lkey: s.lkey.0, addr: s.addr };
