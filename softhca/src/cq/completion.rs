@@ -93,7 +93,7 @@ pub(crate) struct FrameInfo {
     pub rss_hash: u32,
     /// The fields that the hash covers (`rss_hash_type`).
     pub rss_hash_type: u8,
-    /// Sum of the words of its IP packet, not complemented (`check_sum`).
+    /// Sum of the words of its IP packet, or of merged segments' data, not complemented (`check_sum`).
     pub sum: u16,
     /// Which layers are without fault (`hds_ip_ext`).
     pub layers_ok: u8,
@@ -107,6 +107,27 @@ pub(crate) struct FrameInfo {
     pub flow_tag: u32,
     /// Register B of rules (`ft_metadata`).
     pub metadata: u32,
+    /// The TCP segments that it was made of, if it was.
+    pub merged: Option<MergedSegments>,
+}
+
+/// TCP segments that became one frame. Software puts the values into its headers (`struct mlx5_cqe64`, `lro_*`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MergedSegments {
+    /// How many; one may have been alone. All drivers take a frame as merged from two on. A frame that none can be
+    /// merged with has 0 here: with any other number, Linux takes the sum as one without headers
+    /// (`drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`, `mlx5e_handle_csum`, `lro`).
+    pub segments: u8,
+    /// The last one has PSH.
+    pub has_push: bool,
+    /// Least time to live, or hop limit.
+    pub min_ttl: u8,
+    /// The window and the acknowledgement number of the last one.
+    pub window: u16,
+    pub acknowledgement: u32,
+    /// The time stamps of the last one, of the sender and returned, which take the place of the CQE's. Only FreeBSD
+    /// reads them (`sys/dev/mlx5/mlx5_en/mlx5_en_rx.c`, `mlx5e_lro_update_hdr`).
+    pub stamps: Option<[u32; 2]>,
 }
 
 /// A signature was not that of its block.

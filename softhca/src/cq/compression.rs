@@ -32,6 +32,7 @@ mod at {
     pub(super) const HASH_KIND: usize = 16;
     pub(super) const SUM: Range<usize> = 20..22;
     pub(super) const HEADERS: usize = 29;
+    pub(super) const SEGMENTS: usize = 32;
     pub(super) const APP: usize = 40;
     pub(super) const BYTE_CNT: Range<usize> = 44..48;
     pub(super) const TIMESTAMP: Range<usize> = 48..56;
@@ -179,8 +180,10 @@ fn is_request(cqe: &Fields) -> bool {
 
 /// Successes with no data in the CQE: of requests, or receives.
 fn may_be_compressed(format: MiniFormat, cqe: &Fields) -> bool {
-    // A mini-CQE has no room for tags.
-    let is_success = cqe[at::APP] == 0 && cqe[at::OP_OWN] >> 4 <= 4 && cqe[at::OP_OWN] & COMPRESSED == 0;
+    // A mini-CQE has no room for tags, nor for what becomes of the headers of merged segments. Drivers look for the
+    // latter in the title (DPDK `drivers/net/mlx5/mlx5_rx.c`, `mlx5_rx_burst`), so it would be that of all.
+    let is_whole = cqe[at::APP] == 0 && cqe[at::SEGMENTS] == 0;
+    let is_success = is_whole && cqe[at::OP_OWN] >> 4 <= 4 && cqe[at::OP_OWN] & COMPRESSED == 0;
     is_success && (format != MiniFormat::FlowTag || is_request(cqe) || cqe[at::BYTE_CNT.start] == 0)
 }
 

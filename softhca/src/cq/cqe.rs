@@ -2,7 +2,9 @@
 //!
 //! Layout: PRM "Completion Queue Entry", rdma-core `providers/mlx5/mlx5dv.h` (`struct mlx5_cqe64`, `mlx5_err_cqe`).
 
-use super::completion::{Completion, FrameInfo, ReceiveKind, SignatureError, Source, TagReport, TakenStrides};
+use super::completion::{
+    Completion, FrameInfo, MergedSegments, ReceiveKind, SignatureError, Source, TagReport, TakenStrides,
+};
 
 /// Bytes of the part of a CQE that is not scattered data.
 pub(crate) const CQE64_BYTES: usize = 64;
@@ -11,6 +13,10 @@ pub(crate) const CQE64_BYTES: usize = 64;
 mod offset {
     pub(super) const PKT_INFO: usize = 0;
     pub(super) const WQE_ID: usize = 2;
+    pub(super) const LRO_TCPPSH_ABORT_DUPACK: usize = 4;
+    pub(super) const LRO_MIN_TTL: usize = 5;
+    pub(super) const LRO_TCP_WIN: usize = 6;
+    pub(super) const LRO_ACK_SEQ_NUM: usize = 8;
     pub(super) const RSS_HASH_RESULT: usize = 12;
     pub(super) const RSS_HASH_TYPE: usize = 16;
     pub(super) const ML_PATH: usize = 17;
@@ -22,6 +28,9 @@ mod offset {
     pub(super) const HDS_IP_EXT: usize = 28;
     pub(super) const L4_L3_HDR_TYPE: usize = 29;
     pub(super) const VLAN_INFO: usize = 30;
+    /// The highest byte of the next word (DPDK `drivers/common/mlx5/mlx5_prm.h`, `struct mlx5_cqe`; Linux
+    /// `include/linux/mlx5/device.h`, `get_cqe_lro_num_seg`).
+    pub(super) const LRO_NUM_SEG: usize = 32;
     pub(super) const SRQN_UIDX: usize = 32;
     pub(super) const IMM_INVAL_PKEY: usize = 36;
     pub(super) const APP: usize = 40;
@@ -63,6 +72,12 @@ const SOLICITED: u8 = 1 << 1;
 const INLINE_32: u8 = 1 << 2;
 /// Last byte, bits 3:2: data in the 64 bytes before it (`MLX5_INLINE_SCATTER_64`).
 const INLINE_64: u8 = 2 << 2;
+
+/// `lro_tcppsh_abort_dupack`: a segment has PSH (Linux `include/linux/mlx5/device.h`, `get_cqe_lro_tcppsh`; DPDK
+/// `drivers/common/mlx5/mlx5_prm.h`, `MLX5_CQE_LRO_PUSH_MASK`); the timestamp is TCP's (FreeBSD
+/// `sys/dev/mlx5/device.h`, `get_cqe_lro_timestamp_valid`).
+const LRO_PUSH: u8 = 1 << 6;
+const LRO_STAMPED: u8 = 1 << 7;
 
 /// Bits 29:28 of `flags_rqpn`: the packet had a GRH.
 const FLAG_GRH: u32 = 1 << 28;
@@ -169,6 +184,9 @@ impl Encoded {
         if !matches!(c, Completion::Signature { .. }) {
             put32(&mut tail, offset::SRQN_UIDX, uidx & 0x00ff_ffff);
         }
+        if let Completion::Frame { info: FrameInfo { merged: Some(merged), .. }, .. } = c {
+            put_merged(&mut tail, merged);
+        }
         put32(&mut tail, offset::OPCODE_QPN, u32::from(sender_opcode) << 24 | (qpn & 0x00ff_ffff));
         put16(&mut tail, offset::WQE_COUNTER, wqe_counter);
 
@@ -262,6 +280,19 @@ fn put_frame(tail: &mut [u8; CQE64_BYTES], info: &FrameInfo) {
     tail[offset::L4_L3_HDR_TYPE] = info.headers;
     put16(tail, offset::VLAN_INFO, info.vlan);
     put32(tail, offset::IMM_INVAL_PKEY, info.metadata);
+}
+
+fn put_merged(tail: &mut [u8; CQE64_BYTES], merged: &MergedSegments) {
+    tail[offset::LRO_TCPPSH_ABORT_DUPACK] = if merged.has_push { LRO_PUSH } else { 0 };
+    tail[offset::LRO_MIN_TTL] = merged.min_ttl;
+    put16(tail, offset::LRO_TCP_WIN, merged.window);
+    put32(tail, offset::LRO_ACK_SEQ_NUM, merged.acknowledgement);
+    tail[offset::LRO_NUM_SEG] = merged.segments;
+    if let Some([sent, returned]) = merged.stamps {
+        tail[offset::LRO_TCPPSH_ABORT_DUPACK] |= LRO_STAMPED;
+        put32(tail, offset::TIMESTAMP, sent);
+        put32(tail, offset::TIMESTAMP + 4, returned);
+    }
 }
 
 /// The strides of a WQE, and the low half or the highest bit of `byte_cnt`.
@@ -413,6 +444,7 @@ mod tests {
             vlan: 0xa005,
             flow_tag: 0x00c1_c2c3,
             metadata: 0xd1d2_d3d4,
+            merged: None,
         };
         let (rqn, uidx, wqe_counter, byte_cnt) = (5, 0x0045_6789, 0xbeef, 0x1122);
         let c = Completion::Frame { rqn, uidx, wqe_counter, byte_cnt, strides: None, info };
@@ -447,6 +479,36 @@ mod tests {
         ]);
         let c = Completion::Filler { rqn, uidx, strides };
         assert_eq!(Encoded::new(&c, 64, true, NOW).as_bytes(), filler);
+    }
+
+    /// The structure `lro` and `lro_num_seg` of Linux' `struct mlx5_cqe64` and DPDK's `struct mlx5_cqe`; the stamps by
+    /// FreeBSD's `mlx5e_lro_update_hdr`.
+    #[test]
+    fn merged_segments() {
+        let merged = MergedSegments {
+            segments: 9,
+            has_push: true,
+            min_ttl: 0x3f,
+            window: 0x7172,
+            acknowledgement: 0x8182_8384,
+            stamps: Some([0x9192_9394, 0xa1a2_a3a4]),
+        };
+        let info = FrameInfo { sum: 0x99aa, merged: Some(merged), ..FrameInfo::default() };
+        let c = |info| Completion::Frame { rqn: 5, uidx: 0x45_6789, wqe_counter: 1, byte_cnt: 2, strides: None, info };
+        let expected = cqe(&[
+            (4, &[0xc0, 0x3f, 0x71, 0x72, 0x81, 0x82, 0x83, 0x84]),
+            (20, &[0x99, 0xaa]),
+            (32, &[9, 0x45, 0x67, 0x89]),
+            (47, &[2, 0x91, 0x92, 0x93, 0x94, 0xa1, 0xa2, 0xa3, 0xa4]),
+            (60, &[0, 1, 0, 0x20]),
+        ]);
+        assert_eq!(Encoded::new(&c(info), 64, false, NOW).as_bytes(), expected);
+        let mut plain = expected;
+        plain[4] = 0;
+        plain[48..56].copy_from_slice(&[1, 2, 3, 4, 5, 6, 7, 8]);
+        let merged = MergedSegments { has_push: false, stamps: None, ..merged };
+        let info = FrameInfo { merged: Some(merged), ..info };
+        assert_eq!(Encoded::new(&c(info), 64, false, NOW).as_bytes(), plain);
     }
 
     #[test]

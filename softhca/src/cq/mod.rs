@@ -8,8 +8,8 @@ mod moderation;
 mod queue;
 
 pub(crate) use completion::{
-    Completion, FrameInfo, InCqe, ReceiveKind, ReceivedTag, SignatureError, Source, Syndrome, TagOutcome, TagReport,
-    TakenStrides,
+    Completion, FrameInfo, InCqe, MergedSegments, ReceiveKind, ReceivedTag, SignatureError, Source, Syndrome,
+    TagOutcome, TagReport, TakenStrides,
 };
 pub(crate) use compression::MAX_SESSION;
 pub(crate) use cqe::{INVALID_OP_OWN, inline_capacity};

@@ -467,8 +467,8 @@ impl Device {
         self.resources.sends_completed
     }
 
-    /// When the next timer of a QP, a CQ, the wire or the script runs out, on the clock that [`Self::step`] is given.
-    /// Timers of QPs and CQs wait while the device is stalled. A failed device has the script's timers alone.
+    /// When the next timer of a QP, a CQ, a receive queue, the wire or the script runs out, on the clock that
+    /// [`Self::step`] is given. Timers of queues wait while the device is stalled. A failed device has the script's timers alone.
     #[must_use]
     pub fn next_deadline(&self) -> Option<Duration> {
         let script = self.resources.script.next_deadline();
@@ -481,7 +481,7 @@ impl Device {
         }
         let dcts = self.busy_dcts.iter().filter_map(|number| self.dcts.get(number)?.deadline());
         let [qps, cqs] = [self.qps.deadline(Qp::deadline), self.resources.cqs.deadline(Cq::deadline)];
-        outside.chain(dcts).chain(qps).chain(cqs).min()
+        outside.chain(dcts).chain(qps).chain(cqs).chain(self.nic.deadline()).min()
     }
 
     /// Whether packets wait for a later step: the wire delays some, or its receivers have no room.

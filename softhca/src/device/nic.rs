@@ -26,6 +26,12 @@ impl Device {
         &mut self.nic
     }
 
+    /// Completes the frames that further TCP segments might go into, for a command after which these would go elsewhere,
+    /// or their queue is another one.
+    pub(crate) fn end_merging(&mut self) {
+        self.nic.end_merging(&mut self.resources, None);
+    }
+
     /// UDP ports that are VXLAN's, besides the usual one.
     pub(crate) fn vxlan_ports(&mut self) -> &mut Vec<u16> {
         &mut self.resources.vxlan_ports
@@ -164,6 +170,7 @@ impl Device {
         if let Some(counter) = counter.filter(|&counter| counter != 0) {
             self.resources.q_counters.find(counter.into())?;
         }
+        self.end_merging();
         self.nic.modify_rq(rqn, to, strips_vlan, counter)?;
         if let Some(counter) = counter {
             self.count_q_counter(counter, 1);
@@ -174,6 +181,7 @@ impl Device {
 
     /// Removes a receive queue that no TIR and no RQT names, in any state.
     pub(crate) fn destroy_rq(&mut self, rqn: u32) -> Result<(), Error> {
+        self.end_merging();
         let context = self.nic.remove_rq(rqn)?;
         self.count_rq(&context, -1);
         self.qps.release(rqn);

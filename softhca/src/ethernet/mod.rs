@@ -15,7 +15,7 @@ pub use checksums::Checksums;
 pub(crate) use checksums::fill_checksums;
 pub(crate) use frame_log::{Egress, Leaving};
 pub use frame_log::{FRAMES_KEPT, FrameLog, SentFrame};
-pub(crate) use headers::{Headers, L4};
+pub(crate) use headers::{Headers, L4, Tag};
 pub(crate) use inline_headers::least_inline;
 pub(crate) use layers::Parser;
 pub use layers::{StatedHeaders, StatedLayer};

@@ -1,5 +1,6 @@
 //! Contexts of the objects: the parts of the PRM's contexts (SQC, RQC, TISC, TIRC, RQTC) that the device acts on.
 
+use super::merging::Merging;
 use super::strides::Strides;
 use crate::context::{CrossChannel, RqContext, SqContext, TimestampFormat};
 
@@ -122,6 +123,8 @@ pub(crate) struct TirContext {
     pub(crate) transport_domain: u32,
     /// CQEs tell of the headers inside of a tunnel (`tunneled_offload_en`).
     pub(crate) tunnels: bool,
+    /// TCP segments become one frame.
+    pub(crate) merging: Option<Merging>,
     /// Frames of send queues of the same transport domain are not for it: those to one station, and those to a group.
     pub(crate) blocks_own_unicast: bool,
     pub(crate) blocks_own_multicast: bool,

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  wire ───> port.rs ── steering: rules ──> TIR ── hash.rs, RQT ──> receive_queue.rs ──> CQE
-//!    ^          └─ loopback ─┐                                          └─ strides.rs
+//!    ^          └─ loopback ─┐                                          └─ strides.rs, merging.rs
 //!    └───────── steering <───┴── frames of send queues and raw packet QPs
 //! ```
 //!
@@ -16,6 +16,7 @@ mod description;
 mod filter;
 mod hash;
 mod looped;
+mod merging;
 mod objects;
 mod physical;
 mod port;
@@ -28,6 +29,7 @@ pub(crate) use context::{
 };
 pub(crate) use counters::PortCounters;
 pub(crate) use filter::{AddressFilter, LOG_MAX_MULTICAST, LOG_MAX_UNICAST, LOG_MAX_VLANS};
+pub(crate) use merging::{MESSAGE_UNIT, MIN_DATA, Merging, PERIODS_USECS};
 pub(crate) use objects::{MAX_MTU, MAX_OBJECTS, MAX_RQT, Nic};
 pub(crate) use physical::{Passed, PhysicalCounters};
 pub(crate) use strides::{LOG_MIN_WQE_BYTES, LOG_STRIDE_BYTES, Strides, has_extended_range, log_counts};

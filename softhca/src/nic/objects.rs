@@ -13,6 +13,7 @@ use crate::resources::Resources;
 use crate::steering::{Destination, Direction, Entry, Steering};
 use crate::table::Table;
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 /// Most objects of a kind.
 pub(crate) const MAX_OBJECTS: u32 = 1 << 16;
@@ -39,6 +40,8 @@ pub(crate) struct Nic {
     pub(super) rqs: BTreeMap<u32, ReceiveQueue>,
     /// Those that may have WQEs to flush.
     pub(super) flushing: BTreeSet<u32>,
+    /// The queues with a frame that further segments may go into, and when it must be completed.
+    pub(super) merging: BTreeSet<(Duration, u32)>,
     tises: Table<Used<TisContext>>,
     pub(super) tirs: Table<Used<TirContext>>,
     pub(super) rqts: Table<Used<RqtContext>>,
@@ -69,6 +72,7 @@ impl Default for Nic {
             sqs: BTreeMap::new(),
             rqs: BTreeMap::new(),
             flushing: BTreeSet::new(),
+            merging: BTreeSet::new(),
             tises: Table::new(Object::Tis, 1, MAX_OBJECTS),
             tirs: Table::new(Object::Tir, 1, MAX_OBJECTS),
             rqts: Table::new(Object::Rqt, 1, MAX_OBJECTS),

@@ -4,11 +4,13 @@ use super::context::{Dispatch, TirContext};
 use super::hash::{Hash, hash};
 use super::looped::Looped;
 use super::objects::Nic;
+use super::receive_queue::Steered;
 use crate::ethernet::{Headers, Leaving};
 use crate::resources::Resources;
 use crate::steering::{Copy, Direction, Passing};
 use crate::wire::cable::{self, Dropped, Packets};
 use crate::wire::{Route, Wire};
+use std::time::Duration;
 
 /// Frames taken from the wire in one step.
 const RECEIVE_BATCH: usize = 64;
@@ -18,7 +20,7 @@ const PORT: u8 = 1;
 impl Nic {
     /// Does a bounded amount of work. `true` if there was any.
     pub(crate) fn step(&mut self, resources: &mut Resources, wire: &mut dyn Wire) -> bool {
-        let mut worked = false;
+        let mut worked = self.end_merging(resources, Some(resources.now));
         for sent in resources.egress.take() {
             worked = true;
             self.transmit(resources, wire, sent);
@@ -164,12 +166,45 @@ impl Nic {
             }),
         };
         if let Some((rqn, rq)) = rqn.and_then(|rqn| Some((rqn, self.rqs.get_mut(&rqn)?))) {
-            rq.receive(rqn, resources, (bytes, headers, inside.as_ref()), hash, (copy.tag, copy.metadata));
+            let before = rq.merges_until();
+            rq.receive(
+                rqn,
+                resources,
+                (bytes, headers, inside.as_ref()),
+                Steered { hash, flow_tag: copy.tag, metadata: copy.metadata, merging: tir.merging },
+            );
             // A frame that it cannot take may be its end.
             if rq.is_flushing() {
                 self.flushing.insert(rqn);
             }
+            let after = rq.merges_until();
+            if before != after {
+                before.map(|until| self.merging.remove(&(until, rqn)));
+                after.map(|until| self.merging.insert((until, rqn)));
+            }
         }
+    }
+
+    /// When a frame of merged segments must be completed next.
+    pub(crate) fn deadline(&self) -> Option<Duration> {
+        self.merging.first().map(|&(until, _)| until)
+    }
+
+    /// Completes the frames of merged segments whose time is over at `now`, or all of them. `true` if there were any.
+    pub(crate) fn end_merging(&mut self, resources: &mut Resources, now: Option<Duration>) -> bool {
+        let mut ended = false;
+        while let Some(&(until, rqn)) = self.merging.first() {
+            if now.is_some_and(|now| now < until) {
+                break;
+            }
+            self.merging.pop_first();
+            // A queue that has failed has no such frame any more, or another one.
+            if let Some(rq) = self.rqs.get_mut(&rqn).filter(|rq| rq.merges_until() == Some(until)) {
+                rq.finish_merging(rqn, resources);
+            }
+            ended = true;
+        }
+        ended
     }
 }
 

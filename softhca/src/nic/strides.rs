@@ -112,6 +112,15 @@ impl Progress {
         Fit::Here(taken)
     }
 
+    /// Lets the latest frame have `len` bytes, if the strides behind it are enough, and returns its place.
+    pub(super) fn extend(&mut self, latest: TakenStrides, len: usize) -> Option<TakenStrides> {
+        let end = u32::from(latest.first) + self.strides.needed(len);
+        (end <= self.strides.count()).then(|| {
+            self.used = end;
+            TakenStrides { count: (end - u32::from(latest.first)).min(u16::MAX.into()) as u16, ..latest }
+        })
+    }
+
     /// The next `count` strides, as a CQE names them. Those of a whole WQE may be one more than 16 bits can count.
     fn next(&self, count: u32) -> TakenStrides {
         TakenStrides { wqe: self.wqe, first: self.used as u16, count: count.min(u16::MAX.into()) as u16 }
@@ -140,6 +149,21 @@ mod tests {
         assert_eq!((progress.place(128), progress.is_over()), (Fit::Here(rest), true));
         assert_eq!(progress.place(513), Fit::Nowhere);
         assert!(matches!(progress.place(512), Fit::Next(TakenStrides { count: 0, .. })));
+    }
+
+    #[test]
+    fn a_frame_grows_to_the_end_of_its_wqe() {
+        let mut progress = Progress::new(7, strides(3, true));
+        let Fit::Here(taken) = progress.place(100) else { panic!("no place") };
+        assert_eq!((taken.first, taken.count), (0, 2));
+        let Fit::Here(taken) = progress.place(62) else { panic!("no place") };
+        let grown = |first, count| Some(TakenStrides { wqe: 7, first, count });
+        // Six strides are left, less two bytes.
+        let cases = [(62, grown(2, 1), 5), (63, grown(2, 2), 4), (382, grown(2, 6), 0), (383, None, 0)];
+        for (len, place, left) in cases {
+            assert_eq!((progress.extend(taken, len), progress.left().count), (place, left), "{len}");
+        }
+        assert!(progress.is_over());
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod large;
 mod linux;
 mod loopback;
 mod mailbox;
+mod merging;
 mod modified;
 mod multi_packet;
 mod node;

@@ -151,7 +151,9 @@ impl<S: Source> CqeView<S> {
     }
 
     /// The sum of the 16-bit words of the packet from its IP header on, not complemented. The checksum of any protocol
-    /// can be computed from it (Linux' `CHECKSUM_COMPLETE`).
+    /// can be computed from it (Linux' `CHECKSUM_COMPLETE`). Where the device merges segments, it is the sum of the TCP
+    /// data alone, also of a segment that stayed alone (DPDK `drivers/net/mlx5/mlx5_rx.c`, `mlx5_lro_update_tcp_hdr`;
+    /// Linux `drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`, `mlx5e_handle_csum`).
     #[inline]
     pub fn packet_sum(&self) -> u16 {
         self.source.be16(offset_of!(Cqe64, check_sum))

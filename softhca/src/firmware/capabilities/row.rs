@@ -52,17 +52,20 @@ impl Set {
     }
 }
 
-/// Describes a set: its structure, and a row for each capability of it, `NAME: first bit, bits = what it says;`.
+/// Describes a set: its structure, and a row for each capability of it, `NAME: first bit, bits = what it says;`. A list
+/// of words is one field: `[NAME]: first bit, bits { first bit of a word = what it says; }`.
 macro_rules! capability_set {
     (
         $(#[$doc:meta])*
         $name:ident: $bytes:literal bytes, set $kind:literal, if $present:expr;
         $($field:ident: $at:literal, $width:literal = $value:expr;)*
+        $([$list:ident]: $list_at:literal, $bits:literal { $($word_at:literal = $word:expr;)* })?
     ) => {
         $crate::firmware::layout::layout! {
             $(#[$doc])*
             struct $name: $bytes bytes {
                 $($field: $at, $width;)*
+                $($list: $list_at, $bits;)?
             }
         }
         pub(super) const SET: $crate::firmware::capabilities::row::Set = $crate::firmware::capabilities::row::Set {
@@ -70,7 +73,11 @@ macro_rules! capability_set {
             kind: $kind,
             present: $present,
             rows: &[
-                $($crate::firmware::capabilities::row::Row { field: $name::$field, value: $value }),*
+                $($crate::firmware::capabilities::row::Row { field: $name::$field, value: $value },)*
+                $($($crate::firmware::capabilities::row::Row {
+                    field: $crate::firmware::layout::Field { at: $word_at, width: 32, ..$name::$list },
+                    value: $word,
+                },)*)?
             ],
         };
     };

@@ -75,6 +75,7 @@ fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
         return Err(Refusal::parameter("a modification of nothing: only the list of queues can be modified"));
     }
     let rqs = queues(call, call.input.part(modify_rqt_in::CTX), &modify_rqt_in::LAYOUT)?;
+    call.device.end_merging();
     Ok(call.device.nic().modify_rqt(rqtn, rqs)?)
 }
 

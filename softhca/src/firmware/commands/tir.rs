@@ -5,7 +5,8 @@ use crate::error::Object;
 use crate::firmware::call::{Call, Command, bare_out, command};
 use crate::firmware::layout::{Field, View, ViewMut, layout};
 use crate::firmware::status::Refusal;
-use crate::nic::{Dispatch, HashContext, HashFunction, HashSelect, TirContext};
+use crate::nic::{Dispatch, HashContext, HashFunction, HashSelect, MESSAGE_UNIT, Merging, PERIODS_USECS, TirContext};
+use std::time::Duration;
 
 layout! {
     /// Fields of a frame that are hashed.
@@ -62,12 +63,11 @@ pub(super) const COMMANDS: &[Command] = &[
 ];
 
 /// Features that no TIR has here, as the capabilities say.
-const ABSENT: [(Field, &str); 4] = [
-    (tirc::TLS_EN, "TLS offloads"),
-    (tirc::LRO_TIMEOUT_PERIOD_USECS, "merged packets"),
-    (tirc::PACKET_MERGE_MASK, "merged packets"),
-    (tirc::LRO_MAX_IP_PAYLOAD_SIZE, "merged packets"),
-];
+const ABSENT: [(Field, &str); 1] = [(tirc::TLS_EN, "TLS offloads")];
+
+/// `packet_merge_mask` (`MLX5_TIRC_PACKET_MERGE_MASK_*`; DPDK `MLX5_TIRC_LRO_ENABLE_MASK_*`).
+const MERGE_IPV4: u64 = 1 << 0;
+const MERGE_IPV6: u64 = 1 << 1;
 
 /// `self_lb_block` (`MLX5_TIRC_SELF_LB_BLOCK_*`).
 const BLOCK_UNICAST: u64 = 1;
@@ -128,6 +128,38 @@ fn hash(view: View<'_>, tunnels: bool) -> Result<HashContext, Refusal> {
     })
 }
 
+/// How a context says that TCP segments are merged.
+///
+/// The time is the nearest that the device has and that is not longer, as DPDK's documentation says
+/// (`doc/guides/nics/mlx5.rst`, `lro_timeout_usec`). Drivers say 0 in all fields of a TIR that merges nothing.
+fn merging(view: View<'_>) -> Result<Option<Merging>, Refusal> {
+    let [mask, usecs, units] =
+        [tirc::PACKET_MERGE_MASK, tirc::LRO_TIMEOUT_PERIOD_USECS, tirc::LRO_MAX_IP_PAYLOAD_SIZE].map(|f| view.get(f));
+    if mask & !(MERGE_IPV4 | MERGE_IPV6) != 0 {
+        return Err(Refusal::parameter(format!("packet_merge_mask {mask:#x}: 1 (IPv4) and 2 (IPv6) alone")));
+    }
+    if mask == 0 {
+        return match (usecs, units) {
+            (0, 0) => Ok(None),
+            _ => Err(Refusal::parameter(format!(
+                "lro_timeout_period_usecs {usecs} and lro_max_ip_payload_size {units}, without packet_merge_mask"
+            ))),
+        };
+    }
+    let period = PERIODS_USECS.into_iter().rfind(|&period| u64::from(period) <= usecs).ok_or_else(|| {
+        Refusal::parameter(format!("lro_timeout_period_usecs {usecs}: {} at least", PERIODS_USECS[0]))
+    })?;
+    if units == 0 {
+        return Err(Refusal::parameter("lro_max_ip_payload_size 0: 1 at least (256 bytes)"));
+    }
+    Ok(Some(Merging {
+        ipv4: mask & MERGE_IPV4 != 0,
+        ipv6: mask & MERGE_IPV6 != 0,
+        most: units as u32 * MESSAGE_UNIT,
+        period: Duration::from_micros(period.into()),
+    }))
+}
+
 /// Whether a context blocks frames that the device itself has sent: those to one station, and those to a group.
 fn blocks(view: View<'_>) -> (bool, bool) {
     let block = view.get(tirc::SELF_LB_BLOCK);
@@ -163,6 +195,7 @@ fn create(call: &mut Call<'_>) -> Result<(), Refusal> {
         hash: hash(view, tunnels)?,
         transport_domain,
         tunnels,
+        merging: merging(view)?,
         blocks_own_unicast,
         blocks_own_multicast,
     })?;
@@ -176,9 +209,6 @@ fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
     let tirn = call.owned(Object::Tir, modify_tir_in::TIRN)?;
     let mut context = *call.device.nic().tir(tirn)?;
     let (mask, view) = (call.input.part(modify_tir_in::BITMASK), call.input.part(modify_tir_in::CTX));
-    if mask.flag(modify_tir_bitmask::PACKET_MERGE) {
-        return Err(Refusal::parameter("merged packets are not a capability of this device"));
-    }
     let mut kept = call.state.contexts.get(Object::Tir, tirn);
     let mut keep = ViewMut(&mut kept);
     if mask.flag(modify_tir_bitmask::SELF_LB_EN) {
@@ -195,13 +225,23 @@ fn modify(call: &mut Call<'_>) -> Result<(), Refusal> {
             keep.put(part.at, view.part(part).0);
         }
     }
+    if mask.flag(modify_tir_bitmask::PACKET_MERGE) {
+        context.merging = merging(view)?;
+        for field in [tirc::PACKET_MERGE_MASK, tirc::LRO_TIMEOUT_PERIOD_USECS, tirc::LRO_MAX_IP_PAYLOAD_SIZE] {
+            keep.set(field, view.get(field));
+        }
+    }
+    call.device.end_merging();
     call.device.nic().modify_tir(tirn, context)?;
     call.state.contexts.add(Object::Tir, tirn, &kept);
     Ok(())
 }
 
 fn destroy(call: &mut Call<'_>) -> Result<(), Refusal> {
-    call.destroy(Object::Tir, destroy_tir_in::TIRN, |device, tirn| device.nic().destroy_tir(tirn))
+    call.destroy(Object::Tir, destroy_tir_in::TIRN, |device, tirn| {
+        device.end_merging();
+        device.nic().destroy_tir(tirn)
+    })
 }
 
 fn query(call: &mut Call<'_>) -> Result<(), Refusal> {
