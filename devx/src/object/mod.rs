@@ -21,6 +21,7 @@ pub use blueflame::queue::AnyCq;
 pub use collapsed::OwnedCollapsed;
 pub use cq::{Cq, CqBuilder, OwnedCq};
 pub use dct::Dct;
+pub use ethernet::merging::Merging;
 pub use ethernet::modify_header::{HeaderAction, ModifyHeader};
 pub use ethernet::pacing::PacketPacing;
 pub use ethernet::queues::{OwnedRq, OwnedSq, Rq, Sq};

@@ -9,14 +9,15 @@ use std::sync::Arc;
 use blueflame::SetupError;
 use blueflame::flow::Flow;
 use blueflame_devx::cmd::{
-    DestinationType, FlowTableType, FteMatchParam, HeaderField, QueueState, Status, TirDispatch,
+    DestinationType, FlowTableType, FteMatchParam, HeaderField, PerProtocolNetworkingOffloadCaps, QueueState, Status,
+    TirDispatch,
 };
 use blueflame_devx::mailbox::Structure;
 use blueflame_devx::object::{
-    Destination, FlowCounter, FlowGroup, FlowRule, FlowTable, HeaderAction, MatchCriteria, ModifyHeader, OwnedRq, Rqt,
-    Rss, Tir, Tis, TransportDomain, Uar,
+    Destination, FlowCounter, FlowGroup, FlowRule, FlowTable, HeaderAction, MatchCriteria, Merging, ModifyHeader,
+    OwnedRq, Rqt, Rss, Tir, Tis, TransportDomain, Uar,
 };
-use blueflame_devx::{Error, Object};
+use blueflame_devx::{CapMode, Error, Object};
 use blueflame_sys as sys;
 
 use crate::end::Ground;
@@ -134,6 +135,44 @@ fn what_is_hashed_changes() {
 
     let direct = Tir::direct(&domain, queue.handle()).expect("CREATE_TIR").query().expect("QUERY_TIR");
     assert_eq!((direct.disp_type(), direct.inline_rqn()), (TirDispatch::DIRECT, queue.handle().rqn()));
+}
+
+/// Merged frames themselves are in `vfio`: here the root of all rules is the kernel's.
+#[test]
+fn an_interface_merges_segments_within_the_devices_limits() {
+    let ground = ground();
+    if !frames(&ground) {
+        return;
+    }
+    let (domain, [queue]) = (domain(&ground), queues(&ground));
+    let tir = Tir::direct(&domain, queue.handle()).expect("CREATE_TIR");
+    let said = || {
+        let context = tir.query().expect("QUERY_TIR");
+        (context.packet_merge_mask(), context.lro_timeout_period_usecs(), context.lro_max_ip_payload_size())
+    };
+    let merging = Merging { ipv4: true, ipv6: true, micros: 1024, max_bytes: 0x4321 };
+    let caps = ground.context.capabilities::<PerProtocolNetworkingOffloadCaps>(CapMode::Current).expect("offloads");
+    if !caps.lro_cap() {
+        let error = tir.set_merging(Some(merging)).expect_err("no such capability");
+        assert!(matches!(error, Error::Capability { found: 0, .. }), "{error:?}");
+        return;
+    }
+    assert_eq!(said(), (0, 0, 0));
+    tir.set_merging(Some(merging)).expect("MODIFY_TIR");
+    assert_eq!(said(), (3, 1024, 0x43));
+    tir.set_merging(Some(Merging { ipv4: false, max_bytes: Merging::MAX_BYTES, ..merging })).expect("MODIFY_TIR");
+    assert_eq!(said(), (2, 1024, 255));
+    for (max_bytes, value) in [(255, 255), (65281, 65281)] {
+        let error = tir.set_merging(Some(Merging { max_bytes, ..merging })).expect_err("no such message");
+        let what = "most bytes of merged segments";
+        assert_eq!(error, Error::OutOfRange { what, value, min: 256, max: 65280 });
+    }
+    // No device merges for so short a time.
+    let error = tir.set_merging(Some(Merging { micros: 0, ..merging })).expect_err("no time");
+    assert!(matches!(error, Error::OutOfRange { value: 0, max: 0xffff, .. }), "{error:?}");
+    assert_eq!(said(), (2, 1024, 255));
+    tir.set_merging(None).expect("MODIFY_TIR");
+    assert_eq!(said(), (0, 0, 0));
 }
 
 #[test]

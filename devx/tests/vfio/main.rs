@@ -14,6 +14,7 @@
 #[path = "../device/end.rs"]
 mod end;
 mod frames;
+mod merging;
 mod striding;
 mod twins;
 
