@@ -34,7 +34,7 @@ struct Tcp {
     data: Vec<u8>,
     /// Bytes behind the packet.
     padding: usize,
-    /// What is XORed into the checksums of IPv4 and of TCP.
+    /// XORed into the checksums of IPv4 and TCP.
     faults: [u16; 2],
 }
 
@@ -148,7 +148,7 @@ fn post_pairs(node: &mut Node, queue: &mut Queue, wqes: u16) {
     node.memory.write(queue.record, &u32::from(queue.posted).to_be_bytes());
 }
 
-/// What is in the buffers of a WQE.
+/// The first `bytes` bytes in the buffers of a WQE.
 fn stored(node: &Node, queue: &Queue, index: u16, bytes: usize) -> Vec<u8> {
     let [first, second] = buffers(queue, index);
     let head = bytes.min(BUFFERS[0] as usize);
@@ -221,7 +221,7 @@ fn segments_become_one_frame() {
     let expected = [one.frame(), vec![2; 1400], vec![3; LEAST]].concat();
     assert_eq!(stored(&bench.b, &bench.rq, 0, bytes), expected);
     assert_eq!(bench.poll(), None);
-    // Ports count what has come, not what became of it.
+    // Ports count the segments.
     let mail = Mail::command("query_vport_counter_in", op::QUERY_VPORT_COUNTER);
     let counted = bench.b.command(&mail, "query_vport_counter_out", 0).unwrap();
     let sent = 3 * 54 + 2 * LEAST + 1400;
@@ -439,7 +439,7 @@ fn modify(bench: &mut Bench, mask: u64, usecs: u64, units: u64) -> Result<(), St
     bench.b.bare(&mail.set("ctx.lro_max_ip_payload_size", units))
 }
 
-/// No command loses what was received: sessions end before it.
+/// Sessions end before these commands, so no segment is lost.
 #[test]
 fn commands_end_sessions() {
     let whole = [(2, 54 + 2 * LEAST as u32)];

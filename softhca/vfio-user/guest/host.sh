@@ -180,6 +180,8 @@ said() {
 }
 # Commands by which testpmd leaves checksums to the device; the port must be stopped for them.
 CHECKSUMS='csum mac-swap on 0\ncsum set ip hw 0\ncsum set tcp hw 0\ncsum set udp hw 0'
+# Options by which testpmd has TCP segments merged, and leaves checksums and segmentation to the device.
+LRO='--forward-mode=csum --enable-lro --enable-rx-cksum --max-lro-pkt-size=8192 --tx-offloads=0x802e --mbuf-size=9600 --total-num-mbufs=8192 --rxd=2048'
 # Frames of which many in a row differ in nothing but lengths, sums and hashes, so that their completions are compressed.
 ALIKE='--kinds udp4,udp4,udp4,udp4,udp4,udp4,udp4,tcp4,tcp4,plain,udp6,udp6,udp6,udp6'
 # Commands by which testpmd sends UDP to queue 1 and counts it, and TCP to queue 2.

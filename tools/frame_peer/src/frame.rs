@@ -12,6 +12,8 @@ pub(crate) const IPV4: u16 = 0x0800;
 pub(crate) const IPV6: u16 = 0x86dd;
 pub(crate) const TCP: u8 = 6;
 pub(crate) const UDP: u8 = 17;
+/// A flag of TCP.
+const PSH: u8 = 1 << 3;
 
 /// Which headers a frame has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -67,6 +69,17 @@ pub(crate) struct Recipe {
     pub(crate) kinds: Vec<Kind>,
     /// Bytes of a frame; more if the headers need more.
     pub(crate) bytes: RangeInclusive<usize>,
+    /// Frames in a row are segments of one TCP message.
+    pub(crate) stream: Option<Stream>,
+}
+
+/// A TCP message. Its segments are numbered as a NIC numbers those that it makes of one large frame, and the last one
+/// has PSH.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stream {
+    pub(crate) segments: u64,
+    /// Bytes of data of each.
+    pub(crate) data: usize,
 }
 
 /// Random numbers (splitmix64, of Steele, Lea and Flood).
@@ -83,16 +96,22 @@ impl Random {
 
 impl Recipe {
     pub(crate) fn kind(&self, number: u64) -> Kind {
-        self.kinds[(number % self.kinds.len() as u64) as usize]
+        self.kinds[(self.message(number).0 % self.kinds.len() as u64) as usize]
+    }
+
+    /// The message that frame `number` belongs to, and its place there.
+    fn message(&self, number: u64) -> (u64, u64) {
+        self.stream.map_or((number, 0), |stream| (number / stream.segments, number % stream.segments))
     }
 
     /// Frame `number`, all its checksums right.
     pub(crate) fn frame(&self, number: u64) -> Vec<u8> {
         let kind = self.kind(number);
-        let mut random = Random(number);
+        let (message, place) = self.message(number);
+        let mut random = Random(message);
         let span = (self.bytes.end() - self.bytes.start() + 1) as u64;
         let bytes = self.bytes.start() + (random.next() % span) as usize;
-        let bytes = bytes.max(kind.headers() + 8);
+        let bytes = self.stream.map_or(bytes, |stream| kind.headers() + stream.data).max(kind.headers() + 8);
         let mut frame = Vec::with_capacity(bytes + 8);
         frame.extend(self.to);
         frame.extend(self.from);
@@ -105,6 +124,10 @@ impl Recipe {
         if let Some((_, protocol)) = kind.transport() {
             transport(&mut frame, protocol, bytes, ports);
         }
+        if let Some(stream) = self.stream {
+            stream.place(&mut frame, kind, place);
+            random = Random(!number);
+        }
         frame.extend(number.to_be_bytes());
         while frame.len() < bytes {
             frame.extend(random.next().to_be_bytes());
@@ -112,6 +135,29 @@ impl Recipe {
         frame.truncate(bytes);
         sum_up(&mut frame, kind);
         frame
+    }
+}
+
+impl Stream {
+    /// Turns the headers of a message's first segment into those of its segment `place`.
+    fn place(self, frame: &mut [u8], kind: Kind, place: u64) {
+        let tcp = kind.headers() - 20;
+        if kind == Kind::Tcp4 {
+            add(&mut frame[ETHERNET + 4..ETHERNET + 6], place as usize);
+        }
+        add(&mut frame[tcp + 4..tcp + 8], place as usize * self.data);
+        if place + 1 == self.segments {
+            frame[tcp + 13] |= PSH;
+        }
+    }
+}
+
+/// Adds to a number in network order, which wraps.
+pub(crate) fn add(number: &mut [u8], mut more: usize) {
+    for byte in number.iter_mut().rev() {
+        more += usize::from(*byte);
+        *byte = more as u8;
+        more >>= 8;
     }
 }
 
@@ -202,13 +248,41 @@ mod tests {
     use super::*;
 
     fn recipe(kinds: &[Kind]) -> Recipe {
-        Recipe { to: [2; 6], from: [4; 6], kinds: kinds.to_vec(), bytes: 60..=200 }
+        Recipe { to: [2; 6], from: [4; 6], kinds: kinds.to_vec(), bytes: 60..=200, stream: None }
     }
 
     /// The example of RFC 1071, section 3.
     #[test]
     fn sums_are_those_of_the_rfc() {
         assert_eq!(words(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7], 0), 0xddf2);
+    }
+
+    #[test]
+    fn addition_carries_and_wraps() {
+        let mut number = [0xff, 0xff, 0xff, 0xf0];
+        add(&mut number, 0x1234);
+        assert_eq!(number, [0, 0, 0x12, 0x24]);
+    }
+
+    /// Segments continue each other, but for the checksums and the data.
+    #[test]
+    fn a_message_has_its_segments_in_a_row() {
+        let stream = Some(Stream { segments: 3, data: 100 });
+        let recipe = Recipe { stream, ..recipe(&[Kind::Tcp4, Kind::Tcp6]) };
+        let frames: Vec<_> = (0..9).map(|number| recipe.frame(number)).collect();
+        assert_eq!(frames.iter().map(Vec::len).collect::<Vec<_>>(), [154, 154, 154, 174, 174, 174, 154, 154, 154]);
+        let word = |frame: &[u8], at: usize| u32::from_be_bytes(frame[at..at + 4].try_into().expect("four"));
+        for (message, at) in [(0, 34), (3, 54), (6, 34)] {
+            let [first, second, third] = [0, 1, 2].map(|place| &frames[message + place]);
+            assert_eq!(word(second, at + 4), word(first, at + 4).wrapping_add(100));
+            assert_eq!(word(third, at + 4), word(first, at + 4).wrapping_add(200));
+            assert_eq!([first, second, third].map(|frame| frame[at + 13]), [0x10, 0x10, 0x18]);
+            assert_eq!((&first[at..at + 4], &first[at + 8..at + 12]), (&third[at..at + 4], &third[at + 8..at + 12]));
+            assert_ne!(first[at + 28..], second[at + 28..]);
+        }
+        let id = |frame: &[u8]| u16::from_be_bytes([frame[18], frame[19]]);
+        assert_eq!(id(&frames[2]), id(&frames[0]).wrapping_add(2));
+        assert_ne!(frames[0][34..38], frames[6][34..38]);
     }
 
     /// A receiver's check: with its checksum, data adds up to all ones.

@@ -14,7 +14,7 @@ use std::time::Instant;
 use anyhow::{Result, bail, ensure};
 use change::{Change, Way};
 use clap::{Parser, Subcommand};
-use frame::{Kind, Recipe};
+use frame::{Kind, Recipe, Stream};
 use port::{Patience, Port};
 use timed::Bursts;
 
@@ -103,12 +103,22 @@ struct Traffic {
     /// Bytes of the longest frame
     #[arg(long, default_value_t = 1514)]
     most: usize,
+    /// TCP messages of STREAM segments, whatever the bytes of frames
+    #[arg(long)]
+    stream: Option<u64>,
+    /// Bytes of data of such a segment
+    #[arg(long, default_value_t = 1400)]
+    data: usize,
 }
 
 impl Traffic {
     fn recipe(&self, from: [u8; 6]) -> Result<Recipe> {
         ensure!((60..=self.most).contains(&self.least), "not from {} to {} bytes", self.least, self.most);
-        Ok(Recipe { to: self.to, from, kinds: self.kinds.clone(), bytes: self.least..=self.most })
+        let tcp = self.kinds.iter().all(|kind| matches!(kind, Kind::Tcp4 | Kind::Tcp6));
+        let is_stream = self.stream.is_none_or(|segments| tcp && segments > 0 && (8..=1440).contains(&self.data));
+        ensure!(is_stream, "messages have segments of TCP alone, with 8 to 1440 bytes of data");
+        let stream = self.stream.map(|segments| Stream { segments, data: self.data });
+        Ok(Recipe { to: self.to, from, kinds: self.kinds.clone(), bytes: self.least..=self.most, stream })
     }
 }
 
