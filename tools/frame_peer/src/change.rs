@@ -143,7 +143,8 @@ mod tests {
             (found, 63, &[192, 0, 2, 9][..], &[15, 160][..])
         );
         assert_ne!((&found[24..26], &found[50..52]), (&frame[24..26], &frame[50..52]));
-        let plain = Recipe { to: [2; 6], from: [4; 6], kinds: vec![Kind::Udp6], bytes: 100..=100 }.frame(5);
+        let plain =
+            Recipe { to: [2; 6], from: [4; 6], kinds: vec![Kind::Udp6], bytes: 100..=100, stream: None }.frame(5);
         let expected = PLAIN.expected(plain.clone(), Kind::Udp6);
         assert_eq!(Way { rewritten: true, ..PLAIN }.expected(plain, Kind::Udp6), expected);
     }
