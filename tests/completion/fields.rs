@@ -162,7 +162,10 @@ fn merged_segments_are_told() {
             cqe[4..12].copy_from_slice(&[bits, 0x3f, 0x71, 0x72, 0x81, 0x82, 0x83, 0x84]);
             cqe[32..36].copy_from_slice(&[segments, 0x12, 0x34, 0x56]);
         };
-        both!(0x20, put, |cqe| assert_eq!((cqe.merged(), cqe.uidx()), (found, 0x0012_3456)));
+        both!(0x20, put, |cqe| {
+            assert_eq!((cqe.merged(), cqe.uidx()), (found, 0x0012_3456));
+            assert_eq!(cqe.sums_tcp_data(), segments != 0);
+        });
     }
 }
 

@@ -415,6 +415,13 @@ fn impossible_header_actions_are_refused() {
     let copy = |from, to| make(rx, &[HeaderAction::Copy { from: (field, from), to: (field, to), bits: 30 }]);
     assert_eq!((copy(2, 2), copy(3, 0)), (Ok(()), Err(Error::OutOfRange { what, value: 3, min: 0, max: 2 })));
     assert_eq!(copy(0, 4), Err(Error::OutOfRange { what, value: 4, min: 0, max: 2 }));
+    let (what, unknown) = ("number of a header's field", HeaderField(0x1000));
+    let number = Err(Error::OutOfRange { what, value: 0x1000, min: 0, max: 0xfff });
+    assert_eq!(make(rx, &[HeaderAction::set(unknown, 1)]), number);
+    assert_eq!(make(rx, &[HeaderAction::Add { field: unknown, value: 1 }]), number);
+    for (from, to) in [(unknown, field), (field, unknown)] {
+        assert_eq!(make(rx, &[HeaderAction::Copy { from: (from, 0), to: (to, 0), bits: 1 }]), number);
+    }
     let name = "flow_table_prop_layout.max_modify_header_actions";
     let none = Error::Capability { name, needed: 1, found: 0 };
     assert_eq!(make(FlowTableType::FDB, &[set]), Err(none));

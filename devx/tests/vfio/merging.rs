@@ -148,10 +148,11 @@ fn segments_become_frames() {
     let strides = Strides::new(8, 7).expect("possible");
     let mut cq = lab.rings.completion_queue(&lab.page, 4 * strides.count() + 1).build().expect("a completion queue");
     let bytes = 4 * strides.wqe_bytes() as usize;
-    let memory = { Pool::new(&lab.verbs_pd, bytes, Access::LOCAL_WRITE).expect("memory") };
-    let memory = { memory }.take(bytes).expect("all of it").strided(strides).expect("long enough");
+    let mut pool = Pool::new(&lab.verbs_pd, bytes, Access::LOCAL_WRITE).expect("memory");
+    let memory = pool.take(bytes).expect("all of it").strided(strides).expect("long enough");
     let mut rq = lab.pd.striding_recv_queue(&lab.rings, &cq, 2, memory).expect("a striding queue");
     let kept = merging_tir(&lab, rq.handle());
+    let mut merges = 0;
     for round in 0..12 {
         send(&mut lab, &segments);
         let (begin, mut found) = (Instant::now(), 0);
@@ -159,6 +160,7 @@ fn segments_become_frames() {
             cq.poll_with(2, |cqe| {
                 cqe.check().expect("a success");
                 let merged = cqe.merged();
+                merges += u32::from(merged.is_some());
                 let Some(frame) = rq.receive(&cqe).expect("the next strides") else { return };
                 let mut read = vec![0; frame.len()];
                 frame.read(0, &mut read);
@@ -173,5 +175,6 @@ fn segments_become_frames() {
         }
         assert_eq!(found, expected.segments);
     }
+    assert!(merges > 0, "nothing was merged");
     drop(kept);
 }

@@ -265,6 +265,7 @@ impl Device {
     pub fn fail(&mut self) {
         if !std::mem::replace(&mut self.failed, true) {
             self.end_loans();
+            self.nic.drop_merging();
             self.resources.raise(Event::DeviceFatal);
         }
     }

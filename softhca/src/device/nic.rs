@@ -26,8 +26,8 @@ impl Device {
         &mut self.nic
     }
 
-    /// Completes the frames that further TCP segments might go into, for a command after which these would go elsewhere,
-    /// or their queue is another one.
+    /// Completes the frames that further TCP segments might go into, for a command after which these would go elsewhere.
+    /// A script's stall does not keep them: their segments have arrived before it.
     pub(crate) fn end_merging(&mut self) {
         self.nic.end_merging(&mut self.resources, None);
     }
@@ -181,7 +181,6 @@ impl Device {
 
     /// Removes a receive queue that no TIR and no RQT names, in any state.
     pub(crate) fn destroy_rq(&mut self, rqn: u32) -> Result<(), Error> {
-        self.end_merging();
         let context = self.nic.remove_rq(rqn)?;
         self.count_rq(&context, -1);
         self.qps.release(rqn);

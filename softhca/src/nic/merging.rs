@@ -7,8 +7,8 @@
 //! A segment has Ethernet, tags, IPv4 or IPv6 and TCP, and nothing else (DPDK `doc/guides/nics/mlx5.rst`, "LRO"). Both
 //! drivers look for TCP right behind an IP header without options. No public source lists what else a NIC checks. Here
 //! the checksums of a segment are right, its flags are ACK and perhaps PSH, and its options are none or the timestamps
-//! of RFC 7323, appendix A. All fields equal those of the first segment, except those that the CQE reports. The
-//! acknowledgement number and the timestamp do not go back.
+//! of RFC 7323, appendix A. The headers equal those of the first segment, except the fields that the CQE reports,
+//! the identification of IPv4 and the urgent pointer. The acknowledgement number and the timestamp do not go back.
 //!
 //! These end a session: a segment with PSH, another frame of the queue, a full message or WQE, and the timer (DPDK's
 //! announcement of LRO, mails.dpdk.org/archives/dev/2019-May/132380.html). So a queue has one session at most, and its
@@ -27,6 +27,8 @@ pub(crate) const MIN_DATA: u16 = 1348;
 /// `drivers/net/ethernet/mellanox/mlx5/core/en/tir.c`, `mlx5e_tir_builder_build_packet_merge`).
 pub(crate) const MESSAGE_UNIT: u32 = 256;
 
+/// Offset of the flags in IPv4's header.
+const IPV4_FLAGS: usize = 6;
 /// Bytes of TCP's header, and of one with time stamps.
 const TCP_HEADER: usize = 20;
 const STAMPED_HEADER: usize = 32;
@@ -56,11 +58,15 @@ struct Flow {
     tags: [Option<Tag>; 2],
     version: u8,
     traffic_class: u8,
+    /// IPv4's: "don't fragment", and one that is reserved.
+    flags: u8,
     flow_label: u32,
     addresses: [[u8; 16]; 2],
     ports: [u16; 2],
     /// Whether TCP's header has time stamps.
     is_stamped: bool,
+    /// TCP's bits between the length of the header and the flags.
+    reserved: u8,
     merging: Merging,
 }
 
@@ -107,10 +113,12 @@ impl Segment {
             tags: headers.tags,
             version: ip.version,
             traffic_class: ip.traffic_class,
+            flags: if ip.version == 6 { 0 } else { frame[ip.at + IPV4_FLAGS] & 0xc0 },
             flow_label: ip.flow_label,
             addresses: [ip.source, ip.destination],
             ports: [ports.source, ports.destination],
             is_stamped,
+            reserved: tcp[12] & 0x0e,
             merging,
         };
         Some(Self {

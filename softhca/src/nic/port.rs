@@ -7,7 +7,7 @@ use super::objects::Nic;
 use super::receive_queue::Steered;
 use crate::ethernet::{Headers, Leaving};
 use crate::resources::Resources;
-use crate::steering::{Copy, Direction, Passing};
+use crate::steering::{Direction, FrameCopy, Passing};
 use crate::wire::cable::{self, Dropped, Packets};
 use crate::wire::{Route, Wire};
 use std::time::Duration;
@@ -153,7 +153,7 @@ impl Nic {
     }
 
     /// Hands a frame to the receive queue that a TIR chooses.
-    fn deliver(&mut self, resources: &mut Resources, tir: &TirContext, frame: (&[u8], &Headers), copy: &Copy) {
+    fn deliver(&mut self, resources: &mut Resources, tir: &TirContext, frame: (&[u8], &Headers), copy: &FrameCopy) {
         let (bytes, headers) = frame;
         let inside = if tir.tunnels { headers.inside(bytes, &resources.vxlan_ports) } else { None };
         let hashed = if tir.hash.inside { inside.as_ref() } else { Some(headers) };
@@ -205,6 +205,15 @@ impl Nic {
             ended = true;
         }
         ended
+    }
+
+    /// Forgets the frames of merged segments: no queue completes anything any more.
+    pub(crate) fn drop_merging(&mut self) {
+        for (_, rqn) in std::mem::take(&mut self.merging) {
+            if let Some(rq) = self.rqs.get_mut(&rqn) {
+                rq.drop_merging();
+            }
+        }
     }
 }
 

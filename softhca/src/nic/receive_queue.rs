@@ -186,6 +186,11 @@ impl ReceiveQueue {
         }
     }
 
+    /// Forgets the frame that grows.
+    pub(super) fn drop_merging(&mut self) {
+        self.growing = None;
+    }
+
     /// Whether a segment, described by `info`, continues the frame that grows, and the WQE has room for it. Takes the
     /// room.
     fn extend(&mut self, growing: &mut Growing, segment: &Segment, info: &FrameInfo) -> bool {
@@ -362,7 +367,7 @@ impl ReceiveQueue {
 
     /// It can report nothing any more.
     pub(super) fn strand(&mut self, rqn: u32, resources: &mut Resources) {
-        self.growing = None;
+        self.drop_merging();
         if self.state == QueueState::Ready {
             self.state = QueueState::Error;
             resources.raise(Event::RqError { rqn });

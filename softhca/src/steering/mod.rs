@@ -24,5 +24,5 @@ pub(crate) use modification::{Action, Part};
 pub(crate) use passing::Passing;
 pub(crate) use table::{Destination, Direction, Entry, Group, Miss, Verdict};
 pub(crate) use walk::{
-    Copy, MAX_ACTIONS, MAX_COUNTERS, MAX_LEVEL, MAX_LOG_SIZE, MAX_MODIFICATIONS, MAX_TABLES, MAX_TARGETS, Steering,
+    FrameCopy, MAX_ACTIONS, MAX_COUNTERS, MAX_LEVEL, MAX_LOG_SIZE, MAX_MODIFICATIONS, MAX_TABLES, MAX_TARGETS, Steering,
 };

@@ -9,8 +9,10 @@ use crate::ethernet::Headers;
 pub(crate) struct Passing<'a> {
     /// As it came.
     came: (&'a [u8], Headers),
-    /// As rules have rewritten it, the last version last. A copy for a TIR keeps the version of its moment.
+    /// As rules have rewritten it: the versions that copies for TIRs have, and the last one.
     rewritten: Vec<(Vec<u8>, Headers)>,
+    /// How many of them copies have.
+    kept: usize,
     /// A version that is still being rewritten. Its headers are those before.
     open: Option<Vec<u8>>,
     pub(super) registers: Registers,
@@ -23,7 +25,7 @@ impl<'a> Passing<'a> {
     pub(crate) fn new(bytes: &'a [u8], headers: Headers, sqn: u32, metadata: u32) -> Self {
         let registers = Registers { a: metadata, ..Registers::default() };
         let key = Key::of(&headers, sqn).with_registers(&registers);
-        Self { came: (bytes, headers), rewritten: Vec::new(), open: None, registers, sqn, key }
+        Self { came: (bytes, headers), rewritten: Vec::new(), kept: 0, open: None, registers, sqn, key }
     }
 
     /// The frame as it is now, and its headers.
@@ -32,14 +34,15 @@ impl<'a> Passing<'a> {
         (self.open.as_deref().unwrap_or(bytes), headers)
     }
 
-    /// How often it has been rewritten.
-    pub(super) fn versions(&self) -> usize {
-        self.rewritten.len()
+    /// Keeps the frame as it is now for a copy; the number for [`Self::version`].
+    pub(super) fn keep(&mut self) -> usize {
+        self.kept = self.rewritten.len();
+        self.kept
     }
 
-    /// The frame after it had been rewritten so often.
-    pub(crate) fn version(&self, count: usize) -> (&[u8], &Headers) {
-        match count.checked_sub(1).and_then(|last| self.rewritten.get(last)) {
+    /// The version with this number; 0: as the frame came.
+    pub(crate) fn version(&self, number: usize) -> (&[u8], &Headers) {
+        match number.checked_sub(1).and_then(|place| self.rewritten.get(place)) {
             Some((bytes, headers)) => (bytes, headers),
             None => (self.came.0, &self.came.1),
         }
@@ -62,6 +65,7 @@ impl<'a> Passing<'a> {
         if let Some(bytes) = self.open.take() {
             // No rewriting shortens a frame, so it still has headers.
             let headers = Headers::of(&bytes).unwrap_or_else(|| self.frame().1.clone());
+            self.rewritten.truncate(self.kept);
             self.rewritten.push((bytes, headers));
         }
         self.key = Key::of(self.frame().1, self.sqn).with_registers(&self.registers);

@@ -32,12 +32,12 @@ pub(crate) struct Decision {
     /// It goes out; of received frames, never.
     pub(crate) allowed: bool,
     /// TIRs that it goes to.
-    pub(crate) copies: Vec<Copy>,
+    pub(crate) copies: Vec<FrameCopy>,
 }
 
 /// A copy of a frame for a TIR, as the rules up to there have made it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Copy {
+pub(crate) struct FrameCopy {
     pub(crate) tir: u32,
     /// Its tag; 0 is none.
     pub(crate) tag: u32,
@@ -134,11 +134,12 @@ impl Steering {
                 Verdict::Forward => {}
             }
             next = None;
-            let (metadata, version) = (passing.registers.b, passing.versions());
+            let metadata = passing.registers.b;
             for &destination in &entry.destinations {
                 match destination {
                     Destination::Tir(tir) if decision.copies.len() < MAX_COPIES => {
-                        decision.copies.push(Copy { tir, tag, metadata, version });
+                        let version = passing.keep();
+                        decision.copies.push(FrameCopy { tir, tag, metadata, version });
                     }
                     Destination::Tir(_) => {}
                     Destination::Table(number) => next = Some(number),

@@ -65,6 +65,18 @@ fn commands() -> impl Strategy<Value = Vec<Hostile>> {
     prop::collection::vec((0..COMMANDS.len(), bytes, more, 0..0x400_usize), 1..60)
 }
 
+/// Most numbers of fields that a list of actions can name, and ECN's, which is apart.
+fn field_number() -> impl Strategy<Value = u8> {
+    prop_oneof![31 => 0..0x60_u8, 1 => Just(0x73)]
+}
+
+/// The command that makes a list of actions.
+fn modification(actions: &[[u8; 8]]) -> Mail {
+    Mail::command("alloc_modify_header_context_in", op::ALLOC_MODIFY_HEADER)
+        .set("num_of_actions", actions.len() as u64)
+        .followed_by(&actions.concat())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
     #[test]
@@ -95,25 +107,27 @@ proptest! {
         run(&mut [&mut a, &mut b]);
     }
 
-    /// Any lists of actions that the device accepts, on any frames.
+    /// Lists of any actions that the device accepts, on any frames.
     #[test]
     fn no_modifications_do_harm(
-        actions in prop::collection::vec((1..4_u8, 0..0x60_u8, 0..32_u8, 0..32_u8, any::<[u8; 4]>()), 1..40),
+        actions in prop::collection::vec((1..4_u8, field_number(), 0..32_u8, 0..32_u8, any::<[u8; 4]>()), 1..80),
+        // Actions of a list.
+        length in 1..17_usize,
         frames in prop::collection::vec(prop::collection::vec(prop_oneof![0..8_u8, any::<u8>()], 0..90), 1..6),
     ) {
         let Link { mut a, mut b, mut b_cq, mut sq, rq, .. } = Link::new(8);
         let accepted = actions.into_iter().filter_map(|(kind, field, offset, length, data)| {
             // A field to copy to is one of the same numbers.
             let [d0, d1, d2, d3] = data;
-            let data = if kind == 3 { [0, d1 % 0x60, d2 % 32, 0] } else { [d0, d1, d2, d3] };
-            let list = Mail::command("alloc_modify_header_context_in", op::ALLOC_MODIFY_HEADER)
-                .set("num_of_actions", 1)
-                .followed_by(&[kind << 4, field, offset, length])
-                .followed_by(&data);
-            let made = b.command(&list, "alloc_modify_header_context_out", 0).ok()?;
-            Some(made.get("modify_header_id"))
+            let [d0, d1, d2, d3] = if kind == 3 { [0, d1 % 0x60, d2 % 32, 0] } else { [d0, d1, d2, d3] };
+            let action = [kind << 4, field, offset, length, d0, d1, d2, d3];
+            b.command(&modification(&[action]), "alloc_modify_header_context_out", 0).is_ok().then_some(action)
         });
-        let lists: Vec<u64> = accepted.collect();
+        let accepted: Vec<_> = accepted.collect();
+        let lists: Vec<u64> = accepted
+            .chunks(length)
+            .map(|actions| b.number(modification(actions), "alloc_modify_header_context_out", "modify_header_id"))
+            .collect();
         // A table for each, and one whose rule sends frames to the receive queue.
         let count = lists.len() as u64;
         let tables: Vec<u64> = (0..=count).map(|level| b.table(0, level)).collect();
@@ -128,7 +142,21 @@ proptest! {
         b.root(0, tables[0]);
         let mut lengths = Vec::new();
         for bytes in frames {
-            let mut whole = frame(mac(2), &[], &ipv4(bytes.len() % 2 == 0, ([1; 4], 1), ([2; 4], 2), bytes.len()));
+            let udp = bytes.len() % 2 == 0;
+            let packet = ipv4(udp, ([1; 4], 1), ([2; 4], 2), bytes.len());
+            // The outer tag is a service's.
+            let tags = [0x88, 0xa8, 0x20, 1, 0x81, 0, 0, 2];
+            let mut whole = match bytes.len() % 3 {
+                0 => frame(mac(2), &[], &packet),
+                1 => frame(mac(2), &tags[8 - 4 * (bytes.len() / 3 % 3).min(2)..], &packet),
+                _ => {
+                    let l4 = &packet[20..];
+                    let length = (l4.len() as u16).to_be_bytes();
+                    let next = if udp { 17 } else { 6 };
+                    let header = [&[0x60, 0, 0, 0, length[0], length[1], next, 64][..], &[1; 16], &[2; 16]].concat();
+                    [&mac(2)[..], &mac(1), &[0x86, 0xdd], &header, l4].concat()
+                }
+            };
             for (at, byte) in bytes.iter().enumerate() {
                 whole[12 + at] ^= byte & if at < 4 { 0x07 } else { 0xff };
             }

@@ -117,11 +117,11 @@ fn tir_mail(node: &Node, rqn: u64, mask: u64, usecs: u64, units: u64) -> Mail {
         .set("ctx.lro_max_ip_payload_size", units)
 }
 
-/// All frames go to a TIR that merges. Returns the TIR and the table of its rule.
-fn merge_all(node: &mut Node, rqn: u64, usecs: u64, units: u64) -> (u64, u64) {
+/// All frames go to a TIR that merges. Returns the TIR, and the table and the group of its rule.
+fn merge_all(node: &mut Node, rqn: u64, usecs: u64, units: u64) -> (u64, (u64, u64)) {
     let mail = tir_mail(node, rqn, 3, usecs, units);
     let tir = node.number(mail, "create_tir_out", "tirn");
-    (tir, node.take_all(tir).0)
+    (tir, node.take_all(tir))
 }
 
 /// Bytes of the first buffer of a WQE, and of the second one.
@@ -163,6 +163,7 @@ struct Bench {
     rq: Queue,
     tir: u64,
     table: u64,
+    group: u64,
 }
 
 impl Bench {
@@ -172,12 +173,24 @@ impl Bench {
         let mut rq = b.rq(&cq, false, 0);
         rq.buffers = b.alloc(8 * 0x6000);
         post_pairs(&mut b, &mut rq, 8);
-        let (tir, table) = merge_all(&mut b, rq.number, usecs, units);
-        Self { a, b, cq, rq, tir, table }
+        let (tir, (table, group)) = merge_all(&mut b, rq.number, usecs, units);
+        Self { a, b, cq, rq, tir, table, group }
     }
 
     fn send(&mut self, segments: &[Tcp]) {
         self.a.send(&segments.iter().map(Tcp::frame).collect::<Vec<_>>(), &mut self.b);
+    }
+
+    /// Has the rule carry out actions on each frame.
+    fn modify_frames(&mut self, actions: &[[u8; 8]]) {
+        let list = Mail::command("alloc_modify_header_context_in", op::ALLOC_MODIFY_HEADER)
+            .set("num_of_actions", actions.len() as u64)
+            .followed_by(&actions.concat());
+        let id = self.b.number(list, "alloc_modify_header_context_out", "modify_header_id");
+        // Forward and modify, in the place of a second rule that matches as much.
+        self.b.bare(&Mail::command("delete_fte_in", op::DELETE_FTE).set("table_id", self.table)).unwrap();
+        let rule = Node::rule(0, (self.table, self.group, 0), &[], 0x44, &[(2, self.tir)], &[]);
+        self.b.bare(&rule.set("flow_context.modify_header_id", id)).unwrap();
     }
 
     /// Lets the time of a session pass.
@@ -276,6 +289,9 @@ fn other_frames_end_the_session() {
         (1, change(&|tcp| tcp.ports[0] += 1)),
         (1, change(&|tcp| tcp.ports[1] += 1)),
         (1, change(&|tcp| tcp.traffic_class = 3)),
+        (1, change(&|tcp| tcp.fragment = 0)),
+        (1, change(&|tcp| tcp.fragment = 0xc000)),
+        (1, change(&|tcp| tcp.flags = 0x410)),
         (1, change(&|tcp| tcp.tag = vec![0x81, 0, 0, 5])),
         (1, change(&|tcp| tcp.ipv6 = true)),
         (0, change(&|tcp| tcp.data = vec![2; LEAST - 1])),
@@ -317,6 +333,51 @@ fn other_frames_end_the_session() {
         let lens = [one.frame(), other, next.frame()].map(|frame| frame.len() as u32);
         assert_eq!(bench.poll_all(), [(1, lens[0]), (0, lens[1]), (1, lens[2])]);
     }
+}
+
+/// A CQE has one number for all of its segments.
+#[test]
+fn segments_of_different_metadata_stay_apart() {
+    let one = first();
+    let segments = [one.clone(), one.next(vec![2; LEAST])];
+    let bytes = one.frame().len() as u32;
+    // TCP's sequence number to register B; then the same number for all.
+    let copy = [0x30, 0x59, 0, 0, 0, 0x50, 0, 0];
+    let set = [0x10, 0x50, 0, 0, 0, 0, 0, 9];
+    for (actions, expected) in [([copy], &[(1, bytes), (1, bytes)][..]), ([set], &[(2, bytes + LEAST as u32)])] {
+        let mut bench = Bench::new(LONG, 255);
+        bench.modify_frames(&actions);
+        bench.send(&segments);
+        bench.wait();
+        assert_eq!(bench.poll_all(), expected, "{actions:?}");
+    }
+}
+
+#[test]
+fn rewritten_segments_are_merged() {
+    let mut bench = Bench::new(LONG, 255);
+    // TTL 9; the destination's last byte 77.
+    bench.modify_frames(&[[0x10, 0x0a, 0, 8, 0, 0, 0, 9], [0x10, 0x16, 0, 8, 0, 0, 0, 77]]);
+    let one = first();
+    bench.send(&[one.clone(), Tcp { ttl: 33, ..one.next(vec![2; LEAST]) }]);
+    bench.wait();
+    let cqe = bench.poll().unwrap();
+    assert_eq!((cqe[5], cqe[28], cqe[32]), (9, 7, 2), "TTL, layers, segments");
+    let bytes = 54 + 2 * LEAST;
+    let stored = stored(&bench.b, &bench.rq, 0, bytes);
+    assert_eq!((stored[22], &stored[30..34], &stored[54 + LEAST..]), (9, &[10, 0, 0, 77][..], &[2; LEAST][..]));
+    assert_eq!(sum(&[&stored[14..34]]), 0xffff);
+}
+
+#[test]
+fn a_failed_device_completes_no_session() {
+    let mut bench = Bench::new(LONG, 255);
+    bench.send(&[first()]);
+    bench.b.device.fail();
+    bench.b.bare(&Mail::command("delete_fte_in", op::DELETE_FTE).set("table_id", bench.table)).unwrap();
+    bench.b.bare(&Mail::command("destroy_tir_in", op::DESTROY_TIR).set("tirn", bench.tir)).unwrap();
+    bench.wait();
+    assert_eq!(bench.poll_all(), []);
 }
 
 #[test]

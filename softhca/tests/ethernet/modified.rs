@@ -1,6 +1,8 @@
 //! Modified headers, and registers of rules: what receive buffers, CQEs and the cable have of them. The lists of actions
 //! are bytes by hand, after `set_action_in`, `add_action_in` and `copy_action_in` of Linux'
 //! `include/linux/mlx5/mlx5_ifc.h`, and the numbers of `MLX5_ACTION_IN_FIELD_*` there.
+//!
+//! Frames that rules modify belong here, arbitrary lists of actions in `hostile.rs`.
 
 use crate::frame::{frame, ipv4, mac};
 use crate::mailbox::Mail;

@@ -151,12 +151,18 @@ impl<S: Source> CqeView<S> {
     }
 
     /// The sum of the 16-bit words of the packet from its IP header on, not complemented. The checksum of any protocol
-    /// can be computed from it (Linux' `CHECKSUM_COMPLETE`). Where the device merges segments, it is the sum of the TCP
-    /// data alone, also of a segment that stayed alone (DPDK `drivers/net/mlx5/mlx5_rx.c`, `mlx5_lro_update_tcp_hdr`;
-    /// Linux `drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`, `mlx5e_handle_csum`).
+    /// can be computed from it (Linux' `CHECKSUM_COMPLETE`), unless [it is of TCP data alone](Self::sums_tcp_data).
     #[inline]
     pub fn packet_sum(&self) -> u16 {
         self.source.be16(offset_of!(Cqe64, check_sum))
+    }
+
+    /// Whether [`Self::packet_sum`] is of the TCP data alone: the device merges such segments, and did not look whether
+    /// there was a second one (`lro_num_seg` is not 0; DPDK `drivers/net/mlx5/mlx5_rx.c`, `mlx5_lro_update_tcp_hdr`;
+    /// Linux `drivers/net/ethernet/mellanox/mlx5/core/en_rx.c`, `mlx5e_handle_csum`).
+    #[inline]
+    pub fn sums_tcp_data(&self) -> bool {
+        self.source.u8(offset_of!(Cqe64, srqn_uidx)) != 0
     }
 
     /// The device's findings about the packet's headers, as a value that outlives the CQE.

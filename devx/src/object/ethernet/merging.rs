@@ -21,7 +21,7 @@ const IPV6: u8 = 1 << 1;
 pub struct Merging {
     /// Segments in IPv4 are merged.
     pub ipv4: bool,
-    /// Segments in IPv6 are merged.
+    /// Segments in IPv6 are merged. With neither, none are.
     pub ipv6: bool,
     /// How long the device waits for further segments, in microseconds. Devices have few such times
     /// (`lro_timer_supported_periods`), and take the nearest that is not longer.

@@ -17,6 +17,8 @@ const ADD: u8 = 2;
 const COPY: u8 = 3;
 /// Bits of the longest field.
 const MOST_BITS: u8 = 32;
+/// Most bits of a field's number.
+const NUMBER_BITS: u8 = 12;
 
 /// An action of a rule on a field of a packet. A packet without the header stays as it is. The device corrects the
 /// checksums of IPv4, TCP and UDP.
@@ -66,16 +68,20 @@ impl HeaderAction {
             // 0 means 32.
             Ok::<_, Error>(bits % MOST_BITS)
         };
+        let known = |field: HeaderField| in_range("number of a header's field", field.0, 0..=(1 << NUMBER_BITS) - 1);
         let mut action = SetActionIn::zeroed();
         match self {
             Self::Set { field, offset, bits, value } => {
+                known(field)?;
                 let length = checked(offset, bits)?;
                 action.set_action_type(SET).set_field(field).set_offset(offset).set_length(length).set_data(value);
             }
             Self::Add { field, value } => {
+                known(field)?;
                 action.set_action_type(ADD).set_field(field).set_data(value);
             }
             Self::Copy { from, to, bits } => {
+                known(from.0).and_then(|()| known(to.0))?;
                 let length = checked(from.1, bits).and_then(|_| checked(to.1, bits))?;
                 let mut copy = CopyActionIn::zeroed();
                 copy.set_action_type(COPY).set_src_field(from.0).set_src_offset(from.1).set_length(length);

@@ -28,7 +28,7 @@ pub enum Destination<'a> {
 pub struct FlowRule {
     object: Object,
     place: Place,
-    does: Does,
+    actions: RuleActions,
     value: Box<FteMatchParam>,
     /// The object also keeps them.
     to: Arc<Mutex<Vec<Kept>>>,
@@ -44,7 +44,7 @@ struct Place {
 
 /// A rule's actions besides the destinations.
 #[derive(Clone, Debug, Default)]
-struct Does {
+struct RuleActions {
     tag: u32,
     modification: Option<Arc<ModifyHeader>>,
 }
@@ -94,7 +94,7 @@ const CHANGE_DESTINATIONS: u8 = 1 << 2;
 /// The command that sets the rule in a place.
 fn entry(
     place: &Place,
-    (does, value): (&Does, &FteMatchParam),
+    (actions, value): (&RuleActions, &FteMatchParam),
     to: &[Destination<'_>],
     counter: Option<&Arc<FlowCounter>>,
 ) -> Result<List<SetFteIn, DestFormatStruct>, Error> {
@@ -103,15 +103,15 @@ fn entry(
     let mut inbox = List::<SetFteIn, DestFormatStruct>::new(&SetFteIn::new());
     inbox.set_table_type(table.kind()).set_table_id(table.id()).set_flow_index(place.index);
     let rule = inbox.flow_context_mut();
-    let mut actions = if to.is_empty() { action::DROP } else { action::FWD_DEST };
-    actions |= if counter.is_some() { action::COUNT } else { 0 };
-    if let Some(modification) = &does.modification {
-        actions |= action::MOD_HDR;
+    let mut bits = if to.is_empty() { action::DROP } else { action::FWD_DEST };
+    bits |= if counter.is_some() { action::COUNT } else { 0 };
+    if let Some(modification) = &actions.modification {
+        bits |= action::MOD_HDR;
         rule.set_modify_header_id(modification.id());
     }
     rule.set_group_id(group.id())
-        .set_flow_tag(does.tag)
-        .set_action(actions)
+        .set_flow_tag(actions.tag)
+        .set_action(bits)
         .set_destination_list_size(to.len() as u32)
         .set_flow_counter_list_size(counter.map_or(0, |_| 1));
     *rule.match_value_mut() = value.clone();
@@ -175,7 +175,7 @@ impl FlowRule {
         counter: Option<&Arc<FlowCounter>>,
     ) -> Result<Self, Error> {
         in_range("flow tag", tag, 0..=0xff_ffff)?;
-        Self::make(group, index, Does { tag, modification: None }, value, to, counter)
+        Self::make(group, index, RuleActions { tag, modification: None }, value, to, counter)
     }
 
     /// Puts a rule without a tag at entry `index` that modifies packets before they go to `to`. Rules of later tables
@@ -191,14 +191,14 @@ impl FlowRule {
         to: &[Destination<'_>],
         counter: Option<&Arc<FlowCounter>>,
     ) -> Result<Self, Error> {
-        let does = Does { tag: 0, modification: Some(Arc::clone(modification)) };
-        Self::make(group, index, does, value, to, counter)
+        let actions = RuleActions { tag: 0, modification: Some(Arc::clone(modification)) };
+        Self::make(group, index, actions, value, to, counter)
     }
 
     fn make(
         group: &FlowGroup,
         index: u32,
-        does: Does,
+        actions: RuleActions,
         value: &FteMatchParam,
         to: &[Destination<'_>],
         counter: Option<&Arc<FlowCounter>>,
@@ -206,11 +206,11 @@ impl FlowRule {
         let (first, last) = group.entries().into_inner();
         in_range("entry of a group", index, first.into()..=last.into())?;
         let place = Place { group: group.clone(), index };
-        let inbox = entry(&place, (&does, value), to, counter)?;
+        let inbox = entry(&place, (&actions, value), to, counter)?;
         let (to, counter) = (Arc::new(Mutex::new(kept(to))), counter.cloned());
-        let under = (group.clone(), Arc::clone(&to), (counter.clone(), does.modification.clone()));
+        let under = (group.clone(), Arc::clone(&to), (counter.clone(), actions.modification.clone()));
         let (object, _) = group.table().object().context().make(&inbox, under)?;
-        Ok(Self { object, place, does, value: Box::new(value.clone()), to, counter })
+        Ok(Self { object, place, actions, value: Box::new(value.clone()), to, counter })
     }
 
     /// Sends matching packets to all of `to` from now on, or drops them if `to` is empty (SET_FLOW_TABLE_ENTRY,
@@ -221,7 +221,7 @@ impl FlowRule {
     /// unless the answer got lost (a status of OK): the device may send packets to the new destinations, and the rule
     /// keeps the earlier ones.
     pub fn set_destinations(&mut self, to: &[Destination<'_>]) -> Result<(), Error> {
-        let mut inbox = entry(&self.place, (&self.does, &self.value), to, self.counter.as_ref())?;
+        let mut inbox = entry(&self.place, (&self.actions, &self.value), to, self.counter.as_ref())?;
         inbox.set_op_mod(CHANGE).set_modify_enable_mask(CHANGE_ACTION | CHANGE_DESTINATIONS);
         let to = kept(to);
         self.object.change_to(&inbox, &to)?;

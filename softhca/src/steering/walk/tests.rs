@@ -19,8 +19,8 @@ fn decide(steering: &mut Steering, direction: Direction, ether_type: [u8; 2]) ->
 }
 
 /// A copy of a frame as it came.
-fn copy(tir: u32, tag: u32) -> Copy {
-    Copy { tir, tag, metadata: 0, version: 0 }
+fn copy(tir: u32, tag: u32) -> FrameCopy {
+    FrameCopy { tir, tag, metadata: 0, version: 0 }
 }
 
 fn forward(group: u32, value: Key, to: Vec<Destination>) -> Entry {
@@ -262,7 +262,7 @@ use std::collections::BTreeMap;
 const MASKS: [[u8; 2]; 4] = [[0xff, 0xff], [0xff, 0], [0, 0x01], [0, 0]];
 
 impl Naive {
-    fn decide(&self, frame: [u8; 2]) -> Vec<Copy> {
+    fn decide(&self, frame: [u8; 2]) -> Vec<FrameCopy> {
         let (mut tag, mut at) = (0, self.root);
         let mut copies = Vec::new();
         while let Some(table) = at {

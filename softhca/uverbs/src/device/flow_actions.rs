@@ -18,7 +18,7 @@ const DESTROY: u16 = 0x941;
 impl Hca {
     /// Makes a list of actions; its number. More than the device has are not supported.
     pub(crate) fn create_modification(&self, direction: FlowDirection, actions: &[[u8; 8]]) -> Result<u32, Errno> {
-        let [received, sent] = self.capabilities.frames.most_modifications;
+        let [received, sent] = self.capabilities.frames.max_modify_actions;
         let most = if direction == FlowDirection::Sent { sent } else { received };
         if actions.len() > most as usize {
             return Err(Errno::EOPNOTSUPP);

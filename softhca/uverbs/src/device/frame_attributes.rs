@@ -98,7 +98,7 @@ pub(crate) struct FrameAttributes {
     /// log2 of the rules of the largest flow table.
     pub(crate) log_max_flow_table: u32,
     /// Most actions of one list that modifies headers: of received frames, and of sent ones.
-    pub(crate) most_modifications: [u32; 2],
+    pub(crate) max_modify_actions: [u32; 2],
     /// Whether flows can have copies of all frames.
     pub(crate) sniffs: bool,
 }
@@ -151,7 +151,7 @@ impl FrameAttributes {
         if let Some(tables) = flow_tables.filter(|tables| NIC_FLOW_TABLE.get(general) & FT_SUPPORT.get(tables) != 0) {
             found.cap_flags |= FLAG_MANAGED_FLOW_STEERING;
             found.log_max_flow_table = LOG_MAX_FT_SIZE.get32(tables);
-            found.most_modifications = [MAX_ACTIONS_RECEIVED, MAX_ACTIONS_SENT].map(|field| field.get32(tables));
+            found.max_modify_actions = [MAX_ACTIONS_RECEIVED, MAX_ACTIONS_SENT].map(|field| field.get32(tables));
             found.sniffs =
                 [SNIFFER_SHARES_TIR, SNIFFS_RECEIVED, SNIFFS_SENT].iter().all(|field| field.get(tables) != 0);
         }
