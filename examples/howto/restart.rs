@@ -67,7 +67,8 @@ fn inherited(fd: impl AsFd) -> io::Result<OwnedFd> {
     }
 }
 
-/// What the keeper tells a poster: the numbers of the objects, and where queues lie in the shared memory. Each number has 8 bytes.
+/// The keeper tells a poster this: the numbers of the objects, and the places of the queues in the shared memory. Each
+/// number has 8 bytes.
 #[derive(Clone, Copy, Default)]
 struct Told {
     qpn: u64,

@@ -20,7 +20,7 @@ use crate::types::Cqn;
 /// [`SendQueue::complete`](crate::SendQueue::complete) takes all of them back. The queue is one cache line. Polling
 /// writes no doorbell record, and the queue cannot overrun.
 ///
-/// What it does not tell:
+/// This queue does not tell:
 /// - The `wr_id` of a request whose completion was replaced before a poll saw it. If requests own buffers
 ///   ([`queue::owning`](crate::queue::owning)), use a [`CompletionQueue`](super::CompletionQueue): the buffers of such
 ///   requests would be leaked.
@@ -106,7 +106,8 @@ impl CollapsedQueue {
                 f(latest);
             }
         }
-        // SAFETY: the last byte of the place, which `from_parts` was promised. Any byte is a value, whoever writes it.
+        // SAFETY: the last byte of the place, which `from_parts` was promised. Every byte is a valid `u8`, also if the
+        // device writes it at the same time.
         unsafe { self.cqe.add(CQE64_BYTES - 1).write_volatile(EMPTY) };
         self.seen = self.load_tail();
         lent

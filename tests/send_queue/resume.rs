@@ -13,7 +13,7 @@ use crate::rig::{OLD, Rig, Setup};
 
 type Queue = SendQueue<transport::Rc>;
 
-/// What the next program makes of the memory, if requests from `oldest` on may be outstanding.
+/// The queue that the next program makes of the memory. Requests from `oldest` on may be outstanding.
 fn resumed(rig: &Rig, oldest: u16) -> Result<Queue, SetupError> {
     // SAFETY: the rig's memory, whose earlier queue is gone; no device looks.
     unsafe {

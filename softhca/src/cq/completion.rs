@@ -199,7 +199,7 @@ impl TagReport {
     pub(crate) const HEAD_BYTES: usize = 16;
 }
 
-/// Scatter-to-CQE data. What a CQE of 64 bytes holds needs no memory of its own.
+/// Scatter-to-CQE data. Up to 32 bytes, as many as fit into a CQE of 64 bytes, are not allocated.
 pub(crate) type InCqe = SmallVec<[u8; 32]>;
 
 /// A completion, to be written by [`crate::resources::Resources::complete`].

@@ -45,7 +45,7 @@ const MAY_PAD: u8 = 1 << 7;
 /// NVIDIA/daqiri `daqiri_ibverbs_engine.cpp`, `devx_build_wqe`).
 const NEXT_SEG_BYTES: usize = 16;
 
-/// WQEs of more bytes than this are read into memory of their own.
+/// A WQE of at most so many bytes is read without an allocation.
 const USUAL_BYTES: usize = 128;
 
 impl Rq {

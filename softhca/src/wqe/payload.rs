@@ -13,7 +13,7 @@ pub struct DataSeg {
     pub addr: u64,
 }
 
-/// Data segments of a WQE, in order. As many as most WQEs have need no memory of their own.
+/// Data segments of a WQE, in order. One or two, as most WQEs have, are not allocated.
 pub type DataSegs = SmallVec<[DataSeg; 2]>;
 
 /// The data that a send WQE sends, or the buffers that it fetches into.

@@ -10,7 +10,7 @@ use crate::verbs::device::open::{Context, Device};
 use crate::verbs::error::{Error, non_null};
 use crate::verbs::event::event;
 
-/// Who uses the memory next, as PCIe has it (PCIe Base 6.2, 2.2.7.1: the PH field of a TLP).
+/// The next user of the memory: a processing hint of PCIe (PCIe Base 6.2, 2.2.7.1: the PH field of a TLP).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum ProcessingHint {
@@ -100,9 +100,9 @@ impl Device {
     ///
     /// # Errors
     /// [`Error::Library`] with a libibverbs before rdma-core 59; [`Error::Unsupported`] where device, kernel (before
-    /// Linux 6.17) or libmlx5 has no handles; a failed call: `EINVAL` for a CPU that the machine lacks, or for which the
-    /// platform has no tag (Linux `pcie_tph_get_cpu_st`), `ENODEV` without ACPI, `EPERM` for a CPU on which the calling
-    /// thread may not run, `EBUSY` if the device's table of tags is full.
+    /// Linux 6.17) or libmlx5 has no handles; a failed call. Its error is `EINVAL` if the machine has no such CPU, or
+    /// the platform no tag for it (Linux `pcie_tph_get_cpu_st`). It is `ENODEV` without ACPI, and `EPERM` if the calling
+    /// thread may not run on the CPU. It is `EBUSY` if the device's table of tags is full.
     pub fn dma_handle(&self, hint: ProcessingHint, cache: Option<(u32, TphMemory)>) -> Result<DmaHandle, Error> {
         sys::available::dma_handles()?;
         let mut attr = sys::ibv_dmah_init_attr {

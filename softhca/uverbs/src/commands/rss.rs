@@ -64,7 +64,7 @@ impl RssQp {
 fn spread(driver: &CreateQpRss, table: &WqTable) -> Result<Spread, Errno> {
     let mask = driver.rx_hash_fields_mask;
     let inside = mask & rx_hash::INNER != 0;
-    // Whoever hashes headers inside of tunnels asks for tunnels, too (`create_rss_raw_qp_tir`).
+    // A program that hashes headers inside of tunnels must ask for tunnels, too (`create_rss_raw_qp_tir`).
     let is_asked_for = driver.flags & qp_flag::TUNNEL_OFFLOADS != 0;
     if driver.comp_mask != 0 || inside && !is_asked_for || driver.rx_hash_function != rx_hash::TOEPLITZ {
         return Err(Errno::EOPNOTSUPP);
