@@ -31,6 +31,7 @@ mod memory;
 mod own_directory;
 mod peer;
 mod ring;
+mod route;
 mod slot;
 
 use std::{

@@ -6,11 +6,12 @@
 //!
 //! ```text
 //! 0   magic   4 capacity   64 tail (writer)   128 head (reader)   192 answered (reader)   4096 records, then `loans`
-//! record: length u32, slid u16, dlid u16, sl u8, GID type u8 (0: no GRH), traffic class u8, hop limit u8, flow label u32,
-//!         source GID, destination GID, source MAC, destination MAC, packets u16, 2 bytes of 0, packet; padded to 8 bytes;
-//!         wraps anywhere
-//!         of an Ethernet frame: length u32, 5 bytes of 0, 255, 54 bytes of 0, frame; padded and wraps in the same way
+//! record: length u32, packets u16, kind u8, 0 u8; a [route], if the kind is 1; packet; padded to 8 bytes; wraps anywhere
+//!         kind 0: a packet by the route of the packet before it   1: a packet by this route   255: an Ethernet frame
 //! ```
+//! Most packets of a ring go by one route, so it is seldom said. Each line of memory that a record takes has to come from
+//! the other side's CPU, which takes longer than the rest of the work on a small packet.
+//!
 //! Each word has one writer, as named there, and one reader: the other side. The writer of a word never loads it. So a
 //! side that stores to the other's words changes only what itself will read.
 //!
@@ -42,11 +43,11 @@ use super::descriptor::Descriptor;
 use super::landing::Piece;
 use super::loans::{self, Lent};
 use super::memory::Shared;
+use super::route::{self, ROUTE_BYTES};
 use crate::{
-    config::GidType,
     ethernet::MAX_FRAME,
     packet::{MAX_HEADERS, MAX_SEGMENT, buffer},
-    wire::frame::{Frame, Grh, Macs, Route},
+    wire::frame::{Frame, Route},
     wire::loan::{Batch, Loan},
 };
 
@@ -64,15 +65,14 @@ const ANSWERED_AT: usize = 192;
 const RECORDS: usize = 4096;
 const LOANS: usize = RECORDS + CAPACITY as usize;
 
-const RECORD_HEADER: usize = 64;
+const RECORD_HEADER: usize = 8;
 /// The longest packet a ring carries, or the longest segment, in bytes.
 const MAX_PACKET: usize = MAX_HEADERS + MAX_SEGMENT;
-const PACKETS_AT: usize = 60;
 
-/// Value of the GID type's byte in the record of an Ethernet frame.
+/// Kinds of records.
+const SAME_ROUTE: u8 = 0;
+const WITH_ROUTE: u8 = 1;
 const ETHERNET: u8 = 0xff;
-const GID_TYPE_AT: usize = 9;
-const UDP_SPORT_AT: usize = 62;
 
 /// One record of a ring.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -104,6 +104,12 @@ pub(super) enum Corrupt {
         /// Bytes between the indices.
         available: u32,
     },
+    /// A record is of no kind that there is, or goes by the route of a packet before the first.
+    #[error("record of kind {kind}")]
+    Kind {
+        /// Its kind.
+        kind: u8,
+    },
 }
 
 /// Bytes between the indices, or why the indices are impossible.
@@ -127,6 +133,8 @@ pub(super) struct Writer {
     head: u32,
     /// The end of the answered records when last looked at.
     answered: u32,
+    /// The route of the latest packet.
+    route: Option<Route>,
 }
 
 /// Records without an answer.
@@ -151,17 +159,26 @@ impl Writer {
         let (shared, memory) = Shared::create(BYTES)?;
         shared.word(CAPACITY_AT).store(CAPACITY, Ordering::Relaxed);
         shared.word(MAGIC_AT).store(MAGIC, Ordering::Release);
-        Ok((Self { shared, tail: 0, head: 0, answered: 0 }, memory))
+        Ok((Self { shared, tail: 0, head: 0, answered: 0, route: None }, memory))
     }
 
     /// Appends a frame; `false` if there is no room now. Frames longer than any packet have no place on a wire and
     /// are dropped.
     pub(super) fn push(&mut self, frame: &Frame) -> Result<bool, Corrupt> {
-        if frame.packet.len() > MAX_PACKET {
-            log::warn!("packet of {} bytes dropped: the limit is {MAX_PACKET}", frame.packet.len());
+        let (len, packets) = (frame.packet.len(), frame.packets);
+        if len > MAX_PACKET {
+            log::warn!("packet of {len} bytes dropped: the limit is {MAX_PACKET}");
             return Ok(true);
         }
-        self.push_record(&record_header(frame), &frame.packet)
+        if self.route == Some(frame.route) {
+            return self.push_record([&record_header(len, packets, SAME_ROUTE), &frame.packet]);
+        }
+        let header = record_header(len, packets, WITH_ROUTE);
+        let pushed = self.push_record([&header, &route::bytes(&frame.route), &frame.packet])?;
+        if pushed {
+            self.route = Some(frame.route);
+        }
+        Ok(pushed)
     }
 
     /// Appends an Ethernet frame, as [`Self::push`] does.
@@ -170,14 +187,12 @@ impl Writer {
             log::warn!("frame of {} bytes dropped: the limit is {MAX_FRAME}", frame.len());
             return Ok(true);
         }
-        let mut header = [0; RECORD_HEADER];
-        header[..4].copy_from_slice(&(frame.len() as u32).to_ne_bytes());
-        header[GID_TYPE_AT] = ETHERNET;
-        self.push_record(&header, frame)
+        self.push_record([&record_header(frame.len(), 0, ETHERNET), frame])
     }
 
-    fn push_record(&mut self, header: &[u8; RECORD_HEADER], bytes: &[u8]) -> Result<bool, Corrupt> {
-        let need = (RECORD_HEADER + bytes.len()).next_multiple_of(8) as u32;
+    /// Appends a record of these parts. All but the last are multiples of 8 bytes.
+    fn push_record<const N: usize>(&mut self, parts: [&[u8]; N]) -> Result<bool, Corrupt> {
+        let need = parts.iter().map(|part| part.len()).sum::<usize>().next_multiple_of(8) as u32;
         if CAPACITY - self.tail.wrapping_sub(self.head) < need {
             // Acquire: the reader has finished with the bytes before its index.
             let head = self.shared.word(HEAD_AT).load(Ordering::Acquire);
@@ -190,8 +205,11 @@ impl Writer {
                 return Ok(false);
             }
         }
-        self.write(self.tail, header);
-        self.write(self.tail.wrapping_add(RECORD_HEADER as u32), bytes);
+        let mut at = self.tail;
+        for part in parts {
+            self.write(at, part);
+            at = at.wrapping_add(part.len() as u32);
+        }
         self.tail = self.tail.wrapping_add(need);
         self.shared.word(TAIL_AT).store(self.tail, Ordering::Release);
         Ok(true)
@@ -225,8 +243,7 @@ impl Writer {
     /// Announces a ring full of records that were never written, as no writer does.
     #[cfg(test)]
     pub(super) fn claim_all(&self) {
-        let records = CAPACITY - CAPACITY % RECORD_HEADER.next_multiple_of(8) as u32;
-        let tail = self.shared.word(HEAD_AT).load(Ordering::Acquire).wrapping_add(records);
+        let tail = self.shared.word(HEAD_AT).load(Ordering::Acquire).wrapping_add(CAPACITY);
         self.shared.word(TAIL_AT).store(tail, Ordering::Release);
     }
 
@@ -248,6 +265,8 @@ pub(super) struct Reader {
     tail: u32,
     /// The end of the answered records.
     answered: u32,
+    /// The route of the latest packet.
+    route: Option<Route>,
 }
 
 impl Reader {
@@ -259,7 +278,7 @@ impl Reader {
             let what = format!("ring with magic {:#x} and capacity {:#x}", found.0, found.1);
             return Err(io::Error::new(io::ErrorKind::InvalidData, what));
         }
-        Ok(Self { shared, head: 0, tail: 0, answered: 0 })
+        Ok(Self { shared, head: 0, tail: 0, answered: 0, route: None })
     }
 
     /// Lends a responder to the writer, who is gone once `closed` says so. `None` if it lends as much as it can.
@@ -308,20 +327,28 @@ impl Reader {
         let mut header = [0; RECORD_HEADER];
         self.read(self.head, &mut header);
         // From here on the length is private: the writer cannot change it after the check.
-        let (len, route) = read_record_header(&header);
-        let need = (RECORD_HEADER as u32).saturating_add(len).checked_next_multiple_of(8).unwrap_or(u32::MAX);
-        let packets = u16::from_ne_bytes([header[PACKETS_AT], header[PACKETS_AT + 1]]);
-        let ethernet = header[GID_TYPE_AT] == ETHERNET;
-        let limit = if ethernet { MAX_FRAME } else { MAX_PACKET };
+        let [l0, l1, l2, l3, p0, p1, kind, _] = header;
+        let (len, packets) = (u32::from_ne_bytes([l0, l1, l2, l3]), u16::from_ne_bytes([p0, p1]));
+        let before = RECORD_HEADER + if kind == WITH_ROUTE { ROUTE_BYTES } else { 0 };
+        let need = (before as u32).saturating_add(len).checked_next_multiple_of(8).unwrap_or(u32::MAX);
+        let limit = if kind == ETHERNET { MAX_FRAME } else { MAX_PACKET };
         if len as usize > limit || need > available {
             return Err(Corrupt::Length { len, available });
         }
-        let len = len as usize;
-        let mut packet = buffer::take(len);
-        self.read(self.head.wrapping_add(RECORD_HEADER as u32), &mut packet);
+        if kind == WITH_ROUTE {
+            let mut bytes = [0; ROUTE_BYTES];
+            self.read(self.head.wrapping_add(RECORD_HEADER as u32), &mut bytes);
+            self.route = Some(route::read(&bytes));
+        }
+        let mut packet = buffer::take(len as usize);
+        self.read(self.head.wrapping_add(before as u32), &mut packet);
         self.head = self.head.wrapping_add(need);
         self.shared.word(HEAD_AT).store(self.head, Ordering::Release);
-        Ok(Some(if ethernet { Record::Ethernet(packet) } else { Record::Packet(Frame { route, packet, packets }) }))
+        match (kind, self.route) {
+            (ETHERNET, _) => Ok(Some(Record::Ethernet(packet))),
+            (SAME_ROUTE | WITH_ROUTE, Some(route)) => Ok(Some(Record::Packet(Frame { route, packet, packets }))),
+            _ => Err(Corrupt::Kind { kind }),
+        }
     }
 
     fn read(&self, index: u32, out: &mut [u8]) {
@@ -332,64 +359,9 @@ impl Reader {
     }
 }
 
-/// How a record says of which type a GID is; 0 is none.
-fn gid_type_code(kind: GidType) -> u8 {
-    match kind {
-        GidType::InfiniBand => 1,
-        GidType::RoceV1 => 2,
-        GidType::RoceV2 => 3,
-    }
-}
-
-/// The GID type of a number that [`gid_type_code`] made.
-fn gid_type(code: u8) -> Option<GidType> {
-    [GidType::InfiniBand, GidType::RoceV1, GidType::RoceV2].into_iter().find(|&kind| gid_type_code(kind) == code)
-}
-
-fn record_header(frame: &Frame) -> [u8; RECORD_HEADER] {
-    let mut bytes = [0; RECORD_HEADER];
-    let route = &frame.route;
-    bytes[..4].copy_from_slice(&(frame.packet.len() as u32).to_ne_bytes());
-    bytes[4..6].copy_from_slice(&route.slid.to_ne_bytes());
-    bytes[6..8].copy_from_slice(&route.dlid.to_ne_bytes());
-    bytes[8] = route.sl;
-    if let Some(grh) = &route.grh {
-        bytes[GID_TYPE_AT] = gid_type_code(grh.kind);
-        bytes[10] = grh.traffic_class;
-        bytes[11] = grh.hop_limit;
-        bytes[12..16].copy_from_slice(&grh.flow_label.to_ne_bytes());
-        bytes[UDP_SPORT_AT..].copy_from_slice(&grh.udp_sport.to_ne_bytes());
-        bytes[16..32].copy_from_slice(&grh.sgid);
-        bytes[32..48].copy_from_slice(&grh.dgid);
-    }
-    bytes[48..54].copy_from_slice(&route.macs.source);
-    bytes[54..60].copy_from_slice(&route.macs.destination);
-    bytes[PACKETS_AT..PACKETS_AT + 2].copy_from_slice(&frame.packets.to_ne_bytes());
-    bytes
-}
-
-/// Packet length and route.
-fn read_record_header(bytes: &[u8; RECORD_HEADER]) -> (u32, Route) {
-    let array4 = |at: usize| [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
-    let array16 = |at: usize| std::array::from_fn(|byte| bytes[at + byte]);
-    let mac = |at: usize| std::array::from_fn(|byte| bytes[at + byte]);
-    let grh = gid_type(bytes[GID_TYPE_AT]).map(|kind| Grh {
-        kind,
-        sgid: array16(16),
-        dgid: array16(32),
-        traffic_class: bytes[10],
-        flow_label: u32::from_ne_bytes(array4(12)) & 0xf_ffff,
-        hop_limit: bytes[11],
-        udp_sport: u16::from_ne_bytes([bytes[UDP_SPORT_AT], bytes[UDP_SPORT_AT + 1]]),
-    });
-    let route = Route {
-        slid: u16::from_ne_bytes([bytes[4], bytes[5]]),
-        dlid: u16::from_ne_bytes([bytes[6], bytes[7]]),
-        sl: bytes[8],
-        grh,
-        macs: Macs { source: mac(48), destination: mac(54) },
-    };
-    (u32::from_ne_bytes(array4(0)), route)
+fn record_header(len: usize, packets: u16, kind: u8) -> [u8; RECORD_HEADER] {
+    let ([l0, l1, l2, l3], [p0, p1]) = ((len as u32).to_ne_bytes(), packets.to_ne_bytes());
+    [l0, l1, l2, l3, p0, p1, kind, 0]
 }
 
 #[cfg(test)]
@@ -397,6 +369,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::config::GidType;
+    use crate::wire::frame::{Grh, Macs};
     use crate::wire::test_frames::{frame, numbered};
 
     fn ring() -> (Writer, Reader) {
@@ -447,6 +421,32 @@ mod tests {
             };
             assert!(writer.push(&sent).unwrap());
             assert_eq!(reader.pop().unwrap(), Some(Record::Packet(sent)));
+        }
+    }
+
+    #[test]
+    fn a_route_is_said_where_it_changes() {
+        let (mut writer, mut reader) = ring();
+        let by = |slid| Frame { route: Route { slid, ..frame(0, 1, 3).route }, ..frame(0, 1, 3) };
+        let mut ends = Vec::new();
+        for slid in [1, 1, 2, 2, 1] {
+            assert!(writer.push(&by(slid)).unwrap());
+            ends.push(writer.tail);
+        }
+        let short = (RECORD_HEADER + by(1).packet.len()).next_multiple_of(8) as u32;
+        let long = short + ROUTE_BYTES as u32;
+        assert_eq!(ends, [long, long + short, 2 * long + short, 2 * long + 2 * short, 3 * long + 2 * short]);
+        for slid in [1, 1, 2, 2, 1] {
+            assert_eq!(reader.pop(), Ok(Some(Record::Packet(by(slid)))));
+        }
+    }
+
+    #[test]
+    fn a_record_of_no_kind_or_without_a_route_is_found_out() {
+        for kind in [SAME_ROUTE, 2, 254] {
+            let (mut writer, mut reader) = ring();
+            assert_eq!(writer.push_record([&record_header(8, 1, kind), &[0; 8]]), Ok(true));
+            assert_eq!(reader.pop(), Err(Corrupt::Kind { kind }));
         }
     }
 

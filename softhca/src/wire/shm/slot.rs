@@ -49,7 +49,7 @@ const RESERVED_QPNS: u32 = 0x40;
 const QPN_MULTICAST: u32 = 0xff_ffff;
 
 /// The message that goes with descriptors: the version of everything that is shared.
-const MESSAGE: [u8; 8] = *b"softhca9";
+const MESSAGE: [u8; 8] = *b"softhcaA";
 
 /// Room for the descriptors that go with a message.
 const DESCRIPTORS_SPACE: usize = rustix::cmsg_space!(ScmRights(2));

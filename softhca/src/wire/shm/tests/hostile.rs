@@ -19,13 +19,15 @@ fn a_neighbour_that_only_advances_its_tail_holds_nobody_up() {
     let _alone = FORKING.lock();
     let (directory, mut a, mut b) = two();
     let connection = fabric(directory.path()).connect(0).unwrap().expect("the first instance");
-    let (neighbour, memory) = Writer::create().unwrap();
+    let (mut neighbour, memory) = Writer::create().unwrap();
     connection.send([&memory]).unwrap();
     let start = Instant::now();
     while a.inbound.is_empty() {
         assert!(start.elapsed() < PATIENCE);
         assert_eq!(recv(&mut a), None);
     }
+    // It is for no one. Zeros are empty packets by its route.
+    neighbour.push(&frame(LID + 1, 0x40, 0)).unwrap();
     for _ in 0..100 {
         neighbour.claim_all();
         assert_eq!(recv(&mut a), None);
