@@ -9,8 +9,11 @@ use std::io;
 use std::thread;
 use std::time::Duration;
 
-/// A busy device publishes its counters so often. An idle one has published them.
+/// A busy device publishes its counters so often.
 const INTERVAL: Duration = Duration::from_millis(10);
+/// A device without work publishes them so often. It takes as long as the work on dozens of packets, and a busy device
+/// has steps without work in between.
+const PAUSE: Duration = Duration::from_millis(1);
 /// How often a device tries to publish at once while other processes change the file, which takes them microseconds.
 const ATTEMPTS: u32 = 16;
 
@@ -104,10 +107,15 @@ impl CountersFile {
     /// The device has made a step at `now`, with or without work.
     pub(super) fn after_step(&mut self, device: &Device, worked: bool, now: Duration) {
         self.is_behind |= worked;
-        if !self.is_behind || worked && now < self.published + INTERVAL {
-            return;
+        let pause = if worked { INTERVAL } else { PAUSE };
+        if self.is_behind && now >= self.published + pause {
+            (self.is_behind, self.published) = (worked, now);
+            self.publish(device);
         }
-        (self.is_behind, self.published) = (worked, now);
+    }
+
+    /// Adds the counts that the file lacks.
+    pub(super) fn publish(&mut self, device: &Device) {
         for ((first, added), port) in self.ports.iter_mut().zip(1..) {
             let counts = device.hw_counters(port);
             let mut more = [0; HW_COUNTERS];
@@ -134,7 +142,12 @@ impl CountersFile {
 
 #[cfg(test)]
 mod tests {
+    use super::super::dma::UserMemory;
     use super::*;
+    use softhca::config::DeviceConfig;
+    use softhca::wire::Address;
+    use softhca::wire::in_process::Fabric;
+    use softhca_settings::{Link, plain_port};
     use std::fs;
     use std::path::Path;
 
@@ -149,6 +162,35 @@ mod tests {
 
     fn make_shorter(tree: &Path, len: u64) {
         File::options().write(true).open(counters_file(tree)).unwrap().set_len(len).unwrap();
+    }
+
+    /// Steps with work and steps without take turns while packets come. To publish takes longer than such steps.
+    #[test]
+    fn a_device_without_work_publishes_at_intervals() {
+        let (_tree, settings, _) = tree();
+        let device = Device::new(
+            DeviceConfig::with_port(plain_port(Link::Infiniband, 0, 1)),
+            Box::new(UserMemory::new(Default::default(), None)),
+            Box::new(Fabric::new().attach(Address { lids: Vec::new(), gids: Vec::new(), qpns: 2..3 }).unwrap()),
+        );
+        let (device, mut file) = (device.unwrap(), CountersFile::open(&settings, 0).unwrap().unwrap());
+        let mut step = |worked, microseconds| {
+            file.after_step(&device, worked, Duration::from_micros(microseconds));
+            (file.published.as_micros(), file.is_behind)
+        };
+        for (worked, at, published) in [
+            (true, 5_000, (0, true)),
+            (false, 5_001, (5_001, false)),
+            (true, 5_002, (5_001, true)),
+            (false, 6_000, (5_001, true)),
+            (false, 6_001, (6_001, false)),
+            (false, 60_000, (6_001, false)),
+            (true, 60_001, (60_001, true)),
+            (true, 70_000, (60_001, true)),
+            (true, 70_001, (70_001, true)),
+        ] {
+            assert_eq!(step(worked, at), published, "{worked} at {at}");
+        }
     }
 
     #[test]

@@ -109,7 +109,7 @@ impl Hca {
                     core.send_rest(PATIENCE_AT_EXIT);
                 }
                 core.deliver_all();
-                core.tell_unread();
+                core.tell_rest();
             }
             hca.resources.end();
         }

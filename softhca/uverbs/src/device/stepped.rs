@@ -144,8 +144,11 @@ impl Stepped {
         }
     }
 
-    /// The process ends: says whether it has left an error unread.
-    pub(super) fn tell_unread(&self) {
+    /// The process ends: its counts stay, and it says whether it has left an error unread.
+    pub(super) fn tell_rest(&mut self) {
+        if let Some(counters) = &mut self.counters {
+            counters.publish(&self.device);
+        }
         if self.device.has_unread_errors() {
             report::unread_error(&self.name);
         }
