@@ -83,7 +83,7 @@ impl Device {
     /// Writes a CQE to a CQ.
     #[cfg(test)]
     pub(crate) fn complete(&mut self, cqn: u32, completion: &crate::cq::Completion) {
-        self.resources.complete(cqn, crate::context::TimestampFormat::FreeRunning, completion);
+        self.resources.complete(cqn, crate::context::TimestampFormat::FreeRunning, completion.clone());
     }
 
     /// Tells of an event that is none of the data path's, such as [`Event::CommandDone`].

@@ -258,7 +258,7 @@ impl ReceiveQueue {
     fn complete(&self, rqn: u32, resources: &mut Resources, place: &Place, bytes: usize, info: FrameInfo) {
         let (uidx, wqe_counter, strides) = (self.context.uidx, place.wqe, place.strides);
         let completion = Completion::Frame { rqn, uidx, wqe_counter, byte_cnt: bytes as u32, strides, info };
-        resources.complete(self.context.cqn, self.context.timestamps, &completion);
+        resources.complete(self.context.cqn, self.context.timestamps, completion);
     }
 
     /// A WQE for a frame of `len` bytes alone. Without one, the frame is lost.
@@ -313,7 +313,7 @@ impl ReceiveQueue {
                 Fit::Next(strides) => {
                     self.ring.advance();
                     let filler = Completion::Filler { rqn, uidx: self.context.uidx, strides };
-                    resources.complete(self.context.cqn, self.context.timestamps, &filler);
+                    resources.complete(self.context.cqn, self.context.timestamps, filler);
                 }
                 Fit::Nowhere => {
                     // The WQE is used up, like a WQE for one frame, and the queue goes on.
@@ -418,6 +418,6 @@ impl ReceiveQueue {
             vendor_syndrome: failure.vendor,
             hardware_syndrome: failure.hardware,
         };
-        resources.complete(self.context.cqn, self.context.timestamps, &completion);
+        resources.complete(self.context.cqn, self.context.timestamps, completion);
     }
 }

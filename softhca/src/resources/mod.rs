@@ -326,57 +326,65 @@ impl Resources {
     pub(crate) fn release_completions(&mut self) {
         self.holds_completions = false;
         let mut held = std::mem::take(&mut self.held_completions);
-        for (cqn, stamp, completion) in held.drain(..) {
-            self.write_completion(cqn, stamp, &completion);
+        // To find a CQ and to look at its arm word is for all of its completions in a row.
+        for run in held.chunk_by(|(a, ..), (b, ..)| a == b) {
+            self.write_completions(run);
         }
+        held.clear();
         // Kept for its memory.
         self.held_completions = held;
     }
 
     /// Completes a request or a receive whose queue has timestamps of this format, by CQ `cqn`.
-    pub(crate) fn complete(&mut self, cqn: u32, timestamps: TimestampFormat, c: &Completion) {
+    pub(crate) fn complete(&mut self, cqn: u32, timestamps: TimestampFormat, c: Completion) {
         let stamp = self.timestamp(timestamps);
         if self.holds_completions {
-            self.held_completions.push((cqn, stamp, c.clone()));
+            self.held_completions.push((cqn, stamp, c));
         } else {
-            self.write_completion(cqn, stamp, c);
+            self.write_completions(&[(cqn, stamp, c)]);
         }
     }
 
-    /// Writes the CQE of `c`, with timestamp `stamp`, to CQ `cqn`, and raises the events that follow from it.
+    /// Writes the CQEs of completions, with their timestamps, to the CQ that all of them name. Raises the events that
+    /// follow from them.
     ///
     /// A CQ that cannot be written is in error, and takes no further CQEs. A QP with a completion for it is
     /// [stranded](Self::stranded): it can report no completions (IBTA vol. 1, 11.6.3: the affiliated asynchronous
     /// errors "CQ error" and "local work queue catastrophic error").
-    fn write_completion(&mut self, cqn: u32, stamp: u64, c: &Completion) {
+    fn write_completions(&mut self, completions: &[(u32, u64, Completion)]) {
+        let Some(&(cqn, ..)) = completions.first() else { return };
         let looks_for_arms = self.doorbells == DoorbellSource::RungRecords;
         if looks_for_arms {
             self.poll_arm_word(cqn);
         }
         let Some(cq) = self.cqs.get_mut(cqn) else {
-            log::error!("completion for CQ {cqn:#x}, which does not exist: {c:?}");
+            log::error!("completions for CQ {cqn:#x}, which does not exist: {completions:?}");
             return;
         };
-        let had_failed = cq.failure().is_some();
-        let eqn = cq.eqn;
-        if let Some(event) = cq.write(cqn, (c, stamp), &*self.memory, self.now) {
-            for _ in 0..self.script.copies_of(event, eqn) {
-                self.eqs.raise(event, eqn, &*self.memory, &mut self.complaints);
+        for (_, stamp, c) in completions {
+            let had_failed = cq.failure().is_some();
+            let eqn = cq.eqn;
+            if let Some(event) = cq.write(cqn, (c, *stamp), &*self.memory, self.now) {
+                for _ in 0..self.script.copies_of(event, eqn) {
+                    self.eqs.raise(event, eqn, &*self.memory, &mut self.complaints);
+                }
             }
+            match cq.failure() {
+                None => continue,
+                Some(_) if had_failed => {}
+                Some(CqFailure::Overrun { consumer, producer }) => {
+                    let cqes = 1 << cq.context().log_size;
+                    self.complaints.add(Complaint::CqOverrun { cqn, cqes, consumer, producer });
+                }
+                Some(CqFailure::Unreachable(fault)) => {
+                    self.complaints.add(Complaint::Unreachable { number: cqn, fault });
+                }
+            }
+            self.stranded.push(c.qpn());
         }
         if looks_for_arms && !cq.is_armed() {
             self.unarmed.insert(cqn);
         }
-        match cq.failure() {
-            None => return,
-            Some(_) if had_failed => {}
-            Some(CqFailure::Overrun { consumer, producer }) => {
-                let cqes = 1 << cq.context().log_size;
-                self.complaints.add(Complaint::CqOverrun { cqn, cqes, consumer, producer });
-            }
-            Some(CqFailure::Unreachable(fault)) => self.complaints.add(Complaint::Unreachable { number: cqn, fault }),
-        }
-        self.stranded.push(c.qpn());
     }
 
     /// When an arming that arrives now raises the event for CQEs that are there already. A caller that steps the device

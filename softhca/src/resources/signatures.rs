@@ -227,7 +227,7 @@ impl Resources {
     pub(crate) fn report_signature_errors(&mut self, cqn: u32, qpn: u32) {
         for error in std::mem::take(self.signature_errors.get_mut()) {
             log::info!("QP {qpn:#x}: {error:x?}");
-            self.complete(cqn, TimestampFormat::FreeRunning, &Completion::Signature { qpn, error });
+            self.complete(cqn, TimestampFormat::FreeRunning, Completion::Signature { qpn, error });
         }
     }
 

@@ -167,7 +167,7 @@ fn change_tags(op: &TagOp, wqe_counter: u16, qp: &QpCore, resources: &mut Resour
     let ReceiveSource::Shared { srqn } = qp.context.rq else { return Err(TagFault::NoList) };
     let Some((cqn, uidx, report)) = resources.change_tags(srqn, op)? else { return Ok(()) };
     let completion = Completion::Tag { qpn: qp.qpn, uidx, wqe_counter, report };
-    resources.complete(cqn, qp.context.timestamps, &completion);
+    resources.complete(cqn, qp.context.timestamps, completion);
     Ok(())
 }
 

@@ -434,7 +434,7 @@ impl Requester {
                 resources.complete(
                     qp.context.send_cqn,
                     qp.context.timestamps,
-                    &Completion::Request {
+                    Completion::Request {
                         qpn: qp.qpn,
                         uidx: qp.context.uidx,
                         opcode: done.wqe.opcode,
@@ -559,7 +559,7 @@ pub(super) fn complete_in_error(
     resources.complete(
         qp.context.send_cqn,
         qp.context.timestamps,
-        &Completion::Error {
+        Completion::Error {
             qpn: qp.qpn,
             uidx: qp.context.uidx,
             requester: true,

@@ -237,7 +237,7 @@ impl Receives {
         if qp.attr.out_of_order == Some(true) {
             self.unordered.push(completion);
         } else {
-            resources.complete(cqn, qp.context.timestamps, &completion);
+            resources.complete(cqn, qp.context.timestamps, completion);
         }
     }
 
@@ -252,7 +252,7 @@ impl Receives {
         let any = !self.unordered.is_empty();
         self.rng.shuffle(&mut self.unordered);
         for completion in self.unordered.drain(..) {
-            resources.complete(qp.context.recv_cqn, qp.context.timestamps, &completion);
+            resources.complete(qp.context.recv_cqn, qp.context.timestamps, completion);
         }
         any
     }
@@ -274,7 +274,7 @@ impl Receives {
         resources.complete(
             cqn,
             qp.context.timestamps,
-            &Completion::Error {
+            Completion::Error {
                 qpn: qp.qpn,
                 uidx,
                 requester: false,

@@ -76,7 +76,7 @@ impl Receiver {
         let report = TagReport { outcome, index: self.index, message: Some(message), ..TagReport::default() };
         let uidx = tags.uidx.unwrap_or(self.srqn);
         let completion = Completion::Tag { qpn: qp.qpn, uidx, wqe_counter: 0, report };
-        resources.complete(tags.cqn, qp.context.timestamps, &completion);
+        resources.complete(tags.cqn, qp.context.timestamps, completion);
     }
 }
 

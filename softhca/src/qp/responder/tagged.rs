@@ -92,6 +92,6 @@ impl Receives {
     pub(super) fn report_tag(&self, qp: &QpCore, resources: &mut Resources, wqe_counter: u16, report: TagReport) {
         let (cqn, uidx) = self.reported(qp, resources);
         let completion = Completion::Tag { qpn: qp.qpn, uidx, wqe_counter, report };
-        resources.complete(cqn, qp.context.timestamps, &completion);
+        resources.complete(cqn, qp.context.timestamps, completion);
     }
 }
