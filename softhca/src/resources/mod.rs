@@ -326,7 +326,7 @@ impl Resources {
     pub(crate) fn release_completions(&mut self) {
         self.holds_completions = false;
         let mut held = std::mem::take(&mut self.held_completions);
-        // To find a CQ and to look at its arm word is for all of its completions in a row.
+        // A CQ is found, and its arm word read, once for all of its completions in a row.
         for run in held.chunk_by(|(a, ..), (b, ..)| a == b) {
             self.write_completions(run);
         }

@@ -384,7 +384,7 @@ fn a_message_has_a_limit_and_a_wqe_its_end() {
         let expected: Vec<_> = expected.into_iter().filter(|&segments| segments > 0).collect();
         assert_eq!(found, expected, "{units}");
     }
-    // To the byte: a header of 20 bytes, or of 32 with time stamps, and the data.
+    // The limit counts each byte: the TCP header, which has 20 bytes, or 32 with timestamps, and the data.
     for (options, last, expected) in [
         (vec![], 1448, vec![2]),
         (vec![], 1449, vec![1, 1]),

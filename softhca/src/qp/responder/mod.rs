@@ -92,7 +92,7 @@ impl Responder {
         matches!(self.arriving, Arriving::None) && self.has_replied() && !self.asked_again && !self.refused
     }
 
-    /// What a key lets the peer read and write, if the peer can reach all of the key's memory by itself.
+    /// What the peer may read and write by this key. `None` if the peer's process cannot reach all of its memory.
     pub(super) fn grant(&self, qp: &QpCore, resources: &Resources, key: u32) -> Option<Grant> {
         let access = access(qp);
         let by = Accessor { qpn: Some(qp.qpn), ..qp.context.pd.into() };

@@ -9,8 +9,8 @@
 //! record: length u32, packets u16, kind u8, 0 u8; a [route], if the kind is 1; packet; padded to 8 bytes; wraps anywhere
 //!         kind 0: a packet by the route of the packet before it   1: a packet by this route   255: an Ethernet frame
 //! ```
-//! Most packets of a ring go by one route, so it is seldom said. Each line of memory that a record takes has to come from
-//! the other side's CPU, which takes longer than the rest of the work on a small packet.
+//! Most packets of a ring go by one route, so few records have one. The reader's CPU fetches each line of a record from
+//! the writer's. For a small packet, that takes longer than the rest of the work.
 //!
 //! Each word has one writer, as named there, and one reader: the other side. The writer of a word never loads it. So a
 //! side that stores to the other's words changes only what itself will read.
@@ -104,7 +104,7 @@ pub(super) enum Corrupt {
         /// Bytes between the indices.
         available: u32,
     },
-    /// A record is of no kind that there is, or goes by the route of a packet before the first.
+    /// There is no such kind of record. Or the first packet goes by the route of the one before it.
     #[error("record of kind {kind}")]
     Kind {
         /// Its kind.
@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn a_route_is_said_where_it_changes() {
+    fn a_record_has_a_route_where_it_changes() {
         let (mut writer, mut reader) = ring();
         let by = |slid| Frame { route: Route { slid, ..frame(0, 1, 3).route }, ..frame(0, 1, 3) };
         let mut ends = Vec::new();

@@ -12,7 +12,7 @@ use crate::wire::frame::{Grh, Macs, Route};
 /// Bytes of a route.
 pub(super) const ROUTE_BYTES: usize = 64;
 
-/// How a record says of which type a GID is; 0 is none.
+/// The number of a GID's type. 0 is none.
 fn gid_type_code(kind: GidType) -> u8 {
     match kind {
         GidType::InfiniBand => 1,
@@ -46,21 +46,22 @@ pub(super) fn bytes(route: &Route) -> [u8; ROUTE_BYTES] {
     bytes
 }
 
-/// The route of such bytes, whatever they are.
+/// The route that the bytes mean. Any bytes mean one.
 pub(super) fn read(bytes: &[u8; ROUTE_BYTES]) -> Route {
-    let array4 = |at: usize| std::array::from_fn(|byte| bytes[at + byte]);
-    let array16 = |at: usize| std::array::from_fn(|byte| bytes[at + byte]);
-    let mac = |at: usize| std::array::from_fn(|byte| bytes[at + byte]);
-    let number = |at: usize| u16::from_ne_bytes([bytes[at], bytes[at + 1]]);
+    /// The `N` bytes at `at`.
+    fn array<const N: usize>(bytes: &[u8; ROUTE_BYTES], at: usize) -> [u8; N] {
+        std::array::from_fn(|byte| bytes[at + byte])
+    }
+    let number = |at| u16::from_ne_bytes(array(bytes, at));
     let grh = gid_type(bytes[5]).map(|kind| Grh {
         kind,
-        sgid: array16(12),
-        dgid: array16(28),
+        sgid: array(bytes, 12),
+        dgid: array(bytes, 28),
         traffic_class: bytes[6],
-        flow_label: u32::from_ne_bytes(array4(8)) & 0xf_ffff,
+        flow_label: u32::from_ne_bytes(array(bytes, 8)) & 0xf_ffff,
         hop_limit: bytes[7],
         udp_sport: number(56),
     });
-    let macs = Macs { source: mac(44), destination: mac(50) };
+    let macs = Macs { source: array(bytes, 44), destination: array(bytes, 50) };
     Route { slid: number(0), dlid: number(2), sl: bytes[4], grh, macs }
 }

@@ -1,6 +1,6 @@
 //! TIRs that merge: their fields and limits, the time of a session, and the commands that end sessions.
 //!
-//! What a TIR or a command says belongs here, what a segment says in `merging.rs`.
+//! Tests of TIRs and commands belong here. Tests of segments belong in `merging.rs`.
 
 use super::*;
 

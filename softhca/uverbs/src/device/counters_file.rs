@@ -9,10 +9,10 @@ use std::io;
 use std::thread;
 use std::time::Duration;
 
-/// A busy device publishes its counters so often.
+/// A device with work publishes its counters so often.
 const INTERVAL: Duration = Duration::from_millis(10);
-/// A device without work publishes them so often. It takes as long as the work on dozens of packets, and a busy device
-/// has steps without work in between.
+/// A device without work publishes them so often. To publish takes as long as the work on dozens of packets, and a busy
+/// device has steps without work, too.
 const PAUSE: Duration = Duration::from_millis(1);
 /// How often a device tries to publish at once while other processes change the file, which takes them microseconds.
 const ATTEMPTS: u32 = 16;

@@ -26,7 +26,7 @@ fields! {
     SWP_CSUM: 0x21, 1 = "per_protocol_networking_offload_caps.swp_csum";
     SWP_LSO: 0x22, 1 = "per_protocol_networking_offload_caps.swp_lso";
     TUNNEL_STATELESS_GENEVE_RX: 0x3f, 1 = "per_protocol_networking_offload_caps.tunnel_stateless_geneve_rx";
-    // Of tables for frames that are received.
+    // These are about tables for received frames.
     FT_SUPPORT: 0x200, 1 = "flow_table_nic_cap.flow_table_properties_nic_receive.ft_support";
     LOG_MAX_FT_SIZE: 0x222, 6 = "flow_table_nic_cap.flow_table_properties_nic_receive.log_max_ft_size";
     MAX_ACTIONS_RECEIVED: 0x230, 8 = "flow_table_nic_cap.flow_table_properties_nic_receive.max_modify_header_actions";
