@@ -72,6 +72,8 @@ const LAST_MARK: u8 = 254;
 const END: u8 = 255;
 /// One request of this many asks for a completion.
 const SIGNAL_EVERY: u16 = 8;
+/// So many looks at the memory take microseconds, longer than the answer of a NIC.
+const LOOKS: u32 = 128;
 /// How long the peer may be silent.
 const PATIENCE: Duration = Duration::from_secs(10);
 
@@ -224,8 +226,8 @@ impl Side {
             // ANCHOR_END: wait
             std::hint::spin_loop();
             spins += 1;
-            // Now and then: a request that failed, the clock, and a chance for the peer if it is on the same CPU.
-            if spins.is_multiple_of(1024) {
+            // A request that failed, the clock, and a chance for those who need this CPU for an answer.
+            if spins.is_multiple_of(LOOKS) {
                 self.complete()?;
                 if begin.elapsed() > PATIENCE {
                     return Err(Failure::Silence(PATIENCE));

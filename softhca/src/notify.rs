@@ -20,9 +20,10 @@
 //! none of them can have the others take a sleeper for an awake one. A store to the bell costs at most the sleep in
 //! which it happens: the next announcement has the new value.
 //!
-//! A thread other than the sleeper may look for work, too: a program that polls. While it looks often, no waker wakes
-//! the sleeper, which would only take the CPU from the looking thread. The sleeper then sleeps for [`ATTENDED_SLEEP`]
-//! at most, so work that comes just after the last look waits no longer than that.
+//! A thread other than the sleeper may look for work, too: a program that polls. After each look, it says when the next
+//! one will be. Until then, no waker wakes the sleeper, which would only take the CPU from the looking thread. The
+//! sleeper then sleeps for [`ATTENDED_SLEEP`] at most, so work that comes just after the last look waits no longer than
+//! that.
 
 use std::{
     any::Any,
@@ -40,8 +41,9 @@ use std::{
 pub(crate) struct SleeperWords {
     /// One of [`AWAKE`], [`ASLEEP`], [`FAST_ASLEEP`]; in the other bits, those of the bell when it fell asleep.
     sleeping: AtomicU32,
-    /// When another thread has last looked for work, in nanoseconds of the monotonic clock; 0 = never, [`LOOKING`].
-    attended: AtomicU64,
+    /// When the next look of another thread for work is due, in nanoseconds of the monotonic clock; 0 = none ever was,
+    /// [`LOOKING`].
+    next_look: AtomicU64,
 }
 
 /// Counts wake-ups, in steps of [`WAKE_UP`]; the futex. All wakers write to it.
@@ -63,9 +65,8 @@ const FAST_ASLEEP: u32 = 2;
 const LOOKING: u64 = u64::MAX;
 /// The longest sleep of the owner while another thread looks for work often.
 pub const ATTENDED_SLEEP: Duration = Duration::from_micros(200);
-/// A look that is no older than this will be followed by the next one soon: the waker leaves the work to that one.
-/// Loops that poll look again in less than one microsecond.
-const RECENT_LOOK: Duration = Duration::from_micros(3);
+/// No look says that the next one is later than this.
+pub const LONGEST_BETWEEN_LOOKS: Duration = Duration::from_micros(50);
 
 /// Wakes one sleeper. Clones wake the same.
 #[derive(Clone, Debug)]
@@ -95,8 +96,8 @@ impl Waker {
         Self { sleeper, bell, _owner: owner }
     }
 
-    /// Wakes the sleeper, if there is one that nobody has woken, and no other thread looks for work at this time. Call
-    /// it after the work was made visible.
+    /// Wakes the sleeper, if there is one that nobody has woken, and no other thread is about to look for work. Call it
+    /// after the work was made visible.
     ///
     /// May be called in a signal handler: it takes no lock and allocates nothing. On architectures where rustix makes
     /// system calls through libc it may change `errno`.
@@ -104,7 +105,7 @@ impl Waker {
         fence(Ordering::SeqCst);
         // Acquire: the bell is then at least as far as the announcement says.
         let announced = self.sleeper().sleeping.load(Ordering::Acquire);
-        if announced & STATE != AWAKE && self.is_unheard(announced) && !self.was_attended(RECENT_LOOK) {
+        if announced & STATE != AWAKE && self.is_unheard(announced) && !self.is_attended() {
             self.rouse(announced);
         }
     }
@@ -124,12 +125,21 @@ impl Waker {
         }
     }
 
-    /// Whether another thread looks for work, or has done so in the last `time`.
-    fn was_attended(&self, time: Duration) -> bool {
-        match self.sleeper().attended.load(Ordering::Relaxed) {
+    /// Whether another thread looks for work, or will do so soon.
+    fn is_attended(&self) -> bool {
+        self.is_look_due(Duration::ZERO)
+    }
+
+    /// Whether another thread looks for work, will do so soon, or was to do so in the last `delay`.
+    fn is_look_due(&self, delay: Duration) -> bool {
+        match self.sleeper().next_look.load(Ordering::Relaxed) {
             0 => false,
             LOOKING => true,
-            at => LookTime::now().0.checked_sub(at).is_some_and(|age| u128::from(age) < time.as_nanos()),
+            at => {
+                let (now, at) = (LookTime::now(), LookTime(at));
+                // A look that is far off was announced by another clock.
+                now.since(at) <= delay && at.since(now) <= LONGEST_BETWEEN_LOOKS
+            }
         }
     }
 
@@ -215,17 +225,22 @@ impl Notify {
         self.announce(seen, FAST_ASLEEP);
         // Either a look sees this announcement, or its time is seen here (the other half is in `begin_look`).
         fence(Ordering::SeqCst);
-        if !self.0.was_attended(ATTENDED_SLEEP) {
+        if !self.0.is_look_due(ATTENDED_SLEEP) {
             return timeout;
         }
         self.announce(seen, ASLEEP);
         ATTENDED_SLEEP
     }
 
-    /// Says that this thread, which is not the sleeper, begins to look for work, and will look again within
-    /// microseconds. Ended by [`Self::end_look`].
+    /// Whether another thread looks for work, or will do so soon.
+    #[must_use]
+    pub fn is_attended(&self) -> bool {
+        self.0.is_attended()
+    }
+
+    /// Says that this thread, which is not the sleeper, begins to look for work. Ended by [`Self::end_look`].
     pub fn begin_look(&self) {
-        self.0.sleeper().attended.store(LOOKING, Ordering::Relaxed);
+        self.0.sleeper().next_look.store(LOOKING, Ordering::Relaxed);
         fence(Ordering::SeqCst);
         // From now on, it must not sleep for long.
         let announced = self.0.sleeper().sleeping.load(Ordering::Acquire);
@@ -234,9 +249,10 @@ impl Notify {
         }
     }
 
-    /// Says that this thread has looked for work, at the time `now`.
-    pub fn end_look(&self, now: LookTime) {
-        self.0.sleeper().attended.store(now.0, Ordering::Relaxed);
+    /// Says that this thread has looked for work, and will look again by the time `next`, at most
+    /// [`LONGEST_BETWEEN_LOOKS`] from now.
+    pub fn end_look(&self, next: LookTime) {
+        self.0.sleeper().next_look.store(next.0, Ordering::Relaxed);
     }
 }
 
@@ -245,7 +261,7 @@ impl Notify {
 pub struct LookTime(u64);
 
 impl LookTime {
-    /// The present time. Off Linux there is none, and looks have no effect.
+    /// The present time. Off Linux there is none.
     #[cfg(not(target_os = "linux"))]
     #[must_use]
     pub const fn now() -> Self {
@@ -273,6 +289,12 @@ impl LookTime {
     #[must_use]
     pub const fn from_nanoseconds(nanoseconds: u64) -> Self {
         Self(nanoseconds)
+    }
+
+    /// The time `later` than this one, by less than an hour.
+    #[must_use]
+    pub const fn after(self, later: Duration) -> Self {
+        Self(self.0 + later.as_nanos() as u64)
     }
 
     /// The time from `earlier` to this one; zero if `earlier` is later.
@@ -376,12 +398,17 @@ mod tests {
         assert!(wakes(&notify), "no other thread has ever looked");
         notify.begin_look();
         assert!(!wakes(&notify), "one is looking");
-        let now = LookTime::now();
-        notify.end_look(LookTime(now.0 - RECENT_LOOK.as_nanos() as u64));
-        assert!(wakes(&notify), "the last look was long ago");
-        // A time in the future is that of another clock.
-        notify.end_look(LookTime(now.0 + 1_000_000_000_000));
+        notify.end_look(LookTime(LookTime::now().0 - 1));
+        assert!(wakes(&notify), "the next look is late");
+        // A look that is far off was announced by another clock.
+        notify.end_look(LookTime::now().after(Duration::from_secs(1000)));
         assert!(wakes(&notify));
+        // Each thread may lose its CPU between two lines, but not each time.
+        let is_left_alone = || {
+            notify.end_look(LookTime::now().after(LONGEST_BETWEEN_LOOKS));
+            !wakes(&notify)
+        };
+        assert!((0..1000).any(|_| is_left_alone()), "the next look is soon");
     }
 
     #[cfg(target_os = "linux")]

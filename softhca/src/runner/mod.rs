@@ -22,7 +22,13 @@ use std::{
 use parking_lot::Mutex;
 
 pub use crate::thread::spawn;
-use crate::{device::Device, event::Event, notify::Notify, thread::run_when_woken, uar::DoorbellQueue};
+use crate::{
+    device::Device,
+    event::Event,
+    notify::{ATTENDED_SLEEP, Notify},
+    thread::run_when_woken,
+    uar::DoorbellQueue,
+};
 
 /// How long the thread looks for more work before it sleeps.
 const SPIN: Duration = Duration::from_micros(2);
@@ -179,7 +185,9 @@ impl<D: Step, F: FnMut(Event)> Work<D, F> {
             }
             let deadline = self.device.lock().next_deadline();
             let due = deadline.map_or(LONGEST_SLEEP, |deadline| deadline.saturating_sub(now - clock));
-            self.shared.notify.wait(seen, sleep_after(silence).min(due).max(SHORTEST_SLEEP));
+            // A thread that looks for work takes what comes meanwhile.
+            let sleep = if self.shared.notify.is_attended() { ATTENDED_SLEEP } else { sleep_after(silence) };
+            self.shared.notify.wait(seen, sleep.min(due).max(SHORTEST_SLEEP));
         }
     }
 

@@ -64,7 +64,7 @@ pub extern "C" fn softhca_carried_out(opcode: u16) -> u32 {
     tally::of(opcode)
 }
 
-/// How many times a poll of this program has found work for a device: the thread that polled did it.
+/// How many times a poll or a yield of this program has found work for a device: the calling thread did it.
 ///
 /// Returns -1 with `errno` = `ENODEV` if this process has no such device open.
 #[unsafe(no_mangle)]

@@ -1,11 +1,13 @@
 /*
- * Polls step the device: the thread that polls does the device's work, and sees no trace of it. Each case is the program's argument;
- * prints what went otherwise than expected, and the exit code is 1 then.
+ * Polls step the device: the thread that polls does the device's work, and sees no trace of it. So do yields. Arguments: the case; then
+ * `yields`, for a program that waits for messages in memory, and yields meanwhile. Prints what went otherwise than expected, and the exit
+ * code is 1 then.
  */
 #include "prelude.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stddef.h>
 #include <sys/time.h>
@@ -28,7 +30,33 @@ static int64_t steps_by_polls(void)
 	return steps(0);
 }
 
-/* WRITEs of 8 bytes to itself, one after the other, by polls of `context`. */
+/* Whether the program yields; it polls otherwise. */
+static int yields;
+
+/* Looks for work once. */
+static int look(struct ibv_cq *cq)
+{
+	struct ibv_wc wc;
+	return yields ? sched_yield() : ibv_poll_cq(cq, 1, &wc);
+}
+
+/* Steps of yields alone. */
+static _Atomic int64_t steps_by_yields;
+
+/* Waits for the bytes of a WRITE, which end with `last`, and for its completion. */
+static void wait_for_write(struct ibv_cq *cq, const volatile char *end, char last)
+{
+	int64_t before = steps_by_polls();
+	while (yields && end[-1] != last) {
+		errno = 77;
+		EXPECT(sched_yield() == 0 && errno == 77);
+	}
+	steps_by_yields += steps_by_polls() - before;
+	errno = 77;
+	EXPECT(wait_for(cq).status == IBV_WC_SUCCESS && errno == 77);
+}
+
+/* WRITEs of 8 bytes to itself, one after the other. */
 static void writes(struct ibv_context *of, int count)
 {
 	struct ibv_pd *domain = NEED(ibv_alloc_pd(of));
@@ -36,22 +64,23 @@ static void writes(struct ibv_context *of, int count)
 	struct ibv_qp *qp = NEED(make_qp(domain, cq, NULL, IBV_QPT_RC));
 	struct ibv_mr *mr = register_memory(domain);
 	connect_to(qp, qp);
-	for (int i = 0; i < count && !failures; i++) {
+	memset(memory + 4096, 0, 8);
+	for (int i = 1; i <= count && !failures; i++) {
 		memset(memory, i, 8);
 		EXPECT(post_write(qp, mr, memory, memory + 4096, 8, IBV_SEND_SIGNALED) == 0);
-		errno = 77;
-		EXPECT(wait_for(cq).status == IBV_WC_SUCCESS && errno == 77);
+		wait_for_write(cq, memory + 4096 + 8, i);
 		EXPECT(memcmp(memory, memory + 4096, 8) == 0);
 	}
 	EXPECT(ibv_destroy_qp(qp) == 0 && ibv_destroy_cq(cq) == 0 && ibv_dereg_mr(mr) == 0 && ibv_dealloc_pd(domain) == 0);
 }
 
-/* The device's thread has a share of the work only: polls find the rest. In strict mode it has it all. */
+/* The device's thread has a share of the work only: polls or yields find the rest. In strict mode it has it all. */
 static void steps(int strict)
 {
 	struct ibv_context *one = open_first();
 	writes(one, 1000);
 	EXPECT(strict ? steps_by_polls() == 0 : steps_by_polls() > 100);
+	EXPECT(!yields || strict || steps_by_yields > 100);
 	EXPECT(ibv_close_device(one) == 0);
 }
 
@@ -101,10 +130,12 @@ static void *thread(void *argument)
 	char *own = NEED(aligned_alloc(4096, 8192));
 	struct ibv_mr *mr = NEED(ibv_reg_mr(domain, own, 8192, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
 	connect_to(qp, qp);
-	for (int i = 0; i < 300 && !failures; i++) {
+	own[4096 + 7] = 0;
+	for (int i = 1; i <= 300 && !failures; i++) {
 		memset(own, i, 8);
 		EXPECT(post_write(qp, mr, own, own + 4096, 8, IBV_SEND_SIGNALED) == 0);
-		EXPECT(wait_for(cq).status == IBV_WC_SUCCESS && memcmp(own, own + 4096, 8) == 0);
+		wait_for_write(cq, own + 4096 + 8, i);
+		EXPECT(memcmp(own, own + 4096, 8) == 0);
 	}
 	EXPECT(ibv_destroy_qp(qp) == 0 && ibv_destroy_cq(cq) == 0 && ibv_dereg_mr(mr) == 0 && ibv_dealloc_pd(domain) == 0);
 	free(own);
@@ -135,9 +166,8 @@ static void child(void)
 	int status;
 	pid_t forked = fork();
 	if (forked == 0) {
-		struct ibv_wc wc;
 		for (int i = 0; i < 1000; i++)
-			if (ibv_poll_cq(cq, 1, &wc) != 0)
+			if (look(cq) != 0)
 				_exit(1);
 		_exit(0);
 	}
@@ -148,11 +178,10 @@ static void child(void)
 }
 
 /* A thread that is cancelled while it polls leaves the device to the others. */
-static void *polls_for_ever(void *cq)
+static void *looks_for_ever(void *cq)
 {
-	struct ibv_wc wc;
 	for (;;) {
-		(void)ibv_poll_cq(cq, 1, &wc);
+		(void)look(cq);
 		pthread_testcancel();
 	}
 	return NULL;
@@ -164,7 +193,7 @@ static void cancelled(void)
 	struct ibv_cq *cq = NEED(ibv_create_cq(one, 8, NULL, NULL, 0));
 	for (int i = 0; i < 50; i++) {
 		pthread_t polls;
-		EXPECT(pthread_create(&polls, NULL, polls_for_ever, cq) == 0);
+		EXPECT(pthread_create(&polls, NULL, looks_for_ever, cq) == 0);
 		usleep(100 * (i % 7));
 		EXPECT(pthread_cancel(polls) == 0 && pthread_join(polls, NULL) == 0);
 	}
@@ -198,6 +227,40 @@ static void commands(void)
 	EXPECT(ibv_close_device(one) == 0);
 }
 
+/* Threads whose commands wait for the device, and which neither poll nor yield: what they call may yield, but steps nothing. */
+static void *registers(void *of)
+{
+	struct ibv_pd *domain = NEED(ibv_alloc_pd(of));
+	struct ibv_cq *cq = NEED(ibv_create_cq(of, 8, NULL, NULL, 0));
+	struct ibv_qp *qp = NEED(make_qp_of(domain, cq, NULL, IBV_QPT_RC,
+		(struct ibv_qp_cap){ .max_send_wr = 128, .max_send_sge = 1 }));
+	char *own = NEED(aligned_alloc(4096, 8192));
+	struct ibv_mr *mr = NEED(ibv_reg_mr(domain, own, 8192, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
+	connect_to(qp, qp);
+	own[4096 + 7] = 0;
+	for (int i = 1; i <= 100 && !failures; i++) {
+		memset(own, i, 8);
+		EXPECT(post_write(qp, mr, own, own + 4096, 8, 0) == 0);
+		while (((volatile char *)own)[4096 + 7] != (char)i)
+			EXPECT(ibv_dereg_mr(NEED(ibv_reg_mr(domain, own, 4096, 0))) == 0);
+	}
+	EXPECT(ibv_destroy_qp(qp) == 0 && ibv_destroy_cq(cq) == 0 && ibv_dereg_mr(mr) == 0 && ibv_dealloc_pd(domain) == 0);
+	free(own);
+	return NULL;
+}
+
+static void waits(void)
+{
+	struct ibv_context *one = open_first();
+	pthread_t all[4];
+	for (int i = 0; i < 4; i++)
+		EXPECT(pthread_create(&all[i], NULL, registers, one) == 0);
+	for (int i = 0; i < 4; i++)
+		EXPECT(pthread_join(all[i], NULL) == 0);
+	EXPECT(steps_by_polls() == 0);
+	EXPECT(ibv_close_device(one) == 0);
+}
+
 static void exits_in_handler(int signal)
 {
 	(void)signal;
@@ -215,7 +278,7 @@ static void exits(void)
 			struct itimerval soon = { .it_value.tv_usec = 1000 + 97 * i };
 			signal(SIGALRM, exits_in_handler);
 			EXPECT(setitimer(ITIMER_REAL, &soon, NULL) == 0);
-			polls_for_ever(cq);
+			looks_for_ever(cq);
 		}
 		EXPECT(waitpid(forked, &status, 0) == forked && status == 0);
 	}
@@ -224,6 +287,7 @@ static void exits(void)
 int main(int argc, char **argv)
 {
 	const char *is = argc > 1 ? argv[1] : "";
+	yields = argc > 2 && strcmp(argv[2], "yields") == 0;
 	if (strcmp(is, "steps") == 0 || strcmp(is, "strict") == 0)
 		steps(strcmp(is, "strict") == 0);
 	else if (strcmp(is, "many") == 0)
@@ -238,6 +302,8 @@ int main(int argc, char **argv)
 		cancelled();
 	else if (strcmp(is, "commands") == 0)
 		commands();
+	else if (strcmp(is, "waits") == 0)
+		waits();
 	else if (strcmp(is, "exits") == 0)
 		exits();
 	else

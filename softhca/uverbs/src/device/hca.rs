@@ -9,6 +9,7 @@ use super::flow_commands::FlowDirection;
 use super::flow_tables::FlowTables;
 use super::limits::{COMP_VECTORS, DEVICE_MEMORY_BYTES, FIRST_EQN};
 use super::network::{Network, ports};
+use super::polled::Polled;
 use super::queues_file::QueuesFile;
 use super::rates::RateTable;
 use super::record_file::RecordFile;
@@ -70,6 +71,8 @@ pub(crate) struct Hca {
     process: u32,
     /// Stops the thread when dropped, which it never is: a device lives as long as the process. A sink has none.
     pub(super) runner: Option<Runner>,
+    /// The device for threads that poll. Nobody polls a sink, or a device in strict mode.
+    pub(crate) polled: Option<&'static Polled>,
 }
 
 extern "C" fn at_exit() {
@@ -196,6 +199,9 @@ impl Hca {
             })
         };
         let runner = if settings.sink { None } else { Some(start()?) };
+        // In strict mode, a store to a register waits for the device's thread. The handler of a signal may store while
+        // its thread steps the device, and would wait for itself.
+        let polled = runner.as_ref().filter(|_| !settings.strict).map(|runner| Polled::new(&core, runner));
         let process = std::process::id();
         Ok(Self {
             index,
@@ -215,6 +221,7 @@ impl Hca {
             queue_numbers,
             process,
             runner,
+            polled,
         })
     }
 

@@ -1,61 +1,111 @@
-//! Programs that poll step the device: while a program waits for a completion, its thread does the device's work.
+//! Programs that poll, or yield the CPU, step the device: while a program waits for a completion, its thread does the
+//! device's work.
 //!
 //! With two programs that poll on two CPUs, the devices' threads have no CPU of their own. Each message would need a
 //! sleep that ends and a thread that is woken across CPUs, tens of microseconds. The thread of the device goes on as
-//! before: it steps the device for programs that wait for events, or for memory to change.
+//! before: it steps the device for programs that wait for events, or for memory to change without a yield.
 
 use super::hca::Hca;
 use super::stepped::{STEPS_BY_POLL, Stepped};
-use crate::process::forked;
+use crate::process::{allocator, forked};
 use parking_lot::Mutex as DeviceMutex;
-use softhca::notify::{LookTime, Notify};
-use softhca::runner::Step;
+use softhca::notify::{LONGEST_BETWEEN_LOOKS, LookTime, Notify};
+use softhca::runner::{Runner, Step};
+use std::ptr::null_mut;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use std::time::Duration;
 
-/// A program polls in a loop if its polls follow each other within this time. The device's thread is not kept asleep
-/// for other polls.
-const LOOP: Duration = Duration::from_micros(20);
+/// A program polls or yields in a loop if it does so again within this time. The device's thread is not kept asleep for
+/// others.
+const LOOP: Duration = LONGEST_BETWEEN_LOOKS;
 
-/// A device that threads of the program step when they poll.
-pub(crate) struct Polled {
-    core: Arc<DeviceMutex<Stepped>>,
-    /// Tells those that bring work whether a thread polls.
-    notify: Notify,
-    /// When a thread has last polled, as [`LookTime::nanoseconds`].
-    last: AtomicU64,
+/// The occasions on which a thread of the program steps a device.
+#[derive(Clone, Copy)]
+pub(crate) enum Occasion {
+    /// It polls a completion queue.
+    Poll,
+    /// It yields the CPU.
+    Yield,
 }
 
-impl Hca {
-    /// The device for threads that poll. In strict mode there is none: a store to a register waits for the device's
-    /// thread there. The handler of a signal may store while its thread steps the device, and would wait for itself. A
-    /// sink is stepped by its program.
-    pub(crate) fn polled(&self) -> Option<Polled> {
-        let runner = self.runner.as_ref().filter(|_| !self.settings.strict)?;
-        Some(Polled { core: self.core.clone(), notify: runner.notify(), last: AtomicU64::new(0) })
+impl Occasion {
+    /// The longest time from one of a loop to the next. After its last poll, a program may wait for a message in memory,
+    /// which the device's thread has to bring.
+    const fn interval(self) -> Duration {
+        match self {
+            Self::Poll => Duration::from_micros(3),
+            // There are some hundred looks at memory in between.
+            Self::Yield => LONGEST_BETWEEN_LOOKS,
+        }
     }
+}
 
-    /// Steps with work that threads of the program made when they polled.
+/// A device that threads of the program step.
+pub(crate) struct Polled {
+    core: Arc<DeviceMutex<Stepped>>,
+    /// Tells those that bring work whether a thread steps the device.
+    notify: Notify,
+    /// When a thread has last done so, as [`LookTime::nanoseconds`].
+    last: AtomicU64,
+    /// The one before it in the list that [`YIELDED`] begins.
+    before: Option<&'static Self>,
+}
+
+/// Begins the list of the devices that yields step, which only grows.
+static YIELDED: AtomicPtr<Polled> = AtomicPtr::new(null_mut());
+
+impl Hca {
+    /// Steps with work that threads of the program made when they polled or yielded.
     pub(crate) fn steps_by_polls(&self) -> u64 {
         self.core.lock().steps_by_polls
     }
 }
 
 impl Polled {
+    /// The device for threads that poll and yield. Called under the lock of all devices.
+    ///
+    /// Yields step it only if the program has libc's `malloc`, which waits for its locks in the kernel. Others may yield
+    /// in the middle of an allocation, and a step allocates.
+    pub(super) fn new(core: &Arc<DeviceMutex<Stepped>>, runner: &Runner) -> &'static Self {
+        let (core, notify, last) = (core.clone(), runner.notify(), AtomicU64::new(0));
+        // Devices are never freed.
+        let new = Box::leak(Box::new(Self { core, notify, last, before: Self::yielded() }));
+        if allocator::is_libcs() {
+            YIELDED.store(new, Ordering::Release);
+        }
+        new
+    }
+
+    /// The device whose list has all that yields step.
+    fn yielded() -> Option<&'static Self> {
+        // SAFETY: null, or a device that `new` has leaked.
+        unsafe { YIELDED.load(Ordering::Acquire).as_ref() }
+    }
+
+    /// The devices that yields step.
+    pub(crate) fn all_yielded() -> impl Iterator<Item = &'static Self> {
+        std::iter::successors(Self::yielded(), |polled| polled.before)
+    }
+
+    /// Whether the calling thread steps a device: the handler of a signal may ask.
+    pub(crate) fn is_stepping() -> bool {
+        STEPS_BY_POLL.get()
+    }
+
     /// Steps the device once, unless another thread does so. True if there was work.
-    pub(crate) fn step(&self) -> bool {
+    pub(crate) fn step(&self, occasion: Occasion) -> bool {
         // The child of a fork has only a copy of its parent's device.
         if forked::is_child() {
             return false;
         }
         STEPS_BY_POLL.set(true);
-        let worked = self.core.try_lock().is_some_and(|mut core| self.step_locked(&mut core));
+        let worked = self.core.try_lock().is_some_and(|mut core| self.step_locked(&mut core, occasion));
         STEPS_BY_POLL.set(false);
         worked
     }
 
-    fn step_locked(&self, core: &mut Stepped) -> bool {
+    fn step_locked(&self, core: &mut Stepped, occasion: Occasion) -> bool {
         let begin = LookTime::now();
         let before = self.last.swap(begin.nanoseconds(), Ordering::Relaxed);
         let in_loop = begin.since(LookTime::from_nanoseconds(before)) < LOOP;
@@ -66,7 +116,8 @@ impl Polled {
         let worked = core.step(Duration::from_nanos(begin.nanoseconds()));
         core.steps_by_polls += u64::from(worked);
         if in_loop {
-            self.notify.end_look(if worked { LookTime::now() } else { begin });
+            let end = if worked { LookTime::now() } else { begin };
+            self.notify.end_look(end.after(occasion.interval()));
         }
         worked
     }

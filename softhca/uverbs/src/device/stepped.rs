@@ -39,7 +39,7 @@ pub(crate) enum Origin {
 }
 
 thread_local! {
-    /// Whether this thread polls, and steps a device meanwhile: a handler of a signal may ask.
+    /// Whether this thread polls or yields, and steps a device meanwhile: a handler of a signal may ask.
     pub(super) static STEPS_BY_POLL: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -71,7 +71,7 @@ pub(super) struct Stepped {
     counters: Option<CountersFile>,
     /// The queues that `blueflame top` shows.
     queues: Option<QueuesFile>,
-    /// Steps with work that threads of the program made when they polled.
+    /// Steps with work that threads of the program made when they polled or yielded.
     pub(super) steps_by_polls: u64,
 }
 

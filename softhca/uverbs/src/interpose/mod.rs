@@ -19,6 +19,8 @@ pub mod signals;
 pub mod sockets;
 pub mod tree;
 pub mod write;
+#[cfg(all(has_naked_functions, any(target_arch = "x86_64", target_arch = "aarch64")))]
+pub mod yields;
 
 /// The locks of this module, for forks.
 pub(crate) static LOCKS: [&dyn crate::process::forked::StaticLock; 1] = [&polls::CHANGES];

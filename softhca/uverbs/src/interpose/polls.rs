@@ -2,10 +2,10 @@
 //!
 //! libibverbs calls the driver's `poll_cq` through a pointer in each context. `ibv_open_device` and
 //! `mlx5dv_open_device` replace the pointer here. The new function calls the driver's first. Completion queues that a
-//! program reads by itself, or by `ibv_start_poll`, are served by the device's thread alone.
+//! program reads by itself, or by `ibv_start_poll`, are served by the device's thread, and by yields (`yields.rs`).
 
 use crate::context::{Context, device_file};
-use crate::device::Polled;
+use crate::device::{Occasion, Polled};
 use crate::process::provider::{self, Function};
 use crate::process::{Errno, lock, uncancelled};
 use libc::{c_int, c_void};
@@ -36,7 +36,7 @@ type PollCq = unsafe extern "C" fn(cq: *mut IbvCq, entries: c_int, completions: 
 struct Hooked {
     /// The driver's.
     poll_cq: PollCq,
-    device: Polled,
+    device: &'static Polled,
     /// Its device file, which its end closes.
     file: Weak<Context>,
 }
@@ -66,7 +66,7 @@ unsafe fn hook(context: *mut IbvContext) {
     let Some(opened) = (unsafe { context.as_mut() }) else { return };
     let Some(poll_cq) = opened.poll_cq else { return };
     let Some(file) = device_file::find(opened.cmd_fd) else { return };
-    let Some(device) = file.hca.polled() else { return };
+    let Some(device) = file.hca.polled else { return };
     let _changes = lock(&CHANGES);
     HOOKED.iter().filter(|place| is_closed(place)).for_each(|place| drop(taken_out(place)));
     // Closed just now past this object, at the same address.
@@ -123,7 +123,7 @@ unsafe extern "C" fn polled(cq: *mut IbvCq, entries: c_int, completions: *mut c_
     let Some(hooked) = (unsafe { hooked.as_ref() }) else { return -1 };
     // SAFETY: the driver's function for this CQ, with the caller's arguments.
     let poll = || unsafe { (hooked.poll_cq)(cq, entries, completions) };
-    poll_around(poll, || stepped(&hooked.device))
+    poll_around(poll, || stepped(hooked.device, Occasion::Poll))
 }
 
 /// Polls; without a completion, steps and polls again.
@@ -139,9 +139,9 @@ fn poll_around(poll: impl Fn() -> c_int, step: impl FnOnce()) -> c_int {
 
 /// Steps the device on a thread of the program, which sees no trace of it: neither `errno`, nor its own cancellation,
 /// which would leave the device locked.
-fn stepped(device: &Polled) {
+pub(super) fn stepped(device: &Polled, occasion: Occasion) {
     let errno = Errno::last();
-    uncancelled(|| device.step());
+    uncancelled(|| device.step(occasion));
     errno.set();
 }
 

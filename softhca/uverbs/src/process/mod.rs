@@ -1,6 +1,7 @@
 //! This process and its kernel: error numbers, locks, libc behind our own definitions, memory, descriptors. The module
 //! does not depend on devices.
 
+pub(crate) mod allocator;
 mod cancellation;
 pub(crate) mod capability;
 mod credentials;

@@ -270,8 +270,8 @@ Functions that CMD finds with dlsym(RTLD_DEFAULT, NAME)
       The firmware refuses the nth mailbox of that opcode (0: any) with that
       status.
   long long softhca_steps_by_polls(int device)
-      Returns how many of CMD's calls of ibv_poll_cq have found work for the
-      device, and done it.
+      Returns how many of CMD's calls of ibv_poll_cq and sched_yield have found
+      work for the device, and done it.
   unsigned softhca_carried_out(unsigned short opcode)
       Returns how many mailboxes of that opcode the firmware has carried out.
   int softhca_tph(int device, unsigned key)
