@@ -238,6 +238,12 @@ impl Notify {
         self.0.is_attended()
     }
 
+    /// Whether another thread has looked for work in the last [`ATTENDED_SLEEP`].
+    #[must_use]
+    pub fn was_attended(&self) -> bool {
+        self.0.is_look_due(ATTENDED_SLEEP)
+    }
+
     /// Says that this thread, which is not the sleeper, begins to look for work. Ended by [`Self::end_look`].
     pub fn begin_look(&self) {
         self.0.sleeper().next_look.store(LOOKING, Ordering::Relaxed);

@@ -3,8 +3,9 @@
 //!
 //! A doorbell that is an ordinary store wakes no thread, so an idle device looks for doorbells now and then. Its
 //! sleeps grow with the time without work, up to [`LONGEST_SLEEP`]. Frames, doorbells that a front end hands over, and
-//! [`Runner::wake`] end the sleep at once. The thread never spins for long: with two polling programs and two devices
-//! on two cores, a spinning thread takes the time that the others need to answer.
+//! [`Runner::wake`] end the sleep at once. Before it sleeps, the thread spins for as long as that has paid lately, and
+//! never for long: with two polling programs and two devices on two cores, a spinning thread takes the time that the
+//! others need to answer.
 //!
 //! Another thread that has the device's lock may step the device, too. It says so by [`Notify::begin_look`], and the
 //! runner's thread is then left asleep.
@@ -30,8 +31,11 @@ use crate::{
     uar::DoorbellQueue,
 };
 
-/// How long the thread looks for more work before it sleeps.
-const SPIN: Duration = Duration::from_micros(2);
+/// How long the thread looks for more work at least before it sleeps.
+const SHORTEST_SPIN: Duration = Duration::from_micros(2);
+/// How long it looks at most: see [`spin_after`]. A sender of small messages prepares a hundred in 10 to 20 us, and sends
+/// nothing meanwhile. Half of this halved the rate of 8-byte WRITEs by `ib_write_bw`.
+const LONGEST_SPIN: Duration = Duration::from_micros(30);
 /// The first sleep. Shorter sleeps do not pay: where cores are scarce, each wake-up takes CPU time from the programs
 /// that the device waits for. Measured on 2 cores with two programs that poll memory, an 8-byte WRITE takes 44 to 73 us
 /// one way with 20 us, and 105 to 260 us with 5 us.
@@ -164,15 +168,19 @@ impl<D: Step, F: FnMut(Event)> Work<D, F> {
     fn run(mut self) {
         run_when_woken();
         let mut last_work = Instant::now();
+        let mut spin = SHORTEST_SPIN;
         let clock = self.device.lock().zero().unwrap_or(last_work);
         while !self.shared.stop.load(Ordering::Acquire) {
             let now = Instant::now();
+            let silence = now - last_work;
             if self.step(now - clock) {
+                spin = spin_after(spin, silence);
                 last_work = now;
                 continue;
             }
-            let silence = now - last_work;
-            if silence < SPIN {
+            // A thread that looks for work finds it sooner.
+            let longest = if self.shared.notify.was_attended() { SHORTEST_SPIN } else { spin };
+            if silence < longest {
                 std::hint::spin_loop();
                 continue;
             }
@@ -180,6 +188,7 @@ impl<D: Step, F: FnMut(Event)> Work<D, F> {
             // Once more: from here on, those that bring work see that we are about to sleep.
             if self.shared.stop.load(Ordering::Acquire) || self.step(now - clock) {
                 self.shared.notify.cancel();
+                spin = spin_after(spin, silence);
                 last_work = now;
                 continue;
             }
@@ -208,6 +217,20 @@ impl<D: Step, F: FnMut(Event)> Work<D, F> {
             (self.on_event)(event);
         }
         busy
+    }
+}
+
+/// Returns how long to look for more work from now on, where it was `spin`, and work has come after `silence`. It grows
+/// while work comes so soon that no sleep would have paid, and shrinks otherwise. Programs that spin on the same CPU bring
+/// no work while the thread has it. So beside them it shrinks.
+fn spin_after(spin: Duration, silence: Duration) -> Duration {
+    if silence <= SHORTEST_SPIN {
+        // There was no pause.
+        spin
+    } else if silence < LONGEST_SPIN {
+        (spin * 2).min(LONGEST_SPIN)
+    } else {
+        (spin / 2).max(SHORTEST_SPIN)
     }
 }
 

@@ -121,6 +121,17 @@ fn sleep_grows_with_the_silence() {
 }
 
 #[test]
+fn spins_are_as_long_as_they_pay() {
+    let after = |spin: Duration, silences: &[u64]| {
+        silences.iter().fold(spin, |spin, &silence| spin_after(spin, Duration::from_micros(silence)))
+    };
+    assert_eq!(after(SHORTEST_SPIN, &[10, 10, 0, 1]), SHORTEST_SPIN * 4);
+    assert_eq!(after(SHORTEST_SPIN, &[29; 9]), LONGEST_SPIN);
+    assert_eq!(after(LONGEST_SPIN, &[30]), LONGEST_SPIN / 2);
+    assert_eq!(after(LONGEST_SPIN, &[50; 9]), SHORTEST_SPIN);
+}
+
+#[test]
 fn deadlines_are_kept() {
     let (sender, receiver) = mpsc::channel();
     let counter = Counter { deadline: Some(Duration::from_micros(20_300)), late: Some(sender), ..Counter::default() };
