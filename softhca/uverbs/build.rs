@@ -1,5 +1,5 @@
 //! Tells the crate whether the compiler has naked functions, which Rust 1.88 stabilized. Without them, libraries that a
-//! program loads with `RTLD_DEEPBIND` find no device.
+//! program loads with `RTLD_DEEPBIND` find no device, and a program's yields do none of its device's work.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

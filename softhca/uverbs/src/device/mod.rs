@@ -55,7 +55,7 @@ pub(crate) use flow_tables::{FlowPriority, FlowRule};
 pub(crate) use flows::Flows;
 pub(crate) use frame_queues::{Dispatch, FrameQueue, FrameQueueState, Spread, Strides};
 pub(crate) use hca::Hca;
-pub(crate) use polled::{Occasion, Polled};
+pub(crate) use polled::Polled;
 pub(crate) use reach::{Opened, Pinned};
 pub(crate) use record_file::{RecordFile, RecordKind, Taken};
 pub(crate) use steering_tags::MemoryType;

@@ -20,27 +20,6 @@ use std::time::Duration;
 /// others.
 const LOOP: Duration = LONGEST_BETWEEN_LOOKS;
 
-/// The occasions on which a thread of the program steps a device.
-#[derive(Clone, Copy)]
-pub(crate) enum Occasion {
-    /// It polls a completion queue.
-    Poll,
-    /// It yields the CPU.
-    Yield,
-}
-
-impl Occasion {
-    /// The longest time from one of a loop to the next. After its last poll, a program may wait for a message in memory,
-    /// which the device's thread has to bring.
-    const fn interval(self) -> Duration {
-        match self {
-            Self::Poll => Duration::from_micros(3),
-            // There are some hundred looks at memory in between.
-            Self::Yield => LONGEST_BETWEEN_LOOKS,
-        }
-    }
-}
-
 /// A device that threads of the program step.
 pub(crate) struct Polled {
     core: Arc<DeviceMutex<Stepped>>,
@@ -83,29 +62,31 @@ impl Polled {
         unsafe { YIELDED.load(Ordering::Acquire).as_ref() }
     }
 
-    /// The devices that yields step.
+    /// The devices that the calling thread steps when it yields. None, if it is stepping one: then the handler of a
+    /// signal yields.
+    #[cfg_attr(
+        not(all(has_naked_functions, any(target_arch = "x86_64", target_arch = "aarch64"))),
+        expect(dead_code, reason = "there is no `interpose::yields`")
+    )]
     pub(crate) fn all_yielded() -> impl Iterator<Item = &'static Self> {
-        std::iter::successors(Self::yielded(), |polled| polled.before)
+        let last = Self::yielded().filter(|_| !STEPS_BY_POLL.get());
+        std::iter::successors(last, |polled| polled.before)
     }
 
-    /// Whether the calling thread steps a device: the handler of a signal may ask.
-    pub(crate) fn is_stepping() -> bool {
-        STEPS_BY_POLL.get()
-    }
-
-    /// Steps the device once, unless another thread does so. True if there was work.
-    pub(crate) fn step(&self, occasion: Occasion) -> bool {
+    /// Steps the device once, unless another thread does so. A program that does so in a loop does it again within
+    /// `interval`, at most [`LONGEST_BETWEEN_LOOKS`]. True if there was work.
+    pub(crate) fn step(&self, interval: Duration) -> bool {
         // The child of a fork has only a copy of its parent's device.
         if forked::is_child() {
             return false;
         }
         STEPS_BY_POLL.set(true);
-        let worked = self.core.try_lock().is_some_and(|mut core| self.step_locked(&mut core, occasion));
+        let worked = self.core.try_lock().is_some_and(|mut core| self.step_locked(&mut core, interval));
         STEPS_BY_POLL.set(false);
         worked
     }
 
-    fn step_locked(&self, core: &mut Stepped, occasion: Occasion) -> bool {
+    fn step_locked(&self, core: &mut Stepped, interval: Duration) -> bool {
         let begin = LookTime::now();
         let before = self.last.swap(begin.nanoseconds(), Ordering::Relaxed);
         let in_loop = begin.since(LookTime::from_nanoseconds(before)) < LOOP;
@@ -117,7 +98,7 @@ impl Polled {
         core.steps_by_polls += u64::from(worked);
         if in_loop {
             let end = if worked { LookTime::now() } else { begin };
-            self.notify.end_look(end.after(occasion.interval()));
+            self.notify.end_look(end.after(interval));
         }
         worked
     }

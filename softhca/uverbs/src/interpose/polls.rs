@@ -5,12 +5,13 @@
 //! program reads by itself, or by `ibv_start_poll`, are served by the device's thread, and by yields (`yields.rs`).
 
 use crate::context::{Context, device_file};
-use crate::device::{Occasion, Polled};
+use crate::device::Polled;
 use crate::process::provider::{self, Function};
 use crate::process::{Errno, lock, uncancelled};
 use libc::{c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
 
 /// `ibv_context` of libibverbs' `verbs.h`, as far as it is used here: the ABI of `IBVERBS_1.1`.
 #[repr(C)]
@@ -40,6 +41,10 @@ struct Hooked {
     /// Its device file, which its end closes.
     file: Weak<Context>,
 }
+
+/// The longest time from one poll of a loop to the next. After its last poll, a program may wait for a message in
+/// memory, which the device's thread has to bring.
+const INTERVAL: Duration = Duration::from_micros(3);
 
 /// Contexts that can be hooked at a time; polls of others step no device.
 const PLACES: usize = 64;
@@ -123,7 +128,7 @@ unsafe extern "C" fn polled(cq: *mut IbvCq, entries: c_int, completions: *mut c_
     let Some(hooked) = (unsafe { hooked.as_ref() }) else { return -1 };
     // SAFETY: the driver's function for this CQ, with the caller's arguments.
     let poll = || unsafe { (hooked.poll_cq)(cq, entries, completions) };
-    poll_around(poll, || stepped(hooked.device, Occasion::Poll))
+    poll_around(poll, || stepped(hooked.device, INTERVAL))
 }
 
 /// Polls; without a completion, steps and polls again.
@@ -139,9 +144,9 @@ fn poll_around(poll: impl Fn() -> c_int, step: impl FnOnce()) -> c_int {
 
 /// Steps the device on a thread of the program, which sees no trace of it: neither `errno`, nor its own cancellation,
 /// which would leave the device locked.
-pub(super) fn stepped(device: &Polled, occasion: Occasion) {
+pub(super) fn stepped(device: &Polled, interval: Duration) {
     let errno = Errno::last();
-    uncancelled(|| device.step(occasion));
+    uncancelled(|| device.step(interval));
     errno.set();
 }
 

@@ -4,10 +4,13 @@
 //! after some looks it often yields.
 
 use super::polls;
-use crate::device::{Occasion, Polled};
+use crate::device::Polled;
 use crate::process::real;
-use libc::c_int;
+use libc::{c_int, c_void};
+use softhca::notify::LONGEST_BETWEEN_LOOKS;
 use std::arch::naked_asm;
+use std::ptr::null_mut;
+use std::sync::atomic::AtomicPtr;
 
 unsafe extern "C" {
     /// Where this object begins and ends in memory: from the linker.
@@ -36,9 +39,13 @@ pub extern "C" fn sched_yield() -> c_int {
 extern "C" fn yields(caller: usize) -> c_int {
     // This object yields, too, while it waits for a lock.
     let own = (&raw const __ehdr_start).addr()..(&raw const _end).addr();
-    if !own.contains(&caller) && !Polled::is_stepping() {
-        Polled::all_yielded().for_each(|device| polls::stepped(device, Occasion::Yield));
+    if !own.contains(&caller) {
+        // Between two yields of a loop there may be hundreds of looks.
+        Polled::all_yielded().for_each(|device| polls::stepped(device, LONGEST_BETWEEN_LOOKS));
     }
-    // SAFETY: takes nothing.
-    unsafe { real::sched_yield() }
+    static NEXT: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
+    let next = real::resolve(&NEXT, c"sched_yield");
+    // SAFETY: libc's function of this name has this type.
+    let next: extern "C" fn() -> c_int = unsafe { std::mem::transmute(next) };
+    next()
 }

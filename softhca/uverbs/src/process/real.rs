@@ -45,7 +45,6 @@ macro_rules! real {
 }
 
 real! {
-    sched_yield: fn() -> c_int;
     open: fn(path: *const c_char, flags: c_int, mode: mode_t) -> c_int;
     open64: fn(path: *const c_char, flags: c_int, mode: mode_t) -> c_int;
     openat: fn(dir: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int;
