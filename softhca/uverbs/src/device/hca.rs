@@ -257,6 +257,11 @@ impl Hca {
         core.device.sends_completed() - before
     }
 
+    /// Steps with work that threads of the program made when they polled or yielded.
+    pub(crate) fn steps_by_polls(&self) -> u64 {
+        self.core.lock().steps_by_polls
+    }
+
     /// Has the device do something that it can refuse.
     pub(crate) fn command<T>(&self, command: impl FnOnce(&mut Device) -> Result<T, Error>) -> Result<T, Errno> {
         command(&mut self.after_doorbells().device).map_err(|error| refused(&error))

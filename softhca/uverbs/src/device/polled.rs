@@ -5,7 +5,6 @@
 //! sleep that ends and a thread that is woken across CPUs, tens of microseconds. The thread of the device goes on as
 //! before: it steps the device for programs that wait for events, or for memory to change without a yield.
 
-use super::hca::Hca;
 use super::stepped::{STEPS_BY_POLL, Stepped};
 use crate::process::{allocator, forked};
 use parking_lot::Mutex as DeviceMutex;
@@ -33,13 +32,6 @@ pub(crate) struct Polled {
 
 /// Begins the list of the devices that yields step, which only grows.
 static YIELDED: AtomicPtr<Polled> = AtomicPtr::new(null_mut());
-
-impl Hca {
-    /// Steps with work that threads of the program made when they polled or yielded.
-    pub(crate) fn steps_by_polls(&self) -> u64 {
-        self.core.lock().steps_by_polls
-    }
-}
 
 impl Polled {
     /// The device for threads that poll and yield. Called under the lock of all devices.
