@@ -120,7 +120,7 @@ static void past(void)
 	steps(0);
 }
 
-/* Several threads poll the device at once, with stacks as small as those of fibers. */
+/* Polls or yields beside other threads that do so. */
 static void *thread(void *argument)
 {
 	struct ibv_context *of = argument;
@@ -142,16 +142,22 @@ static void *thread(void *argument)
 	return NULL;
 }
 
-static void threads(void)
+/* Four threads run this at once, with stacks as small as those of fibers. */
+static void four(void *(*run)(void *), struct ibv_context *one)
 {
-	struct ibv_context *one = open_first();
 	pthread_t all[4];
 	pthread_attr_t small;
 	EXPECT(pthread_attr_init(&small) == 0 && pthread_attr_setstacksize(&small, STACK) == 0);
 	for (int i = 0; i < 4; i++)
-		EXPECT(pthread_create(&all[i], &small, thread, one) == 0);
+		EXPECT(pthread_create(&all[i], &small, run, one) == 0);
 	for (int i = 0; i < 4; i++)
 		EXPECT(pthread_join(all[i], NULL) == 0);
+}
+
+static void threads(void)
+{
+	struct ibv_context *one = open_first();
+	four(thread, one);
 	EXPECT(ibv_close_device(one) == 0);
 }
 
@@ -252,11 +258,7 @@ static void *registers(void *of)
 static void waits(void)
 {
 	struct ibv_context *one = open_first();
-	pthread_t all[4];
-	for (int i = 0; i < 4; i++)
-		EXPECT(pthread_create(&all[i], NULL, registers, one) == 0);
-	for (int i = 0; i < 4; i++)
-		EXPECT(pthread_join(all[i], NULL) == 0);
+	four(registers, one);
 	EXPECT(steps_by_polls() == 0);
 	EXPECT(ibv_close_device(one) == 0);
 }

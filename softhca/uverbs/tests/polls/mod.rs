@@ -6,26 +6,26 @@ use crate::pair::STRICT;
 use crate::program::{compiled, launch};
 use std::time::Duration;
 
+/// Runs cases of `polls.c`, which get these arguments, too.
+fn all_end_well(cases: &[&str], arguments: &[&str]) {
+    let (_directory, program) = compiled("polls");
+    let ends = |options: &[&str], case: &str| {
+        let command = [&[&*program, case], arguments].concat();
+        assert_eq!(launch(options, &command, Duration::from_secs(60)), (Some(0), String::new()), "{case}");
+    };
+    cases.iter().for_each(|case| ends(&[], case));
+    ends(&["--link", "ethernet"], "steps");
+    ends(STRICT, "strict");
+}
+
 #[test]
 fn polls_step_the_device() {
-    let (_directory, program) = compiled("polls");
-    let ends = |options: &[&str], case: &str| launch(options, &[&program, case], Duration::from_secs(60));
-    for case in ["steps", "many", "past", "threads", "child", "cancelled", "commands", "exits"] {
-        assert_eq!(ends(&[], case), (Some(0), String::new()), "{case}");
-    }
-    assert_eq!(ends(&["--link", "ethernet"], "steps"), (Some(0), String::new()));
-    assert_eq!(ends(STRICT, "strict"), (Some(0), String::new()));
+    all_end_well(&["steps", "many", "past", "threads", "child", "cancelled", "commands", "exits"], &[]);
 }
 
 #[test]
 fn yields_step_the_device() {
-    let (_directory, program) = compiled("polls");
-    let ends = |options: &[&str], case: &str| launch(options, &[&program, case, "yields"], Duration::from_secs(60));
-    for case in ["steps", "threads", "child", "cancelled", "exits", "waits"] {
-        assert_eq!(ends(&[], case), (Some(0), String::new()), "{case}");
-    }
-    assert_eq!(ends(&["--link", "ethernet"], "steps"), (Some(0), String::new()));
-    assert_eq!(ends(STRICT, "strict"), (Some(0), String::new()));
+    all_end_well(&["steps", "threads", "child", "cancelled", "exits", "waits"], &["yields"]);
 }
 
 /// A step allocates, which a program's own allocator need not bear while it yields.
