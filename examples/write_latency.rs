@@ -226,7 +226,7 @@ impl Side {
             // ANCHOR_END: wait
             std::hint::spin_loop();
             spins += 1;
-            // A request that failed, the clock, and a chance for those who need this CPU for an answer.
+            // A NIC would have written. A request may have failed, or others need this CPU.
             if spins.is_multiple_of(LOOKS) {
                 self.complete()?;
                 if begin.elapsed() > PATIENCE {

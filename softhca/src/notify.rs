@@ -226,7 +226,7 @@ impl Notify {
         self.announce(seen, FAST_ASLEEP);
         // Either a look sees this announcement, or its time is seen here (the other half is in `begin_look`).
         fence(Ordering::SeqCst);
-        if !self.0.is_look_due(ATTENDED_SLEEP) {
+        if !self.was_attended() {
             return timeout;
         }
         self.announce(seen, ASLEEP);

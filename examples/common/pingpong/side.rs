@@ -197,7 +197,7 @@ impl<Q: Queues> PingPong<Q> {
                 false => {
                     idle += 1;
                     std::hint::spin_loop();
-                    // The clock, and a chance for those who need this CPU for an answer.
+                    // A NIC would have answered. Others may need this CPU for the answer.
                     if idle.is_multiple_of(LOOKS) {
                         let since: &Instant = since.get_or_insert_with(Instant::now);
                         if since.elapsed() > self.timeout {

@@ -3,9 +3,10 @@
 //!
 //! A doorbell that is an ordinary store wakes no thread, so an idle device looks for doorbells now and then. Its
 //! sleeps grow with the time without work, up to [`LONGEST_SLEEP`]. Frames, doorbells that a front end hands over, and
-//! [`Runner::wake`] end the sleep at once. Before it sleeps, the thread spins for as long as that has paid lately, and
-//! never for long: with two polling programs and two devices on two cores, a spinning thread takes the time that the
-//! others need to answer.
+//! [`Runner::wake`] end the sleep at once.
+//!
+//! Before it sleeps, the thread spins, but only for as long as that has paid lately. With two polling programs and two
+//! devices on two cores, a spinning thread takes the time that the others need to answer.
 //!
 //! Another thread that has the device's lock may step the device, too. It says so by [`Notify::begin_look`], and the
 //! runner's thread is then left asleep.
@@ -178,9 +179,8 @@ impl<D: Step, F: FnMut(Event)> Work<D, F> {
                 last_work = now;
                 continue;
             }
-            // A thread that looks for work finds it sooner.
-            let longest = if self.shared.notify.was_attended() { SHORTEST_SPIN } else { spin };
-            if silence < longest {
+            // Another thread that looks for work finds it sooner.
+            if silence < SHORTEST_SPIN || silence < spin && !self.shared.notify.was_attended() {
                 std::hint::spin_loop();
                 continue;
             }
@@ -194,7 +194,7 @@ impl<D: Step, F: FnMut(Event)> Work<D, F> {
             }
             let deadline = self.device.lock().next_deadline();
             let due = deadline.map_or(LONGEST_SLEEP, |deadline| deadline.saturating_sub(now - clock));
-            // A thread that looks for work takes what comes meanwhile.
+            // Another thread will find what comes meanwhile.
             let sleep = if self.shared.notify.is_attended() { ATTENDED_SLEEP } else { sleep_after(silence) };
             self.shared.notify.wait(seen, sleep.min(due).max(SHORTEST_SLEEP));
         }
