@@ -8,6 +8,8 @@ use std::sync::Barrier;
 use std::thread;
 use std::time::Duration;
 
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketType};
+
 use super::*;
 use crate::config::GidType;
 use crate::wire::cable::gid_of;
@@ -207,10 +209,17 @@ fn nonsense_ends_a_connection_and_not_the_network() {
     assert_eq!(pass(&mut [&mut hub, &mut other], (1, 0), &sent).packet, sent.packet);
 }
 
+/// Leaves the socket of a switch that was killed. It never listened: a child that another test forks at this moment has
+/// copies of all descriptors, and connections to its copy of a listener would succeed.
+fn leave_socket(path: &Path) {
+    let socket = rustix::net::socket(AddressFamily::UNIX, SocketType::STREAM, None).unwrap();
+    rustix::net::bind(&socket, &SocketAddrUnix::new(path).unwrap()).unwrap();
+}
+
 #[test]
 fn a_socket_of_the_dead_is_replaced_and_the_last_one_removes_it() {
     let (directory, path) = network();
-    drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+    leave_socket(&path);
     assert!(path.exists());
     let hub = join(&path, 1);
     let peer = join(&path, 2);
@@ -228,8 +237,7 @@ fn those_that_begin_together_are_on_one_network() {
     for round in 0..500 {
         let path = directory.path().join(round.to_string());
         if round % 2 == 1 {
-            // That of a switch that was killed.
-            drop(std::os::unix::net::UnixListener::bind(&path).unwrap());
+            leave_socket(&path);
         }
         let together = Barrier::new(2);
         let begin = |host| {
