@@ -75,8 +75,15 @@ impl Size {
     }
 
     /// Calls `each` with the bytes of each packet.
+    #[inline]
     pub(crate) fn for_each(self, mut each: impl FnMut(usize)) {
-        let Some(opcode) = self.opcode else { return each(self.bytes) };
+        match self.opcode {
+            None => each(self.bytes),
+            Some(opcode) => self.for_each_of_segment(opcode, &mut each),
+        }
+    }
+
+    fn for_each_of_segment(self, opcode: Opcode, each: &mut dyn FnMut(usize)) {
         let count = self.packets;
         let mut left = self.bytes.saturating_sub(opcode.header_bytes());
         let mtu = mtu(left, count);

@@ -6,6 +6,8 @@
 //! sealed, which is why a fabric has no memory in files (memfd_create(2), fcntl(2) "File Sealing"). Memory that its
 //! maker alone writes to is sealed against the writes of others, too.
 
+#[cfg(target_arch = "x86_64")]
+use std::arch::asm;
 use std::{
     ffi::c_void,
     io,
@@ -24,6 +26,15 @@ use crate::memory::shared_copy::{copy_in, copy_out};
 
 /// File system type of ordinary memory (`TMPFS_MAGIC`). Huge pages have another, and can run out when they are touched.
 const TMPFS_MAGIC: i64 = 0x0102_1994;
+
+/// What a line is fetched for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Prefetch {
+    /// Loads.
+    ToRead,
+    /// Stores: other CPUs lose the line.
+    ToWrite,
+}
 
 /// A shared mapping.
 #[derive(Debug)]
@@ -97,6 +108,25 @@ impl Shared {
     fn bytes(&self, at: usize, len: usize) -> *mut u8 {
         assert!(at <= self.len() && len <= self.len() - at, "{len} bytes at {at} of {}", self.len());
         self.start.as_ptr().cast::<u8>().wrapping_add(at)
+    }
+
+    /// Has this CPU fetch the line at `at` while it goes on. Only on x86-64.
+    ///
+    /// # Panics
+    /// If it is not inside: see [`Self::bytes`].
+    #[inline]
+    pub(super) fn prefetch(&self, at: usize, for_what: Prefetch) {
+        let line = self.bytes(at, 1);
+        #[cfg(target_arch = "x86_64")]
+        // SAFETY: a prefetch changes no memory and no register, and has no faults.
+        unsafe {
+            match for_what {
+                Prefetch::ToRead => asm!("prefetcht0 [{}]", in(reg) line, options(nostack, preserves_flags, readonly)),
+                Prefetch::ToWrite => asm!("prefetchw [{}]", in(reg) line, options(nostack, preserves_flags, readonly)),
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = (line, for_what);
     }
 
     /// The aligned word at `at`.

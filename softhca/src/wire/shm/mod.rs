@@ -59,7 +59,7 @@ use super::port::{Arrived, Wire};
 use crate::{
     config::Gid,
     notify::Notify,
-    packet::{MAX_SEGMENT, Packet},
+    packet::{MAX_SEGMENT, Packet, buffer},
 };
 
 pub use crate::thread::is_apart;
@@ -109,8 +109,9 @@ pub struct ShmWire {
     peers: Vec<Option<Peer>>,
     /// Slots of peers that frames were sent to in this step.
     sent_to: Vec<u32>,
-    /// When the step began. It is read once a step: that takes as long as the rest of the work on a small frame.
-    now: Instant,
+    /// The time of the step, once something has asked for it. A read takes as long as the rest of the work on a small
+    /// frame, and most steps do not need it.
+    now: Option<Instant>,
     loopback: VecDeque<Frame>,
     /// Ethernet frames that have arrived.
     ethernet: VecDeque<Vec<u8>>,
@@ -170,7 +171,7 @@ impl ShmWire {
             answer_life: ANSWER_LIFE,
             peers: (0..SLOTS).map(|_| None).collect(),
             sent_to: Vec::new(),
-            now: Instant::now(),
+            now: None,
             loopback: VecDeque::new(),
             ethernet: VecDeque::new(),
             lost: Lost::default(),
@@ -240,12 +241,18 @@ impl ShmWire {
         self.inbound.iter().any(|inbound| !inbound.reader.is_empty())
     }
 
+    /// The time of the step.
+    fn now(&mut self) -> Instant {
+        *self.now.get_or_insert_with(Instant::now)
+    }
+
     /// Looks for other devices on the fabric, if it is time to.
     fn look_for_neighbours(&mut self) {
-        if self.neighbours_looked.is_some_and(|looked| self.now - looked < NEIGHBOUR_INTERVAL) {
+        let now = self.now();
+        if self.neighbours_looked.is_some_and(|looked| now - looked < NEIGHBOUR_INTERVAL) {
             return;
         }
-        self.neighbours_looked = Some(self.now);
+        self.neighbours_looked = Some(now);
         let own = self.contacts.number;
         match self.contacts.slots() {
             Ok(slots) => self.neighbours = slots.into_iter().filter(|&slot| slot != own).collect(),
@@ -315,7 +322,9 @@ impl ShmWire {
         for slot in self.neighbours.clone().into_iter().filter(|&slot| Some(slot) != except) {
             match self.peer(slot) {
                 // A neighbour without room loses the frame at once.
-                Ok(Some(peer)) => drop(peer.send(frame.clone(), Duration::ZERO)),
+                Ok(Some(peer)) => {
+                    peer.send(frame, Duration::ZERO);
+                }
                 Ok(None) => {}
                 Err(error) => log::warn!("slot {slot} of {}: {error}", self.path.display()),
             }
@@ -329,31 +338,34 @@ impl ShmWire {
         }
     }
 
-    /// Sends a packet to the slot that has its QPN.
-    fn send_to(&mut self, slot: u32, frame: Frame) -> Result<(), Frame> {
-        if slot == self.contacts.number {
-            if !self.takes(&frame) {
-                return Ok(());
-            }
-            if self.loopback.len() >= LOOPBACK_FRAMES {
-                return Err(frame);
-            }
-            self.loopback.push_back(frame);
+    /// Gives the device its own packet.
+    fn loop_back(&mut self, frame: Frame) -> Result<(), Frame> {
+        if !self.takes(&frame) {
             return Ok(());
         }
+        if self.loopback.len() >= LOOPBACK_FRAMES {
+            return Err(frame);
+        }
+        self.loopback.push_back(frame);
+        Ok(())
+    }
+
+    /// Sends a packet to the slot that has its QPN. `false` if there is no room now.
+    fn send_to(&mut self, slot: u32, frame: &Frame) -> bool {
         let patience = self.patience;
         match self.peer(slot) {
             Ok(Some(peer)) => return peer.send(frame, patience),
             Ok(None) => log::debug!("no device in slot {slot}"),
             Err(error) => log::warn!("slot {slot} of {}: {error}", self.path.display()),
         }
-        Ok(())
+        true
     }
 
     /// The peer in a slot with its present owner, for a frame to it; `None` if there is no owner.
     fn peer(&mut self, slot: u32) -> io::Result<Option<&mut Peer>> {
         let place = &mut self.peers[slot as usize];
-        if place.as_ref().is_some_and(|peer| !peer.is_alive()) {
+        // One that was there earlier in this step is not looked for again: frames to the dead vanish.
+        if place.as_ref().is_some_and(|peer| !peer.is_in_step() && !peer.is_alive()) {
             log::info!("the owner of slot {slot} is gone");
             *place = None;
         }
@@ -361,7 +373,8 @@ impl ShmWire {
             *place = self.contacts.reach(slot)?.map(Peer::new);
         }
         let Some(peer) = place else { return Ok(None) };
-        if peer.begins_step() {
+        if !peer.is_in_step() {
+            peer.begin_step();
             self.sent_to.push(slot);
         }
         Ok(Some(peer))
@@ -385,13 +398,19 @@ impl Wire for ShmWire {
             self.send_to_self(&frame);
             return Ok(());
         }
-        if dest_qp != GSI_QPN {
-            return self.send_to(slot::slot_of(dest_qp), frame);
+        let slot = slot::slot_of(dest_qp);
+        // One slot's devices may have QP 1 among their own numbers, and lose nothing.
+        let for_agents = (dest_qp == GSI_QPN).then(|| frame.clone());
+        if slot == self.contacts.number {
+            self.loop_back(frame)?;
+        } else if self.send_to(slot, &frame) {
+            buffer::give(frame.packet);
+        } else {
+            return Err(frame);
         }
-        // One slot's devices may have it among their own numbers, and lose nothing.
-        let copy = frame.clone();
-        self.send_to(slot::slot_of(dest_qp), frame)?;
-        self.send_to_agents(&copy);
+        if let Some(copy) = for_agents {
+            self.send_to_agents(&copy);
+        }
         Ok(())
     }
 
@@ -413,8 +432,8 @@ impl Wire for ShmWire {
     }
 
     fn advance(&mut self, _now: Duration) -> bool {
-        // Other processes do not follow a clock of the caller's.
-        self.now = Instant::now();
+        // Other processes do not follow a clock of the caller's: this step has its own time.
+        self.now = None;
         self.take_news();
         false
     }
@@ -433,12 +452,12 @@ impl Wire for ShmWire {
     }
 
     fn is_kept_waiting_by(&mut self, qpn: u32) -> bool {
-        let slot = slot::slot_of(qpn) as usize;
+        let (slot, now) = (slot::slot_of(qpn) as usize, self.now());
         // It is put back below.
         let Some(mut peer) = self.peers[slot].take() else { return false };
-        let owes_for = peer.owes_for(self.now).filter(|_| peer.is_alive());
-        let owes = owes_for.is_some_and(|time| time < self.answer_life || peer.is_stopped(self.now, &self.contacts));
-        let waits = owes || peer.has_last_word(self.now, || self.has_arrivals());
+        let owes_for = peer.owes_for(now).filter(|_| peer.is_alive());
+        let owes = owes_for.is_some_and(|time| time < self.answer_life || peer.is_stopped(now, &self.contacts));
+        let waits = owes || peer.has_last_word(now, || self.has_arrivals());
         self.peers[slot] = Some(peer);
         waits
     }

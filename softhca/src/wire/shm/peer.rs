@@ -11,7 +11,6 @@ use super::landing::{Place, Process};
 use super::ring::Writer;
 use super::slot::Control;
 use crate::notify::Waker;
-use crate::packet::buffer;
 use crate::wire::frame::Frame;
 use crate::wire::loan::Batch;
 
@@ -75,13 +74,14 @@ impl Peer {
         self.control.get().is_none_or(|(control, _)| control.is_here()) && !self.link.is_closed()
     }
 
-    /// There may be frames for it in this step. False if that was known.
-    pub(super) fn begins_step(&mut self) -> bool {
-        let begins = self.news.is_none();
-        if begins {
-            self.news = Some(0);
-        }
-        begins
+    /// Whether it is known that there may be frames for it in this step.
+    pub(super) fn is_in_step(&self) -> bool {
+        self.news.is_some()
+    }
+
+    /// There may be frames for it in this step.
+    pub(super) fn begin_step(&mut self) {
+        self.news = Some(0);
     }
 
     /// The receiver has a frame. To look whether it sleeps takes as long as the rest of the work on a small frame. So
@@ -193,23 +193,23 @@ impl Peer {
         }
     }
 
-    pub(super) fn send(&mut self, frame: Frame, patience: Duration) -> Result<(), Frame> {
-        let Some(writer) = &mut self.writer else { return Ok(()) };
-        match writer.push(&frame) {
+    /// Sends a frame; `false` if there is no room now. A receiver that has had none for `patience` loses it.
+    pub(super) fn send(&mut self, frame: &Frame, patience: Duration) -> bool {
+        let Some(writer) = &mut self.writer else { return true };
+        match writer.push(frame) {
             Ok(true) => {
                 self.full_since = None;
                 self.has_frame();
-                buffer::give(frame.packet);
-                Ok(())
+                true
             }
             Ok(false) => {
                 let now = Instant::now();
-                if now - *self.full_since.get_or_insert(now) < patience { Err(frame) } else { Ok(()) }
+                now - *self.full_since.get_or_insert(now) >= patience
             }
             Err(corrupt) => {
                 log::error!("a receiver's ring is given up: {corrupt}");
                 self.writer = None;
-                Ok(())
+                true
             }
         }
     }

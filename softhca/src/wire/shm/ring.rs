@@ -42,7 +42,7 @@ use thiserror::Error;
 use super::descriptor::Descriptor;
 use super::landing::Piece;
 use super::loans::{self, Lent};
-use super::memory::Shared;
+use super::memory::{Prefetch, Shared};
 use super::route::{self, ROUTE_BYTES};
 use crate::{
     ethernet::MAX_FRAME,
@@ -68,6 +68,11 @@ const LOANS: usize = RECORDS + CAPACITY as usize;
 const RECORD_HEADER: usize = 8;
 /// The longest packet a ring carries, or the longest segment, in bytes.
 const MAX_PACKET: usize = MAX_HEADERS + MAX_SEGMENT;
+
+/// How far ahead of a record each side fetches a line of records from the other's CPU. Writers are far ahead: until a
+/// store has its line, no later store reaches memory.
+const READ_AHEAD: u32 = 256;
+const WRITE_AHEAD: u32 = 512;
 
 /// Kinds of records.
 const SAME_ROUTE: u8 = 0;
@@ -205,6 +210,7 @@ impl Writer {
                 return Ok(false);
             }
         }
+        self.shared.prefetch(place(self.tail.wrapping_add(WRITE_AHEAD)).0, Prefetch::ToWrite);
         let mut at = self.tail;
         for part in parts {
             self.write(at, part);
@@ -249,7 +255,10 @@ impl Writer {
 
     fn write(&self, index: u32, data: &[u8]) {
         let (at, room) = place(index);
-        let (first, wrapped) = data.split_at(data.len().min(room));
+        if data.len() <= room {
+            return self.shared.write(at, data);
+        }
+        let (first, wrapped) = data.split_at(room);
         self.shared.write(at, first);
         self.shared.write(RECORDS, wrapped);
     }
@@ -324,6 +333,9 @@ impl Reader {
         if (available as usize) < RECORD_HEADER {
             return Err(Corrupt::Length { len: 0, available });
         }
+        if available > READ_AHEAD {
+            self.shared.prefetch(place(self.head.wrapping_add(READ_AHEAD)).0, Prefetch::ToRead);
+        }
         let mut header = [0; RECORD_HEADER];
         self.read(self.head, &mut header);
         // From here on the length is private: the writer cannot change it after the check.
@@ -353,7 +365,10 @@ impl Reader {
 
     fn read(&self, index: u32, out: &mut [u8]) {
         let (at, room) = place(index);
-        let (first, wrapped) = out.split_at_mut(out.len().min(room));
+        if out.len() <= room {
+            return self.shared.read(at, out);
+        }
+        let (first, wrapped) = out.split_at_mut(room);
         self.shared.read(at, first);
         self.shared.read(RECORDS, wrapped);
     }
