@@ -135,6 +135,9 @@ impl PagedMemory {
 
     /// The host address of `len` bytes that must be in one page.
     fn in_one_page(&self, addr: u64, len: usize) -> Result<u64, DmaFault> {
+        if addr < FIRST {
+            return Ok(addr);
+        }
         let mut at = None;
         self.for_pieces(addr, len, |host, part| {
             if part.len() == len {

@@ -45,27 +45,30 @@ impl ProcessMemory {
     ///
     /// # Errors
     /// [`DmaFault`] if not.
+    #[inline]
     pub fn check(&self, addr: u64, len: usize, write: bool) -> Result<(), DmaFault> {
-        self.pointer(addr, len, write).map(drop)
+        let recent = self.recent(addr).get();
+        let is_inside = |start, end| start <= addr && addr <= end && len as u64 <= end - addr;
+        match recent {
+            Some((start, segment)) if is_inside(start, segment.end) && (!write || segment.writable) => Ok(()),
+            _ => self.search(addr, len, write),
+        }
     }
 
-    /// The pointer to `len` mapped bytes at `addr`.
-    fn pointer(&self, addr: u64, len: usize, write: bool) -> Result<*mut u8, DmaFault> {
+    /// Where a segment is remembered for the page of `addr`.
+    fn recent(&self, addr: u64) -> &Cell<Option<(u64, Segment)>> {
+        &self.recent[(addr >> LOG_PAGE) as usize % RECENT]
+    }
+
+    /// [Checks](Self::check) all segments.
+    fn search(&self, addr: u64, len: usize, write: bool) -> Result<(), DmaFault> {
         let fault = DmaFault { addr, len };
         let end = addr.checked_add(len as u64).ok_or(fault)?;
-        let to_pointer = || usize::try_from(addr).map(std::ptr::with_exposed_provenance_mut).map_err(|_| fault);
-        let recent = &self.recent[(addr >> LOG_PAGE) as usize % RECENT];
-        if recent
-            .get()
-            .is_some_and(|(start, segment)| start <= addr && end <= segment.end && (!write || segment.writable))
-        {
-            return to_pointer();
-        }
         let mut reached = addr;
         let below = self.segments.range(..=addr).next_back();
         if let Some((&start, segment)) = below.filter(|(_, segment)| !write || segment.writable) {
             reached = reached.max(segment.end);
-            recent.set(Some((start, *segment)));
+            self.recent(addr).set(Some((start, *segment)));
         }
         while reached < end {
             match self.segments.get(&reached) {
@@ -73,7 +76,13 @@ impl ProcessMemory {
                 _ => return Err(fault),
             }
         }
-        to_pointer()
+        Ok(())
+    }
+
+    /// The pointer to `len` mapped bytes at `addr`.
+    fn pointer(&self, addr: u64, len: usize, write: bool) -> Result<*mut u8, DmaFault> {
+        self.check(addr, len, write)?;
+        usize::try_from(addr).map(std::ptr::with_exposed_provenance_mut).map_err(|_| DmaFault { addr, len })
     }
 
     /// The segments change: none that is remembered counts any more.

@@ -177,12 +177,9 @@ impl Opcode {
     /// The opcode of this operation, part of a message and tail; `None` if the service has no such packet.
     #[must_use]
     pub fn of(transport: Transport, operation: Operation, place: Place, tail: Tail) -> Option<Self> {
-        let index = ROWS.iter().position(|row| {
-            row.as_ref().is_some_and(|row| {
-                row.operation == operation && row.place == place && row.carries.tail() == tail && row.serves(transport)
-            })
-        })?;
-        Some(Self { transport, index: index as u8 })
+        let index = INDICES[operation as usize][place as usize][tail as usize];
+        let row = ROWS.get(usize::from(index))?.as_ref()?;
+        row.serves(transport).then_some(Self { transport, index })
     }
 
     /// The byte in the BTH.
@@ -364,3 +361,22 @@ static ROWS: [Option<Row>; 28] = [
     dc(Op::Disconnect, C::NONE),
     rc(Op::ExtendedAtomic, P::Only, C::EXTENDED),
 ];
+
+const OPERATIONS: usize = Operation::Disconnect as usize + 1;
+const PLACES: usize = Place::Only as usize + 1;
+const TAILS: usize = Tail::Invalidate as usize + 1;
+/// No row has this index.
+const NO_ROW: u8 = u8::MAX;
+
+/// The index of the row of each operation, place and tail.
+static INDICES: [[[u8; TAILS]; PLACES]; OPERATIONS] = {
+    let mut indices = [[[NO_ROW; TAILS]; PLACES]; OPERATIONS];
+    let mut index = 0;
+    while index < ROWS.len() {
+        if let Some(row) = &ROWS[index] {
+            indices[row.operation as usize][row.place as usize][row.carries.tail() as usize] = index as u8;
+        }
+        index += 1;
+    }
+    indices
+};

@@ -179,6 +179,10 @@ impl Resources {
     /// # Errors
     /// [`LocalFault`].
     pub(crate) fn check_units(&self, by: Accessor, segs: &[DataSeg], bytes: u64, need: Need) -> Result<(), LocalFault> {
+        // Without keys of encryption, the access itself fails.
+        if self.deks.len() == 0 {
+            return Ok(());
+        }
         let mut left = bytes;
         for seg in segs {
             let len = left.min(seg.len.into());

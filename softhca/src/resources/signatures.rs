@@ -1,6 +1,8 @@
 //! Memory keys whose data has formats, signatures or encryption: access through them, the values that signatures begin
 //! with, and errors.
 
+use std::ops::Range;
+
 use super::Resources;
 use crate::context::{QpContext, TimestampFormat};
 use crate::cq::{Completion, SignatureError};
@@ -203,9 +205,14 @@ impl Resources {
         addr: u64,
         out: &mut [u8],
     ) -> Result<(), KeyFault> {
-        match self.formatted(by, key, need)? {
-            Some(formatted) => formatted.read(addr, out),
-            None => self.for_spots((by, key, need), addr, out.len(), |spot, part| self.read_spot(spot, &mut out[part])),
+        let len = out.len();
+        let mut read = |spot, part: Range<usize>| self.read_spot(spot, &mut out[part]);
+        match self.find_mkey(key) {
+            Ok(mkey) if !mkey.is_formatted() => self.for_spots_of((by, mkey, need), addr, len, &mut read),
+            _ => match self.formatted(by, key, need)? {
+                Some(formatted) => formatted.read(addr, out),
+                None => self.for_spots((by, key, need), addr, len, read),
+            },
         }
     }
 
@@ -216,15 +223,22 @@ impl Resources {
         addr: u64,
         data: &[u8],
     ) -> Result<(), KeyFault> {
-        match self.formatted(by, key, need)? {
-            Some(formatted) => formatted.write(addr, data),
-            None => self.for_spots((by, key, need), addr, data.len(), |spot, part| self.write_spot(spot, &data[part])),
+        let mut write = |spot, part: Range<usize>| self.write_spot(spot, &data[part]);
+        match self.find_mkey(key) {
+            Ok(mkey) if !mkey.is_formatted() => self.for_spots_of((by, mkey, need), addr, data.len(), &mut write),
+            _ => match self.formatted(by, key, need)? {
+                Some(formatted) => formatted.write(addr, data),
+                None => self.for_spots((by, key, need), addr, data.len(), write),
+            },
         }
     }
 
     /// Writes CQEs of the signature errors that have been found since the last call, which were those of QP `qpn`, to
     /// its CQ.
     pub(crate) fn report_signature_errors(&mut self, cqn: u32, qpn: u32) {
+        if self.signature_errors.get_mut().is_empty() {
+            return;
+        }
         for error in std::mem::take(self.signature_errors.get_mut()) {
             log::info!("QP {qpn:#x}: {error:x?}");
             self.complete(cqn, TimestampFormat::FreeRunning, Completion::Signature { qpn, error });
