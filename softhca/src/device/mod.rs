@@ -57,7 +57,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::time::Duration;
 
 /// Packets taken from the wire in one step.
-const RECEIVE_BATCH: usize = 64;
+const RECEIVE_BATCH: usize = 16;
 /// Reasons for lost bytes and frames taken from the wire in one step.
 const REASON_BATCH: usize = 1024;
 

@@ -38,7 +38,7 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, sq: &SqContext) -> Result
     }
     let mut target = None;
     if transport == Transport::Dc && shape.tail.is_for_a_peer() {
-        target = Some(address::target(&mut segs)?);
+        target = Some(Box::new(address::target(&mut segs)?));
     }
     let mut srqn = None;
     if transport == Transport::Xrc && shape.tail.is_for_a_peer() {
@@ -116,7 +116,7 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, sq: &SqContext) -> Result
         _ if shape.tail == Tail::Queue => cross_channel::take(&mut segs, opcode, opmod)?,
         opcode::SET_PSV => set_psv.map_or(SendOp::Nop, |(psv, value)| SendOp::SetPsv { psv, value }),
         _ => match (masked, copy) {
-            (Some(masked), _) => SendOp::Extended(remote, masked),
+            (Some(masked), _) => SendOp::Extended(remote, Box::new(masked)),
             (_, Some(copy)) => SendOp::Memcpy(copy),
             _ => SendOp::Nop,
         },
@@ -127,8 +127,8 @@ pub(super) fn decode(wqe: &[u8], transport: Transport, sq: &SqContext) -> Result
         opcode,
         op,
         umr,
-        target,
         stream: if target.is_some() { be16(wqe, control::STREAM) } else { 0 },
+        target,
         srqn,
         headers,
         payload,

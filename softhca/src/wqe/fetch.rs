@@ -11,8 +11,6 @@ use crate::memory::{DmaFault, HostMemory};
 
 /// Bytes in a WQEBB, the unit of the send ring's indices.
 pub const WQEBB_BYTES: usize = 64;
-/// Most bytes that DS (six bits) can describe.
-const MAX_WQE_BYTES: usize = 63 * DATA_SEG_BYTES;
 
 /// Copies bytes out of the ring, from WQEBB `index` on, around its end.
 pub(crate) fn copy_from_ring(
@@ -75,17 +73,18 @@ pub fn fetch(
             Ok(())
         }
     };
-    let mut buf = [0; MAX_WQE_BYTES];
-    read(0, &mut buf[..control::BYTES])?;
+    // The first WQEBB is there, and most WQEs have no other.
+    let mut first = [0; WQEBB_BYTES];
+    read(0, &mut first)?;
     if let Source::Static(_) = source {
-        buf[control::INDEX..control::INDEX + 2].copy_from_slice(&index.to_be_bytes());
+        first[control::INDEX..control::INDEX + 2].copy_from_slice(&index.to_be_bytes());
     }
 
-    let found = be16(&buf, control::INDEX);
+    let found = be16(&first, control::INDEX);
     if found != index {
         return Err(WqeFault::WrongIndex { found, expected: index });
     }
-    let qpn_ds = be32(&buf, control::QPN_DS);
+    let qpn_ds = be32(&first, control::QPN_DS);
     if qpn_ds >> 8 != qpn {
         return Err(WqeFault::WrongQpn { found: qpn_ds >> 8, expected: qpn });
     }
@@ -98,12 +97,21 @@ pub fn fetch(
         return Err(WqeFault::PastProducer { index, wqebbs, announced });
     }
     let len = usize::from(ds) * DATA_SEG_BYTES;
-    read(control::BYTES, &mut buf[control::BYTES..len])?;
-    log::trace!("QP {qpn:#x}: WQE {:02x?}", &buf[..len]);
+    let mut long;
+    let bytes = if len <= WQEBB_BYTES {
+        &first[..len]
+    } else {
+        long = first.to_vec();
+        long.resize(len, 0);
+        read(WQEBB_BYTES, &mut long[WQEBB_BYTES..])?;
+        &long[..]
+    };
+    log::trace!("QP {qpn:#x}: WQE {bytes:02x?}");
     if signed {
-        signature::check_send(&buf[..len])?;
+        signature::check_send(bytes)?;
     }
-    decode(&buf[..len], transport, sq).map(|wqe| SendWqe { index, wqebbs, ..wqe })
+    let wqe = decode(bytes, transport, sq)?;
+    Ok(SendWqe { index, wqebbs, ..wqe })
 }
 
 /// For a WQE that is skipped without being executed, because it is flushed or bad: the opcode byte, the WQEBBs, and

@@ -141,8 +141,8 @@ pub struct WaitData {
     pub is_check: bool,
 }
 
-/// The request of a send WQE.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// The request of a send WQE. Its longest operands are behind a pointer: requests are moved often.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SendOp {
     /// Nothing.
     #[default]
@@ -178,7 +178,7 @@ pub enum SendOp {
         add: u64,
     },
     /// Masked atomic; the old value goes to the payload's segments.
-    Extended(Remote, Extended),
+    Extended(Remote, Box<Extended>),
     /// Change a memory key ([`SendWqe::umr`]).
     Umr,
     /// Set signature value `psv`.
@@ -225,7 +225,7 @@ pub struct SendWqe {
     /// The change of a memory key, and the key.
     pub umr: Option<Box<Umr>>,
     /// DC: the target. A NOP has none.
-    pub target: Option<DcTarget>,
+    pub target: Option<Box<DcTarget>>,
     /// DC: of which stream. It means something only if the QP has streams: without streams, drivers leave any value
     /// there.
     pub stream: u16,

@@ -384,7 +384,7 @@ fn address_vectors() {
     long[..8].copy_from_slice(&[1, 2, 3, 4, 5, 6, 7, 8]);
     let target = DcTarget { access_key: 0x0102_0304_0506_0708, vector };
     let found = fetch_at(0, &wqe(0x0a, &[&long, &DATA]), Transport::Dc).unwrap();
-    assert_eq!((found.op, found.target), (SendOp::Send(None), Some(target)));
+    assert_eq!((found.op, found.target), (SendOp::Send(None), Some(Box::new(target))));
     short[..8].copy_from_slice(&long[..8]);
     let found = fetch_at(0, &wqe(0x10, &[&short, &RADDR, &DATA]), Transport::Dc).unwrap();
     let target = found.target.unwrap();

@@ -130,27 +130,27 @@ fn a_signature_value_is_set_once() {
     assert_eq!(lab.b.memory.read(lab.b.data, 13), b"lost at first");
 }
 
-/// A WRITE of 20 packets, of which the fifth is lost.
+/// A WRITE of 16 packets, as many as a step sends. The fifth is lost.
 fn write_losing_the_fifth(lab: &mut Lab) {
     let mut nth = 0;
     lab.a.script(move |_| {
         nth += 1;
         if nth == 5 { Fate::Drop } else { Fate::Deliver }
     });
-    lab.a.post(&Wr::write(lab.b.data, lab.b.key).sge(lab.a.data, 256 * 20, lab.a.key));
+    lab.a.post(&Wr::write(lab.b.data, lab.b.key).sge(lab.a.data, 256 * 16, lab.a.key));
 }
 
 #[test]
 fn a_lost_packet_is_asked_for_once() {
     let mut lab = Lab::new(Options { mtu: 256, ..Options::default() });
-    let sent = lab.a.fill(0, 256 * 20, 1);
+    let sent = lab.a.fill(0, 256 * 16, 1);
     write_losing_the_fifth(&mut lab);
     lab.run();
     assert_eq!(lab.a.poll_send().len(), 1, "a NAK repairs it before the timer does");
     assert_eq!(lab.b.memory.read(lab.b.data, sent.len()), sent);
     let acks = lab.b.sent(Operation::Acknowledge);
-    assert_eq!(acks, [0x123 + 4, 0x123 + 19], "one NAK for the gap, one ACK for all");
-    assert_eq!(lab.a.sent(Operation::Write).len(), 20 + 16);
+    assert_eq!(acks, [0x123 + 4, 0x123 + 15], "one NAK for the gap, one ACK for all");
+    assert_eq!(lab.a.sent(Operation::Write).len(), 16 + 12);
 }
 
 fn counter(node: &Node, name: &str) -> u64 {

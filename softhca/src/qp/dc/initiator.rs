@@ -63,7 +63,7 @@ impl Initiator {
         let Some(request) = requester.waits_for_target(qp) else {
             return self.leave_if_idle(qp, requester, resources, now);
         };
-        let Some(target) = request.wqe.target else { return false };
+        let Some(target) = request.wqe.target.as_deref().copied() else { return false };
         let first = request.first.get();
         self.idle_since = None;
         let attempt = match self.link {
@@ -80,7 +80,7 @@ impl Initiator {
         let Some(request) = requester.waits_for_target(qp) else { return false };
         let port = qp.port(resources);
         let Some(route) = port.and_then(|port| Route::along(port, &target.vector.path(port.link))) else {
-            request.failure = Some(Failure::BAD_ADDRESS);
+            request.fail(Failure::BAD_ADDRESS);
             return true;
         };
         request.started = true;

@@ -10,7 +10,7 @@ use crate::qp::failure::Failure;
 use crate::qp::psn::Psn;
 use crate::qp::qp_core::QpCore;
 use crate::resources::Resources;
-use crate::wqe::{Extended, SendOp};
+use crate::wqe::SendOp;
 
 impl Requester {
     /// Takes a response. One that answers nothing outstanding is a ghost of an earlier transmission and is ignored.
@@ -196,9 +196,9 @@ fn answer<'a>(
         // The driver's choice is for 8 bytes, masked or not (UCX `ib_mlx5dv_md.c`, `ext_atomic_arg_sizes_be`). There is
         // none for others: they come in network order (UCX `src/uct/ib/rc/base/rc_iface.c`, `atomic32_ext_handler`;
         // MLNX_OFED 4, mlx5_ib, `ext_atomic_caps`). The high half of 16 bytes is the payload.
-        (SendOp::Extended(_, Extended { width, .. }), Operation::AtomicAcknowledge) => {
+        (SendOp::Extended(_, extended), Operation::AtomicAcknowledge) => {
             let original = headers.atomic_ack?.original;
-            let data = match (width, packet.payload) {
+            let data = match (extended.width, packet.payload) {
                 (Width::Four, []) => Data::HalfWord((original as u32).to_be_bytes()),
                 (Width::Eight, []) => Data::Word(order.bytes(original)),
                 (Width::Sixteen, high) => {

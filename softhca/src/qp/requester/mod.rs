@@ -45,7 +45,7 @@ const WINDOW_SEGMENTS: u32 = 8;
 const MAX_REQUESTS: usize = 256;
 
 /// Packets sent in one step at most.
-const PACKETS_PER_STEP: usize = 32;
+const PACKETS_PER_STEP: usize = 16;
 
 /// A WQE has completed in error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -247,9 +247,9 @@ impl Requester {
         }
         self.copies.remove(&index);
         if request.failure.is_none() {
-            let scripted = resources.script.of_wqe(qp.qpn, index);
-            request.failure =
-                scripted.map(|(syndrome, vendor)| Failure::new(syndrome, vendor, "the script has it fail"));
+            if let Some((syndrome, vendor)) = resources.script.of_wqe(qp.qpn, index) {
+                request.fail(Failure::new(syndrome, vendor, "the script has it fail"));
+            }
         }
         request.follows_wait = self.fetched_wait;
         self.fetched_wait = matches!(request.wqe.op, SendOp::WaitTime(_));
@@ -264,7 +264,7 @@ impl Requester {
     fn fetch_errand(&mut self, qp: &QpCore) -> bool {
         let Some((wqe, errand)) = self.errands.pop() else { return false };
         let mut request = Request::new(wqe, self.next_psn, qp);
-        request.errand = Some(errand);
+        request.errand = Some(Box::new(errand));
         if !self.has_psns_for(&request) {
             self.errands.put_back((request.wqe, errand));
             return false;
@@ -296,7 +296,7 @@ impl Requester {
         let limit = u32::from(qp.attr.max_rd_atomic.unwrap_or(0).max(1));
         let full = request.is_answered() && self.answers_due >= limit;
         let starts = request.started || qp.state == QpState::Rts;
-        let reached = request.wqe.target.is_none() || request.wqe.target == self.reached;
+        let reached = request.wqe.target.is_none() || request.wqe.target.as_deref() == self.reached.as_ref();
         request.failure.is_none() && starts && reached && !(self.next_packet == 0 && (fenced || full))
     }
 
@@ -308,7 +308,7 @@ impl Requester {
         if request.span == 0 {
             match local::execute(request, again, qp, resources) {
                 Ok(()) => self.cursor += 1,
-                Err(failure) => request.failure = Some(failure),
+                Err(failure) => request.fail(failure),
             }
             return self.retire(qp, resources);
         }
@@ -327,7 +327,7 @@ impl Requester {
         };
         resources.report_signature_errors(qp.context.send_cqn, qp.qpn);
         if let Err(failure) = sent {
-            request.failure = Some(failure);
+            request.fail(failure);
             return self.retire(qp, resources);
         }
         let packets = u32::from(packets);
@@ -357,7 +357,7 @@ impl Requester {
         let (cursor, waiting, reached) = (self.cursor, self.retry.is_waiting(), self.reached);
         let front = self.requests.front_mut().filter(|_| cursor == 0 && !waiting)?;
         let starts = front.started || qp.state == QpState::Rts;
-        let elsewhere = front.wqe.target.is_some() && front.wqe.target != reached;
+        let elsewhere = front.wqe.target.is_some() && front.wqe.target.as_deref() != reached.as_ref();
         (front.failure.is_none() && starts && elsewhere).then_some(front)
     }
 
@@ -412,7 +412,7 @@ impl Requester {
                 self.flush_front(qp, resources);
                 continue;
             }
-            if let Some(failure) = front.failure {
+            if let Some(&failure) = front.failure.as_deref() {
                 return Err(self.fail_front(qp, resources, failure));
             }
             if !front.started || self.unacked.after(front.first) < front.span {
@@ -440,7 +440,7 @@ impl Requester {
                         opcode: done.wqe.opcode,
                         wqe_counter: done.wqe.index,
                         byte_cnt,
-                        inline: done.inline_result,
+                        inline: done.inline_result.map(|inline| *inline),
                     },
                 );
             }

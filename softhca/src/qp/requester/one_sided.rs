@@ -40,9 +40,11 @@ impl Requester {
             return Ok(false);
         }
         let mut drafts = std::mem::take(&mut self.drafts);
-        let (write, bytes) = self.draft(&mut drafts, qp, resources);
-        let (waiting, is_stream) = (drafts.0.len(), self.small_batches > STREAM);
-        let is_many = waiting >= if is_stream { FEW } else { MOST };
+        // In a stream, a few tell that it goes on.
+        let most = if self.small_batches > STREAM { FEW } else { MOST };
+        let (write, bytes) = self.draft(most, &mut drafts, qp, resources);
+        let waiting = drafts.0.len();
+        let is_many = waiting >= most;
         let are_small = bytes <= SMALL * waiting as u64;
         self.small_batches = if is_many && are_small { self.small_batches.saturating_add(1) } else { 0 };
         let (requests, local) = (&drafts.0, &drafts.1);
@@ -66,10 +68,17 @@ impl Requester {
         Ok(count > 0)
     }
 
-    /// Finds the requests at the front that may be executed together. Whether they write, and how many bytes.
-    fn draft(&mut self, (requests, local): &mut Drafts, qp: &QpCore, resources: &mut Resources) -> (bool, u64) {
+    /// Finds the requests at the front that may be executed together, `most` at most. Whether they write, and how many
+    /// bytes.
+    fn draft(
+        &mut self,
+        most: usize,
+        (requests, local): &mut Drafts,
+        qp: &QpCore,
+        resources: &mut Resources,
+    ) -> (bool, u64) {
         let (mut write, mut bytes) = (None, 0);
-        for index in 0..MOST {
+        for index in 0..most {
             let is_there = index < self.requests.len() || self.fetch(qp, resources);
             let Some(request) = self.requests.get(index).filter(|_| is_there) else { break };
             let kind = matches!(request.wqe.op, SendOp::Write(_));

@@ -48,13 +48,13 @@ pub(in crate::qp) struct Request {
     /// Its first packet has been sent.
     pub(in crate::qp) started: bool,
     /// Why it cannot be executed any further; reported once all requests before it have completed.
-    pub(in crate::qp) failure: Option<Failure>,
+    pub(in crate::qp) failure: Option<Box<Failure>>,
     /// It completes as flushed, though the queue goes on: only its stream has failed.
     pub(super) is_flushed: bool,
     /// Scatter-to-CQE: the answer.
-    pub(super) inline_result: Option<InCqe>,
+    pub(super) inline_result: Option<Box<InCqe>>,
     /// It is the device's own.
-    pub(super) errand: Option<Errand>,
+    pub(super) errand: Option<Box<Errand>>,
     /// The one before it waits for the clock.
     pub(super) follows_wait: bool,
     /// The index of the frame that leaves next, once it has begun. A frame is made when it leaves: all of them would
@@ -83,6 +83,7 @@ impl Request {
         } else {
             None
         };
+        let failure = failure.map(Box::new);
         let len = len.min(MAX_MESSAGE) as u32;
         let span = match wqe.op {
             SendOp::Nop | SendOp::Umr | SendOp::SetPsv { .. } | SendOp::Memcpy(_) | SendOp::Dump => 0,
@@ -103,7 +104,7 @@ impl Request {
         fault: WqeFault,
     ) -> Self {
         let wqe = SendWqe { index, wqebbs, opcode, signaled: true, first_error_only, ..SendWqe::default() };
-        Self { wqe, first, failure: Some(Failure::BAD_WQE.because(fault)), ..Self::default() }
+        Self { wqe, first, failure: Some(Box::new(Failure::BAD_WQE.because(fault))), ..Self::default() }
     }
 
     /// This request without packets, as if all were sent and acknowledged: it completes after those before it.
@@ -126,7 +127,13 @@ impl Request {
     /// Makes it one that is [flushed](Self::flushed).
     pub(in crate::qp) fn flush(&mut self) {
         self.wqe.target = None;
-        (self.span, self.failure, self.is_flushed) = (0, Some(Failure::FLUSH), true);
+        (self.span, self.is_flushed) = (0, true);
+        self.fail(Failure::FLUSH);
+    }
+
+    /// It cannot be executed any further, for this reason.
+    pub(in crate::qp) fn fail(&mut self, failure: Failure) {
+        self.failure = Some(Box::new(failure));
     }
 
     /// READ or atomic: only its answer acknowledges it.
@@ -211,8 +218,9 @@ impl Request {
             len: if answered { left } else { self.len },
         });
         headers.atomic = self.atomic_header();
-        if let SendOp::Extended(Remote { addr, rkey }, Extended { width, masked }) = self.wqe.op {
-            headers.extended = Some(ExtendedAtomicEth { addr, rkey, width, masked });
+        if let SendOp::Extended(Remote { addr, rkey }, extended) = &self.wqe.op {
+            let Extended { width, masked } = **extended;
+            headers.extended = Some(ExtendedAtomicEth { addr: *addr, rkey: *rkey, width, masked });
         }
         headers.imm = (tail == Tail::Immediate).then_some(ImmDt(self.wqe.imm));
         headers.ieth = (tail == Tail::Invalidate).then_some(Ieth(self.wqe.imm));
@@ -341,10 +349,10 @@ impl Request {
         let is_read = matches!(self.wqe.op, SendOp::Read(_));
         let whole = is_read && offset == 0 && data.len() == self.len as usize;
         if whole && signaled && self.len <= self.room_in_cqe(qp, resources) {
-            self.inline_result = Some(InCqe::from_slice(data));
+            self.inline_result = Some(Box::new(InCqe::from_slice(data)));
             return Ok(());
         }
-        let by = self.errand.and_then(|errand| errand.accessor()).unwrap_or((&qp.context).into());
+        let by = self.errand.as_ref().and_then(|errand| errand.accessor()).unwrap_or((&qp.context).into());
         match &self.wqe.payload {
             Payload::Segs(segs) => {
                 let ends = offset + data.len() as u64 == self.len.into();

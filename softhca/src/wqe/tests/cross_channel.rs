@@ -19,7 +19,7 @@ fn waits_and_enables() {
         bytes[12..16].fill(0xa5);
         for transport in [Transport::Rc, Transport::RawPacket] {
             let found = fetch_at(0, &bytes, transport).unwrap();
-            assert_eq!((found.op, found.payload), (op, Payload::default()));
+            assert_eq!((&found.op, found.payload), (&op, Payload::default()));
         }
         assert_eq!(fault(&bytes, Transport::Uc), WqeFault::WrongTransport { opcode, transport: Transport::Uc });
         assert_eq!(fault(&wqe(opcode, &[&seg, &DATA]), Transport::Rc), WqeFault::Trailing(16));

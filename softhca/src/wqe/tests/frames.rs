@@ -132,14 +132,14 @@ fn several_frames_are_a_segment_each() {
     let op = SendOp::Frame(Framing { checksums, many: true, ..Framing::default() });
     let segs: [&[u8]; 5] = [&eth(0xc0, &[]), &DATA, &inline(20), &inline(12), &DATA];
     let found = fetch_at(0, &wqe(0x29, &segs), Transport::RawPacket).unwrap();
-    assert_eq!((found.op, found.opcode, found.wqebbs), (op, 0x29, 2));
+    assert_eq!((&found.op, found.opcode, found.wqebbs), (&op, 0x29, 2));
     let parts = vec![Part::Seg(DATA_SEG), part(20), part(12), Part::Seg(DATA_SEG)];
     assert_eq!((found.headers, found.payload.split()), (vec![], parts.clone()));
     assert_eq!(found.payload, Payload::Mixed(parts));
     // One alone, of either kind.
     for (seg, part) in [(DATA.to_vec(), Part::Seg(DATA_SEG)), (inline(60), part(60))] {
         let found = fetch_at(0, &wqe(0x29, &[&eth(0xc0, &[]), &seg]), Transport::RawPacket).unwrap();
-        assert_eq!((found.op, found.payload.split()), (op, vec![part]));
+        assert_eq!((&found.op, found.payload.split()), (&op, vec![part]));
     }
 }
 
