@@ -307,9 +307,9 @@ pub(crate) fn run(input: &Input) {
         |found, expected| {
             assert!(found.signaled);
             match expected {
-                Asked::Key(umr) => assert_eq!((found.op, found.umr.as_deref()), (SendOp::Umr, Some(umr))),
+                Asked::Key(umr) => assert_eq!((&found.op, found.umr.as_deref()), (&SendOp::Umr, Some(umr))),
                 Asked::SignatureValue(psv, value) => {
-                    assert_eq!((found.op, &found.umr), (SendOp::SetPsv { psv: *psv, value: *value }, &None));
+                    assert_eq!((&found.op, &found.umr), (&SendOp::SetPsv { psv: *psv, value: *value }, &None));
                 }
             }
         },

@@ -302,7 +302,7 @@ fn agree(request: &Request, wr: &Wr, found: &device::SendWqe, signal_all: bool) 
         Kind::FetchAdd(remote, add) => (SendOp::FetchAdd { remote: at(remote), add }, 0),
         Kind::Extended(remote, extended) => {
             let (width, masked) = masked(extended);
-            (SendOp::Extended(at(remote), device::Extended { width, masked }), 0)
+            (SendOp::Extended(at(remote), Box::new(device::Extended { width, masked })), 0)
         }
         Kind::Datagram(_, None) => (SendOp::Send(Some(request.address())), 0),
         Kind::Datagram(_, Some(imm)) => (SendOp::SendImm(Some(request.address())), imm),
@@ -328,7 +328,7 @@ fn agree(request: &Request, wr: &Wr, found: &device::SendWqe, signal_all: bool) 
         Some(Target::Srq(srqn)) => (None, Some(srqn.get())),
         Some(_) => (Some(request.found_target()), None),
     };
-    assert_eq!((found.target, found.srqn), (target, srqn));
+    assert_eq!((found.target.as_deref(), found.srqn), (target.as_ref(), srqn));
     let payload = match data {
         Data::Inline(bytes) if bytes.is_empty() => Payload::default(),
         Data::Inline(bytes) => Payload::Inline(bytes.clone()),

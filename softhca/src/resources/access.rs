@@ -179,7 +179,7 @@ impl Resources {
     /// # Errors
     /// [`LocalFault`].
     pub(crate) fn check_units(&self, by: Accessor, segs: &[DataSeg], bytes: u64, need: Need) -> Result<(), LocalFault> {
-        // Without keys of encryption, the access itself fails.
+        // Where the device has no key of encryption, an access that would need one fails by itself.
         if self.deks.len() == 0 {
             return Ok(());
         }
