@@ -72,7 +72,7 @@ const LAST_MARK: u8 = 254;
 const END: u8 = 255;
 /// One request of this many asks for a completion.
 const SIGNAL_EVERY: u16 = 8;
-/// So many looks at the memory take microseconds, longer than the answer of a NIC.
+/// This many looks at the memory take microseconds. A NIC answers before that.
 const LOOKS: u32 = 128;
 /// How long the peer may be silent.
 const PATIENCE: Duration = Duration::from_secs(10);

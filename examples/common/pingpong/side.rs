@@ -13,7 +13,7 @@ use super::report::Report;
 use super::{Parts, PingPongOptions, Queues};
 use crate::{Failure, Role};
 
-/// So many empty looks at the completion queue take microseconds, longer than the answer of a NIC.
+/// This many empty looks at the completion queue take microseconds. A NIC answers before that.
 const LOOKS: u32 = 128;
 
 /// The messages that this side expects from the peer.

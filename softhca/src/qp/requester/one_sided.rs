@@ -13,10 +13,11 @@ use crate::wqe::{Payload, SendOp};
 
 /// A request of a stream of small ones has this many bytes at most, on average.
 const SMALL: u64 = 256;
-/// So many full batches of small requests in a row are a stream. The kernel takes longer for a request than the devices
-/// take for its packet, and two ends do more in a second than one. So a stream goes by packets until few requests wait.
+/// After this many full batches of small requests in a row, they are a stream. The kernel takes longer for a request than
+/// the devices take for its packet, and two ends do more in a second than one. So a stream goes by packets until few
+/// requests wait.
 const STREAM: u8 = 4;
-/// A stream goes on as long as so many requests wait.
+/// A stream goes on as long as at least this many requests wait.
 const FEW: usize = 8;
 
 impl Requester {

@@ -27,7 +27,7 @@ use crate::memory::shared_copy::{copy_in, copy_out};
 /// File system type of ordinary memory (`TMPFS_MAGIC`). Huge pages have another, and can run out when they are touched.
 const TMPFS_MAGIC: i64 = 0x0102_1994;
 
-/// What a line is fetched for.
+/// Why a line is fetched.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Prefetch {
     /// Loads.

@@ -129,7 +129,7 @@ impl Peer {
         is_stopped
     }
 
-    /// Whether this receiver, which owes no more answers, may have said something that the device has not read. The
+    /// Whether something of this receiver, which owes no more answers, may be there that the device has not read. The
     /// device's step began at `now`. `look` tells whether there is anything to read. It is asked once, or others who
     /// always have something to say would hide the silence of this one.
     pub(super) fn has_last_word(&mut self, now: Instant, look: impl FnOnce() -> bool) -> bool {
